@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+// Hands over to the pinned Node. From a clone it runs the TypeScript sources, from a package the compiled ones.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureDependencies, pinnedNode, run } from '../scripts/launch.js';
+
+const root = path.dirname(path.dirname(fs.realpathSync(fileURLToPath(import.meta.url))));
+const sources = path.join(root, 'src', 'cli', 'main.ts');
+const fromClone = fs.existsSync(sources);
+if (fromClone) await ensureDependencies();
+const main = fromClone ? sources : path.join(root, 'dist', 'cli', 'main.js');
+process.exit(await run(pinnedNode(root), [main, ...process.argv.slice(2)], { cwd: process.cwd() }));

@@ -1,0 +1,53 @@
+// Types, lint, format, layers and dead code: everything that can be said without running the product.
+
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { findLayerViolations } from './layers.ts';
+
+const root = path.dirname(import.meta.dirname);
+
+interface Check {
+  readonly name: string;
+  run(): Promise<string | undefined>;
+}
+
+const program =
+  (...command: readonly [string, ...string[]]) =>
+  () =>
+    new Promise<string | undefined>((resolve) => {
+      const [name, ...args] = command;
+      const child = spawn(path.join(root, 'node_modules', '.bin', name), args, { cwd: root });
+      let output = '';
+      child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      child.on('error', (error) => resolve(error.message));
+      child.on('close', (code) => resolve(code === 0 ? undefined : output));
+    });
+
+const checks: readonly Check[] = [
+  { name: 'types', run: program('tsc', '--project', '.') },
+  { name: 'lint', run: program('oxlint', '--type-aware', '--quiet') },
+  { name: 'format', run: program('biome', 'format', '.') },
+  { name: 'dead code', run: program('knip', '--no-progress') },
+  {
+    name: 'layers',
+    async run() {
+      const violations = await findLayerViolations(path.join(root, 'src'));
+      return violations.length === 0 ? undefined : violations.join('\n');
+    },
+  },
+];
+
+let failed = 0;
+await Promise.all(
+  checks.map(async (check) => {
+    const started = performance.now();
+    const complaint = await check.run();
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(`${complaint === undefined ? 'ok    ' : 'FAILED'} ${check.name} (${seconds} s)`);
+    if (complaint === undefined) return;
+    console.log(complaint.trimEnd());
+    failed += 1;
+  }),
+);
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,136 @@
+// Runs a script of this clone under the pinned Node with its dependencies in place.
+// Plain JavaScript for Node 20 and newer, because it runs before either is known to be there.
+//
+//   node scripts/launch.js scripts/test.ts [arguments]
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const oldestNode = 24;
+
+/** The Node that the lock file pins, or the running one where that package does not exist. */
+export function pinnedNode(from = root) {
+  for (let dir = from; ; dir = path.dirname(dir)) {
+    const candidate = path.join(
+      dir,
+      'node_modules',
+      `node-${process.platform}-${process.arch}`,
+      'bin',
+      'node',
+    );
+    if (fs.existsSync(candidate)) return candidate;
+    if (dir === path.dirname(dir)) break;
+  }
+  const major = Number(process.versions.node.split('.')[0]);
+  if (major >= oldestNode) return process.execPath;
+  fail(
+    `Node ${oldestNode} or newer is needed, this is ${process.version}, and no pinned Node is installed for ` +
+      `${process.platform}-${process.arch}. Install a newer Node, or run "npm install" where optional dependencies are allowed.`,
+  );
+}
+
+/** Installs what the lock file lists, unless exactly that is installed. */
+export async function ensureDependencies() {
+  const lockFile = path.join(root, 'package-lock.json');
+  if (!fs.existsSync(lockFile)) return;
+  const wanted = createHash('sha256').update(fs.readFileSync(lockFile)).digest('hex');
+  const stamp = path.join(root, 'node_modules', '.installed-lock');
+  const installed = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted;
+  if (installed()) return;
+  const release = await lockInstall();
+  try {
+    if (installed()) return;
+    process.stderr.write(
+      'Installing dependencies (once for each change of package-lock.json)...\n',
+    );
+    // Not "npm ci": it insists on lock entries for every platform's optional binaries, also for
+    // platforms we never run on. This installs what the lock file pins and leaves the file alone.
+    const code = await run('npm', [
+      'install',
+      '--no-save',
+      '--ignore-scripts',
+      '--no-fund',
+      '--no-audit',
+      '--loglevel=error',
+    ]);
+    if (code !== 0)
+      fail(`"npm install" failed with code ${code}: the package registry must be reachable once.`);
+    fs.writeFileSync(stamp, wanted);
+  } finally {
+    release();
+  }
+}
+
+/** Two launches at once must not install over each other; a lock whose holder died is taken over. */
+async function lockInstall() {
+  const name = createHash('sha256').update(root).digest('hex').slice(0, 16);
+  const lock = path.join(os.tmpdir(), `causeway-install-${name}.lock`);
+  for (;;) {
+    try {
+      fs.writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      return () => fs.rmSync(lock, { force: true });
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (!isAlive(readPid(lock))) fs.rmSync(lock, { force: true });
+    else await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+function readPid(file) {
+  try {
+    return Number(fs.readFileSync(file, 'utf8'));
+  } catch {
+    return 0;
+  }
+}
+
+function isAlive(pid) {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** Runs a program in the foreground, passes signals on, and answers with its exit code. */
+export function run(program, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: 'inherit', cwd: root, ...options });
+    const forward = (signal) => child.kill(signal);
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    for (const signal of signals) process.on(signal, forward);
+    child.on('error', reject);
+    child.on('exit', (code, signal) => {
+      for (const name of signals) process.off(name, forward);
+      resolve(signal === null ? code : 128 + (os.constants.signals[signal] ?? 0));
+    });
+  });
+}
+
+function fail(message) {
+  process.stderr.write(`causeway: ${message}\n`);
+  process.exit(1);
+}
+
+if (
+  process.argv[1] !== undefined &&
+  fs.realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)
+) {
+  const [script, ...args] = process.argv.slice(2);
+  if (script === undefined) fail('usage: node scripts/launch.js SCRIPT [arguments]');
+  await ensureDependencies();
+  const node = pinnedNode();
+  const env = {
+    ...process.env,
+    PATH: `${path.join(root, 'node_modules', '.bin')}${path.delimiter}${process.env.PATH}`,
+  };
+  process.exit(await run(node, [path.join(root, script), ...args], { env }));
+}

@@ -1,0 +1,31 @@
+import { CausewayError } from '../domain/error.ts';
+import type { Clock } from './clock.ts';
+
+/**
+ * Runs work with a signal that fires after the time limit or when the outer signal does, whichever
+ * comes first. The timer and the listener are gone when the work has ended, however it ended.
+ */
+export async function withDeadline<T>(
+  clock: Clock,
+  limitMs: number,
+  outer: AbortSignal | undefined,
+  what: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const onOuterAbort = () => controller.abort(outer?.reason);
+  if (outer?.aborted === true) onOuterAbort();
+  outer?.addEventListener('abort', onOuterAbort, { once: true });
+  const timer = clock.timer(limitMs, () => {
+    controller.abort(new CausewayError('timeout', `${what} took longer than ${limitMs} ms`));
+  });
+  try {
+    return await work(controller.signal);
+  } catch (error) {
+    const reason: unknown = controller.signal.reason;
+    throw reason instanceof CausewayError && reason.code === 'timeout' ? reason : error;
+  } finally {
+    timer.cancel();
+    outer?.removeEventListener('abort', onOuterAbort);
+  }
+}
