@@ -28,7 +28,7 @@ export function pinnedNode(from = root) {
   }
   const major = Number(process.versions.node.split('.')[0]);
   if (major >= oldestNode) return process.execPath;
-  fail(
+  return fail(
     `Node ${oldestNode} or newer is needed, this is ${process.version}, and no pinned Node is installed for ` +
       `${process.platform}-${process.arch}. Install a newer Node, or run "npm install" where optional dependencies are allowed.`,
   );
