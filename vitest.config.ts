@@ -11,18 +11,25 @@ const suites = {
   product: ['test/product/**/*.test.ts'],
 };
 
+/**
+ * Suites run one after another, the fast ones first. Those that own kernel state or many processes
+ * run file by file, so that what they observe is their own doing.
+ */
+const oneFileAtATime = new Set(['kernel', 'cloud', 'cluster', 'product', 'browser']);
+
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
     passWithNoTests: true,
-    projects: Object.entries(suites).map(([name, include]) => ({
+    projects: Object.entries(suites).map(([name, include], order) => ({
       extends: true as const,
       test: {
         name,
         include,
-        testTimeout: name === 'unit' ? 15_000 : 120_000,
-        hookTimeout: name === 'unit' ? 15_000 : 300_000,
+        sequence: { groupOrder: order },
+        maxWorkers: oneFileAtATime.has(name) ? 1 : 2,
+        testTimeout: name === 'unit' ? 20_000 : 180_000,
+        hookTimeout: name === 'unit' ? 20_000 : 300_000,
       },
     })),
   },

@@ -1,0 +1,42 @@
+import { ensureDebianPackages } from './debian-packages.ts';
+import { MissingError } from './missing.ts';
+import { dropBuildCache, ensureProgram, type ProgramName } from './programs.ts';
+
+/** The Debian packages that the kernel tests need. Suites with needs of their own ask for them there. */
+const kernelPackages = [
+  'conntrack',
+  'iproute2',
+  'iputils-arping',
+  'iputils-ping',
+  'keepalived',
+  'nftables',
+  'openssl',
+  'procps',
+];
+
+const programs: readonly ProgramName[] = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kubectl',
+];
+
+/**
+ * Gets everything that the tests run for real before the first test, so that no test's time limit
+ * pays for a compiler. Answers with a line for each thing that can't be had here.
+ */
+export async function prepareServices(): Promise<string[]> {
+  const missing: string[] = [];
+  const attempt = async (work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof MissingError)) throw error;
+      missing.push(error.message);
+    }
+  };
+  await attempt(() => ensureDebianPackages(kernelPackages));
+  for (const name of programs) await attempt(() => ensureProgram(name));
+  await dropBuildCache();
+  return missing;
+}

@@ -1,0 +1,106 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { cacheDirectory } from './cache-directory.ts';
+import { withFileLock } from './file-lock.ts';
+import { MissingError } from './missing.ts';
+import { runProgram } from './run-program.ts';
+
+const kubernetesVersion = '1.36.3';
+const etcdVersion = '3.6.16';
+
+interface ProgramSource {
+  /** The folder below `binaries/` whose go.mod and go.sum pin what is built. */
+  readonly module: string;
+  readonly version: string;
+  readonly package: string;
+  readonly ldflags: string;
+}
+
+const kubernetesFlags = [
+  `-X k8s.io/component-base/version.gitVersion=v${kubernetesVersion}`,
+  ...['gitMajor', 'gitMinor'].map(
+    (name, index) =>
+      `-X k8s.io/component-base/version.${name}=${kubernetesVersion.split('.')[index]}`,
+  ),
+].join(' ');
+
+const kubernetes = (name: string): ProgramSource => ({
+  module: 'kubernetes',
+  version: kubernetesVersion,
+  package: `k8s.io/kubernetes/cmd/${name}`,
+  ldflags: kubernetesFlags,
+});
+
+const sources = {
+  'kube-apiserver': kubernetes('kube-apiserver'),
+  'kube-controller-manager': kubernetes('kube-controller-manager'),
+  'kube-scheduler': kubernetes('kube-scheduler'),
+  'kube-proxy': kubernetes('kube-proxy'),
+  kubelet: kubernetes('kubelet'),
+  kubectl: kubernetes('kubectl'),
+  etcd: {
+    module: 'etcd',
+    version: etcdVersion,
+    package: 'go.etcd.io/etcd/server/v3',
+    ldflags: '',
+  },
+} satisfies Record<string, ProgramSource>;
+
+export type ProgramName = keyof typeof sources;
+
+/**
+ * The path of a program that the tests run for real: from KUBEBUILDER_ASSETS, from the cache, or
+ * built once from its pinned Go module.
+ */
+export async function ensureProgram(name: ProgramName): Promise<string> {
+  const assets = process.env['KUBEBUILDER_ASSETS'];
+  const provided = assets === undefined ? undefined : path.join(assets, name);
+  if (provided !== undefined && (await isExecutable(provided))) return provided;
+  const source: ProgramSource = sources[name];
+  const built = cacheDirectory('programs', `${source.module}-${source.version}`, name);
+  if (await isExecutable(built)) return built;
+  await withFileLock(cacheDirectory('build.lock'), async () => {
+    if (!(await isExecutable(built))) await build(name, source, built);
+  });
+  return built;
+}
+
+async function build(name: string, source: ProgramSource, target: string): Promise<void> {
+  const go = await runProgram('go', ['version']).catch(() => undefined);
+  if (go === undefined) {
+    throw new MissingError(
+      `${name} is missing: install Go 1.26 or newer, or point KUBEBUILDER_ASSETS at a folder that has it`,
+    );
+  }
+  process.stderr.write(
+    `Building ${name} ${source.version} (once; up to 4 minutes on 2 cores)...\n`,
+  );
+  await fs.mkdir(path.dirname(target), { recursive: true });
+  const unfinished = `${target}.${process.pid}`;
+  const result = await runProgram(
+    'go',
+    ['build', '-trimpath', '-ldflags', `-s -w ${source.ldflags}`, '-o', unfinished, source.package],
+    {
+      cwd: path.join(import.meta.dirname, 'binaries', source.module),
+      env: { CGO_ENABLED: '0', GOCACHE: cacheDirectory('go-build'), GOFLAGS: '-mod=readonly' },
+      timeoutMs: 1_800_000,
+    },
+  );
+  if (result.code !== 0) {
+    await fs.rm(unfinished, { force: true });
+    throw new MissingError(`${name} could not be built: ${result.stderr.trim()}`);
+  }
+  await fs.rename(unfinished, target);
+}
+
+/** The compiler's cache is ten times the size of what it makes; it goes when all is built. */
+export async function dropBuildCache(): Promise<void> {
+  await fs.rm(cacheDirectory('go-build'), { recursive: true, force: true });
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  return fs.access(file, fs.constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Waits until the condition answers with something other than undefined or false, and answers with
+ * that. Errors count as "not yet"; the last one is told when the time is up.
+ */
+export async function waitFor<T>(
+  what: string,
+  condition: () => Promise<T | undefined | false> | T | undefined | false,
+  options: { timeoutMs?: number; intervalMs?: number } = {},
+): Promise<T> {
+  const { timeoutMs = 30_000, intervalMs = 50 } = options;
+  const end = performance.now() + timeoutMs;
+  let lastError: unknown;
+  for (;;) {
+    try {
+      const answer = await condition();
+      if (answer !== undefined && answer !== false) return answer;
+      lastError = undefined;
+    } catch (error) {
+      lastError = error;
+    }
+    if (performance.now() > end) {
+      throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: lastError });
+    }
+    await delay(intervalMs);
+  }
+}
