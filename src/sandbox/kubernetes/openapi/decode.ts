@@ -1,0 +1,113 @@
+import { isObject, type JsonObject } from '../object.ts';
+import type { Schema } from '../schema-type.ts';
+
+export interface Decoded {
+  readonly object: JsonObject;
+  /** Paths of fields that the kind does not have, `spec.ports[0].colour`; they were dropped. */
+  readonly unknownFields: readonly string[];
+  /** What could not be read as the type the kind has there: field and complaint. */
+  readonly mismatches: readonly string[];
+}
+
+/**
+ * Reads an object as a built-in kind, as a server with a fixed type for each kind does: unknown fields
+ * fall away, so do nulls and empty optional lists and maps, and a value of the wrong type is refused.
+ */
+export function decodeAs(schema: Schema, value: JsonObject): Decoded {
+  const reading = new Reading();
+  const object = reading.object(schema, value, '');
+  return { object, unknownFields: reading.unknownFields, mismatches: reading.mismatches };
+}
+
+class Reading {
+  readonly unknownFields: string[] = [];
+  readonly mismatches: string[] = [];
+
+  object(schema: Schema, value: JsonObject, path: string): JsonObject {
+    const result: JsonObject = {};
+    for (const [name, field] of Object.entries(value)) {
+      const fieldPath = path === '' ? name : `${path}.${name}`;
+      const fieldSchema = schema.properties?.[name];
+      if (fieldSchema === undefined) {
+        this.unknownFields.push(fieldPath);
+        continue;
+      }
+      const required = schema.required?.includes(name) === true;
+      const read = this.value(fieldSchema, field, fieldPath);
+      if (read === undefined || (!required && isEmptyContainer(fieldSchema, read))) continue;
+      result[name] = read;
+    }
+    return result;
+  }
+
+  value(schema: Schema, value: unknown, path: string): unknown {
+    if (value === null || value === undefined) return undefined;
+    switch (schema.type) {
+      case 'object':
+        return this.#objectOrMap(schema, value, path);
+      case 'array':
+        return this.#array(schema, value, path);
+      case 'string':
+        return typeof value === 'string' ? value : this.#mismatch(path, value, 'string');
+      case 'boolean':
+        return typeof value === 'boolean' ? value : this.#mismatch(path, value, 'bool');
+      case 'integer':
+        return Number.isInteger(value) ? value : this.#mismatch(path, value, goInteger(schema));
+      case 'number':
+        return typeof value === 'number' ? value : this.#mismatch(path, value, 'float64');
+      case undefined:
+        return schema.oneOf === undefined ? value : this.#union(schema.oneOf, value, path);
+      default:
+        return value;
+    }
+  }
+
+  #objectOrMap(schema: Schema, value: unknown, path: string): unknown {
+    if (!isObject(value)) return this.#mismatch(path, value, 'map');
+    if (schema.properties !== undefined) return this.object(schema, value, path);
+    const { additionalProperties } = schema;
+    if (typeof additionalProperties !== 'object') return value;
+    const entries: [string, unknown][] = [];
+    for (const [key, entry] of Object.entries(value)) {
+      const read = this.value(additionalProperties, entry, `${path}.${key}`);
+      // A null in a map of strings is the empty string; anywhere else the entry is as good as absent.
+      if (read !== undefined) entries.push([key, read]);
+      else if (additionalProperties.type === 'string') entries.push([key, '']);
+    }
+    return Object.fromEntries(entries);
+  }
+
+  #array(schema: Schema, value: unknown, path: string): unknown {
+    if (!Array.isArray(value)) {
+      // Bytes are published as a string of format byte; everything else listed here is a list.
+      return this.#mismatch(path, value, 'slice');
+    }
+    const items = schema.items ?? {};
+    return value.map((item, index) => this.value(items, item, `${path}[${index}]`));
+  }
+
+  /** `int-or-string` and quantities: one of several plain types. */
+  #union(choices: readonly Schema[], value: unknown, path: string): unknown {
+    const fits = choices.some(({ type }) =>
+      type === 'integer' ? Number.isInteger(value) : typeof value === type,
+    );
+    return fits ? value : this.#mismatch(path, value, 'string');
+  }
+
+  #mismatch(path: string, value: unknown, wanted: string): undefined {
+    const found = Array.isArray(value) ? 'array' : typeof value;
+    const described = typeof value === 'number' ? `number ${value}` : found;
+    this.mismatches.push(
+      `json: cannot unmarshal ${described} into Go struct field ${path} of type ${wanted}`,
+    );
+    return undefined;
+  }
+}
+
+const goInteger = (schema: Schema) => (schema.format === 'int32' ? 'int32' : 'int64');
+
+function isEmptyContainer(schema: Schema, value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  const isMap = schema.properties === undefined && typeof schema.additionalProperties === 'object';
+  return isMap && isObject(value) && Object.keys(value).length === 0;
+}
