@@ -1,0 +1,81 @@
+import type { Address, Family } from '../domain/address.ts';
+import type { Port } from '../domain/port.ts';
+
+/** A part of a packet, or of its connection, that a rule can look at. */
+export type Operand =
+  | { readonly kind: 'source' | 'destination'; readonly family: Family }
+  | { readonly kind: 'original-destination'; readonly family: Family }
+  | { readonly kind: 'original-destination-port' }
+  | { readonly kind: 'protocol' }
+  | { readonly kind: 'family' }
+  | { readonly kind: 'source-port' | 'destination-port' }
+  | { readonly kind: 'tcp-flags' }
+  | { readonly kind: 'icmp-type' | 'icmpv6-type' }
+  | { readonly kind: 'input-interface' | 'output-interface' }
+  | { readonly kind: 'connection-state' | 'connection-status' | 'connection-direction' }
+  | HashOperand
+  | { readonly kind: 'random'; readonly modulus: number };
+
+/** A keyed hash of other operands, scaled to 0 .. modulus - 1. The same on every machine. */
+export interface HashOperand {
+  readonly kind: 'hash';
+  readonly of: readonly Operand[];
+  readonly modulus: number;
+  readonly seed: number;
+}
+
+export type Verdict =
+  | { readonly kind: 'accept' | 'drop' | 'return' }
+  | { readonly kind: 'jump' | 'goto'; readonly chain: string };
+
+/** Where a packet's address is rewritten to. */
+export type NatTarget =
+  /** A map whose value is an address and a port. */
+  | { readonly kind: 'endpoint-map'; readonly map: string; readonly key: readonly Operand[] }
+  /** One map for the address, another for the port: many services share the same nodes. */
+  | {
+      readonly kind: 'split-maps';
+      readonly addressMap: string;
+      readonly addressKey: readonly Operand[];
+      readonly portMap: string;
+      readonly portKey: readonly Operand[];
+    }
+  | { readonly kind: 'endpoint'; readonly address: Address; readonly port: Port };
+
+export type RejectReason = 'tcp-reset' | 'port-unreachable';
+
+/** One step of a rule. A rule's steps run in order until one does not match. */
+export type Statement =
+  | {
+      readonly kind: 'compare';
+      readonly operand: Operand;
+      /** Bits of the operand to look at; all of them when left out. */
+      readonly mask?: number;
+      readonly equal: boolean;
+      readonly value: number | string;
+    }
+  | {
+      readonly kind: 'lookup';
+      readonly key: readonly Operand[];
+      readonly set: string;
+      readonly present: boolean;
+    }
+  /** Continues with the verdict that the map holds for the key; without an element, goes on. */
+  | { readonly kind: 'dispatch'; readonly key: readonly Operand[]; readonly map: string }
+  | { readonly kind: 'dnat' | 'snat'; readonly family: Family; readonly to: NatTarget }
+  | { readonly kind: 'masquerade' }
+  | { readonly kind: 'reject'; readonly reason: RejectReason }
+  /** Puts the key into a dynamic set, or renews it there. */
+  | {
+      readonly kind: 'remember';
+      readonly key: readonly Operand[];
+      readonly set: string;
+      readonly timeoutSeconds: number;
+    }
+  /** Hands a copy of the packet to whoever listens on the NFLOG group. */
+  | { readonly kind: 'log'; readonly group: number }
+  | { readonly kind: 'verdict'; readonly verdict: Verdict };
+
+export interface Rule {
+  readonly statements: readonly Statement[];
+}

@@ -1,0 +1,127 @@
+import type { Address } from '../domain/address.ts';
+import type { Port, Protocol } from '../domain/port.ts';
+import type { Prefix } from '../domain/prefix.ts';
+
+export interface Endpoint {
+  readonly address: Address;
+  readonly port: Port;
+  /** The endpoint's share of new connections relative to the others'; 1 when left out. At least 1. */
+  readonly weight?: number;
+}
+
+/**
+ * How a client finds the same endpoint again.
+ * - `none`: each connection is placed by the client's address and port
+ * - `client-hash`: by the client's address alone; needs no state, so it is the same on every gateway
+ * - `client-timeout`: the endpoint is remembered in the kernel, for so long after the last connection
+ */
+export type Affinity =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'client-hash' }
+  | { readonly kind: 'client-timeout'; readonly seconds: number };
+
+/**
+ * What becomes of a connection to the virtual address.
+ * - `slots`: to one of the service's own endpoints
+ * - `node-ports`: to one of the nodes that all such services share, on this service's node port
+ * - `route-unchanged`: nothing is rewritten; the packet goes where the routes say
+ */
+export type Dispatch =
+  | { readonly kind: 'slots'; readonly endpoints: readonly Endpoint[] }
+  | { readonly kind: 'node-ports'; readonly nodePort: Port }
+  | { readonly kind: 'route-unchanged' };
+
+/** One address, protocol and port that clients connect to, and what happens then. */
+export interface VirtualService {
+  readonly address: Address;
+  readonly protocol: Protocol;
+  readonly port: Port;
+  readonly dispatch: Dispatch;
+  /** `none` when left out. */
+  readonly affinity?: Affinity;
+  /** Who may connect; anyone when left out. An empty list lets nobody in. */
+  readonly sourceRanges?: readonly Prefix[];
+  /**
+   * Whether the source is rewritten to the machine's own. `needed` (when left out): only for clients
+   * whose answers would not come back this way, see `LayoutSettings.localSources`.
+   */
+  readonly masquerade?: 'never' | 'needed' | 'always';
+  /** What a client gets while there is no endpoint; `reject` when left out. */
+  readonly withoutEndpoints?: 'reject' | 'drop';
+}
+
+/** Identifies a service among all: `192.0.2.1 . TCP . 80`. */
+export type ServiceKey = string & { readonly __serviceKey: true };
+
+export function serviceKey(
+  service: Pick<VirtualService, 'address' | 'protocol' | 'port'>,
+): ServiceKey {
+  return `${service.address} . ${service.protocol} . ${service.port}` as ServiceKey;
+}
+
+/** Ingress rules for pods, as a NetworkPolicy states them with names already resolved. */
+export interface IngressPolicy {
+  readonly namespace: string;
+  readonly name: string;
+  /** A connection that any of these allows is let in. */
+  readonly allow: readonly IngressRule[];
+}
+
+export interface IngressRule {
+  /** From these blocks; from anywhere when left out. An empty list allows nobody. */
+  readonly from?: readonly IpBlock[];
+  /** To these ports of the pod; to any when left out. */
+  readonly ports?: readonly PortRange[];
+}
+
+export interface IpBlock {
+  readonly cidr: Prefix;
+  readonly except: readonly Prefix[];
+}
+
+export interface PortRange {
+  readonly protocol: Protocol;
+  /** Any port of the protocol when left out. */
+  readonly first?: Port;
+  /** The same as `first` when left out. */
+  readonly last?: Port;
+}
+
+/** Which policies select a pod. A selected pod accepts only what one of its policies allows. */
+export interface PodPolicies {
+  readonly address: Address;
+  /** `namespace/name` of each. */
+  readonly policies: readonly string[];
+}
+
+/** What is the same for all services. */
+export interface LayoutSettings {
+  /** The name of the `inet` table. */
+  readonly table: string;
+  /** A secret of the cluster, the same on every gateway, so that nobody can aim at one endpoint. */
+  readonly hashSeed: number;
+  /** Clients in these networks would be answered directly; `masquerade: needed` rewrites their source. */
+  readonly localSources: readonly Prefix[];
+  /**
+   * Masquerade a pod that reaches itself through a service. A node proxy needs it; on a gateway
+   * `localSources` already covers it.
+   */
+  readonly hairpin: boolean;
+  /**
+   * Give back the virtual address to a server's packet that arrives in mid-stream, so that connections
+   * survive a move to this gateway. A node proxy does not need it.
+   */
+  readonly resumeConnections: boolean;
+  /** Only these may send VRRP (protocol 112) to this machine; nothing is filtered when left out. */
+  readonly vrrpPeers?: readonly Address[];
+}
+
+/** Everything the ruleset is a function of. */
+export interface LayoutInput {
+  readonly settings: LayoutSettings;
+  readonly services: readonly VirtualService[];
+  /** The nodes that `node-ports` services are spread over. */
+  readonly nodes?: readonly Address[];
+  readonly policies?: readonly IngressPolicy[];
+  readonly pods?: readonly PodPolicies[];
+}
