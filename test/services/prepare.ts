@@ -1,5 +1,6 @@
 import { ensureDebianPackages } from './debian-packages.ts';
 import { MissingError } from './missing.ts';
+import { prepareOpenStack } from './openstack.ts';
 import { dropBuildCache, ensureProgram, type ProgramName } from './programs.ts';
 
 /** The Debian packages that the kernel tests need. Suites with needs of their own ask for them there. */
@@ -37,6 +38,7 @@ export async function prepareServices(): Promise<string[]> {
   };
   await attempt(() => ensureDebianPackages(kernelPackages));
   for (const name of programs) await attempt(() => ensureProgram(name));
+  await attempt(prepareOpenStack);
   await dropBuildCache();
   return missing;
 }

@@ -1,0 +1,39 @@
+import path from 'node:path';
+
+/** Where one cloud keeps its files and where it answers. */
+export interface Layout {
+  readonly directory: string;
+  readonly identityUrl: string;
+  readonly networkUrl: string;
+  readonly loadBalancerUrl: string;
+}
+
+export interface CloudSettings {
+  readonly tokenLifetimeSeconds: number;
+  /** How long Neutron and Octavia believe a token without asking Keystone again; -1 asks every time. */
+  readonly tokenCacheSeconds: number;
+  /** Forces pages of this size on every list. */
+  readonly pageSize: number | undefined;
+  readonly healthIntervalSeconds: number;
+}
+
+export const defaultSettings: CloudSettings = {
+  tokenLifetimeSeconds: 3600,
+  tokenCacheSeconds: 300,
+  pageSize: undefined,
+  healthIntervalSeconds: 1,
+};
+
+export const region = 'RegionOne';
+
+export function file(layout: Layout, ...names: string[]): string {
+  return path.join(layout.directory, ...names);
+}
+
+export function databaseSocket(layout: Layout): string {
+  return file(layout, 'mysql.sock');
+}
+
+export function databaseUrl(layout: Layout, name: string): string {
+  return `mysql+pymysql://root@localhost/${name}?unix_socket=${databaseSocket(layout)}&charset=utf8`;
+}
