@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { addressFromBytes, addressToInteger, familyOf, parseAddress } from './address.ts';
+import {
+  comparePrefixes,
+  formatPrefix,
+  lastAddress,
+  parseInterface,
+  parsePrefix,
+  prefixContains,
+  prefixesOverlap,
+  prefixOf,
+  prefixSize,
+} from './prefix.ts';
+
+test.each(['192.0.2.0/24', '0.0.0.0/0', '10.0.0.1/32', '2001:db8::/32', '::/0', '::1/128'])(
+  'reads %s',
+  (text) => {
+    expect(formatPrefix(parsePrefix(text))).toBe(text);
+  },
+);
+
+test.each([
+  ...[
+    '192.0.2.0',
+    '192.0.2.0/',
+    '/24',
+    '1.2.3.4/33',
+    '::/129',
+    '1.2.3.0/024',
+    '1.2.3.0/+8',
+    '1.2.3.0/8 ',
+  ],
+  ...['10.1/16', '010.0.0.0/8', '1.2.3.0/24/24', '1.2.3.0/-1', '::1%eth0/128'],
+])('refuses %j', (text) => {
+  expect(() => parsePrefix(text)).toThrow();
+});
+
+test('host bits are refused with the network that may have been meant', () => {
+  expect(() => parsePrefix('192.0.2.1/24')).toThrow(
+    expect.objectContaining({ code: 'invalid', hint: 'The network is 192.0.2.0/24.' }),
+  );
+  expect(parseInterface('192.0.2.1/24')).toEqual({ address: '192.0.2.1', length: 24 });
+});
+
+const anyPrefix = fc
+  .tuple(
+    fc.oneof(
+      fc.uint8Array({ minLength: 4, maxLength: 4 }),
+      fc.uint8Array({ minLength: 16, maxLength: 16 }),
+    ),
+    fc.nat(),
+  )
+  .map(([bytes, length]) => prefixOf(addressFromBytes(bytes), length % (bytes.length * 8 + 1)));
+
+test('a prefix holds its first and last address and ends right after', () => {
+  fc.assert(
+    fc.property(anyPrefix, (prefix) => {
+      const last = lastAddress(prefix);
+      expect(prefixContains(prefix, prefix.address)).toBe(true);
+      expect(prefixContains(prefix, last)).toBe(true);
+      expect(addressToInteger(last) - addressToInteger(prefix.address) + 1n).toBe(
+        prefixSize(prefix),
+      );
+      expect(parsePrefix(formatPrefix(prefix))).toEqual(prefix);
+    }),
+  );
+});
+
+test('two prefixes overlap exactly when one holds the other', () => {
+  fc.assert(
+    fc.property(anyPrefix, anyPrefix, (left, right) => {
+      const sameFamily = familyOf(left.address) === familyOf(right.address);
+      const first = addressToInteger(left.address) <= addressToInteger(lastAddress(right));
+      const second = addressToInteger(right.address) <= addressToInteger(lastAddress(left));
+      expect(prefixesOverlap(left, right)).toBe(sameFamily && first && second);
+      expect(Math.sign(comparePrefixes(left, right))).toBe(
+        -Math.sign(comparePrefixes(right, left)) + 0,
+      );
+    }),
+  );
+});
+
+test('an address of the other family is never inside', () => {
+  expect(prefixContains(parsePrefix('::/0'), parseAddress('1.2.3.4'))).toBe(false);
+});

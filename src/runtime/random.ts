@@ -1,0 +1,15 @@
+/** A source of numbers in [0, 1), injected wherever chance decides something. */
+export type Random = () => number;
+
+export const systemRandom: Random = Math.random;
+
+/** The same seed gives the same sequence on every machine (mulberry32). */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,158 @@
+import { CausewayError } from '../domain/error.ts';
+import type { Clock, Timer } from './clock.ts';
+import { seededRandom, type Random } from './random.ts';
+import { settled, SimulatedClock } from './simulated-clock.ts';
+
+interface Step {
+  readonly label: string;
+  readonly process: SimulatedProcess;
+  run(): void | Promise<void>;
+}
+
+/**
+ * Runs concurrent code on one seed. Every outside call goes through a process's `call`, and becomes
+ * two steps: the effect takes place, later the caller hears of it. Which of all the waiting steps
+ * comes next is drawn from the seed; when none waits, time moves to the next timer. The same seed
+ * gives the same order of events, so a failure can be replayed.
+ *
+ * The code under test must wait for nothing but its `call`s and its clock: no real timers, no I/O.
+ */
+export class Simulation {
+  readonly seed: number;
+  readonly random: Random;
+  readonly clock = new SimulatedClock();
+  /** What happened, in order; print it when a seed fails. */
+  readonly trace: string[] = [];
+  #steps: Step[] = [];
+
+  constructor(seed: number) {
+    this.seed = seed;
+    this.random = seededRandom(seed);
+  }
+
+  /** A process of its own, which can be killed without the others. */
+  process(name: string): SimulatedProcess {
+    return new SimulatedProcess(name, this, (step) => this.#steps.push(step));
+  }
+
+  /**
+   * Runs until the goal holds while nothing is under way that could change it at once. Throws with
+   * the seed and the trace's end when the steps run out or nothing can happen any more.
+   */
+  async runUntil(goal: () => boolean, options: { maxSteps?: number } = {}): Promise<void> {
+    const { maxSteps = 10_000 } = options;
+    for (let count = 0; count < maxSteps; count += 1) {
+      await settled();
+      if (goal()) return;
+      if (!(await this.#step())) throw this.#failure('nothing can happen any more');
+    }
+    throw this.#failure(`the goal was not reached in ${maxSteps} steps`);
+  }
+
+  /** Runs until no step is waiting and no timer is set before the time is up. */
+  async runFor(durationMs: number): Promise<void> {
+    const end = this.clock.monotonic() + durationMs;
+    let isOver = false;
+    this.clock.timer(durationMs, () => (isOver = true));
+    while (!isOver) {
+      await settled();
+      await this.#step();
+    }
+    await settled();
+    if (this.clock.monotonic() < end) throw this.#failure('the clock went backwards');
+  }
+
+  async #step(): Promise<boolean> {
+    this.#steps = this.#steps.filter((step) => !step.process.isKilled);
+    const chosen = this.#steps[Math.floor(this.random() * this.#steps.length)];
+    if (chosen === undefined) return this.clock.fireNext();
+    this.#steps.splice(this.#steps.indexOf(chosen), 1);
+    this.trace.push(`${this.clock.monotonic()} ${chosen.label}`);
+    await chosen.run();
+    return true;
+  }
+
+  #failure(message: string): CausewayError {
+    const tail = this.trace.slice(-20).join('\n  ');
+    return new CausewayError('internal', `seed ${this.seed}: ${message}; last steps:\n  ${tail}`);
+  }
+}
+
+type Schedule = (step: Step) => void;
+
+/** One process of a simulation: its own view of the clock and its own outside calls. */
+export class SimulatedProcess {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly #schedule: Schedule;
+  readonly #simulation: Simulation;
+  #isKilled = false;
+  #calls = 0;
+  #killAt: { readonly call: number; readonly moment: 'before' | 'after' } | undefined;
+
+  constructor(name: string, simulation: Simulation, schedule: Schedule) {
+    this.name = name;
+    this.#schedule = schedule;
+    this.#simulation = simulation;
+    this.clock = {
+      wallTime: () => simulation.clock.wallTime(),
+      monotonic: () => simulation.clock.monotonic(),
+      timer: (delayMs, callback): Timer =>
+        simulation.clock.timer(delayMs, () => {
+          if (!this.#isKilled) callback();
+        }),
+    };
+  }
+
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
+  /** How many outside calls were begun: the length of an interruption matrix. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** An outside call: the effect, and later the answer or the error, each when its turn comes. */
+  call<T>(label: string, effect: () => T | Promise<T>): Promise<T> {
+    this.#calls += 1;
+    const number = this.#calls;
+    return new Promise<T>((resolve, reject) => {
+      const reply = (suffix: string, tell: () => void) => {
+        if (this.#isDueToDie(number, 'after')) this.kill();
+        this.#add(`${label} ${suffix}`, tell);
+      };
+      this.#add(`${label} takes place`, async () => {
+        if (this.#isDueToDie(number, 'before')) {
+          this.kill();
+          return;
+        }
+        try {
+          const value = await effect();
+          reply('answers', () => resolve(value));
+        } catch (error) {
+          reply('fails', () => reject(CausewayError.from(error)));
+        }
+      });
+    });
+  }
+
+  /** Ends the process where it stands: nothing it waits for ever comes, nothing it planned happens. */
+  kill(): void {
+    this.#isKilled = true;
+    this.#simulation.trace.push(`${this.clock.monotonic()} ${this.name} is killed`);
+  }
+
+  /** Kills the process right before or right after the effect of its call of that number (from 1). */
+  killAt(call: number, moment: 'before' | 'after'): void {
+    this.#killAt = { call, moment };
+  }
+
+  #isDueToDie(call: number, moment: 'before' | 'after'): boolean {
+    return this.#killAt?.call === call && this.#killAt.moment === moment;
+  }
+
+  #add(label: string, run: () => void | Promise<void>): void {
+    this.#schedule({ label: `${this.name}: ${label}`, process: this, run });
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { sleep } from './clock.ts';
+import { SimulatedClock } from './simulated-clock.ts';
+import { supervise } from './supervisor.ts';
+
+const forever = (clock: SimulatedClock) => (signal: AbortSignal) => sleep(clock, 1e9, signal);
+
+test('ends quietly when stopped', async () => {
+  const stop = new AbortController();
+  const running = supervise(stop.signal, { loop: forever(new SimulatedClock()) });
+  stop.abort();
+  await expect(running).resolves.toBeUndefined();
+});
+
+test('a loop that fails ends the others and is named', async () => {
+  const clock = new SimulatedClock();
+  let otherEnded = false;
+  const running = supervise(new AbortController().signal, {
+    watcher: () => Promise.reject(new Error('disk full')),
+    other: (signal) => forever(clock)(signal).finally(() => (otherEnded = true)),
+  });
+  await expect(running).rejects.toThrow('watcher: disk full');
+  expect(otherEnded).toBe(true);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+test('a loop that ends by itself is a failure', async () => {
+  const running = supervise(new AbortController().signal, { short: () => Promise.resolve() });
+  await expect(running).rejects.toThrow('short: ended although nobody stopped it');
+});
