@@ -52,14 +52,12 @@ export class Simulation {
   /** Runs until no step is waiting and no timer is set before the time is up. */
   async runFor(durationMs: number): Promise<void> {
     const end = this.clock.monotonic() + durationMs;
-    let isOver = false;
-    this.clock.timer(durationMs, () => (isOver = true));
-    while (!isOver) {
+    this.clock.timer(durationMs, () => {});
+    while (this.clock.monotonic() < end) {
       await settled();
       await this.#step();
     }
     await settled();
-    if (this.clock.monotonic() < end) throw this.#failure('the clock went backwards');
   }
 
   async #step(): Promise<boolean> {
