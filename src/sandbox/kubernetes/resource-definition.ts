@@ -55,13 +55,26 @@ export interface ResourceDefinition {
   prepareCreate(draft: KubeObject): void;
   /** Carries over what the server decided earlier, releases, allocates anew. May throw an ApiError. */
   prepareUpdate(draft: KubeObject, old: KubeObject): void;
-  /** What is wrong with the object; with `old`, also which changes are not allowed. */
+  /**
+   * What is wrong with the object, its metadata (name, labels, annotations, finalizers, owners)
+   * included; with `old`, also which changes are not allowed.
+   */
   validate(object: KubeObject, old?: KubeObject): readonly Cause[];
   /** Like `validate`, for a write to `/status`. */
   validateStatus?(object: KubeObject, old: KubeObject): readonly Cause[];
   /** The values of all fields that field selectors may name beside `metadata.name` and `.namespace`. */
   fieldLabels(object: KubeObject): Readonly<Record<string, string>>;
   readonly columns: readonly Column[];
+  /** Whether a new object keeps the status it came with: Nodes register themselves that way. */
+  readonly keepsStatusOnCreate?: boolean;
+  /** Whether an update of an object that is not there creates it: Services, Endpoints, Leases, Events. */
+  readonly createsOnUpdate?: boolean;
+  /** Whether an update has to name the resourceVersion it is based on: custom resources, Leases. */
+  readonly requiresVersionOnUpdate?: boolean;
+  /** Whether something beside `metadata.finalizers` keeps a deleted object: `spec.finalizers`. */
+  holdsDeletion?(object: KubeObject): boolean;
+  /** What changes as the object is marked for deletion: Namespaces become `Terminating`. */
+  prepareDelete?(draft: KubeObject): void;
   /** Seconds until a deletion takes effect when the caller names none; Pods have 30 of them. */
   defaultGracePeriodSeconds?(object: KubeObject): number;
 }
