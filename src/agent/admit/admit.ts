@@ -1,0 +1,178 @@
+import { isDeepStrictEqual } from 'node:util';
+import { CausewayError } from '../../domain/error.ts';
+import {
+  parseEndpointKey,
+  sameEndpoint,
+  type Endpoint,
+  type EndpointKey,
+} from '../model/endpoint.ts';
+import type { Change, Edits, GatewayState, Kept } from '../model/state.ts';
+import type { Complaint } from '../wire/complaint.ts';
+import type { Push } from '../wire/push.ts';
+
+/** How much one push may remove without saying that it means it: the share and the number together. */
+export interface RemovalLimits {
+  readonly share: number;
+  readonly count: number;
+}
+
+/** The decision on a push. */
+export type Admission =
+  | { readonly verdict: 'repeated' }
+  | {
+      readonly verdict: 'admitted';
+      readonly change: Change;
+      readonly complaints: readonly Complaint[];
+    };
+
+/** A push that is well formed and yet can't be taken. The reason is what a controller decides by. */
+export class PushRefused extends CausewayError {
+  readonly reason: 'stale' | 'base-mismatch' | 'mass-removal' | 'frozen';
+
+  constructor(reason: PushRefused['reason'], message: string, hint: string) {
+    super('conflict', message, { hint });
+    this.reason = reason;
+  }
+}
+
+/** Decides what a push changes. Pure: the state is only read, and nothing happens until it is committed. */
+export function admit(
+  state: GatewayState,
+  push: Push,
+  digest: string,
+  limits: RemovalLimits,
+): Admission {
+  const { header } = push;
+  if (header.generation === state.generation && digest === state.digest) {
+    return { verdict: 'repeated' };
+  }
+  refuseStale(state, push);
+  const endpoints = new Map(endpointEdits(state, push));
+  const kept = keptEdits(state, push, endpoints);
+  if (!header.meansRemoval) refuseMassRemoval(state, endpoints, limits);
+  return {
+    verdict: 'admitted',
+    complaints: [...push.complaints, ...collisions(state, push)],
+    change: {
+      generation: header.generation,
+      digest,
+      endpoints,
+      policies: edits(push, state.policies, push.policies, push.removedPolicies, push.badPolicies),
+      assignments: edits(
+        push,
+        state.assignments,
+        push.assignments,
+        push.removedAssignments,
+        push.badAssignments,
+      ),
+      nodes: edits(push, state.nodes, push.nodes, push.removedNodes, new Set()),
+      kept,
+    },
+  };
+}
+
+function refuseStale(state: GatewayState, push: Push): void {
+  const { generation, base } = push.header;
+  if (generation <= state.generation) {
+    throw new PushRefused(
+      'stale',
+      `generation ${generation} is not newer than ${state.generation}, which is served`,
+      'Read the status and send the full state under a larger generation.',
+    );
+  }
+  if (base !== undefined && base !== state.generation) {
+    throw new PushRefused(
+      'base-mismatch',
+      `the delta is against generation ${base}, but ${state.generation} is served`,
+      'Send the full state.',
+    );
+  }
+}
+
+function* endpointEdits(
+  state: GatewayState,
+  push: Push,
+): Generator<[EndpointKey, Endpoint | undefined]> {
+  for (const [key, endpoint] of push.endpoints) {
+    const before = state.endpoints.get(key);
+    if (before === undefined || !sameEndpoint(before, endpoint)) yield [key, endpoint];
+  }
+  if (push.header.kind === 'delta') {
+    for (const key of push.removedEndpoints) {
+      if (state.endpoints.has(key)) yield [key, undefined];
+    }
+    return;
+  }
+  for (const key of state.endpoints.keys()) {
+    if (!push.endpoints.has(key) && !push.badEndpoints.has(key)) yield [key, undefined];
+  }
+}
+
+/** What is served from an older push from now on, and what no longer is. */
+function keptEdits(
+  state: GatewayState,
+  push: Push,
+  endpoints: Edits<EndpointKey, Endpoint>,
+): Edits<EndpointKey, Kept> {
+  const kept = new Map<EndpointKey, Kept | undefined>();
+  for (const key of state.kept.keys()) {
+    if (push.endpoints.has(key) || (endpoints.has(key) && endpoints.get(key) === undefined)) {
+      kept.set(key, undefined);
+    }
+  }
+  for (const [key, reason] of push.badEndpoints) {
+    if (push.endpoints.has(key) || !state.endpoints.has(key)) continue;
+    const generation = state.kept.get(key)?.generation ?? state.generation;
+    const before = state.kept.get(key);
+    if (before?.reason !== reason) kept.set(key, { generation, reason });
+  }
+  return kept;
+}
+
+/** A bad record whose endpoint a valid record claims as well: the valid one has it, and that is said. */
+function* collisions(state: GatewayState, push: Push): Generator<Complaint> {
+  for (const key of push.badEndpoints.keys()) {
+    if (push.endpoints.has(key) && state.endpoints.has(key)) {
+      yield {
+        endpoint: parseEndpointKey(key),
+        record: 0,
+        message: 'what was served before is dropped: another record of the request claims it',
+      };
+    }
+  }
+}
+
+function refuseMassRemoval(
+  state: GatewayState,
+  endpoints: Edits<EndpointKey, Endpoint>,
+  limits: RemovalLimits,
+): void {
+  let removed = 0;
+  for (const value of endpoints.values()) if (value === undefined) removed += 1;
+  const served = state.endpoints.size;
+  if (removed > limits.count && removed > limits.share * served) {
+    throw new PushRefused(
+      'mass-removal',
+      `this would remove ${removed} of the ${served} endpoints that are served`,
+      'If that is meant, send it again with meansRemoval.',
+    );
+  }
+}
+
+function edits<Key, Value>(
+  push: Push,
+  before: ReadonlyMap<Key, Value>,
+  wanted: ReadonlyMap<Key, Value>,
+  removed: ReadonlySet<Key>,
+  bad: ReadonlySet<Key>,
+): Edits<Key, Value> {
+  const result = new Map<Key, Value | undefined>();
+  for (const [key, value] of wanted) {
+    if (!isDeepStrictEqual(before.get(key), value)) result.set(key, value);
+  }
+  const gone = push.header.kind === 'delta' ? removed : before.keys();
+  for (const key of gone) {
+    if (before.has(key) && !wanted.has(key) && !bad.has(key)) result.set(key, undefined);
+  }
+  return result;
+}

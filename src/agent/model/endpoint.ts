@@ -1,0 +1,166 @@
+import {
+  compareAddresses,
+  familyOf,
+  isIpv4,
+  parseAddress,
+  type Address,
+} from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import { parsePort, parseProtocol, type Port, type Protocol } from '../../domain/port.ts';
+import { comparePrefixes, formatPrefix, prefixFamily, type Prefix } from '../../domain/prefix.ts';
+
+/** What a client connects to. Everything the agent reports is grouped by it. */
+export interface EndpointId {
+  readonly address: Address;
+  readonly protocol: Protocol;
+  readonly port: Port;
+}
+
+declare const endpointKeyBrand: unique symbol;
+/** An endpoint's identity in one canonical spelling: `192.0.2.1:80/TCP`, `[2001:db8::1]:53/UDP`. */
+export type EndpointKey = string & { readonly [endpointKeyBrand]: true };
+
+/** Where an endpoint's connections go: a node's or a pod's address and port. */
+export interface Destination {
+  readonly address: Address;
+  readonly port: Port;
+  /** The share of new connections relative to the other destinations. */
+  readonly weight: number;
+}
+
+/** How a client's connections are kept together. `client` hashes the client's address alone. */
+export type Affinity = 'none' | 'client';
+
+/** Whose packets get the gateway's address as their source: only those that need it, or all of them. */
+export type Masquerade = 'needed' | 'always';
+
+export interface Endpoint extends EndpointId {
+  /** `namespace/name` of the Service, for people to read; carries no meaning here. */
+  readonly service: string | undefined;
+  /** In canonical order and without duplicates. Empty where a node port is given. */
+  readonly destinations: readonly Destination[];
+  /** The port of every node of the gateway state, instead of destinations of its own. */
+  readonly nodePort: Port | undefined;
+  readonly affinity: Affinity;
+  /** Empty means everybody. In canonical order. */
+  readonly sourceRanges: readonly Prefix[];
+  readonly masquerade: Masquerade;
+}
+
+export const largestWeight = 256;
+
+export function endpointKey(id: EndpointId): EndpointKey {
+  const host = isIpv4(id.address) ? id.address : `[${id.address}]`;
+  return `${host}:${id.port}/${id.protocol}` as EndpointKey;
+}
+
+const keyPattern = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+)):([1-9][0-9]{0,4})\/([A-Z]+)$/;
+
+export function parseEndpointKey(text: string): EndpointId {
+  const match = keyPattern.exec(text);
+  if (match === null) {
+    throw new CausewayError('invalid', `${JSON.stringify(text)} is not an endpoint`, {
+      hint: 'An endpoint is written like 192.0.2.1:80/TCP or [2001:db8::1]:53/UDP.',
+    });
+  }
+  const [, six, four, port, protocol] = match;
+  return {
+    address: parseAddress(six ?? four ?? ''),
+    protocol: parseProtocol(protocol ?? ''),
+    port: parsePort(Number(port)),
+  };
+}
+
+export interface EndpointParts extends EndpointId {
+  readonly service?: string | undefined;
+  readonly destinations?: readonly Destination[] | undefined;
+  readonly nodePort?: Port | undefined;
+  readonly affinity?: Affinity | undefined;
+  readonly sourceRanges?: readonly Prefix[] | undefined;
+  readonly masquerade?: Masquerade | undefined;
+}
+
+/** Builds an endpoint from parsed parts: canonical order, one family, no destination twice. */
+export function makeEndpoint(parts: EndpointParts): Endpoint {
+  const { address, protocol, port } = parts;
+  if ((parts.destinations === undefined) === (parts.nodePort === undefined)) {
+    throw new CausewayError('invalid', 'an endpoint has either destinations or a node port');
+  }
+  const destinations = [...(parts.destinations ?? [])].sort(compareDestinations);
+  checkDestinations(address, destinations);
+  return {
+    address,
+    protocol,
+    port,
+    service: parts.service,
+    destinations,
+    nodePort: parts.nodePort,
+    affinity: parts.affinity ?? 'none',
+    sourceRanges: rangesOfFamily(address, parts.sourceRanges ?? []),
+    masquerade: parts.masquerade ?? 'needed',
+  };
+}
+
+function checkDestinations(address: Address, destinations: readonly Destination[]): void {
+  for (const [index, destination] of destinations.entries()) {
+    if (familyOf(destination.address) !== familyOf(address)) {
+      throw new CausewayError(
+        'invalid',
+        `the destination ${destination.address} is not of the family of ${address}`,
+      );
+    }
+    const before = destinations[index - 1];
+    if (before !== undefined && compareDestinations(before, destination) === 0) {
+      throw new CausewayError(
+        'invalid',
+        `the destination ${destination.address} port ${destination.port} stands twice`,
+      );
+    }
+    if (!isWeight(destination.weight)) {
+      throw new CausewayError('invalid', `a weight is a whole number from 1 to ${largestWeight}`);
+    }
+  }
+}
+
+/** A range of the other family matches no client of this address, and Services carry both families. */
+function rangesOfFamily(address: Address, all: readonly Prefix[]): Prefix[] {
+  const ranges = all
+    .filter((range) => prefixFamily(range) === familyOf(address))
+    .sort(comparePrefixes);
+  if (ranges.length === 0 && all.length > 0) {
+    throw new CausewayError('invalid', `no source range is of the family of ${address}`, {
+      hint: 'Name at least one range of each family that the Service has an address in.',
+    });
+  }
+  return ranges.filter((range, index) => {
+    const before = ranges[index - 1];
+    return before === undefined || comparePrefixes(before, range) !== 0;
+  });
+}
+
+function compareDestinations(left: Destination, right: Destination): number {
+  return compareAddresses(left.address, right.address) || left.port - right.port;
+}
+
+function isWeight(weight: number): boolean {
+  return Number.isInteger(weight) && weight >= 1 && weight <= largestWeight;
+}
+
+export function sameEndpoint(left: Endpoint, right: Endpoint): boolean {
+  return (
+    left.service === right.service &&
+    left.affinity === right.affinity &&
+    left.masquerade === right.masquerade &&
+    left.nodePort === right.nodePort &&
+    left.destinations.length === right.destinations.length &&
+    left.destinations.every((destination, index) => {
+      const other = right.destinations[index];
+      return (
+        other !== undefined &&
+        compareDestinations(destination, other) === 0 &&
+        destination.weight === other.weight
+      );
+    }) &&
+    left.sourceRanges.map(formatPrefix).join() === right.sourceRanges.map(formatPrefix).join()
+  );
+}

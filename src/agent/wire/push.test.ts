@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '../../domain/address.ts';
+import { parsePort } from '../../domain/port.ts';
+import { endpointKey, makeEndpoint, type Endpoint } from '../model/endpoint.ts';
+import { PushReader, type Push } from './push.ts';
+import { writeDelta, writeState } from './write-push.ts';
+
+const web = makeEndpoint({
+  address: parseAddress('192.0.2.1'),
+  protocol: 'TCP',
+  port: parsePort(80),
+  destinations: [{ address: parseAddress('10.0.0.1'), port: parsePort(8080), weight: 1 }],
+});
+const nothing = { endpoints: [], policies: [], assignments: [], nodes: [] };
+
+function read(lines: Iterable<string>): Push {
+  const reader = new PushReader();
+  for (const line of lines) reader.line(line);
+  return reader.result();
+}
+
+function state(...records: unknown[]): string[] {
+  return [
+    JSON.stringify({ causeway: 'agent/v2', revision: 1, kind: 'state', generation: 7 }),
+    ...records.map((record) => JSON.stringify(record)),
+    JSON.stringify({ end: { records: records.length } }),
+  ];
+}
+
+describe('a push', () => {
+  test('is read as it was written', () => {
+    const push = read(writeState({ ...nothing, endpoints: [web] }, { generation: 7 }));
+    expect(push.header).toEqual({
+      kind: 'state',
+      generation: 7,
+      base: undefined,
+      meansRemoval: false,
+    });
+    expect([...push.endpoints]).toEqual([[endpointKey(web), web]]);
+    expect(push.complaints).toEqual([]);
+  });
+
+  test('of a delta carries what is removed', () => {
+    const push = read(
+      writeDelta(
+        {
+          ...nothing,
+          removedEndpoints: [web],
+          removedPolicies: [{ namespace: 'shop', name: 'web' }],
+          removedAssignments: [parseAddress('10.0.0.1')],
+          removedNodes: [parseAddress('10.1.0.1')],
+        },
+        { generation: 8, base: 7, meansRemoval: true },
+      ),
+    );
+    expect(push.header).toMatchObject({ kind: 'delta', base: 7, meansRemoval: true });
+    expect([...push.removedEndpoints]).toEqual(['192.0.2.1:80/TCP']);
+    expect([...push.removedPolicies]).toEqual(['shop/web']);
+    expect([...push.removedAssignments]).toEqual(['10.0.0.1']);
+    expect([...push.removedNodes]).toEqual(['10.1.0.1']);
+  });
+
+  const bad: [string, object][] = [
+    ['an address with nft syntax', { address: '10.0.0.1; flush ruleset', port: 80 }],
+    ['an address with leading zeros', { address: '010.0.0.1', port: 80 }],
+    ['a port out of range', { address: '10.0.0.1', port: 65536 }],
+    ['the other family', { address: '2001:db8::1', port: 80 }],
+    ['an unknown field', { address: '10.0.0.1', port: 80, wieght: 2 }],
+    ['a weight of nothing', { address: '10.0.0.1', port: 80, weight: 0 }],
+  ];
+  test.each(bad)('sets aside the endpoint whose destination has %s', (_name, destination) => {
+    const push = read(
+      state(
+        {
+          endpoint: {
+            address: '192.0.2.1',
+            protocol: 'TCP',
+            port: 80,
+            destinations: [destination],
+          },
+        },
+        { endpoint: { address: '192.0.2.2', protocol: 'TCP', port: 80, destinations: [] } },
+      ),
+    );
+    expect([...push.endpoints.keys()]).toEqual(['192.0.2.2:80/TCP']);
+    expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+    expect(push.complaints).toMatchObject([
+      { record: 1, endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } },
+    ]);
+  });
+
+  test('that claims an endpoint twice has it set aside, however often it is claimed', () => {
+    const record = {
+      endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, destinations: [] },
+    };
+    const push = read(state(record, record, record));
+    expect(push.endpoints.size).toBe(0);
+    expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+  });
+
+  const refusedRequests: [string, string[], string][] = [
+    ['is cut off', state({ node: { address: '10.0.0.1' } }).slice(0, -1), 'cut off|ends before'],
+    ['has fewer records than it says', state({}, {}).toSpliced(1, 1), 'says it has 2'],
+    ['goes on', [...state(), '{}'], 'after its end'],
+    ['has no header', ['{"endpoint":{}}'], 'header'],
+    ['is not JSON', ['nft flush ruleset'], 'JSON'],
+    ['has no generation', ['{"causeway":"agent/v2","revision":1,"kind":"state"}'], 'generation'],
+    [
+      'is of a revision to come',
+      ['{"causeway":"agent/v2","revision":99,"kind":"state","generation":1}'],
+      'revisions 1 to 1',
+    ],
+    [
+      'is a delta against nothing',
+      ['{"causeway":"agent/v2","revision":1,"kind":"delta","generation":1}'],
+      'base',
+    ],
+  ];
+  test.each(refusedRequests)('that %s is refused as a whole', (_name, lines, message) => {
+    expect(() => read(lines)).toThrow(new RegExp(message));
+  });
+
+  test('never throws for what one record holds, and never lets raw text through', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), (records) => {
+        const objects = records.map((record) => ({ endpoint: record }));
+        const push = read(state(...objects));
+        expect(push.endpoints.size + push.complaints.length).toBe(objects.length);
+        for (const { message } of push.complaints) expect(message).toMatch(/^[\x20-\x7e]{1,400}$/);
+      }),
+    );
+  });
+
+  test('survives a round trip for any legal endpoints', () => {
+    fc.assert(
+      fc.property(fc.array(endpoints(), { maxLength: 20 }), (list) => {
+        const unique = new Map(list.map((endpoint) => [endpointKey(endpoint), endpoint]));
+        const lines = writeState({ ...nothing, endpoints: unique.values() }, { generation: 1 });
+        expect(read(lines).endpoints).toEqual(unique);
+      }),
+    );
+  });
+});
+
+function endpoints(): fc.Arbitrary<Endpoint> {
+  const address = fc.ipV4().map(parseAddress);
+  const port = fc.integer({ min: 1, max: 65535 }).map(parsePort);
+  const destination = fc.record({ address, port, weight: fc.integer({ min: 1, max: 256 }) });
+  return fc
+    .record({
+      address,
+      port,
+      protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
+      destinations: fc.uniqueArray(destination, { selector: (to) => `${to.address} ${to.port}` }),
+      affinity: fc.constantFrom('none' as const, 'client' as const),
+      masquerade: fc.constantFrom('needed' as const, 'always' as const),
+    })
+    .map(makeEndpoint);
+}

@@ -1,0 +1,297 @@
+import { z } from 'zod';
+import type { Address } from '../../domain/address.ts';
+import { parseAddress } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import {
+  endpointKey,
+  type Endpoint,
+  type EndpointId,
+  type EndpointKey,
+} from '../model/endpoint.ts';
+import type { GatewayNode } from '../model/state.ts';
+import { policyKey, type Assignment, type Policy, type PolicyKey } from '../model/policy.ts';
+import { describeProblem, type Complaint } from './complaint.ts';
+import {
+  endpointIdOf,
+  parseAddressRecord,
+  parseAssignment,
+  parseEndpoint,
+  parseEndpointId,
+  parsePolicy,
+  parsePolicyId,
+} from './records.ts';
+
+/** The revisions of `/v2` this agent understands: its own and the one before. */
+export const revisions = { oldest: 1, newest: 1 } as const;
+
+export interface PushHeader {
+  /** `state` replaces everything; `delta` changes the state of exactly the generation `base`. */
+  readonly kind: 'state' | 'delta';
+  readonly generation: number;
+  readonly base: number | undefined;
+  /** The sender knows that this removes much, and means it. */
+  readonly meansRemoval: boolean;
+}
+
+/** A request as it was understood: what is good in it, and what is wrong with the rest. */
+export interface Push {
+  readonly header: PushHeader;
+  readonly endpoints: ReadonlyMap<EndpointKey, Endpoint>;
+  readonly policies: ReadonlyMap<PolicyKey, Policy>;
+  readonly assignments: ReadonlyMap<Address, Assignment>;
+  readonly nodes: ReadonlyMap<Address, GatewayNode>;
+  readonly removedEndpoints: ReadonlySet<EndpointKey>;
+  readonly removedPolicies: ReadonlySet<PolicyKey>;
+  readonly removedAssignments: ReadonlySet<Address>;
+  readonly removedNodes: ReadonlySet<Address>;
+  /** Endpoints whose records were wrong. They keep what they had. */
+  readonly badEndpoints: ReadonlyMap<EndpointKey, string>;
+  readonly badPolicies: ReadonlySet<PolicyKey>;
+  readonly badAssignments: ReadonlySet<Address>;
+  readonly complaints: readonly Complaint[];
+}
+
+const generationNumber = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
+
+const headerRecord = z.strictObject({
+  causeway: z.literal('agent/v2'),
+  revision: z.number().int(),
+  kind: z.enum(['state', 'delta']),
+  generation: generationNumber,
+  base: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
+  meansRemoval: z.boolean().optional(),
+});
+
+const trailerRecord = z.strictObject({ end: z.strictObject({ records: z.number().int().min(0) }) });
+
+/**
+ * Reads a push line by line: a header, any number of records, a trailer that counts them. Whatever is
+ * wrong with one record is noted and stays with that record; a request that is not whole is refused.
+ */
+export class PushReader {
+  #header: PushHeader | undefined;
+  #ended = false;
+  #records = 0;
+  readonly #endpoints = new Map<EndpointKey, Endpoint>();
+  readonly #policies = new Map<PolicyKey, Policy>();
+  readonly #assignments = new Map<Address, Assignment>();
+  readonly #nodes = new Map<Address, GatewayNode>();
+  readonly #removedEndpoints = new Set<EndpointKey>();
+  readonly #removedPolicies = new Set<PolicyKey>();
+  readonly #removedAssignments = new Set<Address>();
+  readonly #removedNodes = new Set<Address>();
+  readonly #badEndpoints = new Map<EndpointKey, string>();
+  readonly #badPolicies = new Set<PolicyKey>();
+  readonly #badAssignments = new Set<Address>();
+  readonly #complaints: Complaint[] = [];
+
+  line(text: string): void {
+    if (this.#ended) throw refused('the request goes on after its end');
+    const value = parseJson(text);
+    if (this.#header === undefined) {
+      this.#header = parseHeader(value);
+      return;
+    }
+    if ('end' in value) {
+      this.#finish(value);
+      return;
+    }
+    this.#records += 1;
+    this.#record(value);
+  }
+
+  result(): Push {
+    if (this.#header === undefined || !this.#ended) {
+      throw refused(
+        'the request ends before its end record',
+        'It was probably cut off; send again.',
+      );
+    }
+    return {
+      header: this.#header,
+      endpoints: this.#endpoints,
+      policies: this.#policies,
+      assignments: this.#assignments,
+      nodes: this.#nodes,
+      removedEndpoints: this.#removedEndpoints,
+      removedPolicies: this.#removedPolicies,
+      removedAssignments: this.#removedAssignments,
+      removedNodes: this.#removedNodes,
+      badEndpoints: this.#badEndpoints,
+      badPolicies: this.#badPolicies,
+      badAssignments: this.#badAssignments,
+      complaints: this.#complaints,
+    };
+  }
+
+  #finish(value: object): void {
+    const trailer = trailerRecord.safeParse(value);
+    if (!trailer.success) throw refused('the end record is not one');
+    if (trailer.data.end.records !== this.#records) {
+      throw refused(
+        `the request says it has ${trailer.data.end.records} records and has ${this.#records}`,
+      );
+    }
+    this.#ended = true;
+  }
+
+  #record(value: object): void {
+    const [[kind, body] = ['', undefined], ...others] = Object.entries(value) as [
+      string,
+      unknown,
+    ][];
+    const isDelta = this.#header?.kind === 'delta';
+    if (others.length > 0) this.#complain(undefined, 'a record has exactly one kind');
+    else if (kind === 'endpoint') this.#endpoint(body);
+    else if (kind === 'policy') this.#policy(body);
+    else if (kind === 'assignment') this.#assignment(body);
+    else if (kind === 'node') this.#node(body);
+    else if (isDelta && kind === 'removeEndpoint') this.#removeEndpoint(body);
+    else if (isDelta && kind === 'removePolicy') this.#removePolicy(body);
+    else if (isDelta && kind === 'removeAssignment') this.#removeAssignment(body);
+    else if (isDelta && kind === 'removeNode') this.#removeNode(body);
+    else this.#complain(undefined, `${JSON.stringify(kind)} is not a kind of record here`);
+  }
+
+  #endpoint(body: unknown): void {
+    const id = endpointIdOf(body);
+    try {
+      const endpoint = parseEndpoint(body);
+      const key = endpointKey(endpoint);
+      if (this.#endpoints.has(key) || this.#removedEndpoints.has(key)) {
+        // Two valid claims to one endpoint: neither can be told to be the right one.
+        this.#endpoints.delete(key);
+        throw new CausewayError('conflict', `${key} stands more than once in the request`);
+      }
+      if (this.#badEndpoints.get(key) === ambiguous) throw new CausewayError('conflict', ambiguous);
+      this.#endpoints.set(key, endpoint);
+    } catch (thrown) {
+      const duplicate = thrown instanceof CausewayError && thrown.code === 'conflict';
+      if (id !== undefined) {
+        this.#badEndpoints.set(endpointKey(id), duplicate ? ambiguous : describeProblem(thrown));
+      }
+      this.#complain(id, describeProblem(thrown));
+    }
+  }
+
+  #policy(body: unknown): void {
+    try {
+      const policy = parsePolicy(body);
+      const key = policyKey(policy);
+      if (this.#policies.has(key)) {
+        throw new CausewayError('conflict', `the policy ${key} stands more than once`);
+      }
+      this.#policies.set(key, policy);
+    } catch (thrown) {
+      const key = tryParse(() => policyKey(parsePolicyId(pick(body, ['namespace', 'name']))));
+      if (key !== undefined) this.#badPolicies.add(key);
+      this.#complain(undefined, describeProblem(thrown));
+    }
+  }
+
+  #assignment(body: unknown): void {
+    try {
+      const assignment = parseAssignment(body);
+      if (this.#assignments.has(assignment.address)) {
+        throw new CausewayError('conflict', `${assignment.address} is assigned more than once`);
+      }
+      this.#assignments.set(assignment.address, assignment);
+    } catch (thrown) {
+      const address = tryParse(() =>
+        parseAddress(z.object({ address: z.string() }).parse(body).address),
+      );
+      if (address !== undefined) this.#badAssignments.add(address);
+      this.#complain(undefined, describeProblem(thrown));
+    }
+  }
+
+  #removeEndpoint(body: unknown): void {
+    this.#attempt(() => {
+      const key = endpointKey(parseEndpointId(body));
+      if (this.#endpoints.has(key))
+        throw new CausewayError('conflict', `${key} is set and removed`);
+      this.#removedEndpoints.add(key);
+    });
+  }
+
+  #removePolicy(body: unknown): void {
+    this.#attempt(() => this.#removedPolicies.add(policyKey(parsePolicyId(body))));
+  }
+
+  #removeAssignment(body: unknown): void {
+    this.#attempt(() => this.#removedAssignments.add(parseAddressRecord(body)));
+  }
+
+  #node(body: unknown): void {
+    this.#attempt(() => {
+      const address = parseAddressRecord(body);
+      this.#nodes.set(address, { address });
+    });
+  }
+
+  #removeNode(body: unknown): void {
+    this.#attempt(() => this.#removedNodes.add(parseAddressRecord(body)));
+  }
+
+  #attempt(work: () => unknown): void {
+    try {
+      work();
+    } catch (thrown) {
+      this.#complain(undefined, describeProblem(thrown));
+    }
+  }
+
+  #complain(endpoint: EndpointId | undefined, message: string): void {
+    this.#complaints.push({ endpoint, record: this.#records, message });
+  }
+}
+
+const ambiguous = 'stands more than once in the request';
+
+function parseJson(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Told below in our own words: the parser's would repeat parts of the request.
+  }
+  throw refused('a line of the request is not a JSON object');
+}
+
+function parseHeader(value: object): PushHeader {
+  const revision = z.object({ revision: z.number() }).safeParse(value);
+  if (
+    revision.success &&
+    (revision.data.revision < revisions.oldest || revision.data.revision > revisions.newest)
+  ) {
+    throw new CausewayError(
+      'unsupported',
+      `this agent understands the revisions ${revisions.oldest} to ${revisions.newest} of /v2`,
+      { hint: 'Its status lists them; send in one that both sides know.' },
+    );
+  }
+  const header = headerRecord.safeParse(value);
+  if (!header.success) throw refused(`the header is wrong: ${describeProblem(header.error)}`);
+  const { kind, generation, base, meansRemoval } = header.data;
+  if ((kind === 'delta') !== (base !== undefined)) {
+    throw refused('a delta has a base, and only a delta');
+  }
+  return { kind, generation, base, meansRemoval: meansRemoval ?? false };
+}
+
+function refused(message: string, hint?: string): CausewayError {
+  return new CausewayError('invalid', message, hint === undefined ? {} : { hint });
+}
+
+function tryParse<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
+
+function pick(value: unknown, names: readonly string[]): object {
+  const entries = Object.entries(value ?? {}) as [string, unknown][];
+  return Object.fromEntries(entries.filter(([name]) => names.includes(name)));
+}

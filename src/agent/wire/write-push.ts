@@ -1,0 +1,78 @@
+import type { Address } from '../../domain/address.ts';
+import type { Endpoint, EndpointId } from '../model/endpoint.ts';
+import type { Assignment, Policy, PolicyId } from '../model/policy.ts';
+import type { GatewayNode } from '../model/state.ts';
+import { revisions } from './push.ts';
+import { formatAssignment, formatEndpoint, formatEndpointId, formatPolicy } from './records.ts';
+
+/** What a controller wants a gateway to serve, all of it. */
+export interface StateContent {
+  readonly endpoints: Iterable<Endpoint>;
+  readonly policies: Iterable<Policy>;
+  readonly assignments: Iterable<Assignment>;
+  /** Where endpoints with a node port go. */
+  readonly nodes: Iterable<GatewayNode>;
+}
+
+/** What a controller wants changed, against the generation it was told last. */
+export interface DeltaContent extends StateContent {
+  readonly removedEndpoints: Iterable<EndpointId>;
+  readonly removedPolicies: Iterable<PolicyId>;
+  readonly removedAssignments: Iterable<Address>;
+  readonly removedNodes: Iterable<Address>;
+}
+
+export interface PushOptions {
+  readonly generation: number;
+  /** Says that a large removal is meant: each Service was seen deleted or released. */
+  readonly meansRemoval?: boolean;
+}
+
+/** The lines of a push that replaces everything. */
+export function* writeState(content: StateContent, options: PushOptions): Generator<string> {
+  yield header({ kind: 'state', ...options });
+  yield* counted(setRecords(content));
+}
+
+/** The lines of a push that changes the state of the generation `base`. */
+export function* writeDelta(
+  content: DeltaContent,
+  options: PushOptions & { readonly base: number },
+): Generator<string> {
+  yield header({ kind: 'delta', ...options });
+  yield* counted(deltaRecords(content));
+}
+
+function header(fields: object): string {
+  return line({ causeway: 'agent/v2', revision: revisions.newest, ...fields });
+}
+
+function* counted(records: Iterable<object>): Generator<string> {
+  let count = 0;
+  for (const record of records) {
+    count += 1;
+    yield line(record);
+  }
+  yield line({ end: { records: count } });
+}
+
+function* setRecords(content: StateContent): Generator<object> {
+  for (const { address } of content.nodes) yield { node: { address } };
+  for (const endpoint of content.endpoints) yield { endpoint: formatEndpoint(endpoint) };
+  for (const policy of content.policies) yield { policy: formatPolicy(policy) };
+  for (const assignment of content.assignments) yield { assignment: formatAssignment(assignment) };
+}
+
+function* deltaRecords(content: DeltaContent): Generator<object> {
+  yield* setRecords(content);
+  for (const id of content.removedEndpoints) yield { removeEndpoint: formatEndpointId(id) };
+  for (const { namespace, name } of content.removedPolicies) {
+    yield { removePolicy: { namespace, name } };
+  }
+  for (const address of content.removedAssignments) yield { removeAssignment: { address } };
+  for (const address of content.removedNodes) yield { removeNode: { address } };
+}
+
+function line(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
