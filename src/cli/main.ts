@@ -1,0 +1,39 @@
+import { CommanderError, type Command } from 'commander';
+import { CausewayError } from '../domain/error.ts';
+import { exitCodeOf, exitCodes } from './exit-code.ts';
+import { buildProgram } from './program.ts';
+
+process.on('unhandledRejection', (reason) => {
+  // A promise that nobody waited for is a defect; going on would hide it.
+  process.stderr.write(
+    `causeway: unexpected: ${reason instanceof Error ? (reason.stack ?? '') : String(reason)}\n`,
+  );
+  process.exit(exitCodes.failure);
+});
+
+const program = buildProgram();
+throwInsteadOfExit(program);
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = report(error);
+}
+
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  for (const child of command.commands) throwInsteadOfExit(child);
+}
+
+/** Says what was wrong and what to do, and answers with the exit code that means it. */
+function report(thrown: unknown): number {
+  if (thrown instanceof CommanderError) {
+    return thrown.exitCode === 0 ? exitCodes.success : exitCodes.usage;
+  }
+  const error = CausewayError.from(thrown);
+  process.stderr.write(`causeway: ${error.message}\n`);
+  if (error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);
+  if (error.code === 'internal' || process.env['CAUSEWAY_DEBUG'] !== undefined) {
+    process.stderr.write(`${error.stack ?? ''}\n`);
+  }
+  return exitCodeOf(error.code);
+}

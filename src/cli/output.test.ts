@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { formatObjects } from './output.ts';
+
+const rows = [
+  { name: 'web', address: '192.0.2.10', ports: [80] },
+  { name: 'a-longer-name', address: '', ports: [] },
+];
+const columns = [
+  { title: 'name', value: (row: (typeof rows)[number]) => row.name },
+  { title: 'address', value: (row: (typeof rows)[number]) => row.address },
+];
+
+test('people get aligned columns', () => {
+  expect(formatObjects('table', rows, columns)).toBe(
+    'NAME            ADDRESS\nweb             192.0.2.10\na-longer-name\n',
+  );
+});
+
+test('programs get everything', () => {
+  expect(JSON.parse(formatObjects('json', rows, columns))).toEqual(rows);
+  expect(formatObjects('yaml', rows, columns)).toContain('name: web');
+});

@@ -1,0 +1,18 @@
+import { Command } from 'commander';
+import { completionCommand } from './completion.ts';
+import { causewayVersion } from './version.ts';
+
+/** The whole command line. One file for each command; this one only lists them. */
+export function buildProgram(): Command {
+  const program = new Command('causeway')
+    .description('Traffic in and out of Kubernetes on OpenStack and on bare metal.')
+    .version(causewayVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help for a command')
+    .showHelpAfterError('(causeway COMMAND --help shows what it takes)')
+    .showSuggestionAfterError()
+    .enablePositionalOptions();
+  for (const command of [completionCommand()]) {
+    program.addCommand(command);
+  }
+  return program;
+}

@@ -1,0 +1,28 @@
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { runProgram } from '../services/run-program.ts';
+
+const launcher = path.join(import.meta.dirname, '..', '..', 'bin', 'causeway.js');
+const causeway = (...args: string[]) => runProgram(process.execPath, [launcher, ...args]);
+
+test('--version and --help answer with code 0', async () => {
+  expect(await causeway('--version')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+  });
+  const help = await causeway('--help');
+  expect(help.code).toBe(0);
+  expect(help.stdout).toContain('Usage: causeway');
+  expect(help.stdout).toContain('completion');
+});
+
+test('an unknown command is a usage error with the nearest known one', async () => {
+  const result = await causeway('completoin', 'bash');
+  expect(result.code).toBe(2);
+  expect(result.stderr).toContain('Did you mean completion?');
+});
+
+test('output that is not a terminal has no colours', async () => {
+  const result = await causeway('--help');
+  expect(result.stdout).not.toContain('\u001B[');
+});
