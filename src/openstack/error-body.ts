@@ -1,0 +1,82 @@
+/** The service's own words in the body of a failed answer: JSON of several shapes, HTML or plain text. */
+export function serviceMessage(body: string): string | undefined {
+  const text = body.trim();
+  if (text === '') return undefined;
+  const message = text.startsWith('{') ? jsonMessage(text) : undefined;
+  return shorten(message ?? (text.startsWith('<') ? htmlMessage(text) : text));
+}
+
+/** The word for what happened, where the service names it: Neutron's `type`, Octavia's `faultcode`. */
+export function serviceErrorType(body: string): string | undefined {
+  const parsed = parseObject(body.trim());
+  if (parsed === undefined) return undefined;
+  for (const candidate of [parsed, ...Object.values(parsed)]) {
+    if (typeof candidate !== 'object' || candidate === null) continue;
+    for (const key of ['type', 'faultcode'] as const) {
+      const value = (candidate as Record<string, unknown>)[key];
+      if (typeof value === 'string' && value !== '') return value;
+    }
+  }
+  return undefined;
+}
+
+const longestMessage = 500;
+
+/**
+ * Octavia: {"faultstring": "…"}; Keystone: {"error": {"message": "…"}}; Neutron: {"NeutronError":
+ * {"message": "…", "detail": "…"}}, in old versions {"NeutronError": "…"}; others {"message": "…"}.
+ */
+function jsonMessage(text: string): string | undefined {
+  const parsed = parseObject(text);
+  if (parsed === undefined) return undefined;
+  const direct = messageOf(parsed);
+  if (direct !== undefined) return direct;
+  for (const value of Object.values(parsed)) {
+    if (typeof value === 'string' && value !== '') return value;
+    if (typeof value === 'object' && value !== null) {
+      const nested = messageOf(value as Record<string, unknown>);
+      if (nested !== undefined) return nested;
+    }
+  }
+  return undefined;
+}
+
+function messageOf(object: Record<string, unknown>): string | undefined {
+  for (const key of ['faultstring', 'message', 'title'] as const) {
+    const value = object[key];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return undefined;
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === 'object' && parsed !== null
+      ? (parsed as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a person would read on the page: its words without markup, styles and the repeated title. */
+function htmlMessage(html: string): string {
+  const body = /<body[^>]*>([\s\S]*)<\/body>/i.exec(html)?.[1] ?? html;
+  return body
+    .replace(/<(script|style|head)[\s\S]*?<\/\1>/gi, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&nbsp;/g, ' ')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#0?39;/g, "'")
+    .replace(/&amp;/g, '&');
+}
+
+function shorten(text: string): string | undefined {
+  // oxlint-disable-next-line no-control-regex -- control characters of a stranger stay out of our logs
+  const line = text.replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim();
+  if (line === '') return undefined;
+  return line.length <= longestMessage ? line : `${line.slice(0, longestMessage)}…`;
+}
