@@ -11,24 +11,26 @@ interface Check {
   run(): Promise<string | undefined>;
 }
 
-const program =
-  (...command: readonly [string, ...string[]]) =>
-  () =>
-    new Promise<string | undefined>((resolve) => {
-      const [name, ...args] = command;
-      const child = spawn(path.join(root, 'node_modules', '.bin', name), args, { cwd: root });
-      let output = '';
-      child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      child.on('error', (error) => resolve(error.message));
-      child.on('close', (code) => resolve(code === 0 ? undefined : output));
-    });
+/** Undefined when the program is content, else what it said. */
+const run = (file: string, args: readonly string[]) => () =>
+  new Promise<string | undefined>((resolve) => {
+    const child = spawn(file, args, { cwd: root });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code) => resolve(code === 0 ? undefined : output));
+  });
+const script = (...command: readonly string[]) => run(process.execPath, command);
+const program = (name: string, ...args: readonly string[]) =>
+  run(path.join(root, 'node_modules', '.bin', name), args);
 
 const checks: readonly Check[] = [
   { name: 'types', run: program('tsc', '--project', '.') },
   { name: 'lint', run: program('oxlint', '--type-aware', '--quiet') },
   { name: 'format', run: program('biome', 'format', '.') },
   { name: 'dead code', run: program('knip', '--no-progress') },
+  { name: 'references', run: script('scripts/docs.ts', '--check') },
   {
     name: 'layers',
     async run() {

@@ -124,13 +124,18 @@ if (
   process.argv[1] !== undefined &&
   fs.realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)
 ) {
-  const [script, ...args] = process.argv.slice(2);
-  if (script === undefined) fail('usage: node scripts/launch.js SCRIPT [arguments]');
+  const words = process.argv.slice(2);
+  const flags = words.slice(
+    0,
+    words.findIndex((word) => !word.startsWith('--')),
+  );
+  const [script, ...args] = words.slice(flags.length);
+  if (script === undefined) fail('usage: node scripts/launch.js [NODE FLAGS] SCRIPT [arguments]');
   await ensureDependencies();
   const node = pinnedNode();
   const env = {
     ...process.env,
     PATH: `${path.join(root, 'node_modules', '.bin')}${path.delimiter}${process.env.PATH}`,
   };
-  process.exit(await run(node, [path.join(root, script), ...args], { env }));
+  process.exit(await run(node, [...flags, path.join(root, script), ...args], { env }));
 }

@@ -1,0 +1,10 @@
+import type { z } from 'zod';
+import { processMetrics } from '../src/observe/event-loop.ts';
+import { controllerMetrics } from '../src/runtime/controller-metrics.ts';
+import type { MetricDefinition } from '../src/runtime/metrics.ts';
+
+/** The settings of every command that has some, for the configuration reference. */
+export const configSchemas: Readonly<Record<string, z.ZodType>> = {};
+
+/** Every metric of every job, for the metrics reference. */
+export const allMetrics: readonly MetricDefinition[] = [...controllerMetrics, ...processMetrics];
