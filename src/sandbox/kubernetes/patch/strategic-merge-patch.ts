@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isObject, type JsonObject } from '../object.ts';
+import type { Schema } from '../schema-type.ts';
+import { ApiError } from '../status.ts';
+
+const directive = '$patch';
+const deletionPrefix = '$deleteFromPrimitiveList/';
+const orderPrefix = '$setElementOrder/';
+const retainKeys = '$retainKeys';
+
+/**
+ * Applies the patch that `kubectl apply`, `label`, `annotate` and `edit` send for built-in kinds: like a
+ * merge patch, but lists merge by the key that the kind's schema names, and directives (`$patch`,
+ * `$deleteFromPrimitiveList`, `$setElementOrder`, `$retainKeys`) say what a plain value cannot.
+ */
+export function applyStrategicMergePatch(
+  schema: Schema | undefined,
+  document: JsonObject,
+  patch: JsonObject,
+): JsonObject {
+  if (patch[directive] === 'delete') return {};
+  if (patch[directive] === 'replace') return withoutDirectives(patch);
+  checkDirective(patch[directive]);
+  const result = retained(document, patch[retainKeys]);
+  for (const [name, value] of Object.entries(patch)) {
+    if (name === directive || name === retainKeys || name.startsWith(orderPrefix)) continue;
+    if (name.startsWith(deletionPrefix)) {
+      const field = name.slice(deletionPrefix.length);
+      result[field] = withoutItems(result[field], value);
+      continue;
+    }
+    const fieldSchema = schemaOf(schema, name);
+    if (value === null) delete result[name];
+    else result[name] = mergeValue(fieldSchema, result[name], value, patch[orderPrefix + name]);
+  }
+  for (const [name, order] of Object.entries(patch)) {
+    if (!name.startsWith(orderPrefix)) continue;
+    const field = name.slice(orderPrefix.length);
+    if (patch[field] === undefined)
+      result[field] = reordered(schemaOf(schema, field), result[field], order);
+  }
+  return result;
+}
+
+const schemaOf = (schema: Schema | undefined, name: string): Schema | undefined =>
+  schema?.properties?.[name] ??
+  (typeof schema?.additionalProperties === 'object' ? schema.additionalProperties : undefined);
+
+function checkDirective(value: unknown): void {
+  if (value === undefined || value === 'merge') return;
+  throw new ApiError('BadRequest', `Unknown patch type found: ${JSON.stringify(value)}`);
+}
+
+function mergeValue(
+  schema: Schema | undefined,
+  current: unknown,
+  value: unknown,
+  order: unknown,
+): unknown {
+  if (isObject(value)) {
+    const replaces = schema?.['x-kubernetes-patch-strategy'] === 'replace';
+    if (replaces) return withoutDirectives(value);
+    return applyStrategicMergePatch(schema, isObject(current) ? current : {}, value);
+  }
+  if (!Array.isArray(value)) return value;
+  const strategies = (schema?.['x-kubernetes-patch-strategy'] ?? '').split(',');
+  if (!strategies.includes('merge')) return value.map(cleaned);
+  const items = Array.isArray(current) ? (current as readonly unknown[]) : [];
+  const merged = mergeLists(schema, items, value);
+  return reordered(schema, merged, order);
+}
+
+function mergeLists(
+  schema: Schema | undefined,
+  current: readonly unknown[],
+  patch: readonly unknown[],
+): unknown[] {
+  const key = schema?.['x-kubernetes-patch-merge-key'];
+  if (key === undefined) {
+    return [...current, ...patch.filter((item) => !current.includes(item))];
+  }
+  if (patch.some((item) => isObject(item) && item[directive] === 'replace')) {
+    return patch.filter((item) => isObject(item) && item[directive] === undefined);
+  }
+  let result = [...current];
+  for (const item of patch) {
+    if (!isObject(item)) continue;
+    const keyValue = item[key];
+    if (keyValue === undefined) {
+      throw new ApiError(
+        'BadRequest',
+        `map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`,
+      );
+    }
+    const matches = (other: unknown) => isObject(other) && isDeepStrictEqual(other[key], keyValue);
+    if (item[directive] === 'delete') {
+      result = result.filter((other) => !matches(other));
+      continue;
+    }
+    const index = result.findIndex(matches);
+    const base = result[index];
+    const merged = applyStrategicMergePatch(schema?.items, isObject(base) ? base : {}, item);
+    if (index === -1) result.push(merged);
+    else result[index] = merged;
+  }
+  return result;
+}
+
+/** Items that the order names come in that order; the others keep their place behind their predecessor. */
+function reordered(schema: Schema | undefined, items: unknown, order: unknown): unknown {
+  if (!Array.isArray(items) || !Array.isArray(order)) return items;
+  const key = schema?.['x-kubernetes-patch-merge-key'];
+  const keyOf = (item: unknown) =>
+    JSON.stringify(key !== undefined && isObject(item) ? item[key] : item);
+  const wanted = order.map(keyOf);
+  const named = items
+    .filter((item) => wanted.includes(keyOf(item)))
+    .sort((a, b) => wanted.indexOf(keyOf(a)) - wanted.indexOf(keyOf(b)));
+  const slots = items.map((item: unknown) => wanted.includes(keyOf(item)));
+  return items.map(
+    (item: unknown, index) => (slots[index] === true ? named.shift() : item) as unknown,
+  );
+}
+
+function withoutItems(current: unknown, items: unknown): unknown {
+  if (!Array.isArray(current) || !Array.isArray(items)) return current;
+  return current.filter((item) => !items.includes(item));
+}
+
+function retained(document: JsonObject, keys: unknown): JsonObject {
+  if (!Array.isArray(keys)) return { ...document };
+  return Object.fromEntries(Object.entries(document).filter(([name]) => keys.includes(name)));
+}
+
+const cleaned = (value: unknown) => (isObject(value) ? withoutDirectives(value) : value);
+
+function withoutDirectives(value: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value).filter(([name, field]) => !name.startsWith('$') && field !== null),
+  );
+}

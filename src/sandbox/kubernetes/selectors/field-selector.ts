@@ -1,0 +1,70 @@
+import type { KubeObject } from '../object.ts';
+import type { ResourceDefinition } from '../resource-definition.ts';
+import { ApiError } from '../status.ts';
+
+export interface FieldRequirement {
+  readonly field: string;
+  readonly equal: boolean;
+  readonly value: string;
+}
+
+/** Parses `fieldSelector=`: `metadata.name=x,spec.nodeName!=y`. A backslash escapes `,`, `=` and itself. */
+export function parseFieldSelector(text: string): readonly FieldRequirement[] {
+  return text
+    .split(/(?<!\\),/)
+    .filter((part) => part.trim() !== '')
+    .map((part) => {
+      const match = /^([^=!]+?)(==|!=|=)(.*)$/s.exec(part);
+      if (match === null) {
+        throw new ApiError('BadRequest', `invalid selector: '${text}'; can't understand '${part}'`);
+      }
+      return {
+        field: (match[1] ?? '').trim(),
+        equal: match[2] !== '!=',
+        value: (match[3] ?? '').replaceAll(/\\([\\,=])/g, '$1'),
+      };
+    });
+}
+
+/** All fields of an object that a selector may name. */
+export function selectableFields(
+  definition: ResourceDefinition,
+  object: KubeObject,
+): Readonly<Record<string, string>> {
+  return {
+    ...definition.fieldLabels(object),
+    'metadata.name': object.metadata.name,
+    ...(definition.namespaced ? { 'metadata.namespace': object.metadata.namespace ?? '' } : {}),
+  };
+}
+
+/** Refuses a selector that names a field the kind cannot be selected by. */
+export function checkFieldSelector(
+  definition: ResourceDefinition,
+  requirements: readonly FieldRequirement[],
+): void {
+  const known = selectableFields(definition, blank(definition));
+  for (const { field } of requirements) {
+    if (Object.hasOwn(known, field)) continue;
+    throw new ApiError(
+      'BadRequest',
+      `Unable to find "${definition.group === '' ? '' : `${definition.group}/`}${definition.version}, Resource=${definition.plural}" that match label selector "", field selector "${field}": field label not supported: ${field}`,
+    );
+  }
+}
+
+export function matchesFields(
+  definition: ResourceDefinition,
+  requirements: readonly FieldRequirement[],
+  object: KubeObject,
+): boolean {
+  if (requirements.length === 0) return true;
+  const fields = selectableFields(definition, object);
+  return requirements.every(({ field, equal, value }) => (fields[field] === value) === equal);
+}
+
+const blank = (definition: ResourceDefinition): KubeObject => ({
+  apiVersion: definition.version,
+  kind: definition.kind,
+  metadata: { name: '', uid: '', resourceVersion: '', creationTimestamp: '' },
+});
