@@ -62,4 +62,33 @@ describe('ObjectStore', () => {
     store.compact();
     expect(() => store.watch('services', 6, () => {})).toThrow('too old resource version');
   });
+
+  test('remembers what was there at an earlier version', () => {
+    const store = new ObjectStore();
+    const x = store.insert('services', service('a', 'x'));
+    store.insert('services', service('a', 'y'));
+    const then = store.version;
+    store.replace('services', x);
+    store.remove('services', service('a', 'y'));
+    store.insert('services', service('a', 'z'));
+    const shown = (objects: readonly KubeObject[]) =>
+      objects.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
+    expect(shown(store.listAt('services', then))).toEqual(['x@2', 'y@3']);
+    expect(shown(store.list('services'))).toEqual(['x@4', 'z@6']);
+    store.compact();
+    expect(() => store.listAt('services', then)).toThrow('too old resource version');
+  });
+
+  test('tells what a listener writes after the change that led to it, to everyone once', () => {
+    const store = new ObjectStore();
+    const seen: string[] = [];
+    store.watch('services', 0, ({ object }) => {
+      if (object.metadata.name !== 'x') return;
+      store.insert('services', service('a', 'follow-up'));
+      store.watch('services', 0, ({ object }) => seen.push(`late ${object.metadata.name}`));
+    });
+    store.watch('services', 0, ({ object }) => seen.push(object.metadata.name));
+    store.insert('services', service('a', 'x'));
+    expect(seen).toEqual(['late x', 'late follow-up', 'x', 'follow-up']);
+  });
 });

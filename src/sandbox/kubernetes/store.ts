@@ -20,12 +20,15 @@ export interface StoreOptions {
 
 /**
  * The objects of all resources, in memory. Every change gets the next number of one counter that all
- * resources share, and is told to listeners synchronously and in order, before the write returns.
+ * resources share, and is told to listeners synchronously and in order, before the write returns. A
+ * write that a listener makes is told once all listeners know of the change that led to it.
  */
 export class ObjectStore {
   #version: number;
   readonly #historyLimit: number;
   readonly #shelves = new Map<GroupResource, Shelf>();
+  readonly #untold: { readonly shelf: Shelf; readonly change: Change }[] = [];
+  #isTelling = false;
 
   constructor(options: StoreOptions = {}) {
     this.#version = options.firstVersion ?? 1;
@@ -55,14 +58,21 @@ export class ObjectStore {
       : all.filter((object) => object.metadata.namespace === namespace);
   }
 
+  /** The objects as they were at an earlier version. Throws `Expired` where that is forgotten. */
+  listAt(resource: GroupResource, version: number, namespace?: string): readonly KubeObject[] {
+    const shelf = this.#shelf(resource);
+    if (version >= this.#version) return this.list(resource, namespace);
+    if (version < shelf.compactedAt) throw expired(version, shelf.compactedAt);
+    return shelf
+      .rewound(version)
+      .filter((object) => namespace === undefined || object.metadata.namespace === namespace);
+  }
+
   /** The caller has made sure that the name is free. */
   insert(resource: GroupResource, object: KubeObject): KubeObject {
     const stored = this.#stamped(object);
-    this.#shelf(resource).put(keyOfObject(stored), {
-      type: 'ADDED',
-      version: this.#version,
-      object: stored,
-    });
+    const change: Change = { type: 'ADDED', version: this.#version, object: stored };
+    this.#commit(this.#shelf(resource), keyOfObject(stored), change);
     return stored;
   }
 
@@ -74,7 +84,12 @@ export class ObjectStore {
     if (previous === undefined)
       throw new ApiError('InternalError', `${resource} ${key} is not stored`);
     const stored = this.#stamped(object);
-    shelf.put(key, { type: 'MODIFIED', version: this.#version, object: stored, previous });
+    this.#commit(shelf, key, {
+      type: 'MODIFIED',
+      version: this.#version,
+      object: stored,
+      previous,
+    });
     return stored;
   }
 
@@ -86,7 +101,7 @@ export class ObjectStore {
     if (previous === undefined)
       throw new ApiError('InternalError', `${resource} ${key} is not stored`);
     const last = this.#stamped(object);
-    shelf.put(key, { type: 'DELETED', version: this.#version, object: last, previous });
+    this.#commit(shelf, key, { type: 'DELETED', version: this.#version, object: last, previous });
     return last;
   }
 
@@ -101,17 +116,36 @@ export class ObjectStore {
     listener: (change: Change) => void,
   ): { close(): void } {
     const shelf = this.#shelf(resource);
-    if (after < shelf.compactedAt) {
-      throw new ApiError('Expired', `too old resource version: ${after} (${shelf.compactedAt})`);
-    }
-    for (const change of shelf.changesAfter(after)) listener(change);
-    shelf.listeners.add(listener);
-    return { close: () => void shelf.listeners.delete(listener) };
+    if (after < shelf.compactedAt) throw expired(after, shelf.compactedAt);
+    let seen = after;
+    // Whoever starts while a change is being told has had it from the history already.
+    const tell = (change: Change) => {
+      if (change.version <= seen) return;
+      seen = change.version;
+      listener(change);
+    };
+    for (const change of shelf.changesAfter(after)) tell(change);
+    shelf.listeners.add(tell);
+    return { close: () => void shelf.listeners.delete(tell) };
   }
 
   /** Forgets the history, so that a watch from any earlier version is told that it expired. */
   compact(): void {
     for (const shelf of this.#shelves.values()) shelf.compact(this.#version);
+  }
+
+  #commit(shelf: Shelf, key: string, change: Change): void {
+    shelf.put(key, change);
+    this.#untold.push({ shelf, change });
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    try {
+      for (let next = this.#untold.shift(); next !== undefined; next = this.#untold.shift()) {
+        for (const listener of next.shelf.listeners) listener(next.change);
+      }
+    } finally {
+      this.#isTelling = false;
+    }
   }
 
   #stamped(object: KubeObject): KubeObject {
@@ -151,14 +185,20 @@ class Shelf {
     else this.objects.set(key, change.object);
     this.#ordered = undefined;
     this.#remember(change);
-    for (const listener of this.listeners) listener(change);
   }
 
   ordered(): readonly KubeObject[] {
-    this.#ordered ??= [...this.objects]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, object]) => object);
+    this.#ordered ??= sortedByKey(this.objects);
     return this.#ordered;
+  }
+
+  rewound(version: number): readonly KubeObject[] {
+    const objects = new Map(this.objects);
+    for (const { object, previous } of this.changesAfter(version).toReversed()) {
+      if (previous === undefined) objects.delete(keyOfObject(object));
+      else objects.set(keyOfObject(previous), previous);
+    }
+    return sortedByKey(objects);
   }
 
   changesAfter(version: number): readonly Change[] {
@@ -185,6 +225,12 @@ class Shelf {
     this.compactedAt = dropped.at(-1)?.version ?? this.compactedAt;
   }
 }
+
+const expired = (asked: number, oldest: number) =>
+  new ApiError('Expired', `too old resource version: ${asked} (${oldest})`);
+
+const sortedByKey = (objects: ReadonlyMap<string, KubeObject>): readonly KubeObject[] =>
+  [...objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 
 const keyOf = (namespace: string | undefined, name: string) => `${namespace ?? ''}/${name}`;
 

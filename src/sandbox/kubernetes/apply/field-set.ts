@@ -1,0 +1,127 @@
+import { isObject, type JsonObject } from '../object.ts';
+
+/**
+ * A set of fields of one object, as a tree. Steps are written as in `FieldsV1`: `f:spec` a field,
+ * `k:{"port":80}` the item of a list with those keys, `v:"x"` the item of a list with that value.
+ */
+export interface FieldSet {
+  /** Whether the field that this node stands for is itself in the set. */
+  readonly member: boolean;
+  readonly children: ReadonlyMap<string, FieldSet>;
+}
+
+const none: ReadonlyMap<string, FieldSet> = new Map();
+
+export const emptySet: FieldSet = { member: false, children: none };
+
+export const leaf: FieldSet = { member: true, children: none };
+
+export function isEmpty(set: FieldSet): boolean {
+  return !set.member && set.children.size === 0;
+}
+
+/** A node that holds only children with something in them. */
+export function node(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
+  const kept = new Map<string, FieldSet>();
+  for (const [step, child] of children) if (!isEmpty(child)) kept.set(step, child);
+  return { member, children: kept };
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(a)) return b;
+  if (isEmpty(b)) return a;
+  const children = new Map(a.children);
+  for (const [step, child] of b.children) {
+    const other = children.get(step);
+    children.set(step, other === undefined ? child : union(other, child));
+  }
+  return { member: a.member || b.member, children };
+}
+
+/** The fields of `a` that are not themselves in `b`. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(b)) return a;
+  return node(
+    a.member && !b.member,
+    [...a.children].map(([step, child]) => [
+      step,
+      difference(child, b.children.get(step) ?? emptySet),
+    ]),
+  );
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  return node(
+    a.member && b.member,
+    [...a.children].flatMap(([step, child]) => {
+      const other = b.children.get(step);
+      return other === undefined ? [] : [[step, intersection(child, other)] as const];
+    }),
+  );
+}
+
+export function equals(a: FieldSet, b: FieldSet): boolean {
+  if (a.member !== b.member || a.children.size !== b.children.size) return false;
+  for (const [step, child] of a.children) {
+    const other = b.children.get(step);
+    if (other === undefined || !equals(child, other)) return false;
+  }
+  return true;
+}
+
+/** The set without a top-level field and everything below it. */
+export function without(set: FieldSet, step: string): FieldSet {
+  return node(
+    set.member,
+    [...set.children].filter(([name]) => name !== step),
+  );
+}
+
+/** Where the fields are, as messages write it: `.spec.ports[port=80,protocol="TCP"].nodePort`. */
+export function pathsOf(set: FieldSet, prefix = ''): string[] {
+  const own = set.member && prefix !== '' ? [prefix] : [];
+  const below = [...set.children].flatMap(([step, child]) => pathsOf(child, prefix + shown(step)));
+  return [...own, ...below];
+}
+
+function shown(step: string): string {
+  const content = step.slice(2);
+  if (step.startsWith('f:')) return `.${content}`;
+  if (step.startsWith('v:')) return `[=${content}]`;
+  const keys = JSON.parse(content) as JsonObject;
+  return `[${Object.entries(keys)
+    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+    .join(',')}]`;
+}
+
+export function toFieldsV1(set: FieldSet): JsonObject {
+  const result: JsonObject = {};
+  if (set.member && set.children.size > 0) result['.'] = {};
+  const steps = [...set.children].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [step, child] of steps) result[step] = toFieldsV1(child);
+  return result;
+}
+
+/** Undefined where the value is not in the format. */
+export function fromFieldsV1(value: unknown, isRoot = true): FieldSet | undefined {
+  if (!isObject(value)) return undefined;
+  const children: [string, FieldSet][] = [];
+  for (const [step, below] of Object.entries(value)) {
+    if (step === '.') continue;
+    const child = fromFieldsV1(below, false);
+    if (child === undefined || !isStep(step)) return undefined;
+    children.push([step, child]);
+  }
+  return node((!isRoot && children.length === 0) || Object.hasOwn(value, '.'), children);
+}
+
+function isStep(step: string): boolean {
+  if (step.startsWith('f:')) return true;
+  if (!/^[kvi]:/.test(step)) return false;
+  try {
+    JSON.parse(step.slice(2));
+    return true;
+  } catch {
+    return false;
+  }
+}

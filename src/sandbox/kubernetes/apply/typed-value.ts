@@ -1,0 +1,148 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isObject, type JsonObject } from '../object.ts';
+import type { Schema } from '../schema-type.ts';
+import { emptySet, type FieldSet, leaf, node } from './field-set.ts';
+
+/** A part of a value that can be owned by itself. */
+export interface Element {
+  readonly schema: Schema | undefined;
+  readonly value: unknown;
+  /** Items of lists and entries of maps exist by themselves; fields of a structure do not. */
+  readonly isItem: boolean;
+}
+
+/** The parts of a value by their steps, or undefined where it is owned only as a whole. */
+export function elementsOf(
+  schema: Schema | undefined,
+  value: unknown,
+): Map<string, Element> | undefined {
+  if (Array.isArray(value)) return listElements(schema, value);
+  if (!isObject(value) || schema?.['x-kubernetes-map-type'] === 'atomic') return undefined;
+  return new Map(
+    Object.entries(value).map(([name, field]) => {
+      const fieldSchema = schema?.properties?.[name];
+      return [
+        `f:${name}`,
+        {
+          schema: fieldSchema ?? entrySchema(schema),
+          value: field,
+          isItem: fieldSchema === undefined && schema !== undefined,
+        },
+      ];
+    }),
+  );
+}
+
+function entrySchema(schema: Schema | undefined): Schema | undefined {
+  const entries = schema?.additionalProperties;
+  return typeof entries === 'object' ? entries : undefined;
+}
+
+function listElements(
+  schema: Schema | undefined,
+  items: readonly unknown[],
+): Map<string, Element> | undefined {
+  const steps = items.map((item) => stepOf(schema, item));
+  const elements = new Map<string, Element>();
+  for (const [index, step] of steps.entries()) {
+    // A list with an item that has no key, or the same key twice, is only comparable as a whole.
+    if (step === undefined || elements.has(step)) return undefined;
+    elements.set(step, { schema: schema?.items, value: items[index], isItem: true });
+  }
+  return elements;
+}
+
+/** How an item of a list is named in a field set; undefined in lists that are owned as a whole. */
+export function stepOf(schema: Schema | undefined, item: unknown): string | undefined {
+  switch (schema?.['x-kubernetes-list-type']) {
+    case 'set':
+      return isObject(item) || Array.isArray(item) ? undefined : `v:${JSON.stringify(item)}`;
+    case 'map':
+      return isObject(item) ? keyStep(schema, item) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function keyStep(schema: Schema, item: JsonObject): string | undefined {
+  const keys: JsonObject = {};
+  for (const key of [...(schema['x-kubernetes-list-map-keys'] ?? [])].sort()) {
+    const value = item[key] ?? schema.items?.properties?.[key]?.default;
+    if (value !== undefined) keys[key] = value;
+  }
+  return Object.keys(keys).length === 0 ? undefined : `k:${JSON.stringify(keys)}`;
+}
+
+/** All fields that a value sets: what its applier owns. */
+export function fieldsOf(schema: Schema | undefined, value: unknown): FieldSet {
+  const elements = elementsOf(schema, value);
+  if (elements === undefined || elements.size === 0) return leaf;
+  return node(
+    false,
+    [...elements].map(([step, element]) => {
+      const below = fieldsOf(element.schema, element.value);
+      return [step, element.isItem ? { ...below, member: true } : below];
+    }),
+  );
+}
+
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+const same: Comparison = { added: emptySet, modified: emptySet, removed: emptySet };
+
+/** Which fields differ between two values. Undefined is absent, null is present and empty. */
+export function compare(schema: Schema | undefined, before: unknown, after: unknown): Comparison {
+  if (before === after) return same;
+  const left = elementsOf(schema, before);
+  const right = elementsOf(schema, after);
+  const isWhole = (value: unknown, elements: unknown) =>
+    elements === undefined && value !== undefined && value !== null;
+  const bothEmpty = (left?.size ?? 0) === 0 && (right?.size ?? 0) === 0;
+  if (bothEmpty || isWhole(before, left) || isWhole(after, right))
+    return compareWhole(before, after);
+  const steps = new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])]);
+  const parts: [string, Comparison][] = [];
+  for (const step of steps) {
+    const a = left?.get(step);
+    const b = right?.get(step);
+    parts.push([step, compareElement(a, b)]);
+  }
+  const pick = (which: keyof Comparison) =>
+    node(
+      false,
+      parts.map(([step, part]) => [step, part[which]]),
+    );
+  return { added: pick('added'), modified: pick('modified'), removed: pick('removed') };
+}
+
+/** Beside what differs below, an element that appears or vanishes does so itself. */
+function compareElement(before: Element | undefined, after: Element | undefined): Comparison {
+  const below = compare((before ?? after)?.schema, before?.value, after?.value);
+  if (before === undefined) return { ...below, added: { ...below.added, member: true } };
+  if (after === undefined) return { ...below, removed: { ...below.removed, member: true } };
+  return below;
+}
+
+function compareWhole(before: unknown, after: unknown): Comparison {
+  if (before === undefined) return { ...same, added: leaf };
+  if (after === undefined) return { ...same, removed: leaf };
+  return isDeepStrictEqual(before ?? null, after ?? null) ? same : { ...same, modified: leaf };
+}
+
+/**
+ * The object that a server with fixed types holds before anything is set: structures that every object
+ * has are there and empty, lists that have to be there are null.
+ */
+export function zeroValue(schema: Schema | undefined): JsonObject {
+  const result: JsonObject = {};
+  for (const [name, field] of Object.entries(schema?.properties ?? {})) {
+    if (isObject(field.default) && field.type === 'object') result[name] = zeroValue(field);
+    else if (field.type === 'array' && schema?.required?.includes(name) === true)
+      result[name] = null;
+  }
+  return result;
+}

@@ -1,0 +1,121 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { DeleteOptions } from '../cluster-api.ts';
+import type { KubeObject } from '../object.ts';
+import { groupResource, type ResourceDefinition } from '../resource-definition.ts';
+import { conflict, notFound, type ObjectIdentity } from '../status.ts';
+import type { ObjectStore } from '../store.ts';
+import { checkDeletable } from './namespaces.ts';
+import { timestamp } from './new-object.ts';
+
+export interface Deletion {
+  /** The object as the deletion left it. */
+  readonly object: KubeObject;
+  /** Whether it is gone; else it is marked and goes once nothing holds it. */
+  readonly isGone: boolean;
+}
+
+/** The finalizers that stand for a policy; the garbage collector removes them. */
+const policyFinalizers = { Foreground: 'foregroundDeletion', Orphan: 'orphan' } as const;
+
+/** Whether an object that is marked for deletion has nothing left to wait for. */
+export function isFinished(definition: ResourceDefinition, object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
+  return (
+    deletionTimestamp !== undefined &&
+    deletionGracePeriodSeconds === 0 &&
+    finalizers.length === 0 &&
+    definition.holdsDeletion?.(object) !== true
+  );
+}
+
+export function deleteObject(
+  store: ObjectStore,
+  clock: Clock,
+  definition: ResourceDefinition,
+  namespace: string | undefined,
+  name: string,
+  options: DeleteOptions,
+): Deletion {
+  const resource = groupResource(definition);
+  const identity: ObjectIdentity = { ...definition, name };
+  const found = store.get(resource, namespace, name);
+  if (found === undefined) throw notFound(identity);
+  checkDeletable(identity);
+  checkPreconditions(identity, found, options);
+  const marked = mark(definition, found, options, clock.wallTime());
+  if (isFinished(definition, marked)) {
+    // Nothing held it: it goes as it was, never marked.
+    const object =
+      options.dryRun === true ? found : store.remove(resource, unmarked(found, marked));
+    return { object, isGone: true };
+  }
+  if (marked === found || options.dryRun === true) return { object: marked, isGone: false };
+  return { object: store.replace(resource, marked), isGone: false };
+}
+
+/** Someone who was waiting for the object to go has seen it marked; others see it as it was. */
+const unmarked = (found: KubeObject, marked: KubeObject) =>
+  found.metadata.deletionTimestamp === undefined ? found : marked;
+
+function checkPreconditions(
+  identity: ObjectIdentity,
+  { metadata }: KubeObject,
+  { preconditions = {} }: DeleteOptions,
+): void {
+  const { uid, resourceVersion } = preconditions;
+  if (uid !== undefined && uid !== metadata.uid) {
+    throw conflict(
+      identity,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+    );
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    throw conflict(
+      identity,
+      `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`,
+    );
+  }
+}
+
+/** The object with its deletion decided: when it may go and which finalizers the policy asks for. */
+function mark(
+  definition: ResourceDefinition,
+  found: KubeObject,
+  options: DeleteOptions,
+  wallTime: number,
+): KubeObject {
+  const before = found.metadata;
+  const natural = definition.defaultGracePeriodSeconds?.(found) ?? 0;
+  const asked = options.gracePeriodSeconds ?? natural;
+  const grace = natural === 0 ? 0 : Math.min(asked, before.deletionGracePeriodSeconds ?? asked);
+  const finalizers = finalizersFor(before.finalizers ?? [], options);
+  const isMarked = before.deletionTimestamp !== undefined;
+  const isSame =
+    isMarked &&
+    (before.deletionGracePeriodSeconds ?? 0) === grace &&
+    finalizers.join() === (before.finalizers ?? []).join();
+  if (isSame) return found;
+  const draft = structuredClone(found);
+  const { metadata } = draft;
+  if (finalizers.length === 0) delete metadata.finalizers;
+  else metadata.finalizers = finalizers;
+  if (!isMarked || grace !== before.deletionGracePeriodSeconds) {
+    metadata.deletionTimestamp = timestamp(wallTime + grace * 1000);
+  }
+  metadata.deletionGracePeriodSeconds = grace;
+  if (!isMarked) {
+    if (metadata.generation !== undefined) metadata.generation += 1;
+    definition.prepareDelete?.(draft);
+  }
+  return draft;
+}
+
+function finalizersFor(present: readonly string[], { propagationPolicy }: DeleteOptions): string[] {
+  if (propagationPolicy === undefined) return [...present];
+  const others = present.filter(
+    (finalizer) => !Object.values<string>(policyFinalizers).includes(finalizer),
+  );
+  return propagationPolicy === 'Background'
+    ? others
+    : [...others, policyFinalizers[propagationPolicy]];
+}
