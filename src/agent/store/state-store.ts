@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { CausewayError } from '../../domain/error.ts';
+import { syncDirectory } from '../../runtime/atomic-file.ts';
 import { emptyState, StateHolder, type Change, type GatewayState } from '../model/state.ts';
 import { StepReader, writeStep, type Step } from './change-lines.ts';
 
@@ -27,6 +28,8 @@ export class StateStore {
   #file: fs.FileHandle;
   #size: number;
   #snapshotSize: number;
+  /** Whether part of a step that failed may stand at the end. */
+  #hasTornEnd = false;
 
   private constructor(directory: string, file: fs.FileHandle, size: number) {
     this.#directory = directory;
@@ -54,6 +57,8 @@ export class StateStore {
   async append(step: Step): Promise<void> {
     let added = 0;
     try {
+      if (this.#hasTornEnd) await this.#cutTornEnd();
+      this.#hasTornEnd = true;
       for (const chunk of chunks(writeStep(step))) {
         const bytes = Buffer.from(chunk);
         await this.#file.appendFile(bytes);
@@ -61,13 +66,20 @@ export class StateStore {
       }
       await this.#file.datasync();
       this.#size += added;
+      this.#hasTornEnd = false;
     } catch (error) {
-      await this.#file.truncate(this.#size);
+      await this.#cutTornEnd().catch(() => undefined);
       throw new CausewayError('unavailable', "the configuration can't be stored", {
         cause: error,
         hint: `Is there space left in ${this.#directory}, and may the agent write there?`,
       });
     }
+  }
+
+  /** Where that fails too, the next append tries it before anything else. */
+  async #cutTornEnd(): Promise<void> {
+    await this.#file.truncate(this.#size);
+    this.#hasTornEnd = false;
   }
 
   get needsCompaction(): boolean {
@@ -181,13 +193,4 @@ function* chunks(lines: Iterable<string>): Generator<string> {
     }
   }
   if (batch.length > 0) yield batch.join('');
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await fs.open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

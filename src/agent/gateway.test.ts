@@ -1,0 +1,208 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseAddress } from '../domain/address.ts';
+import { parsePort } from '../domain/port.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { silentLog } from '../runtime/log.ts';
+import { noMetrics } from '../runtime/metrics.ts';
+import { Gateway } from './gateway.ts';
+import { Levers } from './levers.ts';
+import { makeEndpoint, type Endpoint } from './model/endpoint.ts';
+import { StateStore } from './store/state-store.ts';
+import { FakeWorld, Mortality } from './testing/fake-world.ts';
+import { PushReader, type Push } from './wire/push.ts';
+import { writeState } from './wire/write-push.ts';
+
+const { signal } = new AbortController();
+let directory: string;
+beforeEach(async () => {
+  directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-gateway-'));
+});
+afterEach(() => fs.rm(directory, { recursive: true }));
+
+function endpoint(last: number, ...to: string[]): Endpoint {
+  return makeEndpoint({
+    address: parseAddress(`192.0.2.${last}`),
+    protocol: 'TCP',
+    port: parsePort(80),
+    destinations: to.map((address) => ({
+      address: parseAddress(address),
+      port: parsePort(8080),
+      weight: 1,
+    })),
+  });
+}
+
+function pushOf(generation: number, ...endpoints: Endpoint[]): Push {
+  const reader = new PushReader();
+  const content = { endpoints, policies: [], assignments: [], nodes: [] };
+  for (const line of writeState(content, { generation })) reader.line(line);
+  return reader.result();
+}
+
+/** An agent's process: opened on the directory and the world that earlier ones left. */
+async function startAgent(world: FakeWorld, life = new Mortality()) {
+  const { store, stored } = await StateStore.open(directory);
+  const append = store.append.bind(store);
+  store.append = (step) => life.call('persist', () => append(step));
+  const gateway = new Gateway({
+    ruleset: world.ruleset(life),
+    mover: world.mover(life),
+    store,
+    stored,
+    levers: await Levers.load(path.join(directory, 'levers.json')),
+    limits: { share: 0.5, count: 20 },
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+    forgetConnections: () => Promise.resolve(),
+  });
+  const push = (each: Push) => gateway.push(`digest ${each.header.generation}`, () => each, signal);
+  return { gateway, push, close: () => store.close() };
+}
+
+const old = [endpoint(1, '10.0.0.1'), endpoint(2, '10.0.0.1', '10.0.0.2'), endpoint(3, '10.0.0.3')];
+/** One changed, one removed with its address, one added with a new address, one as it was. */
+const wanted = [endpoint(2, '10.0.0.2'), endpoint(3, '10.0.0.3'), endpoint(4, '10.0.0.4')];
+
+describe('the gateway', () => {
+  test('killed at every moment of an apply is the old or the new afterwards, never between', async () => {
+    const reference = async (endpoints: Endpoint[]) => {
+      const world = new FakeWorld();
+      const agent = await startAgent(world);
+      await agent.push(pushOf(1, ...endpoints));
+      await agent.close();
+      await fs.rm(path.join(directory, 'accepted'));
+      return world.describe();
+    };
+    const outcomes = { old: await reference(old), new: await reference(wanted) };
+    const seen: string[] = [];
+    let moments = 0;
+    for (let isOver = false; !isOver; moments += 1) {
+      const world = new FakeWorld();
+      const before = await startAgent(world);
+      await before.push(pushOf(1, ...old));
+      await before.close();
+      const life = new Mortality(moments);
+      const victim = await startAgent(world, life);
+      try {
+        await victim.gateway.restore(signal);
+        await victim.push(pushOf(2, ...wanted));
+        isOver = true;
+      } catch {
+        expect(life.calls).toHaveLength(moments);
+      }
+      await victim.close();
+      const survivor = await startAgent(world);
+      await survivor.gateway.restore(signal);
+      const generation = survivor.gateway.state.generation;
+      expect(world.describe()).toBe(generation === 2 ? outcomes.new : outcomes.old);
+      seen.push(generation === 2 ? 'new' : 'old');
+      await survivor.close();
+      await fs.rm(path.join(directory, 'accepted'));
+    }
+    // Two for each call: replace all, announce, test, commit, announce, commit, persist; then none.
+    expect(moments).toBeGreaterThan(12);
+    expect(new Set(seen)).toEqual(new Set(['old', 'new']));
+    expect(seen.join()).toMatch(/^(?:old,?)+(?:new,?)+$/);
+  });
+
+  test.each(['test', 'commit', 'announce'])('goes back when %s fails', async (name) => {
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const before = world.describe();
+    world.failures.add(name);
+    await expect(agent.push(pushOf(2, ...wanted))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(world.describe()).toBe(before);
+    expect(agent.gateway.state.generation).toBe(1);
+    await agent.push(pushOf(2, ...wanted));
+    expect(agent.gateway.state.generation).toBe(2);
+    await agent.close();
+  });
+
+  test('goes back when the disk is full', async () => {
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const before = world.describe();
+    await agent.close();
+    await expect(agent.push(pushOf(2, ...wanted))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(world.describe()).toBe(before);
+  });
+
+  test('that could not go back restores the accepted configuration before anything else', async () => {
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const before = world.describe();
+    world.failures.add('announce');
+    const commit = world.services.delete.bind(world.services);
+    let isBroken = true;
+    world.services.delete = (key) => {
+      if (isBroken) throw new Error('no way back');
+      return commit(key);
+    };
+    await expect(agent.push(pushOf(2, ...wanted))).rejects.toThrow('so did the way back');
+    expect(agent.gateway.isDegraded).toBe(true);
+    isBroken = false;
+    await agent.gateway.restore(signal);
+    expect(world.describe()).toBe(before);
+    await agent.close();
+  });
+
+  test('writes nothing to the kernel for a push that changes nothing', async () => {
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const { commits } = world;
+    await expect(agent.push(pushOf(2, ...old))).resolves.toMatchObject({
+      generation: 2,
+      committed: false,
+    });
+    expect(world.commits).toBe(commits);
+    await agent.close();
+  });
+
+  test("undo leads back step by step, freezes, and is nobody's base", async () => {
+    const world = new FakeWorld();
+    const first = await startAgent(world);
+    await first.push(pushOf(1, ...old));
+    const before = world.describe();
+    await first.push(pushOf(2, ...wanted));
+    await first.close();
+    const agent = await startAgent(world);
+    await agent.gateway.undo('a bad release', signal);
+    expect(world.describe()).toBe(before);
+    expect(agent.gateway.state.generation).toBe(3);
+    await expect(agent.push(pushOf(4, ...wanted))).rejects.toMatchObject({ reason: 'frozen' });
+    await agent.gateway.undo('worse', signal);
+    expect(world.services.size).toBe(0);
+    await expect(agent.gateway.undo('too far', signal)).rejects.toMatchObject({
+      code: 'not-found',
+    });
+    await agent.close();
+  });
+
+  test('takes silent destinations out, but never the last of an endpoint', async () => {
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const destinations = (last: number) => {
+      const service = [...world.services.values()].find(({ address }) =>
+        address.endsWith(`.${last}`),
+      );
+      return service?.dispatch.kind === 'slots'
+        ? service.dispatch.endpoints.map(({ address }) => address)
+        : [];
+    };
+    await agent.gateway.setSilent(new Set([parseAddress('10.0.0.1')]), signal);
+    expect(destinations(2)).toEqual(['10.0.0.2']);
+    expect(destinations(1)).toEqual(['10.0.0.1']);
+    await agent.gateway.setSilent(new Set(), signal);
+    expect(destinations(2)).toEqual(['10.0.0.1', '10.0.0.2']);
+    await agent.close();
+  });
+});

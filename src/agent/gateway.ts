@@ -1,0 +1,251 @@
+import type { Address } from '../domain/address.ts';
+import { CausewayError } from '../domain/error.ts';
+import type { RemovedEndpoint } from '../nftables/layout-change.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { withDeadline } from '../runtime/deadline.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { acknowledge, type Acknowledgement } from './admit/acknowledgement.ts';
+import { admit, PushRefused, type RemovalLimits } from './admit/admit.ts';
+import type { AddressMover } from './apply/address-mover.ts';
+import { applyChange, RollbackFailed } from './apply/apply-change.ts';
+import {
+  addressesOf,
+  endpointsTo,
+  toNodes,
+  toVirtualService,
+  toWholeLayout,
+} from './apply/layout-input.ts';
+import type { RulesetWriter } from './apply/ruleset-writer.ts';
+import { gatewayMetrics } from './gateway-metrics.ts';
+import type { Levers } from './levers.ts';
+import { changesTraffic, inverseOf, type GatewayState } from './model/state.ts';
+import type { Step } from './store/change-lines.ts';
+import { rememberStep, type StateStore, type Stored } from './store/state-store.ts';
+import { Turns } from './turns.ts';
+import type { Complaint } from './wire/complaint.ts';
+import type { Push } from './wire/push.ts';
+
+export interface GatewayOptions {
+  readonly ruleset: RulesetWriter;
+  readonly mover: AddressMover;
+  readonly store: StateStore;
+  readonly stored: Stored;
+  readonly levers: Levers;
+  readonly limits: RemovalLimits;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Makes the kernel forget connections to endpoints that are gone. Failing is no reason to go back. */
+  forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
+}
+
+const applyLimitMs = 60_000;
+const longestQueue = 64;
+
+/**
+ * What this gateway serves. All changes go through here, one at a time: pushes of either API, an
+ * operator's undo, and destinations that fall silent.
+ */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #turns = new Turns(longestQueue);
+  readonly #metrics;
+  #silent: ReadonlySet<Address> = new Set();
+  #isDegraded = true;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+    const { metrics } = options;
+    this.#metrics = {
+      generation: metrics.gauge(gatewayMetrics.generation),
+      duration: metrics.histogram(gatewayMetrics.duration),
+      endpoints: metrics.gauge(gatewayMetrics.endpoints),
+      kept: metrics.gauge(gatewayMetrics.kept),
+      commits: metrics.counter(gatewayMetrics.commits),
+      silent: metrics.gauge(gatewayMetrics.silent),
+      degraded: metrics.gauge(gatewayMetrics.degraded),
+    };
+  }
+
+  get state(): GatewayState {
+    return this.#options.stored.holder.current;
+  }
+
+  get silent(): ReadonlySet<Address> {
+    return this.#silent;
+  }
+
+  /** Whether the kernel may differ from the accepted configuration. */
+  get isDegraded(): boolean {
+    return this.#isDegraded;
+  }
+
+  get undoSteps(): number {
+    return this.#options.stored.undo.length;
+  }
+
+  /** Brings the kernel and keepalived to the accepted configuration: at the start, and after a mishap. */
+  restore(signal: AbortSignal): Promise<void> {
+    return this.#turns.take(() => this.#restore(signal));
+  }
+
+  /** Takes a push, all of what is good in it or nothing. */
+  push(
+    digest: string,
+    read: (state: GatewayState) => Push,
+    signal: AbortSignal,
+  ): Promise<Acknowledgement> {
+    return this.#turns.take(() => this.#push(digest, read, signal));
+  }
+
+  /** Goes one accepted step back and takes no push until it is told to. */
+  undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
+    return this.#turns.take(async () => {
+      const { stored, levers, clock } = this.#options;
+      const back = stored.undo.at(-1);
+      if (back === undefined)
+        throw new CausewayError('not-found', 'there is no step to go back to');
+      await levers.set('frozen', { since: clock.wallTime(), reason });
+      const change = { ...back, generation: this.state.generation + 1, digest: '' };
+      const wrote = await this.#apply({ change, undo: undefined, undoes: 1 }, signal);
+      return acknowledge(this.state, [], wrote);
+    });
+  }
+
+  /** Takes these out of the slots, and puts back those that are silent no longer. */
+  setSilent(silent: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+    return this.#turns.take(async () => {
+      const changed = this.#silent.symmetricDifference(silent);
+      if (changed.size === 0) return;
+      const { state } = this;
+      const set = endpointsTo(state.endpoints.values(), changed).map((endpoint) =>
+        toVirtualService(endpoint, silent),
+      );
+      const touchesNodes = [...changed].some((address) => state.nodes.has(address));
+      const nodes = touchesNodes ? { nodes: toNodes(state.nodes.values(), silent) } : {};
+      await this.#ensureSound(signal);
+      const { removedEndpoints } = await this.#options.ruleset.commit({ set, ...nodes }, signal);
+      this.#silent = silent;
+      this.#metrics.silent.set({}, silent.size);
+      await this.#forgetConnections(removedEndpoints, signal);
+    });
+  }
+
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void> {
+    return this.#turns.idle();
+  }
+
+  async #push(
+    digest: string,
+    read: (state: GatewayState) => Push,
+    signal: AbortSignal,
+  ): Promise<Acknowledgement> {
+    const { levers, limits, clock } = this.#options;
+    const frozen = levers.get('frozen');
+    if (frozen !== undefined) {
+      throw new PushRefused('frozen', `this gateway is frozen: ${frozen.reason}`, 'Thaw it first.');
+    }
+    const push = read(this.state);
+    const admission = admit(this.state, push, digest, limits);
+    if (admission.verdict === 'repeated') return acknowledge(this.state, push.complaints, false);
+    const { change } = admission;
+    const undo = changesTraffic(change) ? inverseOf(this.state, change, 0) : undefined;
+    const started = clock.monotonic();
+    const finish = (outcome: string) =>
+      this.#metrics.duration.observe({ outcome }, (clock.monotonic() - started) / 1000);
+    try {
+      const wrote = await this.#apply({ change, undo, undoes: 0 }, signal);
+      finish('applied');
+      return acknowledge(this.state, admission.complaints, wrote);
+    } catch (error) {
+      finish('failed');
+      throw blameEndpoints(error, admission.complaints);
+    }
+  }
+
+  async #apply(step: Step, signal: AbortSignal): Promise<boolean> {
+    const { ruleset, mover, store, stored, log, clock } = this.#options;
+    await this.#ensureSound(signal);
+    const persist = (each: Step) => store.append(each);
+    try {
+      const applied = await withDeadline(clock, applyLimitMs, signal, 'the apply', (limit) =>
+        applyChange(this.state, step, this.#silent, { ruleset, mover, persist }, log, limit),
+      );
+      stored.holder.commit(step.change);
+      rememberStep(stored.undo, step);
+      if (applied.wrote) this.#metrics.commits.add({});
+      await this.#forgetConnections(applied.removedEndpoints, signal);
+      return applied.wrote;
+    } catch (error) {
+      if (error instanceof RollbackFailed) this.#isDegraded = true;
+      throw error;
+    } finally {
+      this.#report();
+    }
+  }
+
+  async #ensureSound(signal: AbortSignal): Promise<void> {
+    if (this.#isDegraded) await this.#restore(signal);
+  }
+
+  async #restore(signal: AbortSignal): Promise<void> {
+    const { ruleset, mover } = this.#options;
+    this.#isDegraded = true;
+    this.#report();
+    const wanted = addressesOf(this.state.endpoints.values());
+    const announced = await mover.announced();
+    // What an interrupted step announced too much goes before the rules that served it.
+    if (!announced.isSubsetOf(wanted)) await mover.announce(announced.intersection(wanted), signal);
+    await ruleset.replaceAll(toWholeLayout(this.state, this.#silent), signal);
+    await mover.announce(wanted, signal);
+    this.#isDegraded = false;
+    this.#report();
+  }
+
+  /** Rewrites the stored file when it has grown; between two turns, so nobody waits for it. */
+  async compactIfNeeded(): Promise<void> {
+    const { store, stored } = this.#options;
+    if (!store.needsCompaction) return;
+    await this.#turns.take(() => store.compact(stored.holder.current, stored.undo));
+  }
+
+  async #forgetConnections(
+    removed: readonly RemovedEndpoint[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (removed.length === 0) return;
+    try {
+      await this.#options.forgetConnections(removed, signal);
+    } catch (error) {
+      const { log } = this.#options;
+      log.warn({ error: CausewayError.from(error) }, 'connections of removed endpoints may linger');
+    }
+  }
+
+  #report(): void {
+    this.#metrics.generation.set({}, this.state.generation);
+    this.#metrics.endpoints.set({}, this.state.endpoints.size);
+    this.#metrics.kept.set({}, this.state.kept.size);
+    this.#metrics.degraded.set({}, this.#isDegraded ? 1 : 0);
+  }
+}
+
+/** An apply that failed as a whole, with everything that is known about single endpoints. */
+export class ApplyFailed extends CausewayError {
+  readonly complaints: readonly Complaint[];
+
+  constructor(cause: unknown, complaints: readonly Complaint[]) {
+    const error = CausewayError.from(cause);
+    super(error.code, error.message, {
+      cause,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
+    this.complaints = complaints;
+  }
+}
+
+function blameEndpoints(error: unknown, complaints: readonly Complaint[]): ApplyFailed {
+  return new ApplyFailed(error, complaints);
+}

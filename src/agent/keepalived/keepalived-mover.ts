@@ -1,0 +1,184 @@
+import fs from 'node:fs/promises';
+import type { Address } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import { replaceFile } from '../../runtime/atomic-file.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { AddressMover } from '../apply/address-mover.ts';
+import { ClaimedAddresses } from './claimed-addresses.ts';
+import { readHostAddresses, removeHostAddresses } from './link-addresses.ts';
+import { makeFifo } from './notify.ts';
+import { KeepalivedProcess, type StartMode } from './process.ts';
+import { readServedAddresses, renderKeepalived } from './render.ts';
+import type { KeepalivedSettings } from './settings.ts';
+import type { VrrpStatus } from './vrrp-status.ts';
+
+export interface KeepalivedMoverOptions {
+  readonly settings: KeepalivedSettings;
+  readonly start: StartMode;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly status: VrrpStatus;
+  /** Where the list of claimed addresses is kept until the machine restarts. */
+  readonly claimedFile: string;
+}
+
+const verifyLimitMs = 5_000;
+const pollMs = 20;
+const patientRounds = 25;
+
+/** Moves addresses with keepalived: renders, tests, replaces its file, reloads, looks at the link. */
+export class KeepalivedMover implements AddressMover {
+  readonly process: KeepalivedProcess;
+  readonly #options: KeepalivedMoverOptions;
+  readonly #claimed: ClaimedAddresses;
+  #wanted: ReadonlySet<Address> = new Set();
+
+  private constructor(options: KeepalivedMoverOptions, claimed: ClaimedAddresses) {
+    this.#options = options;
+    this.#claimed = claimed;
+    this.process = new KeepalivedProcess(options.settings.files, options.start, options.clock);
+  }
+
+  static async open(
+    options: KeepalivedMoverOptions,
+    signal: AbortSignal,
+  ): Promise<KeepalivedMover> {
+    const { files } = options.settings;
+    await makeFifo(files.notifyFifo, signal);
+    await fs.appendFile(files.fault, '');
+    const mover = new KeepalivedMover(options, await ClaimedAddresses.load(options.claimedFile));
+    await mover.#inferState(signal);
+    return mover;
+  }
+
+  async announced(): Promise<ReadonlySet<Address>> {
+    const text = await fs.readFile(this.#options.settings.files.config, 'utf8').catch(() => '');
+    return new Set(readServedAddresses(text)).difference(this.#ownAddresses());
+  }
+
+  async test(addresses: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+    const candidate = `${this.#options.settings.files.config}.candidate`;
+    await fs.writeFile(candidate, this.#render(addresses), { mode: 0o600 });
+    try {
+      await this.process.test(candidate, signal);
+    } finally {
+      await fs.rm(candidate, { force: true });
+    }
+  }
+
+  async announce(addresses: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+    const { config } = this.#options.settings.files;
+    const text = this.#render(addresses);
+    const isSame = (await fs.readFile(config, 'utf8').catch(() => '')) === text;
+    await this.#claimed.add(addresses.union(this.#ownAddresses()));
+    this.#wanted = addresses;
+    if (!isSame) await replaceFile(config, text);
+    if (!(await this.process.isRunning())) await this.process.start(signal);
+    else if (!isSame) await this.process.reload();
+    await this.#verify(signal);
+  }
+
+  /** Makes the gateway give up its addresses, or lets it take part again. */
+  async setFault(isFaulty: boolean): Promise<void> {
+    // One byte over another: keepalived never reads half of it.
+    const file = await fs.open(this.#options.settings.files.fault, 'r+');
+    try {
+      await file.write(isFaulty ? '1' : '0', 0);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Addresses of ours that are on a link although they should not be there now. */
+  async findOrphans(signal: AbortSignal): Promise<Map<string, Set<Address>>> {
+    const isMaster = this.#options.status.state === 'MASTER';
+    const meant = isMaster ? this.#wanted.union(this.#ownAddresses()) : new Set<Address>();
+    const orphans = new Map<string, Set<Address>>();
+    for (const link of this.#links()) {
+      const present = await readHostAddresses(link, signal);
+      const left = present.intersection(this.#claimed.all).difference(meant);
+      if (left.size > 0) orphans.set(link, left);
+    }
+    return orphans;
+  }
+
+  async removeOrphans(
+    orphans: ReadonlyMap<string, ReadonlySet<Address>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const [link, addresses] of orphans) {
+      this.#options.log.warn({ link, count: addresses.size }, 'removing orphaned addresses');
+      await removeHostAddresses(link, addresses, signal);
+    }
+  }
+
+  /** Addresses that should be on a link and are not, while this gateway is the master. */
+  async findMissing(signal: AbortSignal): Promise<Set<Address>> {
+    if (this.#options.status.state !== 'MASTER') return new Set();
+    const present = new Set<Address>();
+    for (const link of this.#links()) {
+      for (const address of await readHostAddresses(link, signal)) present.add(address);
+    }
+    return this.#wanted.difference(present);
+  }
+
+  #render(addresses: ReadonlySet<Address>): string {
+    return renderKeepalived(this.#options.settings, addresses);
+  }
+
+  async #verify(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    await withDeadline(clock, verifyLimitMs, signal, 'keepalived', async (limit) => {
+      for (let round = 0; ; round += 1) {
+        if (!(await this.process.isRunning())) {
+          throw new CausewayError('unavailable', 'keepalived ended when it was reloaded');
+        }
+        const unwanted = await this.#findUnwanted(limit);
+        if (unwanted.size === 0 && (await this.findMissing(limit)).size === 0) break;
+        // What a dead keepalived left there, a living one does not know of.
+        if (round === patientRounds) await this.removeOrphans(unwanted, limit);
+        await sleep(clock, pollMs, limit);
+      }
+    });
+    const meant = this.#wanted.union(this.#ownAddresses());
+    await this.#claimed.forget(this.#claimed.all.difference(meant));
+  }
+
+  /** Addresses of ours that nobody wants any more, whichever state the gateway is in. */
+  async #findUnwanted(signal: AbortSignal): Promise<Map<string, Set<Address>>> {
+    const meant = this.#wanted.union(this.#ownAddresses());
+    const orphans = await this.findOrphans(signal);
+    const unwanted = [...orphans].map(
+      ([link, addresses]) => [link, addresses.difference(meant)] as const,
+    );
+    return new Map(unwanted.filter(([, addresses]) => addresses.size > 0));
+  }
+
+  /** After a start of the agent alone keepalived has nothing new to say, but the link does. */
+  async #inferState(signal: AbortSignal): Promise<void> {
+    if (!(await this.process.isRunning())) return;
+    const anchors = this.#options.settings.networks.flatMap((network) =>
+      network.families.map((family) => ({ link: network.interface, anchor: family.anchor })),
+    );
+    for (const { link, anchor } of anchors) {
+      if ((await readHostAddresses(link, signal)).has(anchor)) continue;
+      this.#options.status.enter('BACKUP');
+      return;
+    }
+    this.#options.status.enter('MASTER');
+  }
+
+  #ownAddresses(): Set<Address> {
+    return new Set(
+      this.#options.settings.networks.flatMap((network) =>
+        network.families.flatMap((family) => [family.anchor, ...family.routes]),
+      ),
+    );
+  }
+
+  #links(): Set<string> {
+    return new Set(this.#options.settings.networks.map((network) => network.interface));
+  }
+}

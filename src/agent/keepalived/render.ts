@@ -1,0 +1,98 @@
+import { compareAddresses, familyOf, parseAddress, type Address } from '../../domain/address.ts';
+import type { KeepalivedSettings, VrrpFamily, VrrpNetwork } from './settings.ts';
+
+/** The sync group that everything of one gateway moves with. */
+export const syncGroup = 'gateway';
+
+/**
+ * keepalived's configuration for these addresses. The same text for the same addresses in any order.
+ * Everything in it is a parsed value or a constant; nothing here is text that somebody sent.
+ */
+export function renderKeepalived(settings: KeepalivedSettings, served: Iterable<Address>): string {
+  const addresses = [...served].sort(compareAddresses);
+  const instances = settings.networks.flatMap((network) =>
+    network.families.map((family) => ({ network, family })),
+  );
+  return [
+    ...globalDefinitions(settings),
+    'vrrp_track_file fault {',
+    `  file "${settings.files.fault}"`,
+    '}',
+    `vrrp_sync_group ${syncGroup} {`,
+    '  group {',
+    ...instances.map(({ network, family }) => `    ${instanceName(network, family)}`),
+    '  }',
+    '}',
+    ...instances.flatMap(({ network, family }) => instance(settings, network, family, addresses)),
+    '',
+  ].join('\n');
+}
+
+function globalDefinitions(settings: KeepalivedSettings): string[] {
+  return [
+    'global_defs {',
+    `  router_id ${settings.name}`,
+    '  vrrp_version 3',
+    `  vrrp_notify_fifo "${settings.files.notifyFifo}"`,
+    `  vrrp_garp_master_delay ${settings.announceAgainSeconds}`,
+    '  vrrp_garp_master_repeat 2',
+    `  vrrp_garp_master_refresh ${settings.announceAgainSeconds * 10}`,
+    '  vrrp_garp_master_refresh_repeat 1',
+    '  script_user root',
+    '  enable_script_security',
+    '}',
+  ];
+}
+
+function instanceName(network: VrrpNetwork, family: VrrpFamily): string {
+  return `${network.name}-${family.family}`;
+}
+
+function instance(
+  settings: KeepalivedSettings,
+  network: VrrpNetwork,
+  family: VrrpFamily,
+  served: readonly Address[],
+): string[] {
+  const others = settings.networks.filter((other) => other.interface !== network.interface);
+  const moved = [
+    ...family.routes,
+    ...(network.name === 'external'
+      ? served.filter((address) => familyOf(address) === family.family)
+      : []),
+  ];
+  return [
+    `vrrp_instance ${instanceName(network, family)} {`,
+    '  state BACKUP',
+    '  nopreempt',
+    `  interface ${network.interface}`,
+    `  virtual_router_id ${family.virtualRouterId}`,
+    `  priority ${settings.priority}`,
+    `  advert_int ${settings.advertIntervalMs / 1000}`,
+    `  unicast_src_ip ${family.source}`,
+    ...block('  unicast_peer', family.peers),
+    ...block('  track_interface', [...new Set(others.map((other) => other.interface))]),
+    ...block('  track_file', ['fault weight 0']),
+    ...block('  virtual_ipaddress', [placed(family.anchor, network)]),
+    ...block(
+      '  virtual_ipaddress_excluded',
+      moved.map((address) => placed(address, network)),
+    ),
+    '}',
+  ];
+}
+
+function placed(address: Address, network: VrrpNetwork): string {
+  return `${address}/${familyOf(address) === 4 ? 32 : 128} dev ${network.interface}`;
+}
+
+function block(name: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`${name} {`, ...lines.map((line) => `    ${line}`), '  }'];
+}
+
+const addressLine = /^ {4}([0-9a-f.:]+)\/(?:32|128) dev /gm;
+
+/** The addresses that a configuration of ours announces, anchors and routes included. */
+export function* readServedAddresses(text: string): Generator<Address> {
+  for (const [, address = ''] of text.matchAll(addressLine)) yield parseAddress(address);
+}

@@ -1,0 +1,100 @@
+import { CausewayError } from '../../domain/error.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { MetricDefinition, Metrics } from '../../runtime/metrics.ts';
+import type { KeepalivedMover } from './keepalived-mover.ts';
+import { readNotifications } from './notify.ts';
+import type { VrrpStatus } from './vrrp-status.ts';
+
+export const keepalivedMetrics = {
+  restarts: {
+    kind: 'counter',
+    name: 'causeway_agent_keepalived_restarts_total',
+    help: 'How often keepalived was found dead and started again.',
+    labels: [],
+  },
+  orphans: {
+    kind: 'counter',
+    name: 'causeway_agent_orphaned_addresses_removed_total',
+    help: 'Addresses that were left on a link after keepalived died, and removed.',
+    labels: [],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+export interface KeepalivedWatchOptions {
+  readonly mover: KeepalivedMover;
+  readonly status: VrrpStatus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** How often to look whether keepalived is alive. */
+  readonly aliveEveryMs: number;
+  /** How often to look for leftovers on the links. */
+  readonly sweepEveryMs: number;
+}
+
+/** Follows keepalived's state for as long as the signal lets it. */
+export async function followVrrpState(
+  fifo: string,
+  status: VrrpStatus,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const state of readNotifications(fifo, signal)) status.enter(state);
+}
+
+/**
+ * Starts keepalived again when it has died. What it left on the links stays for the moment: a peer takes
+ * the addresses over within a few adverts, and until then packets still find us.
+ */
+export async function keepAlive(
+  options: KeepalivedWatchOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { mover, status, clock, log } = options;
+  const restarts = options.metrics.counter(keepalivedMetrics.restarts);
+  while (!signal.aborted) {
+    await sleep(clock, options.aliveEveryMs, signal);
+    if (await mover.process.isRunning()) continue;
+    status.enter('STOP');
+    log.error({}, 'keepalived is not running; starting it');
+    try {
+      await mover.process.start(signal);
+      restarts.add({});
+    } catch (error) {
+      if (signal.aborted) throw error;
+      log.error({ error: CausewayError.from(error) }, "keepalived can't be started");
+      // Nobody answers for these addresses here any more, and a peer has them by now.
+      await sleep(clock, options.sweepEveryMs, signal);
+      await mover.removeOrphans(await mover.findOrphans(signal), signal);
+    }
+  }
+}
+
+/** Removes leftovers that were there on two looks in a row, with no change of state in between. */
+export async function sweepOrphans(
+  options: KeepalivedWatchOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { mover, status, clock, log } = options;
+  const removed = options.metrics.counter(keepalivedMetrics.orphans);
+  while (!signal.aborted) {
+    await sleep(clock, options.sweepEveryMs, signal);
+    try {
+      const before = status.transitions;
+      const first = await mover.findOrphans(signal);
+      if (first.size === 0) continue;
+      await sleep(clock, options.sweepEveryMs, signal);
+      const second = await mover.findOrphans(signal);
+      if (status.transitions !== before) continue;
+      for (const [link, addresses] of second) {
+        const left = addresses.intersection(first.get(link) ?? new Set());
+        second.set(link, left);
+        removed.add({}, left.size);
+      }
+      await mover.removeOrphans(second, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      log.warn({ error: CausewayError.from(error) }, "leftover addresses can't be looked for");
+    }
+  }
+}

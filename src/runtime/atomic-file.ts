@@ -1,0 +1,26 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+
+/** Replaces a file's content so that a reader, and a crash, meets the old content or the new. */
+export async function replaceFile(file: string, content: string, mode = 0o600): Promise<void> {
+  const temporary = `${file}.new`;
+  const handle = await fs.open(temporary, 'w', mode);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await fs.rename(temporary, file);
+  await syncDirectory(path.dirname(file));
+}
+
+/** Makes renames and new files in a directory survive a crash. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await fs.open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
