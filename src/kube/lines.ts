@@ -1,0 +1,34 @@
+const newline = 0x0a;
+
+/**
+ * Splits a stream of bytes into lines. Chunks may end anywhere, also inside a character: a line is
+ * decoded only when all of it is there. Each chunk gives the lines that it completes.
+ */
+export class LineSplitter {
+  #pending: Uint8Array[] = [];
+
+  push(chunk: Uint8Array): string[] {
+    const lines: string[] = [];
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let start = 0;
+    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
+      const line = this.#complete(bytes, start, end);
+      if (line !== '') lines.push(line);
+      start = end + 1;
+    }
+    if (start < bytes.length) this.#pending.push(bytes.subarray(start));
+    return lines;
+  }
+
+  /** Whether the stream so far ends inside a line. */
+  get isInsideLine(): boolean {
+    return this.#pending.length > 0;
+  }
+
+  #complete(bytes: Buffer, start: number, end: number): string {
+    if (this.#pending.length === 0) return bytes.toString('utf8', start, end);
+    const whole = Buffer.concat([...this.#pending, bytes.subarray(start, end)]);
+    this.#pending = [];
+    return whole.toString('utf8');
+  }
+}
