@@ -38,7 +38,7 @@ export interface ReflectorOptions<
   readonly log: Log;
   readonly metrics: Metrics;
   readonly random?: Random;
-  /** Nothing heard from the server for so long makes us unready. */
+  /** Not following for so long makes us unready. */
   readonly unreadyAfterMs?: number;
 }
 
@@ -69,7 +69,9 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
   #canStreamLists = true;
   /** After a failure: the server may have been set back to an older state meanwhile. */
   #mustCheckHistory = false;
-  #heardAt: number;
+  /** When we last stopped following, or were made. */
+  #followedUntil: number;
+  #watchingSince = 0;
   #lastError: CausewayError | undefined;
   #hasProgressed = false;
   /** In a row, without an event in between. */
@@ -81,7 +83,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     this.#objectsGauge = options.metrics.gauge(storeObjects);
     this.#syncedGauge = options.metrics.gauge(storeSynced);
     this.#log = options.log.child({ resource: resourceName(options.resource) });
-    this.#heardAt = options.clock.monotonic();
+    this.#followedUntil = options.clock.monotonic();
   }
 
   get state(): ReflectorState {
@@ -94,9 +96,9 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     const name = resourceName(resource);
     const because = this.#lastError === undefined ? '' : `: ${this.#lastError.message}`;
     if (!store.isSynced) return `${name} are not loaded yet${because}`;
-    const silentMs = clock.monotonic() - this.#heardAt;
-    if (this.#state === 'watching' || silentMs < unreadyAfterMs) return undefined;
-    return `${name} are not being followed since ${Math.round(silentMs / 1000)} s${because}`;
+    const lostMs = clock.monotonic() - this.#followedUntil;
+    if (this.#state === 'watching' || lostMs < unreadyAfterMs) return undefined;
+    return `${name} are not being followed since ${Math.round(lostMs / 1000)} s${because}`;
   }
 
   /** Runs until the signal fires. */
@@ -112,14 +114,13 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
 
   /** One list and watch, or one watch. Answers with the delay before the next: 0 after a normal end. */
   async #pass(signal: AbortSignal): Promise<number> {
-    const { clock, random = systemRandom } = this.#options;
-    const started = clock.monotonic();
+    const { random = systemRandom } = this.#options;
     this.#hasProgressed = false;
     let error: CausewayError;
     try {
       await this.#listAndWatch(signal);
       this.#count('closed');
-      if (this.#hasProgressed || clock.monotonic() - started >= shortestWatchMs) {
+      if (this.#wasOfUse()) {
         this.#failures = 0;
         return 0;
       }
@@ -129,7 +130,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
       error = CausewayError.from(thrown);
       this.#count(reasonOf(error));
     }
-    this.#failures = this.#hasProgressed ? 1 : this.#failures + 1;
+    this.#failures = this.#wasOfUse() ? 1 : this.#failures + 1;
     this.#lastError = error;
     if (isGone(error)) this.#resourceVersion = undefined;
     else this.#mustCheckHistory = true;
@@ -204,7 +205,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
             this.#enter('watching');
           } else this.#collectEvent(found, event);
         }
-        this.#heard();
+        this.#measure();
       }
     } catch (error) {
       if (isInitial && isAboutStreaming(error)) this.#canStreamLists = false;
@@ -222,7 +223,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     this.#enter('watching');
     for await (const events of stream) {
       for (const event of events) this.#follow(event);
-      this.#heard();
+      this.#measure();
     }
   }
 
@@ -255,7 +256,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     const { store, clock } = this.#options;
     await store.replace(found, startWork(clock));
     this.#resourceVersion = version;
-    this.#heard();
+    this.#measure();
   }
 
   /**
@@ -283,16 +284,28 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     if (!isOlder) this.#resourceVersion = version;
   }
 
-  #heard(): void {
-    const { clock, resource, store } = this.#options;
-    this.#heardAt = clock.monotonic();
+  /** Whether the watch that just ended brought something, or at least stood for a while. */
+  #wasOfUse(): boolean {
+    const { clock } = this.#options;
+    const isOpen = this.#state === 'watching';
+    return (
+      this.#hasProgressed || (isOpen && clock.monotonic() - this.#watchingSince >= shortestWatchMs)
+    );
+  }
+
+  #measure(): void {
+    const { resource, store } = this.#options;
     this.#objectsGauge.set({ resource: resourceName(resource) }, store.size);
   }
 
   #enter(state: ReflectorState): void {
-    const { resource, store } = this.#options;
+    const { resource, store, clock } = this.#options;
+    if (this.#state === 'watching') this.#followedUntil = clock.monotonic();
+    if (state === 'watching') {
+      this.#watchingSince = clock.monotonic();
+      this.#lastError = undefined;
+    }
     this.#state = state;
-    if (state === 'watching') this.#lastError = undefined;
     const isFollowing = state === 'watching' && store.isSynced;
     this.#syncedGauge.set({ resource: resourceName(resource) }, isFollowing ? 1 : 0);
   }
