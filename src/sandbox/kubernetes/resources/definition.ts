@@ -1,0 +1,68 @@
+import type { KubeObject } from '../object.ts';
+import type { Column, ResourceDefinition, ScalePaths } from '../resource-definition.ts';
+import { invalid, type FieldError } from '../schema/field-error.ts';
+import { subdomainErrors } from '../schema/names.ts';
+import { ageColumn, nameColumn } from './columns.ts';
+
+/** What differs between the built-in resources; everything left out is as most of them have it. */
+export interface BuiltIn<T extends KubeObject> {
+  readonly group?: string;
+  readonly version?: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly namespaced?: boolean;
+  readonly statusSubresource?: boolean;
+  readonly scale?: ScalePaths;
+  readonly countsGeneration?: boolean;
+  /** What is wrong with a name; most names are DNS subdomains. */
+  readonly nameErrors?: (name: string) => readonly string[];
+  readonly defaults?: (draft: T) => void;
+  readonly prepareCreate?: (draft: T) => void;
+  readonly prepareUpdate?: (draft: T, old: T) => void;
+  readonly validate?: (object: T, old: T | undefined) => readonly FieldError[];
+  readonly validateStatus?: (object: T, old: T) => readonly FieldError[];
+  readonly fieldLabels?: (object: T) => Readonly<Record<string, string>>;
+  readonly columns?: readonly Column[];
+  readonly defaultGracePeriodSeconds?: (object: T) => number;
+}
+
+/**
+ * A definition of a built-in resource. Requests are decoded by the kind's schema before the hooks see
+ * them, so the fields have the types that T says, as far as they are there.
+ */
+export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefinition {
+  const { nameErrors = subdomainErrors } = options;
+  const { validateStatus, defaultGracePeriodSeconds } = options;
+  return {
+    group: options.group ?? '',
+    version: options.version ?? 'v1',
+    plural: options.plural,
+    singular: options.kind.toLowerCase(),
+    kind: options.kind,
+    shortNames: options.shortNames ?? [],
+    categories: options.categories ?? [],
+    namespaced: options.namespaced ?? true,
+    statusSubresource: options.statusSubresource ?? false,
+    ...(options.scale === undefined ? {} : { scale: options.scale }),
+    countsGeneration: options.countsGeneration ?? false,
+    defaults: (draft) => options.defaults?.(draft as T),
+    prepareCreate: (draft) => options.prepareCreate?.(draft as T),
+    prepareUpdate: (draft, old) => options.prepareUpdate?.(draft as T, old as T),
+    validate(object, old) {
+      const { name } = object.metadata;
+      const nameProblems =
+        old === undefined ? nameErrors(name).map((why) => invalid('metadata.name', name, why)) : [];
+      return [...nameProblems, ...(options.validate?.(object as T, old as T | undefined) ?? [])];
+    },
+    ...(validateStatus === undefined
+      ? {}
+      : { validateStatus: (object, old) => validateStatus(object as T, old as T) }),
+    fieldLabels: (object) => options.fieldLabels?.(object as T) ?? {},
+    columns: options.columns ?? [nameColumn, ageColumn],
+    ...(defaultGracePeriodSeconds === undefined
+      ? {}
+      : { defaultGracePeriodSeconds: (object) => defaultGracePeriodSeconds(object as T) }),
+  };
+}

@@ -1,0 +1,149 @@
+import { asObject, type JsonObject, type KubeObject } from '../object.ts';
+import { invalid, required, type FieldError } from '../schema/field-error.ts';
+import { pathSegmentErrors } from '../schema/names.ts';
+import { ageColumn, column, nameColumn } from './columns.ts';
+import { builtIn } from './definition.ts';
+
+interface MetricTarget {
+  type?: string;
+  value?: string;
+  averageValue?: string;
+  averageUtilization?: number;
+}
+
+interface Metric extends JsonObject {
+  type: string;
+}
+
+interface HorizontalPodAutoscaler extends KubeObject {
+  spec: {
+    minReplicas?: number;
+    maxReplicas: number;
+    scaleTargetRef: { apiVersion?: string; kind: string; name: string };
+    metrics?: Metric[];
+    behavior?: { scaleUp?: ScalingRules; scaleDown?: ScalingRules };
+  };
+  status?: {
+    currentReplicas?: number;
+    desiredReplicas: number;
+    currentMetrics: Metric[] | null;
+  };
+}
+
+interface ScalingRules {
+  selectPolicy?: string;
+  stabilizationWindowSeconds?: number;
+  policies?: { type: string; value: number; periodSeconds: number }[];
+}
+
+export const horizontalPodAutoscalers = builtIn<HorizontalPodAutoscaler>({
+  group: 'autoscaling',
+  version: 'v2',
+  plural: 'horizontalpodautoscalers',
+  kind: 'HorizontalPodAutoscaler',
+  shortNames: ['hpa'],
+  categories: ['all'],
+  statusSubresource: true,
+  columns: [
+    nameColumn,
+    column<HorizontalPodAutoscaler>(
+      'Reference',
+      ({ spec }) => `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`,
+    ),
+    column<HorizontalPodAutoscaler>('Targets', formatMetrics),
+    column<HorizontalPodAutoscaler>('MinPods', ({ spec }) => String(spec.minReplicas ?? '<unset>')),
+    column<HorizontalPodAutoscaler>('MaxPods', ({ spec }) => spec.maxReplicas),
+    column<HorizontalPodAutoscaler>('Replicas', ({ status }) => status?.currentReplicas ?? 0),
+    ageColumn,
+  ],
+  defaults({ spec }) {
+    spec.minReplicas ??= 1;
+    if ((spec.metrics ?? []).length === 0) {
+      const target = { averageUtilization: 80, type: 'Utilization' };
+      spec.metrics = [{ resource: { name: 'cpu', target }, type: 'Resource' }];
+    }
+    if (spec.behavior === undefined) return;
+    defaultRules(spec.behavior, 'scaleUp', [
+      { periodSeconds: 15, type: 'Pods', value: 4 },
+      { periodSeconds: 15, type: 'Percent', value: 100 },
+    ]);
+    defaultRules(spec.behavior, 'scaleDown', [{ periodSeconds: 15, type: 'Percent', value: 100 }]);
+  },
+  prepareCreate(draft) {
+    draft.status = { currentMetrics: null, desiredReplicas: 0 };
+  },
+  validate({ spec }) {
+    const { minReplicas = 1 } = spec;
+    const maxReplicas = spec.maxReplicas ?? 0;
+    const errors: FieldError[] = [];
+    if (minReplicas < 1) {
+      errors.push(invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
+    }
+    if (maxReplicas === 0) {
+      errors.push(required('spec.maxReplicas', 'must be set and greater than 0'));
+    } else if (maxReplicas < 0) {
+      errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to 1'));
+    }
+    if (maxReplicas < minReplicas) {
+      const detail = 'must be greater than or equal to `minReplicas`';
+      errors.push(invalid('spec.maxReplicas', maxReplicas, detail));
+    }
+    return [...errors, ...validateReference(spec.scaleTargetRef)];
+  },
+});
+
+function defaultRules(
+  behavior: { scaleUp?: ScalingRules; scaleDown?: ScalingRules },
+  direction: 'scaleUp' | 'scaleDown',
+  policies: NonNullable<ScalingRules['policies']>,
+): void {
+  const rules: ScalingRules = behavior[direction] ?? {};
+  rules.selectPolicy ??= 'Max';
+  rules.policies ??= policies;
+  if (direction === 'scaleUp') rules.stabilizationWindowSeconds ??= 0;
+  behavior[direction] = rules;
+}
+
+function validateReference(reference: { kind?: string; name?: string } | undefined): FieldError[] {
+  return (['kind', 'name'] as const).flatMap((member) => {
+    const path = `spec.scaleTargetRef.${member}`;
+    const value = reference?.[member] ?? '';
+    if (value === '') return [required(path)];
+    return pathSegmentErrors(value).map((why) => invalid(path, value, why));
+  });
+}
+
+const mostMetrics = 2;
+
+function formatMetrics({ spec, status }: HorizontalPodAutoscaler): string {
+  const metrics = spec.metrics ?? [];
+  if (metrics.length === 0) return '<none>';
+  const texts = metrics.map((metric, index) =>
+    formatMetric(metric, status?.currentMetrics?.[index]),
+  );
+  const shown = texts.slice(0, mostMetrics).join(', ');
+  const rest = texts.length - mostMetrics;
+  return rest > 0 ? `${shown} + ${rest} more...` : shown;
+}
+
+function formatMetric(metric: Metric, status: Metric | undefined): string {
+  const field = metric.type.charAt(0).toLowerCase() + metric.type.slice(1);
+  const source = asObject(metric[field]);
+  const target: MetricTarget = asObject(source['target']);
+  const current: MetricTarget = asObject(asObject(status?.[field])['current']);
+  const unknown = '<unknown>';
+  if (metric.type === 'Resource' || metric.type === 'ContainerResource') {
+    const name = String(source['name']);
+    if (target.averageValue !== undefined) {
+      return `${name}: ${current.averageValue ?? unknown}/${target.averageValue}`;
+    }
+    const percent = (value: number | undefined, absent: string) =>
+      value === undefined ? absent : `${value}%`;
+    return `${name}: ${percent(current.averageUtilization, unknown)}/${percent(target.averageUtilization, '<auto>')}`;
+  }
+  if (target.averageValue !== undefined) {
+    const suffix = metric.type === 'Pods' ? '' : ' (avg)';
+    return `${current.averageValue ?? unknown}/${target.averageValue}${suffix}`;
+  }
+  return `${current.value ?? unknown}/${target.value ?? unknown}`;
+}

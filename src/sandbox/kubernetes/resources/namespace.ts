@@ -1,0 +1,52 @@
+import type { KubeObject } from '../object.ts';
+import type { FieldError } from '../schema/field-error.ts';
+import { dnsLabelErrors } from '../schema/names.ts';
+import { ageColumn, column, nameColumn } from './columns.ts';
+import { builtIn } from './definition.ts';
+import { validateQualifiedName } from './field-rules.ts';
+
+export interface Namespace extends KubeObject {
+  spec: { finalizers?: string[] };
+  status?: { phase?: string; conditions?: object[] };
+}
+
+const nameLabel = 'kubernetes.io/metadata.name';
+
+/**
+ * A namespace goes in two steps: a deletion marks it and leaves it `Terminating` while `kubernetes`
+ * stands in `spec.finalizers`; the namespace controller empties it and takes that word out.
+ */
+export const namespaces = builtIn<Namespace>({
+  plural: 'namespaces',
+  kind: 'Namespace',
+  shortNames: ['ns'],
+  namespaced: false,
+  statusSubresource: true,
+  nameErrors: dnsLabelErrors,
+  columns: [
+    nameColumn,
+    column<Namespace>('Status', ({ status }) => status?.phase ?? ''),
+    ageColumn,
+  ],
+  fieldLabels: ({ status }) => ({ 'status.phase': status?.phase ?? '' }),
+  defaults(draft) {
+    draft.spec ??= {};
+    const { name } = draft.metadata;
+    if (name !== '') draft.metadata.labels = { ...draft.metadata.labels, [nameLabel]: name };
+  },
+  prepareCreate(draft) {
+    const finalizers = draft.spec.finalizers ?? [];
+    if (!finalizers.includes('kubernetes')) draft.spec.finalizers = [...finalizers, 'kubernetes'];
+    draft.status = { phase: 'Active' };
+  },
+  prepareUpdate(draft, old) {
+    draft.spec = { ...draft.spec };
+    if (old.spec.finalizers === undefined) delete draft.spec.finalizers;
+    else draft.spec.finalizers = old.spec.finalizers;
+  },
+  validate(object) {
+    return (object.spec.finalizers ?? []).flatMap((finalizer): FieldError[] =>
+      validateQualifiedName(finalizer, 'spec.finalizers'),
+    );
+  },
+});

@@ -1,0 +1,40 @@
+import { subdomainErrors } from '../../schema/names.ts';
+import { builtIn } from '../definition.ts';
+import { podColumns } from './pod-columns.ts';
+import { admitPod, defaultPod } from './pod-defaults.ts';
+import type { Pod } from './pod-type.ts';
+import { validatePodSpec, validatePodUpdate } from './pod-validation.ts';
+
+export const pods = builtIn<Pod>({
+  plural: 'pods',
+  kind: 'Pod',
+  shortNames: ['po'],
+  categories: ['all'],
+  statusSubresource: true,
+  countsGeneration: true,
+  nameErrors: subdomainErrors,
+  columns: podColumns,
+  fieldLabels: ({ spec, status }) => ({
+    'spec.nodeName': spec.nodeName ?? '',
+    'spec.restartPolicy': spec.restartPolicy ?? '',
+    'spec.schedulerName': spec.schedulerName ?? '',
+    'spec.serviceAccountName': spec.serviceAccountName ?? '',
+    'spec.hostNetwork': String(spec.hostNetwork ?? false),
+    'status.phase': status?.phase ?? '',
+    'status.podIP': status?.podIP ?? '',
+    'status.nominatedNodeName': status?.nominatedNodeName ?? '',
+  }),
+  defaults: defaultPod,
+  prepareCreate: admitPod,
+  validate: (pod, old) => [
+    ...validatePodSpec(pod.spec, 'spec'),
+    ...(old === undefined ? [] : validatePodUpdate(pod, old)),
+  ],
+  defaultGracePeriodSeconds(pod) {
+    // A pod that no node runs, or that has ended, has nothing to wait for.
+    const isRunning = pod.spec.nodeName !== undefined && pod.spec.nodeName !== '';
+    const phase = pod.status?.phase;
+    if (!isRunning || phase === 'Failed' || phase === 'Succeeded') return 0;
+    return pod.spec.terminationGracePeriodSeconds ?? 30;
+  },
+});
