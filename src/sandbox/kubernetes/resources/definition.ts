@@ -1,8 +1,9 @@
 import type { KubeObject } from '../object.ts';
 import type { Column, ResourceDefinition, ScalePaths } from '../resource-definition.ts';
-import { invalid, type FieldError } from '../schema/field-error.ts';
+import type { FieldError } from '../schema/field-error.ts';
 import { subdomainErrors } from '../schema/names.ts';
 import { ageColumn, nameColumn } from './columns.ts';
+import { validateMetadata } from './metadata-rules.ts';
 
 /** What differs between the built-in resources; everything left out is as most of them have it. */
 export interface BuiltIn<T extends KubeObject> {
@@ -25,6 +26,11 @@ export interface BuiltIn<T extends KubeObject> {
   readonly validateStatus?: (object: T, old: T) => readonly FieldError[];
   readonly fieldLabels?: (object: T) => Readonly<Record<string, string>>;
   readonly columns?: readonly Column[];
+  readonly keepsStatusOnCreate?: boolean;
+  readonly createsOnUpdate?: boolean;
+  readonly requiresVersionOnUpdate?: boolean;
+  readonly holdsDeletion?: (object: T) => boolean;
+  readonly prepareDelete?: (draft: T) => void;
   readonly defaultGracePeriodSeconds?: (object: T) => number;
 }
 
@@ -34,7 +40,6 @@ export interface BuiltIn<T extends KubeObject> {
  */
 export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefinition {
   const { nameErrors = subdomainErrors } = options;
-  const { validateStatus, defaultGracePeriodSeconds } = options;
   return {
     group: options.group ?? '',
     version: options.version ?? 'v1',
@@ -50,19 +55,21 @@ export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefi
     defaults: (draft) => options.defaults?.(draft as T),
     prepareCreate: (draft) => options.prepareCreate?.(draft as T),
     prepareUpdate: (draft, old) => options.prepareUpdate?.(draft as T, old as T),
-    validate(object, old) {
-      const { name } = object.metadata;
-      const nameProblems =
-        old === undefined ? nameErrors(name).map((why) => invalid('metadata.name', name, why)) : [];
-      return [...nameProblems, ...(options.validate?.(object as T, old as T | undefined) ?? [])];
-    },
-    ...(validateStatus === undefined
-      ? {}
-      : { validateStatus: (object, old) => validateStatus(object as T, old as T) }),
+    validate: (object, old) => [
+      ...validateMetadata(object, old, nameErrors),
+      ...(options.validate?.(object as T, old as T | undefined) ?? []),
+    ],
+    validateStatus: (object, old) => [
+      ...validateMetadata(object, old, nameErrors),
+      ...(options.validateStatus?.(object as T, old as T) ?? []),
+    ],
     fieldLabels: (object) => options.fieldLabels?.(object as T) ?? {},
     columns: options.columns ?? [nameColumn, ageColumn],
-    ...(defaultGracePeriodSeconds === undefined
-      ? {}
-      : { defaultGracePeriodSeconds: (object) => defaultGracePeriodSeconds(object as T) }),
+    keepsStatusOnCreate: options.keepsStatusOnCreate ?? false,
+    createsOnUpdate: options.createsOnUpdate ?? false,
+    requiresVersionOnUpdate: options.requiresVersionOnUpdate ?? false,
+    holdsDeletion: (object) => options.holdsDeletion?.(object as T) ?? false,
+    prepareDelete: (draft) => options.prepareDelete?.(draft as T),
+    defaultGracePeriodSeconds: (object) => options.defaultGracePeriodSeconds?.(object as T) ?? 0,
   };
 }

@@ -39,6 +39,7 @@ export const endpoints = builtIn<Endpoints>({
   plural: 'endpoints',
   kind: 'Endpoints',
   shortNames: ['ep'],
+  createsOnUpdate: true,
   columns: [nameColumn, column<Endpoints>('Endpoints', formatEndpoints), ageColumn],
   defaults(draft) {
     for (const subset of draft.subsets ?? []) {

@@ -38,6 +38,7 @@ const shared = {
   plural: 'events',
   kind: 'Event',
   shortNames: ['ev'],
+  createsOnUpdate: true,
   columns: [
     column<Event>('Last Seen', lastSeen),
     column<Event>('Type', ({ type }) => type ?? ''),

@@ -16,6 +16,8 @@ export const leases = builtIn<Lease>({
   group: 'coordination.k8s.io',
   plural: 'leases',
   kind: 'Lease',
+  createsOnUpdate: true,
+  requiresVersionOnUpdate: true,
   columns: [
     nameColumn,
     column<Lease>('Holder', ({ spec }) => spec.holderIdentity ?? ''),

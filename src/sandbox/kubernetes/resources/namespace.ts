@@ -39,10 +39,9 @@ export const namespaces = builtIn<Namespace>({
     if (!finalizers.includes('kubernetes')) draft.spec.finalizers = [...finalizers, 'kubernetes'];
     draft.status = { phase: 'Active' };
   },
-  prepareUpdate(draft, old) {
-    draft.spec = { ...draft.spec };
-    if (old.spec.finalizers === undefined) delete draft.spec.finalizers;
-    else draft.spec.finalizers = old.spec.finalizers;
+  holdsDeletion: ({ spec }) => (spec.finalizers ?? []).length > 0,
+  prepareDelete(draft) {
+    draft.status = { ...draft.status, phase: 'Terminating' };
   },
   validate(object) {
     return (object.spec.finalizers ?? []).flatMap((finalizer): FieldError[] =>

@@ -1,9 +1,9 @@
 import type { KubeObject } from '../object.ts';
-import { forbidden, invalid, type FieldError } from '../schema/field-error.ts';
+import { forbidden, type FieldError } from '../schema/field-error.ts';
 import { jsonEqual } from '../schema/json.ts';
 import { ageColumn, column, nameColumn, wideColumn } from './columns.ts';
 import { builtIn } from './definition.ts';
-import { validatePrefix } from './field-rules.ts';
+import { validateOneOf, validatePrefix } from './field-rules.ts';
 
 export interface Node extends KubeObject {
   spec: {
@@ -42,6 +42,7 @@ export const nodes = builtIn<Node>({
   shortNames: ['no'],
   namespaced: false,
   statusSubresource: true,
+  keepsStatusOnCreate: true,
   columns: [
     nameColumn,
     column<Node>('Status', readiness),
@@ -85,25 +86,11 @@ export const nodes = builtIn<Node>({
   },
 });
 
-const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+const taintEffects = ['NoExecute', 'NoSchedule', 'PreferNoSchedule'];
 
 function validateTaints({ spec }: Node): FieldError[] {
-  return (spec.taints ?? []).flatMap((taint, index) =>
-    taintEffects.includes(taint.effect)
-      ? []
-      : [
-          {
-            ...invalid('', taint.effect, ''),
-            field: `metadata.taints[${index}].effect`,
-            reason: 'FieldValueNotSupported' as const,
-            message: `Unsupported value: ${JSON.stringify(taint.effect)}: supported values: ${[
-              ...taintEffects,
-            ]
-              .sort()
-              .map((effect) => JSON.stringify(effect))
-              .join(', ')}`,
-          },
-        ],
+  return (spec.taints ?? []).flatMap(({ effect }, index) =>
+    validateOneOf(effect, taintEffects, `metadata.taints[${index}].effect`),
   );
 }
 

@@ -1,0 +1,47 @@
+import type { Random } from '../../../runtime/random.ts';
+import type { ResourceDefinition } from '../resource-definition.ts';
+import type { ObjectStore } from '../store.ts';
+import { configMaps, secrets } from './config-map.ts';
+import { deployments } from './deployment.ts';
+import { endpointSlices } from './endpoint-slice.ts';
+import { endpoints } from './endpoints.ts';
+import { events } from './event.ts';
+import { horizontalPodAutoscalers } from './horizontal-pod-autoscaler.ts';
+import { leases } from './lease.ts';
+import { namespaces } from './namespace.ts';
+import { networkPolicies } from './network-policy.ts';
+import { nodes } from './node.ts';
+import { pods } from './pod/pod.ts';
+import { replicaSets, replicationControllers } from './replica-set.ts';
+import { serviceAccounts } from './service-account.ts';
+import { services } from './service/service.ts';
+import { ServiceAllocations, type ServiceNetwork } from './service/service-allocations.ts';
+import { controllerRevisions, statefulSets } from './stateful-set.ts';
+
+/** The kinds that the embedded API serves by itself, over one store. */
+export function builtInResources(
+  store: ObjectStore,
+  network: ServiceNetwork,
+  random: Random,
+): readonly ResourceDefinition[] {
+  return [
+    configMaps,
+    endpoints,
+    events,
+    namespaces,
+    nodes,
+    pods,
+    replicationControllers,
+    secrets,
+    serviceAccounts,
+    services(new ServiceAllocations(store, network, random)),
+    controllerRevisions,
+    deployments,
+    replicaSets,
+    statefulSets,
+    horizontalPodAutoscalers,
+    leases,
+    endpointSlices,
+    networkPolicies,
+  ];
+}
