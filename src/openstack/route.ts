@@ -28,3 +28,11 @@ function pathSegment(id: string): string {
   }
   return encodeURIComponent(id);
 }
+
+/** The route of one object of a collection, or of what lies under it: item(route`/ports`, id, '/tags'). */
+export function item(collection: Route, id: string, suffix = ''): Route {
+  return {
+    path: `${collection.path}/${pathSegment(id)}${suffix}`,
+    template: `${collection.template}/{id}${suffix}`,
+  };
+}

@@ -1,5 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import { withDeadline } from '../runtime/deadline.ts';
+import type { Random } from '../runtime/random.ts';
 import type { CallOptions, Deletion } from './call.ts';
 import { OpenStackError, type ServiceName } from './error.ts';
 import { describe, type Exchange } from './exchange.ts';
@@ -19,6 +20,7 @@ export interface ServiceClientParts {
   readonly endpoint: (token: Token) => Endpoint;
   readonly requester: Requester;
   readonly clock: Clock;
+  readonly random: Random;
   readonly metrics: OpenStackMetrics;
   readonly deadlineMs: number;
   readonly pageSize: number;
@@ -37,6 +39,14 @@ export class ServiceClient {
 
   get service(): ServiceName {
     return this.#parts.service;
+  }
+
+  get deadlineMs(): number {
+    return this.#parts.deadlineMs;
+  }
+
+  get random(): Random {
+    return this.#parts.random;
   }
 
   get clock(): Clock {

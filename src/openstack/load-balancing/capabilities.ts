@@ -1,3 +1,4 @@
+import { CausewayError } from '../../domain/error.ts';
 import type { Algorithm, ListenerProtocol, PoolProtocol } from './specs.ts';
 
 /** What can be asked of a load balancer, decided from the API's version and the provider. */
@@ -82,3 +83,33 @@ export const lbaasV2Capabilities: Capabilities = {
   poolProtocols: ['TCP', 'HTTP', 'HTTPS'],
   algorithms: ['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP'],
 };
+
+/** The capability that a field of a spec or a filter needs. */
+const needs: Readonly<Record<string, keyof Capabilities>> = {
+  tags: 'tags',
+  flavorId: 'flavors',
+  availabilityZone: 'availabilityZones',
+  allowedCidrs: 'allowedCidrs',
+  timeouts: 'timeouts',
+  additionalVips: 'additionalVips',
+  vipSecurityGroupIds: 'vipSecurityGroups',
+};
+
+/**
+ * Refuses what the service would ignore or reject, before anything is sent. Left out in silence, a
+ * list of allowed sources would be a load balancer open to all.
+ */
+export function refuseUnsupported(capabilities: Capabilities, value: object): void {
+  for (const [field, content] of Object.entries(value) as [string, unknown][]) {
+    const capability = needs[field];
+    const asked = content !== undefined && !(Array.isArray(content) && content.length === 0);
+    if (capability !== undefined && asked && capabilities[capability] === false) {
+      throw new CausewayError('unsupported', `this load balancing service has no ${field}`, {
+        hint: 'Leave it out, or use a newer service or another provider.',
+      });
+    }
+    for (const nested of Array.isArray(content) ? (content as unknown[]) : [content]) {
+      if (typeof nested === 'object' && nested !== null) refuseUnsupported(capabilities, nested);
+    }
+  }
+}

@@ -43,6 +43,13 @@ export interface ChildFilter {
   readonly tags?: readonly string[];
 }
 
+export interface HealthMonitorFilter {
+  readonly name?: string;
+  readonly projectId?: string;
+  readonly poolId?: string;
+  readonly tags?: readonly string[];
+}
+
 /**
  * Load balancers as a service, two services behind one contract: Octavia, and LBaaS v2 as Mitaka's
  * Neutron serves it.
@@ -69,7 +76,10 @@ export interface LoadBalancing {
     call: CallOptions,
   ): Promise<LoadBalancer>;
   /** Without `cascade` a load balancer that has children is refused. */
-  deleteLoadBalancer(id: string, call: CallOptions & { cascade?: boolean }): Promise<Deletion>;
+  deleteLoadBalancer(
+    id: string,
+    call: CallOptions & { readonly cascade?: boolean },
+  ): Promise<Deletion>;
   statusTree(loadBalancerId: string, call: CallOptions): Promise<StatusTree>;
 
   listeners(filter: ChildFilter, call: CallOptions): AsyncIterable<Listener>;
@@ -100,10 +110,10 @@ export interface LoadBalancing {
   replaceMembers(
     poolId: string,
     members: readonly MemberSpec[],
-    call: CallOptions & { keepOthers?: boolean },
+    call: CallOptions & { readonly keepOthers?: boolean },
   ): Promise<'changed' | 'unchanged'>;
 
-  healthMonitors(filter: ChildFilter, call: CallOptions): AsyncIterable<HealthMonitor>;
+  healthMonitors(filter: HealthMonitorFilter, call: CallOptions): AsyncIterable<HealthMonitor>;
   healthMonitor(id: string, call: CallOptions): Promise<HealthMonitor>;
   createHealthMonitor(spec: HealthMonitorSpec, call: CreateOptions): Promise<HealthMonitor>;
   updateHealthMonitor(
@@ -113,8 +123,8 @@ export interface LoadBalancing {
   ): Promise<HealthMonitor>;
   deleteHealthMonitor(id: string, call: CallOptions): Promise<Deletion>;
 
-  providers(call: CallOptions): AsyncIterable<Provider>;
+  providers(call: CallOptions): Promise<Provider[]>;
   /** Empty where the service has none. */
-  flavors(call: CallOptions): AsyncIterable<Flavor>;
-  availabilityZones(call: CallOptions): AsyncIterable<AvailabilityZone>;
+  flavors(call: CallOptions): Promise<Flavor[]>;
+  availabilityZones(call: CallOptions): Promise<AvailabilityZone[]>;
 }

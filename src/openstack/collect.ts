@@ -1,0 +1,6 @@
+/** Everything that an iterator of pages yields. */
+export async function collect<T>(objects: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const object of objects) all.push(object);
+  return all;
+}

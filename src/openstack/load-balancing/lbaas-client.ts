@@ -1,0 +1,196 @@
+import type { CallOptions, CreateOptions, Deletion } from '../call.ts';
+import { Collection } from '../collection.ts';
+import { OpenStackError } from '../error.ts';
+import type { ServiceClient } from '../service-client.ts';
+import { type Capabilities, refuseUnsupported } from './capabilities.ts';
+import type { ChildFilter, HealthMonitorFilter, LoadBalancerFilter } from './contract.ts';
+import {
+  healthMonitorKind,
+  listenerKind,
+  loadBalancerKind,
+  memberKind,
+  poolKind,
+  type ProjectKey,
+} from './kinds.ts';
+import type { HealthMonitor, Listener, LoadBalancer, Member, Pool } from './resources.ts';
+import type * as spec from './specs.ts';
+
+/** What Octavia and LBaaS v2 do alike: Octavia's API grew out of the other's. */
+export abstract class LbaasClient {
+  protected readonly client: ServiceClient;
+  protected readonly balancers;
+  protected readonly listenerObjects;
+  protected readonly poolObjects;
+  protected readonly monitorObjects;
+
+  constructor(client: ServiceClient, project: ProjectKey) {
+    this.client = client;
+    this.balancers = new Collection(client, loadBalancerKind(project));
+    this.listenerObjects = new Collection(client, listenerKind(project));
+    this.poolObjects = new Collection(client, poolKind(project));
+    this.monitorObjects = new Collection(client, healthMonitorKind(project));
+  }
+
+  abstract capabilities(provider?: string): Capabilities;
+
+  loadBalancers(filter: LoadBalancerFilter, call: CallOptions): AsyncGenerator<LoadBalancer> {
+    refuseUnsupported(this.capabilities(), filter);
+    return this.balancers.list(filter, call);
+  }
+
+  loadBalancer(id: string, call: CallOptions): Promise<LoadBalancer> {
+    return this.balancers.get(id, call);
+  }
+
+  async updateLoadBalancer(
+    id: string,
+    change: spec.LoadBalancerChange,
+    call: CallOptions,
+  ): Promise<LoadBalancer> {
+    refuseUnsupported(this.capabilities(), change);
+    return this.balancers.update(id, change, call);
+  }
+
+  listeners(filter: ChildFilter, call: CallOptions): AsyncGenerator<Listener> {
+    refuseUnsupported(this.capabilities(), filter);
+    return this.listenerObjects.list(filter, call);
+  }
+
+  listener(id: string, call: CallOptions): Promise<Listener> {
+    return this.listenerObjects.get(id, call);
+  }
+
+  async createListener(wanted: spec.ListenerSpec, call: CreateOptions): Promise<Listener> {
+    refuseUnsupported(this.capabilities(), wanted);
+    return this.listenerObjects.create(wanted, call);
+  }
+
+  async updateListener(
+    id: string,
+    change: spec.ListenerChange,
+    call: CallOptions,
+  ): Promise<Listener> {
+    refuseUnsupported(this.capabilities(), change);
+    return this.listenerObjects.update(id, change, call);
+  }
+
+  deleteListener(id: string, call: CallOptions): Promise<Deletion> {
+    return deleteUnlessUnderWay(this.listenerObjects, id, call);
+  }
+
+  pools(filter: ChildFilter, call: CallOptions): AsyncGenerator<Pool> {
+    refuseUnsupported(this.capabilities(), filter);
+    return this.poolObjects.list(filter, call);
+  }
+
+  pool(id: string, call: CallOptions): Promise<Pool> {
+    return this.poolObjects.get(id, call);
+  }
+
+  async createPool(wanted: spec.PoolSpec, call: CreateOptions): Promise<Pool> {
+    refuseUnsupported(this.capabilities(), wanted);
+    return this.poolObjects.create(wanted, call);
+  }
+
+  async updatePool(id: string, change: spec.PoolChange, call: CallOptions): Promise<Pool> {
+    refuseUnsupported(this.capabilities(), change);
+    return this.poolObjects.update(id, change, call);
+  }
+
+  deletePool(id: string, call: CallOptions): Promise<Deletion> {
+    return deleteUnlessUnderWay(this.poolObjects, id, call);
+  }
+
+  members(poolId: string, call: CallOptions): AsyncGenerator<Member> {
+    return this.memberObjects(poolId).list({}, call);
+  }
+
+  async createMember(
+    poolId: string,
+    wanted: spec.MemberSpec,
+    call: CreateOptions,
+  ): Promise<Member> {
+    refuseUnsupported(this.capabilities(), wanted);
+    return this.memberObjects(poolId).create(wanted, call);
+  }
+
+  async updateMember(
+    poolId: string,
+    id: string,
+    change: spec.MemberChange,
+    call: CallOptions,
+  ): Promise<Member> {
+    refuseUnsupported(this.capabilities(), change);
+    return this.memberObjects(poolId).update(id, change, call);
+  }
+
+  deleteMember(poolId: string, id: string, call: CallOptions): Promise<Deletion> {
+    return deleteUnlessUnderWay(this.memberObjects(poolId), id, call);
+  }
+
+  healthMonitors(filter: HealthMonitorFilter, call: CallOptions): AsyncGenerator<HealthMonitor> {
+    refuseUnsupported(this.capabilities(), filter);
+    return this.monitorObjects.list(filter, call);
+  }
+
+  healthMonitor(id: string, call: CallOptions): Promise<HealthMonitor> {
+    return this.monitorObjects.get(id, call);
+  }
+
+  async createHealthMonitor(
+    wanted: spec.HealthMonitorSpec,
+    call: CreateOptions,
+  ): Promise<HealthMonitor> {
+    refuseUnsupported(this.capabilities(), wanted);
+    return this.monitorObjects.create(wanted, call);
+  }
+
+  async updateHealthMonitor(
+    id: string,
+    change: spec.HealthMonitorChange,
+    call: CallOptions,
+  ): Promise<HealthMonitor> {
+    refuseUnsupported(this.capabilities(), change);
+    return this.monitorObjects.update(id, change, call);
+  }
+
+  deleteHealthMonitor(id: string, call: CallOptions): Promise<Deletion> {
+    return deleteUnlessUnderWay(this.monitorObjects, id, call);
+  }
+
+  protected memberObjects(poolId: string) {
+    return new Collection(this.client, memberKind(poolId));
+  }
+}
+
+/**
+ * Deletes an object. A repeated delete meets the lock that the first one took: when the object is
+ * being deleted already, that is what was asked for.
+ */
+export async function deleteUnlessUnderWay(
+  objects: {
+    get(id: string, call: CallOptions): Promise<{ readonly provisioningStatus: string }>;
+    delete(id: string, call: CallOptions, query?: URLSearchParams): Promise<Deletion>;
+  },
+  id: string,
+  call: CallOptions,
+  query?: URLSearchParams,
+): Promise<Deletion> {
+  try {
+    return await objects.delete(id, call, query);
+  } catch (error) {
+    if (!(error instanceof OpenStackError) || error.status !== 409) throw error;
+    const status = await statusOf(objects.get(id, call));
+    if (status !== 'PENDING_DELETE' && status !== 'DELETED') throw error;
+    return 'deleted';
+  }
+}
+
+async function statusOf(object: Promise<{ readonly provisioningStatus: string }>): Promise<string> {
+  try {
+    return (await object).provisioningStatus;
+  } catch (error) {
+    if (error instanceof OpenStackError && error.status === 404) return 'DELETED';
+    throw error;
+  }
+}

@@ -1,0 +1,196 @@
+import { CausewayError } from '../../domain/error.ts';
+import type { CallOptions, CreateOptions, Deletion } from '../call.ts';
+import { collect } from '../collect.ts';
+import { Fields } from '../fields.ts';
+import { item, route } from '../route.ts';
+import type { ServiceClient } from '../service-client.ts';
+import type { Session } from '../session.ts';
+import { type Capabilities, lbaasV2Capabilities, refuseUnsupported } from './capabilities.ts';
+import type { ChildFilter, HealthMonitorFilter, LoadBalancing } from './contract.ts';
+import { deleteUnlessUnderWay, LbaasClient } from './lbaas-client.ts';
+import { whenUnlocked } from './lock.ts';
+import { hasChanges, memberChanges } from './member-changes.ts';
+import { parseStatusTree } from './parsers.ts';
+import type {
+  AvailabilityZone,
+  Flavor,
+  HealthMonitor,
+  Listener,
+  LoadBalancer,
+  Pool,
+  Provider,
+  StatusTree,
+} from './resources.ts';
+import type { ListenerTreeSpec, LoadBalancerSpec, MemberSpec, PoolTreeSpec } from './specs.ts';
+import { LoadBalancerWaiter } from './waiter.ts';
+
+/** LBaaS v2 as Neutron serves it since Mitaka. What it cannot do in one request is done in several. */
+export class LbaasV2 extends LbaasClient implements LoadBalancing {
+  readonly kind = 'lbaas-v2';
+  readonly #waiter: LoadBalancerWaiter;
+
+  constructor(client: ServiceClient, session: Session) {
+    super(client, 'tenant_id');
+    this.#waiter = new LoadBalancerWaiter(this, session);
+  }
+
+  override capabilities(): Capabilities {
+    return lbaasV2Capabilities;
+  }
+
+  /**
+   * Makes the load balancer and then, one after another, what is under it. Cut off anywhere, a second
+   * call with `mayExist` goes on where the first one ended.
+   */
+  async createLoadBalancer(spec: LoadBalancerSpec, call: CreateOptions): Promise<LoadBalancer> {
+    refuseUnsupported(this.capabilities(), spec);
+    const { listeners = [], ...alone } = spec;
+    const created = await this.balancers.create(alone, call);
+    for (const listener of listeners) await this.#addListener(created.id, listener, call);
+    return listeners.length === 0 ? created : this.loadBalancer(created.id, call);
+  }
+
+  async deleteLoadBalancer(
+    id: string,
+    call: CallOptions & { readonly cascade?: boolean },
+  ): Promise<Deletion> {
+    if (call.cascade === true) await this.#deleteChildren(id, call);
+    return this.#unlocked(id, call, () => deleteUnlessUnderWay(this.balancers, id, call));
+  }
+
+  statusTree(loadBalancerId: string, call: CallOptions): Promise<StatusTree> {
+    const parse = (value: unknown) =>
+      parseStatusTree(new Fields(value, 'answer').object('statuses'));
+    const at = item(route`/lbaas/loadbalancers`, loadBalancerId, '/statuses');
+    return this.client.get(at, parse, call);
+  }
+
+  // Mitaka does not narrow children by their load balancer, so they are sorted out here.
+
+  override listeners(filter: ChildFilter, call: CallOptions): AsyncGenerator<Listener> {
+    const { loadBalancerId, ...rest } = filter;
+    return only(super.listeners(rest, call), (listener) =>
+      isOrAny(loadBalancerId, listener.loadBalancerId),
+    );
+  }
+
+  override pools(filter: ChildFilter, call: CallOptions): AsyncGenerator<Pool> {
+    const { loadBalancerId, ...rest } = filter;
+    return only(super.pools(rest, call), (pool) => isOrAny(loadBalancerId, pool.loadBalancerId));
+  }
+
+  override healthMonitors(
+    filter: HealthMonitorFilter,
+    call: CallOptions,
+  ): AsyncGenerator<HealthMonitor> {
+    const { poolId, ...rest } = filter;
+    return only(super.healthMonitors(rest, call), (monitor) => isOrAny(poolId, monitor.poolId));
+  }
+
+  async replaceMembers(
+    poolId: string,
+    members: readonly MemberSpec[],
+    call: CallOptions & { readonly keepOthers?: boolean },
+  ): Promise<'changed' | 'unchanged'> {
+    refuseUnsupported(this.capabilities(), { members });
+    const current = await collect(this.members(poolId, call));
+    const changes = memberChanges(current, members, call.keepOthers === true);
+    if (!hasChanges(changes)) return 'unchanged';
+    const id = await this.#loadBalancerOfPool(poolId, call);
+    for (const spec of changes.added) {
+      await this.#unlocked(id, call, () => this.createMember(poolId, spec, call));
+    }
+    for (const { id: memberId, spec } of changes.changed) {
+      await this.#unlocked(id, call, () => this.updateMember(poolId, memberId, spec, call));
+    }
+    for (const member of changes.removed) {
+      await this.#unlocked(id, call, () => this.deleteMember(poolId, member.id, call));
+    }
+    return 'changed';
+  }
+
+  /** Mitaka tells the providers of all its services in one list. */
+  providers(call: CallOptions): Promise<Provider[]> {
+    const parse = (value: unknown) =>
+      new Fields(value, 'answer')
+        .objects('service_providers')
+        .filter((provider) => provider.text('service_type').startsWith('LOADBALANCER'))
+        .map((provider) => ({ name: provider.string('name'), description: '' }));
+    return this.client.get(route`/service-providers`, parse, call);
+  }
+
+  flavors(): Promise<Flavor[]> {
+    return Promise.resolve([]);
+  }
+
+  availabilityZones(): Promise<AvailabilityZone[]> {
+    return Promise.resolve([]);
+  }
+
+  #unlocked<T>(id: string, call: CallOptions, write: () => Promise<T>): Promise<T> {
+    return whenUnlocked(this.#waiter, id, write, call);
+  }
+
+  async #addListener(id: string, tree: ListenerTreeSpec, call: CreateOptions): Promise<void> {
+    const { defaultPool, ...listener } = tree;
+    const spec = { ...listener, loadBalancerId: id };
+    const { id: listenerId } = await this.#unlocked(id, call, () =>
+      this.createListener(spec, { ...call, mayExist: true }),
+    );
+    if (defaultPool !== undefined) await this.#addPool(id, listenerId, defaultPool, call);
+  }
+
+  async #addPool(
+    id: string,
+    listenerId: string,
+    tree: PoolTreeSpec,
+    call: CreateOptions,
+  ): Promise<void> {
+    const { members = [], healthMonitor, ...pool } = tree;
+    const spec = { ...pool, parent: { listenerId } };
+    const { id: poolId } = await this.#unlocked(id, call, () =>
+      this.createPool(spec, { ...call, mayExist: true }),
+    );
+    await this.replaceMembers(poolId, members, call);
+    if (healthMonitor === undefined) return;
+    await this.#unlocked(id, call, () =>
+      this.createHealthMonitor({ ...healthMonitor, poolId }, { ...call, mayExist: true }),
+    );
+  }
+
+  /** From the leaves up: Mitaka refuses to delete what something else still uses. */
+  async #deleteChildren(id: string, call: CallOptions): Promise<void> {
+    const pools = await collect(this.pools({ loadBalancerId: id }, call));
+    for (const { id: poolId, healthMonitorId } of pools) {
+      if (healthMonitorId !== undefined) {
+        await this.#unlocked(id, call, () => this.deleteHealthMonitor(healthMonitorId, call));
+      }
+      await this.#unlocked(id, call, () => this.deletePool(poolId, call));
+    }
+    const listeners = await collect(this.listeners({ loadBalancerId: id }, call));
+    for (const { id: listenerId } of listeners) {
+      await this.#unlocked(id, call, () => this.deleteListener(listenerId, call));
+    }
+  }
+
+  async #loadBalancerOfPool(poolId: string, call: CallOptions): Promise<string> {
+    const pool = await this.pool(poolId, call);
+    if (pool.loadBalancerId !== undefined) return pool.loadBalancerId;
+    for (const listenerId of pool.listenerIds) {
+      const { loadBalancerId } = await this.listener(listenerId, call);
+      if (loadBalancerId !== undefined) return loadBalancerId;
+    }
+    throw new CausewayError('not-found', 'the pool belongs to no load balancer');
+  }
+}
+
+async function* only<T>(
+  objects: AsyncIterable<T>,
+  isWanted: (object: T) => boolean,
+): AsyncGenerator<T> {
+  for await (const object of objects) if (isWanted(object)) yield object;
+}
+
+function isOrAny(wanted: string | undefined, present: string | undefined): boolean {
+  return wanted === undefined || wanted === present;
+}

@@ -1,0 +1,54 @@
+import type { Member } from './resources.ts';
+import type { MemberSpec } from './specs.ts';
+
+export interface MemberChanges {
+  readonly added: readonly MemberSpec[];
+  readonly changed: readonly { readonly id: string; readonly spec: MemberSpec }[];
+  readonly removed: readonly Member[];
+}
+
+/**
+ * What turns a pool's members into the wanted ones. Members are the same when address and port are;
+ * of the rest only what the spec says counts, because the service fills in the remainder.
+ */
+export function memberChanges(
+  current: readonly Member[],
+  wanted: readonly MemberSpec[],
+  keepOthers: boolean,
+): MemberChanges {
+  const present = new Map(current.map((member) => [keyOf(member), member]));
+  const wantedKeys = new Set(wanted.map(keyOf));
+  const changed: { id: string; spec: MemberSpec }[] = [];
+  const added: MemberSpec[] = [];
+  for (const spec of new Map(wanted.map((entry) => [keyOf(entry), entry])).values()) {
+    const member = present.get(keyOf(spec));
+    if (member === undefined) added.push(spec);
+    else if (differs(member, spec)) changed.push({ id: member.id, spec });
+  }
+  const removed = keepOthers ? [] : current.filter((member) => !wantedKeys.has(keyOf(member)));
+  return { added, changed, removed };
+}
+
+export function hasChanges(changes: MemberChanges): boolean {
+  return changes.added.length + changes.changed.length + changes.removed.length > 0;
+}
+
+function keyOf(member: Pick<MemberSpec, 'address' | 'port'>): string {
+  return `${member.address} ${member.port}`;
+}
+
+function differs(member: Member, spec: MemberSpec): boolean {
+  return (
+    isOther(spec.name, member.name) ||
+    isOther(spec.weight, member.weight) ||
+    isOther(spec.adminStateUp, member.adminStateUp) ||
+    isOther(spec.backup, member.backup) ||
+    isOther(spec.monitorAddress, member.monitorAddress ?? null) ||
+    isOther(spec.monitorPort, member.monitorPort ?? null) ||
+    (spec.tags !== undefined && [...spec.tags].sort().join() !== [...member.tags].sort().join())
+  );
+}
+
+function isOther<T>(wanted: T | undefined, present: T): boolean {
+  return wanted !== undefined && wanted !== present;
+}
