@@ -1,0 +1,257 @@
+import { CausewayError } from '../domain/error.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Service } from '../kube/core-objects.ts';
+import { keyOf } from '../kube/object.ts';
+import type { Clock } from '../runtime/clock.ts';
+import {
+  done,
+  invalid,
+  retryAfter,
+  wait,
+  type Outcome,
+  type ReconcileContext,
+} from '../runtime/controller.ts';
+import { planService, type Plan, type Providers } from './plan.ts';
+import {
+  ingressAddress,
+  type EnsureOutcome,
+  type Ingress,
+  type LoadBalancerProvider,
+  type Owner,
+  type ProviderContext,
+} from './provider.ts';
+import { recordAnnotation, type ServiceRecord } from './record.ts';
+import { mergeIngress, type ConditionText } from './service-status.ts';
+import { ServiceWriter } from './service-writer.ts';
+
+/** Tells a user what happened to a Service, as an Event. */
+export type TellUser = (
+  service: Service,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+) => void;
+
+export interface ServiceReconcilerOptions {
+  readonly client: KubeClient;
+  readonly find: (key: string) => Service | undefined;
+  readonly providers: Providers;
+  readonly tell: TellUser;
+  readonly clock: Clock;
+}
+
+const defaultRetryMs = 5_000;
+
+type ServePlan = Extract<Plan, { kind: 'serve' }>;
+type ReleasePlan = Extract<Plan, { kind: 'release' }>;
+
+/** Brings one Service and its load balancer together: gathers, plans, acts. */
+export class ServiceReconciler {
+  readonly #options: ServiceReconcilerOptions;
+  /** The Services that were ensured in this very state; for them only hosts can have changed. */
+  readonly #ensured = new Map<string, string>();
+
+  constructor(options: ServiceReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+    const { client, clock, tell, providers } = this.#options;
+    const service = this.#options.find(key);
+    const vanished = await this.#forgetVanished(key, service, context);
+    if (vanished !== undefined) return vanished;
+    if (service === undefined) {
+      this.#ensured.delete(key);
+      return done;
+    }
+    const plan = planService(service, providers);
+    const writer = new ServiceWriter(client, clock, service, context.signal);
+    switch (plan.kind) {
+      case 'ignore':
+        return done;
+      case 'hold':
+        tell(service, 'Warning', plan.reason, plan.message);
+        return invalid(plan.message);
+      case 'serve':
+        return this.#serve(writer, plan, this.#contextFor(writer, context));
+      case 'release':
+        return this.#release(writer, plan, this.#contextFor(writer, context));
+    }
+  }
+
+  #contextFor(writer: ServiceWriter, context: ReconcileContext): ProviderContext {
+    return {
+      signal: context.signal,
+      log: context.log,
+      annotate: (annotations) => writer.annotate(annotations),
+      tell: (type, reason, message) => this.#options.tell(writer.current, type, reason, message),
+    };
+  }
+
+  /** What a provider holds for a Service that is no more, or for one that was replaced under its name. */
+  async #forgetVanished(
+    key: string,
+    service: Service | undefined,
+    context: ReconcileContext,
+  ): Promise<Outcome | undefined> {
+    const detached = { ...context, annotate: () => Promise.resolve(), tell: () => {} };
+    for (const provider of this.#options.providers.all) {
+      for (const owner of provider.ownersNamed(key)) {
+        if (owner.uid === service?.metadata?.uid) continue;
+        const outcome = await provider.ensureDeleted(owner, detached);
+        if (outcome.kind === 'gone') continue;
+        return retryAfter(outcome.retryAfterMs ?? defaultRetryMs, outcome.message);
+      }
+    }
+    return undefined;
+  }
+
+  async #serve(writer: ServiceWriter, plan: ServePlan, context: ProviderContext): Promise<Outcome> {
+    const { provider } = plan;
+    const owner = ownerOf(writer.current);
+    const record = plan.record ?? { uid: owner.uid, provider: provider.name, ingress: [] };
+    // The record and the finalizers come first: nothing is made outside that nobody would clean up.
+    await writer.writeRecord(provider, record);
+    if (plan.record === undefined) {
+      context.tell('Normal', 'EnsuringLoadBalancer', `Taken over by the provider ${provider.name}`);
+    }
+    const outcome = await this.#ensure(writer, provider, context);
+    return settle(writer, provider, record, outcome, context);
+  }
+
+  async #ensure(
+    writer: ServiceWriter,
+    provider: LoadBalancerProvider,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const key = keyOf(writer.current);
+    const isKnown = this.#ensured.get(key) === wishOf(writer.current);
+    try {
+      const outcome = isKnown
+        ? await provider.update(writer.current, context)
+        : await provider.ensure(writer.current, context);
+      if (outcome.kind === 'ready') this.#ensured.set(key, wishOf(writer.current));
+      else this.#ensured.delete(key);
+      return outcome;
+    } catch (error) {
+      this.#ensured.delete(key);
+      await reportFailure(
+        writer,
+        context,
+        isKnown ? 'UpdateLoadBalancerFailed' : 'SyncLoadBalancerFailed',
+        CausewayError.from(error),
+      );
+      throw error;
+    }
+  }
+
+  async #release(
+    writer: ServiceWriter,
+    plan: ReleasePlan,
+    context: ProviderContext,
+  ): Promise<Outcome> {
+    const { provider, record, because } = plan;
+    this.#ensured.delete(keyOf(writer.current));
+    context.tell('Normal', 'DeletingLoadBalancer', `Released: ${because}`);
+    let outcome;
+    try {
+      outcome = await provider.ensureDeleted(ownerOf(writer.current), context);
+    } catch (error) {
+      await reportFailure(writer, context, 'DeleteLoadBalancerFailed', CausewayError.from(error));
+      throw error;
+    }
+    if (outcome.kind === 'pending') {
+      return retryAfter(outcome.retryAfterMs ?? defaultRetryMs, outcome.message);
+    }
+    if (because !== 'deleted') {
+      await writer.writeStatus(mergeIngress(writer.current, record.ingress, []), undefined);
+    }
+    context.tell('Normal', 'DeletedLoadBalancer', 'Nothing is left of its load balancer');
+    await writer.removeRecord(provider);
+    return done;
+  }
+}
+
+async function settle(
+  writer: ServiceWriter,
+  provider: LoadBalancerProvider,
+  record: ServiceRecord,
+  outcome: EnsureOutcome,
+  context: ProviderContext,
+): Promise<Outcome> {
+  switch (outcome.kind) {
+    case 'ready': {
+      const message = `Served on ${describe(outcome.ingress)}`;
+      const condition: ConditionText = { status: 'True', reason: 'Served', message };
+      const isNews = await publish(writer, provider, record, outcome.ingress, condition);
+      if (isNews) context.tell('Normal', 'EnsuredLoadBalancer', message);
+      return done;
+    }
+    case 'pending': {
+      const { message, retryAfterMs } = outcome;
+      const condition: ConditionText = { status: 'False', reason: 'Pending', message };
+      await publish(writer, provider, record, outcome.ingress, condition);
+      return retryAfterMs === undefined ? wait(message) : retryAfter(retryAfterMs, message);
+    }
+    case 'refused': {
+      const { reason, message } = outcome;
+      context.tell('Warning', reason, message);
+      await writer.writeStatus(undefined, { status: 'False', reason, message });
+      return invalid(message);
+    }
+  }
+}
+
+/**
+ * Addresses go into the record before they go into the status, and leave it after they have left the
+ * status, so that at every moment all of ours in the status are known to be ours.
+ */
+async function publish(
+  writer: ServiceWriter,
+  provider: LoadBalancerProvider,
+  record: ServiceRecord,
+  ingress: readonly Ingress[] | undefined,
+  condition: ConditionText,
+): Promise<boolean> {
+  const isOurs = provider.statusWriter(writer.current) === 'controller';
+  if (!isOurs || ingress === undefined) return writer.writeStatus(undefined, condition);
+  const wanted = new Set(ingress.map(ingressAddress));
+  const leaving = record.ingress.filter((entry) => !wanted.has(ingressAddress(entry)));
+  await writer.writeRecord(provider, { ...record, ingress: [...leaving, ...ingress] });
+  const merged = mergeIngress(writer.current, record.ingress, ingress);
+  const isNews = await writer.writeStatus(merged, condition);
+  await writer.writeRecord(provider, { ...record, ingress });
+  return isNews;
+}
+
+/** Says what failed on the Service. That must not hide the failure itself, so nothing is thrown here. */
+async function reportFailure(
+  writer: ServiceWriter,
+  context: ProviderContext,
+  reason: string,
+  error: CausewayError,
+): Promise<void> {
+  if (error.code === 'aborted') return;
+  const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
+  context.tell('Warning', reason, message);
+  try {
+    await writer.writeStatus(undefined, { status: 'False', reason, message });
+  } catch (second) {
+    context.log.warn({ error: CausewayError.from(second) }, 'the failure could not be written');
+  }
+}
+
+function ownerOf(service: Service): Owner {
+  const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
+  return { namespace, name, uid };
+}
+
+/** What a user asks for: the spec and the annotations, without our own record. */
+function wishOf(service: Service): string {
+  const { [recordAnnotation]: _ours, ...annotations } = service.metadata?.annotations ?? {};
+  return JSON.stringify([service.spec, annotations]);
+}
+
+function describe(ingress: readonly Ingress[]): string {
+  return ingress.map(ingressAddress).join(', ');
+}

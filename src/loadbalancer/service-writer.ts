@@ -1,0 +1,105 @@
+import type { KubeClient } from '../kube/client.ts';
+import type { Service } from '../kube/core-objects.ts';
+import { keyOf, nameFromKey } from '../kube/object.ts';
+import { services } from '../kube/resources.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { cleanupFinalizer, wantedFinalizers } from './plan.ts';
+import type { Annotations, LoadBalancerProvider } from './provider.ts';
+import { formatRecord, recordAnnotation, type ServiceRecord } from './record.ts';
+import {
+  sameIngress,
+  statusChange,
+  type ConditionText,
+  type PresentIngress,
+} from './service-status.ts';
+
+const fieldManager = 'causeway-controller';
+
+/**
+ * A Service during one reconciliation, and what we write to it. Each write names the version it is
+ * based on and is refused with a conflict when somebody else has changed the Service since; the next
+ * look decides anew. Nothing is written that is there already.
+ */
+export class ServiceWriter {
+  readonly #client: KubeClient;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  #current: Service;
+
+  constructor(client: KubeClient, clock: Clock, service: Service, signal: AbortSignal) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#current = service;
+    this.#signal = signal;
+  }
+
+  /** The Service as it is after our own writes. */
+  get current(): Service {
+    return this.#current;
+  }
+
+  async writeRecord(provider: LoadBalancerProvider, record: ServiceRecord): Promise<void> {
+    const present = this.#current.metadata?.finalizers ?? [];
+    const missing = wantedFinalizers(this.#current, provider).filter(
+      (name) => !present.includes(name),
+    );
+    await this.#patchMetadata(
+      { [recordAnnotation]: formatRecord(record) },
+      missing.length === 0 ? undefined : [...present, ...missing],
+    );
+  }
+
+  async removeRecord(provider: LoadBalancerProvider): Promise<void> {
+    const ours = new Set([cleanupFinalizer, provider.finalizer]);
+    const present = this.#current.metadata?.finalizers ?? [];
+    const remaining = present.filter((name) => !ours.has(name));
+    await this.#patchMetadata(
+      { [recordAnnotation]: null },
+      remaining.length === present.length ? undefined : remaining,
+    );
+  }
+
+  /** Sets annotations; null removes one. */
+  async annotate(annotations: Annotations): Promise<void> {
+    await this.#patchMetadata(annotations, undefined);
+  }
+
+  /** Whether the addresses in the status have changed by it. */
+  async writeStatus(
+    ingress: readonly PresentIngress[] | undefined,
+    condition: ConditionText | undefined,
+  ): Promise<boolean> {
+    const before = this.#current.status;
+    const now = new Date(this.#clock.wallTime()).toISOString();
+    const status = statusChange(this.#current, { ingress, condition }, now);
+    if (status === undefined) return false;
+    await this.#patch({ status }, 'status');
+    return ingress !== undefined && !sameIngress(before?.loadBalancer?.ingress ?? [], ingress);
+  }
+
+  async #patchMetadata(
+    annotations: Annotations,
+    finalizers: readonly string[] | undefined,
+  ): Promise<void> {
+    const present = this.#current.metadata?.annotations ?? {};
+    const isWritten = Object.entries(annotations).every(
+      ([name, value]) => (present[name] ?? null) === value,
+    );
+    if (isWritten && finalizers === undefined) return;
+    const change = finalizers === undefined ? { annotations } : { annotations, finalizers };
+    await this.#patch({ metadata: change }, undefined);
+  }
+
+  async #patch(
+    patch: { readonly metadata?: object; readonly status?: object },
+    subresource: 'status' | undefined,
+  ): Promise<void> {
+    const { resourceVersion, uid } = this.#current.metadata ?? {};
+    this.#current = await this.#client.patchMerge(
+      services,
+      nameFromKey(keyOf(this.#current)),
+      { ...patch, metadata: { resourceVersion, uid, ...patch.metadata } },
+      { signal: this.#signal, fieldManager, ...(subresource === undefined ? {} : { subresource }) },
+    );
+  }
+}
