@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto';
+import { CausewayError } from '../domain/error.ts';
+import { sleep, type Clock } from '../runtime/clock.ts';
+import { withDeadline } from '../runtime/deadline.ts';
+import type { Log } from '../runtime/log.ts';
+import { noMetrics, type Metrics } from '../runtime/metrics.ts';
+import { allocatorMetrics } from './allocator-metrics.ts';
+import { authorise, type Caller, type Grant, type Permission } from './credential.ts';
+import { put, type Changes, type Decide, type Decision } from './decision.ts';
+import { Follower, isTransient } from './follower.ts';
+import { keys } from './keys.ts';
+import { Lanes } from './lanes.ts';
+import type { Ledger, Transaction } from './ledger.ts';
+import type { AuditRecord } from './records.ts';
+import { Refusal } from './refusal.ts';
+import type { View } from './view.ts';
+
+export interface AllocatorOptions {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** How long one call may take, waiting in a queue not counted. */
+  readonly callLimitMs?: number;
+}
+
+/** One thing to be done, by somebody. */
+export interface Call<T> {
+  readonly caller: Caller;
+  readonly needs: Permission;
+  /** Calls of one lane go one after the other: they would only refuse each other in the ledger. */
+  readonly lane: string;
+  readonly decide: Decide<T>;
+}
+
+/** After so many refused attempts the contention is a defect and not bad luck. */
+const mostAttempts = 100;
+
+/** Carries decisions out: decides on the view, commits, and decides again if the world has moved. */
+export class Allocator {
+  readonly follower: Follower;
+  readonly #ledger: Ledger;
+  readonly #clock: Clock;
+  readonly #lanes = new Lanes();
+  readonly #busy = new Set<string>();
+  readonly #counters: ReturnType<typeof allocatorMetrics>;
+  readonly #callLimitMs: number;
+  #settled = Promise.withResolvers<undefined>();
+
+  constructor({ ledger, clock, log, metrics = noMetrics, callLimitMs = 15_000 }: AllocatorOptions) {
+    this.#ledger = ledger;
+    this.#clock = clock;
+    this.#callLimitMs = callLimitMs;
+    this.follower = new Follower(ledger, clock, log);
+    this.#counters = allocatorMetrics(metrics);
+  }
+
+  get view(): View {
+    return this.follower.view;
+  }
+
+  get now(): number {
+    return this.#clock.wallTime();
+  }
+
+  /** The answer to a question about the view, right at an instant during the call. */
+  async read<T>(
+    { caller, needs }: Pick<Call<T>, 'caller' | 'needs'>,
+    question: (view: View, grant: Grant) => T,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return withDeadline(this.#clock, this.#callLimitMs, signal, 'the ledger', async (limit) => {
+      await this.#barrier(limit);
+      return question(this.view, authorise(this.view, caller, needs, this.now));
+    });
+  }
+
+  /** Carries the decision out, whatever it takes within the time limit. */
+  async change<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+    const started = this.#clock.monotonic();
+    try {
+      return await withDeadline(this.#clock, this.#callLimitMs, signal, 'the ledger', (limit) =>
+        this.#lanes.run(call.lane, () => this.#attempts(call, limit), limit),
+      );
+    } catch (error) {
+      if (error instanceof Refusal) this.#counters.refusals.add({ reason: error.reason });
+      throw error;
+    } finally {
+      this.#counters.duration.observe({}, (this.#clock.monotonic() - started) / 1000);
+    }
+  }
+
+  async #attempts<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+    let fresh = false;
+    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      const { decision, grant } = this.#decide(call);
+      switch (decision.kind) {
+        case 'answer':
+          if (fresh) return decision.answer;
+          break;
+        case 'refuse':
+          if (fresh) throw decision.error;
+          break;
+        case 'busy':
+          await this.#settled.promise;
+          fresh = false;
+          continue;
+        case 'change': {
+          const outcome = await this.#commit(decision, grant, signal);
+          if (outcome === 'applied') return decision.answer;
+          // A refusal was newer than the call, and the view has caught up with it.
+          if (outcome === 'refused') {
+            fresh = true;
+            continue;
+          }
+        }
+      }
+      // What changes nothing is said of a view that is new enough, decided without a pause after.
+      await this.#barrier(signal);
+      fresh = true;
+    }
+    throw new CausewayError('unavailable', 'too many changes at once: try again');
+  }
+
+  #decide<T>({ caller, needs, decide }: Call<T>): { decision: Decision<T>; grant: Grant } {
+    const { now } = this;
+    const nobody: Grant = { actor: 'nobody', key: undefined, credential: undefined };
+    try {
+      const grant = authorise(this.view, caller, needs, now);
+      return { decision: decide(this.view, { now, busy: this.#busy }), grant };
+    } catch (error) {
+      const known = CausewayError.from(error);
+      if (known.code === 'internal') throw known;
+      return { decision: { kind: 'refuse', error: known }, grant: nobody };
+    }
+  }
+
+  async #commit<T>(
+    change: Changes<T>,
+    grant: Grant,
+    signal: AbortSignal,
+  ): Promise<'applied' | 'refused' | 'unknown'> {
+    const transaction = this.#transactionOf(change, grant);
+    const claimed = change.writes.map(({ key }) => key).filter((key) => !this.#busy.has(key));
+    for (const key of claimed) this.#busy.add(key);
+    try {
+      const { applied, revision } = await this.#ledger.commit(transaction, signal);
+      await this.follower.reached(revision, signal);
+      if (!applied) this.#counters.conflicts.add({});
+      return applied ? 'applied' : 'refused';
+    } catch (error) {
+      // It may have been applied, or be applied later. Deciding again is safe: both attempts compare
+      // a key that either one writes.
+      if (!isTransient(error) || signal.aborted) throw error;
+      this.#counters.ambiguous.add({});
+      return 'unknown';
+    } finally {
+      for (const key of claimed) this.#busy.delete(key);
+      this.#settled.resolve(undefined);
+      this.#settled = Promise.withResolvers();
+    }
+  }
+
+  #transactionOf<T>(change: Changes<T>, { key, credential, actor }: Grant): Transaction {
+    const now = this.now;
+    const reads = new Set([...(key === undefined ? [] : [key]), ...change.reads]);
+    const audit: AuditRecord = { ...change.audit, at: now, actor };
+    const writes = [...change.writes, put(keys.audit(now, randomBytes(6).toString('hex')), audit)];
+    // The first use of a cluster's first credential settles that it has arrived.
+    const arrived = credential?.first === 'unused' && key !== undefined;
+    if (arrived && change.writes.every((write) => write.key !== key)) {
+      writes.push(put(key, { ...credential, first: 'used' }));
+    }
+    return {
+      conditions: [...reads].map((read) => ({ key: read, revision: this.view.revisionOf(read) })),
+      writes,
+    };
+  }
+
+  /** A barrier that outlives short interruptions of the ledger. */
+  async #barrier(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        await this.follower.barrier(signal);
+        return;
+      } catch (error) {
+        if (!isTransient(error) || signal.aborted) throw error;
+        await sleep(this.#clock, 50, signal);
+      }
+    }
+  }
+}

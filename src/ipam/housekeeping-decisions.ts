@@ -1,0 +1,195 @@
+import { deciding, remove, type Decide, type Decision } from './decision.ts';
+import { reclaimCluster, type VoidedAnswer } from './cluster-decisions.ts';
+import type { Write } from './ledger.ts';
+import type { Demand, WaiterRecord } from './records.ts';
+import { rest, restingOf } from './release.ts';
+import { Refusal } from './refusal.ts';
+import { isWaiting } from './reserve-pick.ts';
+import { reserve, type ReserveAnswer } from './reserve.ts';
+import type { Kept, SiteView } from './site-view.ts';
+import type { View } from './view.ts';
+
+/** Far enough below the ledger's limit on operations in a transaction. */
+const sweepSize = 50;
+
+/**
+ * Removes keys that no longer mean anything: addresses of voided epochs, rests that are over, waiters
+ * that left. Never changes what anybody may have; cut off anywhere, the rest is swept later.
+ */
+export function sweep(siteName: string): Decide<number> {
+  return (view, { now }) => {
+    const site = view.site(siteName);
+    if (site === undefined) return { kind: 'answer', answer: 0 };
+    const reads: string[] = [];
+    const writes: Write[] = [];
+    for (const { write, because } of sweepable(site, now)) {
+      writes.push(write);
+      reads.push(write.key, ...because);
+      if (writes.length === sweepSize) break;
+    }
+    if (writes.length === 0) return { kind: 'answer', answer: 0 };
+    return {
+      kind: 'change',
+      reads: [...new Set(reads)],
+      writes,
+      audit: { action: 'sweep', site: siteName, detail: { keys: writes.length } },
+      answer: writes.length,
+    };
+  };
+}
+
+/** In the place of a cluster's id: the address goes back to nobody in particular. */
+const voided = 'voided';
+
+interface Sweepable {
+  readonly write: Write;
+  /** What makes the write right, beside the key's own revision. */
+  readonly because: readonly string[];
+}
+
+function* sweepable(site: SiteView, now: number): Generator<Sweepable> {
+  for (const [epoch, tombstone] of site.tombstones) {
+    const held = site.heldBy(epoch);
+    for (const { key, record } of held.values()) {
+      const resting = restingOf(record, voided, tombstone.record.until);
+      yield { write: rest(key, resting, now), because: [tombstone.key] };
+    }
+    // Nothing can join a voided epoch: a reservation compares the cluster's key.
+    if (held.size === 0) yield { write: remove(tombstone.key), because: [] };
+  }
+  for (const { key, record } of site.addresses.values()) {
+    if (record.state === 'resting' && record.until <= now)
+      yield { write: remove(key), because: [] };
+  }
+  for (const { key, record } of site.waiters.values()) {
+    if (!isWaiting(site, record, now)) yield { write: remove(key), because: [] };
+  }
+  for (const [cluster, { key, record }] of site.beats) {
+    if (site.clusters.get(cluster)?.record.id !== record.id) {
+      yield { write: remove(key), because: [] };
+    }
+  }
+}
+
+/** Removes credentials that have expired or whose cluster is gone. */
+export function sweepCredentials(): Decide<number> {
+  return (view, { now }) => {
+    const dead = [...view.credentials].filter(({ record }) => {
+      if (record.expiresAt !== undefined && record.expiresAt <= now) return true;
+      return record.role === 'cluster' && !clusterLives(view, record);
+    });
+    const writes = dead.slice(0, sweepSize).map(({ key }) => remove(key));
+    if (writes.length === 0) return { kind: 'answer', answer: 0 };
+    return {
+      kind: 'change',
+      reads: writes.map(({ key }) => key),
+      writes,
+      audit: { action: 'sweep', detail: { credentials: writes.length } },
+      answer: writes.length,
+    };
+  };
+}
+
+function clusterLives(
+  view: View,
+  record: {
+    site?: string | undefined;
+    cluster?: string | undefined;
+    clusterId?: string | undefined;
+  },
+): boolean {
+  const cluster = view.site(record.site ?? '')?.clusters.get(record.cluster ?? '');
+  return cluster !== undefined && cluster.record.id === record.clusterId;
+}
+
+/**
+ * Clusters that promised to stop announcing after a time without contact, and whose promise has been
+ * due for the grace time. A cluster that never sent a heartbeat promised nothing yet.
+ */
+export function reclaimable(site: SiteView, now: number): { cluster: string; lastBeat: number }[] {
+  const due: { cluster: string; lastBeat: number }[] = [];
+  for (const [cluster, { record }] of site.clusters) {
+    const beat = site.beats.get(cluster)?.record;
+    const { selfWithdrawal } = record;
+    if (selfWithdrawal === undefined || beat === undefined || beat.id !== record.id) continue;
+    if (site.heldBy(record.epoch).size === 0) continue;
+    if (beat.at + selfWithdrawal.afterMs + selfWithdrawal.graceMs <= now) {
+      due.push({ cluster, lastBeat: beat.at });
+    }
+  }
+  return due;
+}
+
+export function reclaimSilent(
+  site: string,
+  cluster: string,
+  lastBeat: number,
+  epoch: string,
+): Decide<VoidedAnswer> {
+  return reclaimCluster({
+    site,
+    cluster,
+    epoch,
+    withdrawn: true,
+    unlessBeatSince: lastBeat,
+    reason: `no heartbeat since ${new Date(lastBeat).toISOString()}, withdrawal promised`,
+  });
+}
+
+/** Gives the first waiter that can be served its addresses. Answers undefined when none can. */
+export function serveQueue(siteName: string): Decide<ReserveAnswer | undefined> {
+  return (view, moment) =>
+    deciding((): Decision<ReserveAnswer | undefined> => {
+      const site = view.site(siteName);
+      // Who wants the same as one that can't be served, and came later, can't be served either.
+      const hopeless = new Set<string>();
+      for (const waiter of inOrder(site, moment.now)) {
+        const { cluster, demand } = waiter.record;
+        if (hopeless.has(wants(demand))) continue;
+        const decision = reserve({
+          site: siteName,
+          cluster,
+          demand,
+          reason: 'served from the queue',
+        })(view, moment);
+        if (decision.kind === 'change' || decision.kind === 'busy') return decision;
+        if (decision.kind === 'answer') return dropWaiter(siteName, waiter, 'already served');
+        if (decision.error instanceof Refusal && decision.error.reason === 'pool-exhausted') {
+          hopeless.add(wants(demand));
+          continue;
+        }
+        return dropWaiter(siteName, waiter, decision.error.message);
+      }
+      return { kind: 'answer', answer: undefined };
+    });
+}
+
+function inOrder(site: SiteView | undefined, now: number): Kept<WaiterRecord>[] {
+  if (site === undefined) return [];
+  return [...site.waiters.values()]
+    .filter(({ record }) => isWaiting(site, record, now))
+    .sort((left, right) => left.record.place - right.record.place);
+}
+
+const wants = ({ families, pool, poolLabels, purpose }: Demand): string =>
+  JSON.stringify([families, pool, poolLabels, purpose]);
+
+function dropWaiter(
+  site: string,
+  { key, record }: Kept<WaiterRecord>,
+  reason: string,
+): Decision<undefined> {
+  return {
+    kind: 'change',
+    reads: [key],
+    writes: [remove(key)],
+    audit: {
+      action: 'stop-waiting',
+      site,
+      cluster: record.cluster,
+      owner: record.demand.uid,
+      reason,
+    },
+    answer: undefined,
+  };
+}

@@ -1,0 +1,115 @@
+import type { Address } from '../domain/address.ts';
+import {
+  deciding,
+  findCluster,
+  findSite,
+  nextSequence,
+  put,
+  remove,
+  type Decide,
+  type KnownSite,
+} from './decision.ts';
+import { keys } from './keys.ts';
+import type { Write } from './ledger.ts';
+import type { ClusterRecord, HeldAddress, RestingAddress } from './records.ts';
+import { Refusal } from './refusal.ts';
+import { describeOwner, refuseIfMoved } from './reserve.ts';
+
+export interface FreeRequest {
+  readonly site: string;
+  readonly cluster: string;
+  readonly uid: string;
+  /** The fence that the reservation came with. Only an operator may do without. */
+  readonly fence: number | undefined;
+  /** Whether somebody saw that the addresses are no longer announced: then they rest less long. */
+  readonly withdrawn: boolean;
+  readonly reason?: string | undefined;
+}
+
+export interface FreeAnswer {
+  readonly freed: readonly Address[];
+}
+
+/** Frees what the owner holds, and its place in the queue. What isn't there is free already. */
+export function free(request: FreeRequest): Decide<FreeAnswer> {
+  return (view, { now }) =>
+    deciding(() => {
+      const site = findSite(view, request.site);
+      refuseIfMoved(site);
+      if (!site.view.clusters.has(request.cluster))
+        return { kind: 'answer', answer: { freed: [] } };
+      const cluster = findCluster(site.view, request.cluster);
+      const waiterKey = keys.waiter(request.site, request.cluster, request.uid);
+      const waits = site.view.waiters.has(waiterKey);
+      const owned = site.view
+        .ownedBy(cluster.record.epoch, request.uid)
+        .map(({ record }) => record);
+      if (owned.length === 0 && !waits) return { kind: 'answer', answer: { freed: [] } };
+      refuseStaleFence(request, owned);
+      const writes: Write[] = owned.map((held) =>
+        release(request, held, site, cluster.record, now),
+      );
+      if (waits) writes.push(remove(waiterKey));
+      const owner = owned[0]?.owners.find(({ uid }) => uid === request.uid);
+      return {
+        kind: 'change',
+        reads: [site.key, cluster.key, ...writes.map(({ key }) => key)],
+        writes: [put(cluster.key, nextSequence(cluster)), ...writes],
+        audit: {
+          action: 'free',
+          site: request.site,
+          cluster: request.cluster,
+          addresses: owned.map(({ address }) => address),
+          owner: describeOwner(owner ?? request),
+          reason: request.reason,
+          detail: { withdrawn: request.withdrawn },
+        },
+        answer: { freed: owned.map(({ address }) => address) },
+      };
+    });
+}
+
+function refuseStaleFence(request: FreeRequest, owned: readonly HeldAddress[]): void {
+  if (request.fence === undefined) return;
+  for (const { owners } of owned) {
+    const owner = owners.find(({ uid }) => uid === request.uid);
+    if (owner === undefined || owner.fence === request.fence) continue;
+    throw new Refusal(
+      'conflict',
+      'stale-fence',
+      `the reservation has fence ${owner.fence}, not ${request.fence}`,
+      { hint: 'It was made after the one that this free is meant for. Look at it again.' },
+    );
+  }
+}
+
+function release(
+  request: FreeRequest,
+  held: HeldAddress,
+  site: KnownSite,
+  cluster: ClusterRecord,
+  now: number,
+): Write {
+  const key = keys.address(request.site, held.address);
+  const others = held.owners.filter(({ uid }) => uid !== request.uid);
+  if (others.length > 0) return put(key, { ...held, owners: others });
+  const { quarantineMs, unconfirmedQuarantineMs, keepMs } = site.record;
+  const owner = held.owners[0];
+  const keptFor =
+    owner?.namespace === undefined || owner.name === undefined
+      ? undefined
+      : { namespace: owner.namespace, name: owner.name };
+  const restMs = request.withdrawn ? quarantineMs : unconfirmedQuarantineMs;
+  const until = now + Math.max(restMs, keptFor === undefined ? 0 : keepMs);
+  return rest(key, { ...restingOf(held, cluster.id, until), keptFor }, now);
+}
+
+/** An address that needs no rest needs no key. */
+export function rest(key: string, record: RestingAddress, now: number): Write {
+  return record.until <= now ? remove(key) : put(key, record);
+}
+
+export function restingOf(held: HeldAddress, clusterId: string, until: number): RestingAddress {
+  const { address, pool, cluster } = held;
+  return { state: 'resting', address, pool, cluster, id: clusterId, until };
+}

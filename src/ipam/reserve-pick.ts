@@ -1,0 +1,188 @@
+import { familyOf, type Address, type Family } from '../domain/address.ts';
+import type { Moment } from './decision.ts';
+import { keys } from './keys.ts';
+import { hashedStart } from './occupancy.ts';
+import { eligiblePools } from './pool.ts';
+import type { PoolView } from './pool-view.ts';
+import type { AddressRecord, ClusterRecord, Demand, HeldAddress, WaiterRecord } from './records.ts';
+import { Refusal } from './refusal.ts';
+import type { Kept, SiteView } from './site-view.ts';
+
+/** Everything that choosing an address for one owner depends on. */
+export interface Choice {
+  readonly site: SiteView;
+  readonly cluster: Kept<ClusterRecord>;
+  readonly demand: Demand;
+  /** The demand's place in the queue; undefined if it doesn't wait. */
+  readonly place: number | undefined;
+  readonly moment: Moment;
+}
+
+/** An address for the owner: its own now, or one that it joins or takes over. */
+export type Pick =
+  | { readonly kind: 'fresh'; readonly address: Address; readonly pool: string }
+  | { readonly kind: 'join'; readonly held: HeldAddress }
+  | { readonly kind: 'adopt'; readonly held: HeldAddress };
+
+/** Undefined: nothing is allocatable. `busy`: only what transactions under way may yet leave over. */
+export type PickResult = Pick | 'busy' | undefined;
+
+/** Chooses by rank: the address that was named, one already shared, the one it had before, a fresh one. */
+export function pickAddress(choice: Choice, family: Family): PickResult {
+  const adopted = pickImported(choice, family);
+  if (adopted !== undefined) return adopted;
+  const named = choice.demand.addresses.find((address) => familyOf(address) === family);
+  if (named !== undefined) return pickNamed(choice, named);
+  const shared = pickShared(choice, family);
+  if (shared !== undefined) return shared;
+  refuseWhileRecovering(choice.site);
+  return pickKept(choice, family) ?? pickFresh(choice, family);
+}
+
+/** An imported owner has a name but no UID: the first owner with that name takes over from it. */
+function pickImported({ site, cluster, demand }: Choice, family: Family): Pick | undefined {
+  if (cluster.record.imported !== true || demand.name === undefined) return undefined;
+  for (const { record } of site.heldBy(cluster.record.epoch).values()) {
+    const matches = record.owners.some(
+      (owner) =>
+        isImported(owner.uid) && owner.name === demand.name && owner.namespace === demand.namespace,
+    );
+    if (matches && familyOf(record.address) === family) return { kind: 'adopt', held: record };
+  }
+  return undefined;
+}
+
+export const importedPrefix = 'imported:';
+export const isImported = (uid: string): boolean => uid.startsWith(importedPrefix);
+
+function pickNamed(choice: Choice, address: Address): PickResult {
+  const { site, cluster, demand, moment } = choice;
+  const pool = eligiblePools(site.pools, demand).find(({ sets }) =>
+    sets[familyOf(address)].has(address),
+  );
+  if (pool === undefined) {
+    throw new Refusal(
+      'invalid',
+      'address-outside',
+      `${address} is in no pool open to this request`,
+      {
+        hint: 'It may be excluded, a gateway, in a drained pool, or in a pool for another purpose.',
+      },
+    );
+  }
+  const record = site.addresses.get(address)?.record;
+  const rest = site.restOf(address);
+  if (record?.state === 'held' && rest === undefined) {
+    if (record.epoch === cluster.record.epoch && canJoin(record, demand)) {
+      return { kind: 'join', held: record };
+    }
+    throw new Refusal('conflict', 'address-in-use', `${address} is in use`, {
+      hint: 'Owners of one cluster share an address with the same sharing key and different ports.',
+    });
+  }
+  if (moment.busy.has(keys.address(site.name, address))) return 'busy';
+  const fresh: Pick = { kind: 'fresh', address, pool: pool.spec.name };
+  if (isRecovering(site) || mayReturnTo(record, choice)) return fresh;
+  if (rest !== undefined && rest > moment.now) {
+    throw new Refusal('conflict', 'address-resting', `${address} rests after its last use`, {
+      hint: `It is free for others from ${new Date(rest).toISOString()} on.`,
+    });
+  }
+  return overtakes(choice, familyOf(address), [pool]) ? undefined : fresh;
+}
+
+/** A resting address goes back early to the cluster that had it, unless it waits for another of its Services. */
+function mayReturnTo(record: AddressRecord | undefined, { cluster, demand }: Choice): boolean {
+  if (record?.state !== 'resting' || record.id !== cluster.record.id) return false;
+  const { keptFor } = record;
+  if (keptFor === undefined) return true;
+  return keptFor.name === demand.name && keptFor.namespace === demand.namespace;
+}
+
+function pickShared({ site, cluster, demand }: Choice, family: Family): Pick | undefined {
+  if (demand.sharingKey === undefined) return undefined;
+  for (const { record } of site.heldBy(cluster.record.epoch).values()) {
+    if (familyOf(record.address) === family && canJoin(record, demand)) {
+      return { kind: 'join', held: record };
+    }
+  }
+  return undefined;
+}
+
+function canJoin(held: HeldAddress, demand: Demand): boolean {
+  if (demand.sharingKey === undefined || held.sharingKey !== demand.sharingKey) return false;
+  if (demand.pool !== undefined && demand.pool !== held.pool) return false;
+  const ports = new Set(demand.ports);
+  return held.owners.every((owner) => owner.ports?.some((port) => ports.has(port)) !== true);
+}
+
+/** The address that a Service of this name had, while it waits for it. */
+function pickKept(choice: Choice, family: Family): PickResult {
+  const { site, cluster, demand, moment } = choice;
+  if (demand.namespace === undefined || demand.name === undefined) return undefined;
+  const kept = site
+    .keptFor(cluster.record.id, demand.namespace, demand.name)
+    .filter((address) => familyOf(address) === family);
+  if (kept.length === 0) return undefined;
+  const pools = eligiblePools(site.pools, demand);
+  for (const address of kept) {
+    const pool = pools.find(({ sets }) => sets[family].has(address));
+    if (pool === undefined) continue;
+    if (moment.busy.has(keys.address(site.name, address))) return 'busy';
+    return { kind: 'fresh', address, pool: pool.spec.name };
+  }
+  return undefined;
+}
+
+function pickFresh(choice: Choice, family: Family): PickResult {
+  const { site, cluster, demand, moment } = choice;
+  const pools = eligiblePools(site.pools, demand);
+  if (overtakes(choice, family, pools)) return undefined;
+  const owner = demand.name === undefined ? demand.uid : `${demand.namespace}/${demand.name}`;
+  const start = hashedStart(`${cluster.record.name}/${owner}`);
+  let sawBusy = false;
+  for (const pool of pools) {
+    for (const address of pool.allocatable(family, start, moment.now, site.restOf)) {
+      if (!moment.busy.has(keys.address(site.name, address))) {
+        return { kind: 'fresh', address, pool: pool.spec.name };
+      }
+      sawBusy = true;
+    }
+  }
+  return sawBusy ? 'busy' : undefined;
+}
+
+/** Whether everything allocatable is due to requests that have waited longer. */
+function overtakes(choice: Choice, family: Family, pools: readonly PoolView[]): boolean {
+  const { site, moment, place = Number.POSITIVE_INFINITY } = choice;
+  if (site.waiters.size === 0) return false;
+  const ahead = [...site.waiters.values()].filter(
+    ({ record }) =>
+      record.place < place &&
+      isWaiting(site, record, moment.now) &&
+      record.demand.families.includes(family) &&
+      eligiblePools(site.pools, record.demand).some((pool) => pools.includes(pool)),
+  ).length;
+  if (ahead === 0) return false;
+  let allocatable = 0;
+  for (const pool of pools) {
+    allocatable += pool.countAllocatable(family, moment.now, site.restOf);
+  }
+  return ahead >= allocatable;
+}
+
+/** Whether the waiter still counts: its time is not over, and its cluster is the same. */
+export function isWaiting(site: SiteView, waiter: WaiterRecord, now: number): boolean {
+  return waiter.expires > now && site.clusters.get(waiter.cluster)?.record.epoch === waiter.epoch;
+}
+
+function isRecovering(site: SiteView): boolean {
+  return site.site?.record.suspended?.as === 'recovering';
+}
+
+function refuseWhileRecovering(site: SiteView): void {
+  if (!isRecovering(site)) return;
+  throw new Refusal('unavailable', 'recovering', `site ${site.name} is recovering from a backup`, {
+    hint: 'Clusters may claim the addresses they use by name; an operator ends the recovery with "causeway ipam recovered".',
+  });
+}
