@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import type { Service } from '../kube/core-objects.ts';
 import { keyOf, nameFromKey } from '../kube/object.ts';
+import { withSlimMetadata } from '../kube/projection.ts';
 import { services } from '../kube/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { cleanupFinalizer, wantedFinalizers } from './plan.ts';
@@ -95,11 +96,12 @@ export class ServiceWriter {
     subresource: 'status' | undefined,
   ): Promise<void> {
     const { resourceVersion, uid } = this.#current.metadata ?? {};
-    this.#current = await this.#client.patchMerge(
+    const written = await this.#client.patchMerge(
       services,
       nameFromKey(keyOf(this.#current)),
       { ...patch, metadata: { resourceVersion, uid, ...patch.metadata } },
       { signal: this.#signal, fieldManager, ...(subresource === undefined ? {} : { subresource }) },
     );
+    this.#current = withSlimMetadata(written);
   }
 }

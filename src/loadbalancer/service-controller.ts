@@ -1,0 +1,120 @@
+import type { KubeClient } from '../kube/client.ts';
+import type { Service } from '../kube/core-objects.ts';
+import { withSlimMetadata } from '../kube/projection.ts';
+import { Reflector } from '../kube/reflector.ts';
+import { services } from '../kube/resources.ts';
+import { Store, whenSynced } from '../kube/store.ts';
+import type { BackoffPolicy } from '../runtime/backoff.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { runController } from '../runtime/controller.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { systemRandom, type Random } from '../runtime/random.ts';
+import { supervise, type Loop } from '../runtime/supervisor.ts';
+import { WorkQueue } from '../runtime/work-queue.ts';
+import type { Providers } from './plan.ts';
+import { ServiceReconciler, type TellUser } from './reconcile-service.ts';
+
+export interface ServiceControllerOptions {
+  readonly client: KubeClient;
+  readonly providers: Providers;
+  readonly tell: TellUser;
+  /** How many Services are worked on side by side. */
+  readonly workers: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly random?: Random;
+}
+
+/** The pace at which cloud providers are asked again: 5 s, doubling, 5 min at most. */
+const retryPace: BackoffPolicy = { baseMs: 5_000, maxMs: 300_000, jitter: 0.2 };
+/** Creating a load balancer may take minutes; one that hangs must not hold its worker for ever. */
+const deadlineMs = 300_000;
+
+/** The one controller of all Services: follows them, and has their providers serve or release them. */
+export class ServiceController {
+  readonly #options: ServiceControllerOptions;
+  readonly #store: Store<Service>;
+  readonly #reflector: Reflector<Service, Service>;
+  readonly #queue: WorkQueue<string>;
+  readonly #reconciler: ServiceReconciler;
+
+  constructor(options: ServiceControllerOptions) {
+    const { client, clock, log, metrics, random = systemRandom } = options;
+    this.#options = options;
+    this.#store = new Store<Service>({ log });
+    this.#reflector = new Reflector({
+      client,
+      resource: services,
+      store: this.#store,
+      projection: withSlimMetadata,
+      clock,
+      log,
+      metrics,
+      random,
+    });
+    this.#queue = new WorkQueue<string>({ clock, backoff: retryPace, random });
+    this.#reconciler = new ServiceReconciler({
+      client,
+      clock,
+      find: (key) => this.#store.get(key),
+      providers: options.providers,
+      tell: options.tell,
+    });
+  }
+
+  /** The Services as they are known, for providers that need to see them all. */
+  get services(): Store<Service> {
+    return this.#store;
+  }
+
+  /** Undefined when ready, else why not. */
+  readiness(): string | undefined {
+    const problems = [
+      this.#reflector.readiness(),
+      ...this.#options.providers.all.map((provider) => provider.readiness()),
+    ].filter((problem) => problem !== undefined);
+    return problems.length === 0 ? undefined : problems.join('; ');
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const enqueue = (key: string) => this.#queue.add(key);
+    const stopListening = this.#store.onChange(({ key }) => enqueue(key));
+    const providerLoops = this.#options.providers.all.map((provider): [string, Loop] => [
+      `provider ${provider.name}`,
+      (inner) => provider.run(enqueue, inner),
+    ]);
+    try {
+      await supervise(signal, {
+        'services reflector': (inner) => this.#reflector.run(inner),
+        'services controller': (inner) => this.#work(inner),
+        ...Object.fromEntries(providerLoops),
+      });
+    } finally {
+      stopListening();
+    }
+  }
+
+  /** Nothing is written before everything is known: what holds an address keeps it. */
+  async #work(signal: AbortSignal): Promise<void> {
+    const { providers, workers, clock, log, metrics } = this.#options;
+    await whenSynced([this.#store, ...providers.all], signal);
+    for (const provider of providers.all) {
+      for (const { namespace, name } of provider.owners()) this.#queue.add(`${namespace}/${name}`);
+    }
+    await runController(
+      {
+        name: 'services',
+        queue: this.#queue,
+        reconcile: (key, context) => this.#reconciler.reconcile(key, context),
+        workers,
+        deadlineMs,
+        clock,
+        log,
+        metrics,
+      },
+      signal,
+    );
+  }
+}
