@@ -38,6 +38,8 @@ export interface ResourceDefinition {
   readonly plural: string;
   readonly singular: string;
   readonly kind: string;
+  /** Where it is not the kind with `List` behind it. */
+  readonly listKind?: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly namespaced: boolean;

@@ -13,7 +13,9 @@ export type StatusReason =
   | 'MethodNotAllowed'
   | 'NotAcceptable'
   | 'NotFound'
+  | 'RequestEntityTooLarge'
   | 'ServiceUnavailable'
+  | 'Timeout'
   | 'TooManyRequests'
   | 'Unauthorized'
   | 'UnsupportedMediaType';
@@ -60,7 +62,9 @@ const reasons: Readonly<Record<StatusReason, readonly [httpStatus: number, code:
   MethodNotAllowed: [405, 'unsupported'],
   NotAcceptable: [406, 'unsupported'],
   NotFound: [404, 'not-found'],
+  RequestEntityTooLarge: [413, 'invalid'],
   ServiceUnavailable: [503, 'unavailable'],
+  Timeout: [504, 'timeout'],
   TooManyRequests: [429, 'unavailable'],
   Unauthorized: [401, 'unauthorized'],
   UnsupportedMediaType: [415, 'unsupported'],

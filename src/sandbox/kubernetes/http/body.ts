@@ -1,0 +1,103 @@
+import type { IncomingMessage } from 'node:http';
+import { parse as parseYaml } from 'yaml';
+import { isObject, type JsonObject, type KubeObject } from '../object.ts';
+import { asDraft } from '../cluster/new-object.ts';
+import type { ServedResource } from '../cluster/served-resource.ts';
+import { apiVersionOf } from '../resource-definition.ts';
+import { ApiError } from '../status.ts';
+
+const largestBody = 3 * 1024 * 1024;
+
+export async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    const bytes = chunk as Buffer;
+    size += bytes.length;
+    if (size > largestBody) {
+      throw new ApiError('RequestEntityTooLarge', `limit is ${largestBody}`);
+    }
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The media type of a Content-Type header, without its parameters. */
+export const mediaType = (header: string | undefined): string =>
+  (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+
+/** The body of a request that carries an object, JSON or YAML. */
+export function parseObject(contentType: string | undefined, text: string): JsonObject {
+  const type = mediaType(contentType);
+  if (type !== '' && type !== 'application/json' && type !== 'application/yaml') {
+    throw new ApiError(
+      'UnsupportedMediaType',
+      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+    );
+  }
+  const value = parseText(text);
+  if (!isObject(value)) {
+    throw new ApiError('BadRequest', 'the object provided is unrecognized (must be of type JSON)');
+  }
+  return value;
+}
+
+/** Every JSON text is a YAML text, but JSON is read much faster. */
+export function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return parsedYaml(text);
+  }
+}
+
+function parsedYaml(text: string): unknown {
+  try {
+    return parseYaml(text, { maxAliasCount: 100 });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ApiError('BadRequest', `error parsing the body: ${why}`);
+  }
+}
+
+/** What to do about fields that the kind does not have. */
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+export function parseFieldValidation(text: string | null): FieldValidation {
+  if (text === null || text === '') return 'Warn';
+  if (text === 'Ignore' || text === 'Warn' || text === 'Strict') return text;
+  throw new ApiError('BadRequest', `fieldValidation parameter unsupported: ${text}`);
+}
+
+export interface DecodedBody {
+  readonly draft: KubeObject;
+  readonly warnings: readonly string[];
+}
+
+/** Reads a body as an object of the kind that the path is about. */
+export function decodeBody(
+  served: ServedResource,
+  body: JsonObject,
+  validation: FieldValidation,
+): DecodedBody {
+  const { definition } = served;
+  const expected = apiVersionOf(definition);
+  const { apiVersion = expected, kind = definition.kind } = body;
+  const described = `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}`;
+  if (apiVersion !== expected || kind !== definition.kind) {
+    throw new ApiError(
+      'BadRequest',
+      apiVersion === expected
+        ? `${String(kind)} in version "${definition.version}" cannot be handled as a ${definition.kind}: the kind in the data (${String(kind)}) does not match the expected kind (${definition.kind})`
+        : `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+    );
+  }
+  const { object, unknownFields, mismatches } = served.decode(body);
+  const [mismatch] = mismatches;
+  if (mismatch !== undefined) throw new ApiError('BadRequest', `${described}: ${mismatch}`);
+  const unknown = unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
+  if (validation === 'Strict' && unknown.length > 0) {
+    throw new ApiError('BadRequest', `${described}: strict decoding error: ${unknown.join(', ')}`);
+  }
+  return { draft: asDraft(object), warnings: validation === 'Warn' ? unknown : [] };
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http';
+import type { EmbeddedCluster } from '../cluster/embedded-cluster.ts';
+import type { ServedResource } from '../cluster/served-resource.ts';
+import { ApiError } from '../status.ts';
+import type { ResourcePath } from './request-info.ts';
+
+/** One request to a resource, as the handlers see it. */
+export interface Call {
+  readonly cluster: EmbeddedCluster;
+  readonly served: ServedResource;
+  readonly path: ResourcePath;
+  readonly query: URLSearchParams;
+  readonly request: IncomingMessage;
+  readonly wallTime: number;
+}
+
+/** What is answered: an object, or text in pieces for what may be long. */
+export interface Reply {
+  readonly status: number;
+  readonly body: string | AsyncIterable<string>;
+  readonly warnings?: readonly string[];
+}
+
+export const reply = (status: number, body: unknown, warnings: readonly string[] = []): Reply => ({
+  status,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  warnings,
+});
+
+const longestManager = 128;
+
+/** Who writes, by its own word or else by the program's name in the User-Agent. */
+export function fieldManagerOf({ query, request }: Call): string {
+  const given = query.get('fieldManager');
+  if (given !== null && given !== '') return given;
+  const [program = ''] = (request.headers['user-agent'] ?? '').split('/');
+  return program === '' ? 'unknown' : program.slice(0, longestManager);
+}
+
+export function isDryRun(query: URLSearchParams): boolean {
+  const values = query.getAll('dryRun').filter((value) => value !== '');
+  if (values.some((value) => value !== 'All')) {
+    throw new ApiError(
+      'Invalid',
+      `CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ${JSON.stringify(values)}: supported values: "All"`,
+      { group: 'meta.k8s.io', kind: 'CreateOptions' },
+    );
+  }
+  return values.length > 0;
+}
+
+/** The name in the path; handlers of single objects are called only where there is one. */
+export const nameIn = ({ path }: Call): string => path.name ?? '';
+
+export function methodNotAllowed(): ApiError {
+  return new ApiError(
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  );
+}

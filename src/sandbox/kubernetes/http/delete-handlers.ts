@@ -1,0 +1,92 @@
+import type { Deletion } from '../cluster/deletion.ts';
+import type { DeleteOptions } from '../cluster-api.ts';
+import { asObject, isObject, type JsonObject, type KubeObject } from '../object.ts';
+import { groupResource } from '../resource-definition.ts';
+import { ApiError } from '../status.ts';
+import { parseText, readBody } from './body.ts';
+import { type Call, isDryRun, nameIn, type Reply, reply } from './call.ts';
+import { serializeList } from './list.ts';
+import { isSelected, parseCount, parseSelection } from './list-query.ts';
+import { objectReply } from './read-handlers.ts';
+
+export async function deleteOne(call: Call): Promise<Reply> {
+  const { cluster, served, path } = call;
+  const options = await deleteOptions(call);
+  const deletion = cluster.remove(served.definition, path.namespace, nameIn(call), options);
+  return deletion.isGone
+    ? reply(200, success(call, deletion))
+    : objectReply(call, 200, deletion.object);
+}
+
+/** Objects that others delete in the meantime are not missed. */
+export async function deleteCollection(call: Call): Promise<Reply> {
+  const { cluster, served, path, query } = call;
+  const { definition } = served;
+  const selection = parseSelection(definition, path.namespace, query);
+  const options = await deleteOptions(call);
+  const items: KubeObject[] = [];
+  for (const { metadata } of cluster.store
+    .list(groupResource(definition), path.namespace)
+    .filter((object) => isSelected(definition, selection, object))) {
+    items.push(cluster.remove(definition, metadata.namespace, metadata.name, options).object);
+  }
+  const metadata = { resourceVersion: String(cluster.store.version) };
+  return { status: 200, body: serializeList(definition, served.isCustom, { items, metadata }) };
+}
+
+function success({ served }: Call, { object }: Deletion): object {
+  const { group, plural } = served.definition;
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: object.metadata.name,
+      ...(group === '' ? {} : { group }),
+      kind: plural,
+      uid: object.metadata.uid,
+    },
+  };
+}
+
+/** Options come in the body, or else in the query. */
+async function deleteOptions(call: Call): Promise<DeleteOptions> {
+  const { query, request } = call;
+  const text = await readBody(request);
+  const parsed = text.trim() === '' ? {} : parseText(text);
+  if (!isObject(parsed)) throw new ApiError('BadRequest', 'the delete options are no object');
+  const grace =
+    parsed['gracePeriodSeconds'] ??
+    parseCount(query.get('gracePeriodSeconds'), 'gracePeriodSeconds');
+  const policy = propagationPolicy(parsed, query);
+  const preconditions = asObject(parsed['preconditions']);
+  const { uid, resourceVersion } = preconditions;
+  return {
+    dryRun:
+      isDryRun(query) || (Array.isArray(parsed['dryRun']) && parsed['dryRun'].includes('All')),
+    ...(typeof grace === 'number' ? { gracePeriodSeconds: grace } : {}),
+    ...(policy === undefined ? {} : { propagationPolicy: policy }),
+    preconditions: {
+      ...(typeof uid === 'string' ? { uid } : {}),
+      ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
+    },
+  };
+}
+
+function propagationPolicy(
+  body: JsonObject,
+  query: URLSearchParams,
+): DeleteOptions['propagationPolicy'] {
+  const orphan = body['orphanDependents'] ?? query.get('orphanDependents');
+  const policy = body['propagationPolicy'] ?? query.get('propagationPolicy') ?? undefined;
+  if (policy === undefined || policy === null || policy === '') {
+    return orphan === true || orphan === 'true' ? 'Orphan' : undefined;
+  }
+  if (policy === 'Background' || policy === 'Foreground' || policy === 'Orphan') return policy;
+  throw new ApiError(
+    'Invalid',
+    `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Background", "Foreground", "Orphan"`,
+    { group: 'meta.k8s.io', kind: 'DeleteOptions' },
+  );
+}

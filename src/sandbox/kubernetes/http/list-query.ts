@@ -1,0 +1,157 @@
+import type { KubeObject } from '../object.ts';
+import type { ResourceDefinition } from '../resource-definition.ts';
+import {
+  checkFieldSelector,
+  type FieldRequirement,
+  matchesFields,
+  parseFieldSelector,
+} from '../selectors/field-selector.ts';
+import {
+  matchesLabels,
+  parseLabelSelector,
+  type Requirement,
+} from '../selectors/label-selector.ts';
+import { ApiError, type Cause } from '../status.ts';
+
+/** Which objects a list, a watch or a deletion of a collection is about. */
+export interface Selection {
+  readonly namespace: string | undefined;
+  readonly labels: readonly Requirement[];
+  readonly fields: readonly FieldRequirement[];
+}
+
+export function parseSelection(
+  definition: ResourceDefinition,
+  namespace: string | undefined,
+  query: URLSearchParams,
+): Selection {
+  const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
+  checkFieldSelector(definition, fields);
+  return { namespace, fields, labels: parseLabelSelector(query.get('labelSelector') ?? '') };
+}
+
+export const selectsAll = (selection: Selection): boolean =>
+  selection.labels.length === 0 && selection.fields.length === 0;
+
+/** Whether an object is selected; the namespace is checked too. */
+export function isSelected(
+  definition: ResourceDefinition,
+  { namespace, labels, fields }: Selection,
+  object: KubeObject,
+): boolean {
+  return (
+    (namespace === undefined || object.metadata.namespace === namespace) &&
+    matchesLabels(labels, object.metadata.labels) &&
+    matchesFields(definition, fields, object)
+  );
+}
+
+export interface ListQuery {
+  readonly limit: number | undefined;
+  readonly continueFrom: ContinueToken | undefined;
+  /** The version that the list has to show exactly. */
+  readonly exactly: number | undefined;
+  /** The version that the list has to be at or beyond. */
+  readonly notOlderThan: number | undefined;
+}
+
+export interface ContinueToken {
+  readonly version: number;
+  /** Namespace and name of the last object of the page before. */
+  readonly after: string;
+}
+
+export function parseListQuery(query: URLSearchParams): ListQuery {
+  const match = query.get('resourceVersionMatch') ?? '';
+  const versionText = query.get('resourceVersion') ?? '';
+  const token = query.get('continue') ?? '';
+  const causes = [...checkMatch(match, versionText), ...checkContinue(token, match, versionText)];
+  if (causes.length > 0) throw invalidOptions(causes);
+  const version = parseVersion(versionText);
+  const limit = parseCount(query.get('limit'), 'limit');
+  return {
+    limit: limit === undefined || limit === 0 ? undefined : limit,
+    continueFrom: token === '' ? undefined : decodeContinue(token),
+    exactly: match === 'Exact' ? version : undefined,
+    notOlderThan: match === 'Exact' ? undefined : version,
+  };
+}
+
+function checkMatch(match: string, version: string): Cause[] {
+  const field = 'resourceVersionMatch';
+  if (match === '') return [];
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    const message = `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`;
+    return [{ reason: 'FieldValueNotSupported', message, field }];
+  }
+  const why =
+    version === ''
+      ? 'resourceVersionMatch is forbidden unless resourceVersion is provided'
+      : match === 'Exact' && version === '0'
+        ? 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+        : undefined;
+  return why === undefined
+    ? []
+    : [{ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field }];
+}
+
+function checkContinue(token: string, match: string, version: string): Cause[] {
+  if (token === '') return [];
+  if (match !== '') {
+    const message = 'Forbidden: resourceVersionMatch is forbidden when continue is provided';
+    return [{ reason: 'FieldValueForbidden', message, field: 'resourceVersionMatch' }];
+  }
+  if (version !== '' && version !== '0') {
+    throw new ApiError(
+      'BadRequest',
+      'specifying resource version is not allowed when using continue',
+    );
+  }
+  return [];
+}
+
+/** The 422 of a bad query, which names no object. */
+export function invalidOptions(causes: readonly Cause[]): ApiError {
+  const lines = causes.map(({ field, message }) => `${field}: ${message}`);
+  const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
+  return new ApiError('Invalid', `ListOptions.meta.k8s.io "" is invalid: ${list}`, {
+    group: 'meta.k8s.io',
+    kind: 'ListOptions',
+    causes,
+  });
+}
+
+export function parseVersion(text: string): number | undefined {
+  if (text === '') return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new ApiError(
+    'BadRequest',
+    `invalid resource version "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+  );
+}
+
+export function parseCount(text: string | null, name: string): number | undefined {
+  if (text === null || text === '') return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new ApiError('BadRequest', `${name}: "${text}" is not a number`);
+}
+
+export function encodeContinue(token: ContinueToken): string {
+  return Buffer.from(
+    JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.version, start: token.after }),
+  ).toString('base64url');
+}
+
+function decodeContinue(text: string): ContinueToken {
+  try {
+    const value = JSON.parse(Buffer.from(text, 'base64url').toString()) as Record<string, unknown>;
+    const { rv, start } = value;
+    if (typeof rv === 'number' && typeof start === 'string') return { version: rv, after: start };
+  } catch {
+    // Not ours: refused below like every other token that cannot be read.
+  }
+  throw new ApiError(
+    'BadRequest',
+    `continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)`,
+  );
+}

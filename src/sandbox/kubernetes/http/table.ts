@@ -1,0 +1,51 @@
+import type { KubeObject } from '../object.ts';
+import type { ResourceDefinition } from '../resource-definition.ts';
+import { partialMetadata } from './serialize.ts';
+
+/** How much of each object comes with its row. */
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+export interface TableOptions {
+  readonly includeObject: IncludeObject;
+  readonly now: number;
+  /** The rows that follow the first event of a watch come without their headings. */
+  readonly withHeadings: boolean;
+}
+
+export function columnDefinitions(definition: ResourceDefinition): object[] {
+  return definition.columns.map(({ name, type, format, description, priority }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }));
+}
+
+function row(definition: ResourceDefinition, object: KubeObject, options: TableOptions): object {
+  const cells = definition.columns.map((column) => column.cell(object, options.now));
+  switch (options.includeObject) {
+    case 'None':
+      return { cells };
+    case 'Object':
+      return { cells, object };
+    default:
+      return { cells, object: partialMetadata(object) };
+  }
+}
+
+/** Objects as `kubectl get` prints them. */
+export function table(
+  definition: ResourceDefinition,
+  objects: readonly KubeObject[],
+  metadata: object,
+  options: TableOptions,
+): object {
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata,
+    columnDefinitions: options.withHeadings ? columnDefinitions(definition) : null,
+    rows: objects.map((object) => row(definition, object, options)),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Cause } from '../status.ts';
+import { invalidOptions, parseCount, parseVersion } from './list-query.ts';
+
+export interface WatchQuery {
+  /** Start after this version; undefined or 0 starts with everything that is there. */
+  readonly after: number | undefined;
+  readonly bookmarks: boolean;
+  /** Whether the objects that are there come first and a marked bookmark after them. */
+  readonly sendInitialEvents: boolean;
+  readonly timeoutSeconds: number | undefined;
+}
+
+export function parseWatchQuery(query: URLSearchParams): WatchQuery {
+  const causes = checkInitialEvents(query);
+  if (causes.length > 0) throw invalidOptions(causes);
+  return {
+    after: parseVersion(query.get('resourceVersion') ?? ''),
+    bookmarks: isTrue(query.get('allowWatchBookmarks')),
+    sendInitialEvents: isTrue(query.get('sendInitialEvents')),
+    timeoutSeconds: parseCount(query.get('timeoutSeconds'), 'timeoutSeconds'),
+  };
+}
+
+export const isTrue = (text: string | null): boolean => text === 'true' || text === '1';
+
+function checkInitialEvents(query: URLSearchParams): Cause[] {
+  const match = query.get('resourceVersionMatch') ?? '';
+  const forbidden = (why: string): Cause => ({
+    reason: 'FieldValueForbidden',
+    message: `Forbidden: ${why}`,
+    field: 'resourceVersionMatch',
+  });
+  if (!query.has('sendInitialEvents')) {
+    return match === ''
+      ? []
+      : [
+          forbidden(
+            'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+          ),
+        ];
+  }
+  if (match === '') {
+    return [forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')];
+  }
+  if (match === 'NotOlderThan') return [];
+  return [
+    {
+      reason: 'FieldValueNotSupported',
+      message: `Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`,
+      field: 'resourceVersionMatch',
+    },
+  ];
+}

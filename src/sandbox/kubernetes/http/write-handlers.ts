@@ -1,0 +1,211 @@
+import { builtInSchema } from '../openapi/built-in-schemas.ts';
+import { decodeAs } from '../openapi/decode.ts';
+import { applyObject } from '../cluster/server-side-apply.ts';
+import { scaleKind, scaleOf, withScale } from '../cluster/scale.ts';
+import type { Subresource } from '../cluster/writes.ts';
+import { isObject, type JsonObject, type KubeObject } from '../object.ts';
+import { applyJsonPatch } from '../patch/json-patch.ts';
+import { applyMergePatch } from '../patch/merge-patch.ts';
+import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
+import { apiVersionOf, type ScalePaths } from '../resource-definition.ts';
+import type { Schema } from '../schema-type.ts';
+import { ApiError } from '../status.ts';
+import {
+  decodeBody,
+  mediaType,
+  parseFieldValidation,
+  parseObject,
+  parseText,
+  readBody,
+} from './body.ts';
+import { type Call, fieldManagerOf, isDryRun, nameIn, type Reply, reply } from './call.ts';
+import { existing, objectReply } from './read-handlers.ts';
+import { isTrue } from './watch-query.ts';
+
+export async function createObject(call: Call): Promise<Reply> {
+  const { cluster, served, query, request } = call;
+  const body = parseObject(request.headers['content-type'], await readBody(request));
+  const { draft, warnings } = decodeBody(
+    served,
+    body,
+    parseFieldValidation(query.get('fieldValidation')),
+  );
+  placeInNamespace(call, draft);
+  const object = cluster.writes.create(served, draft, writeRequest(call));
+  return objectReply(call, 201, object, warnings);
+}
+
+export async function replaceObject(call: Call, subresource?: Subresource): Promise<Reply> {
+  const { cluster, served, path, query, request } = call;
+  const body = parseObject(request.headers['content-type'], await readBody(request));
+  const { draft, warnings } = decodeBody(
+    served,
+    body,
+    parseFieldValidation(query.get('fieldValidation')),
+  );
+  placeInNamespace(call, draft);
+  checkName(call, draft);
+  const { definition } = served;
+  const isThere = cluster.get(definition, path.namespace, nameIn(call)) !== undefined;
+  if (!isThere && definition.createsOnUpdate === true && subresource === undefined) {
+    draft.metadata.resourceVersion = '';
+    return objectReply(
+      call,
+      201,
+      cluster.writes.create(served, draft, writeRequest(call)),
+      warnings,
+    );
+  }
+  const object = cluster.writes.update(served, draft, updateRequest(call, subresource));
+  return objectReply(call, 200, object, warnings);
+}
+
+export async function patchObject(call: Call, subresource?: Subresource): Promise<Reply> {
+  const { cluster, served, query, request } = call;
+  const type = patchType(call);
+  const patch = parseText(await readBody(request));
+  if (type === 'apply') return applyPatch(call, patch, subresource);
+  const current = existing(call);
+  const presented = { ...current, apiVersion: apiVersionOf(served.definition) };
+  const patched = patchedObject(type, served.schema, presented, patch);
+  const validation = parseFieldValidation(query.get('fieldValidation'));
+  const { draft, warnings } = decodeBody(served, structuredClone(patched), validation);
+  checkName(call, draft);
+  placeInNamespace(call, draft);
+  const object = cluster.writes.update(served, draft, updateRequest(call, subresource));
+  return objectReply(call, 200, object, warnings);
+}
+
+function applyPatch(call: Call, patch: unknown, subresource?: Subresource): Reply {
+  const { cluster, served, query } = call;
+  if ((query.get('fieldManager') ?? '') === '') {
+    throw new ApiError(
+      'Invalid',
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+      { group: 'meta.k8s.io', kind: 'PatchOptions' },
+    );
+  }
+  if (!isObject(patch)) throw new ApiError('BadRequest', 'the applied configuration is no object');
+  const validation = parseFieldValidation(query.get('fieldValidation'));
+  const { draft, warnings } = decodeBody(served, patch, validation);
+  if (draft.metadata.name === '') draft.metadata.name = nameIn(call);
+  checkName(call, draft);
+  placeInNamespace(call, draft);
+  const { object, isNew } = applyObject(cluster.store, cluster.writes, served, draft, {
+    ...updateRequest(call, subresource),
+    force: isTrue(query.get('force')),
+  });
+  return objectReply(call, isNew ? 201 : 200, object, warnings);
+}
+
+type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
+
+const patchTypes: Readonly<Record<string, PatchType>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+};
+
+function patchType({ served, request }: Call): PatchType {
+  const type = patchTypes[mediaType(request.headers['content-type'])];
+  const accepted = Object.keys(patchTypes).filter(
+    (name) => !served.isCustom || patchTypes[name] !== 'strategic',
+  );
+  if (type === undefined || (type === 'strategic' && served.isCustom)) {
+    throw new ApiError(
+      'UnsupportedMediaType',
+      `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+    );
+  }
+  return type;
+}
+
+function patchedObject(
+  type: Exclude<PatchType, 'apply'>,
+  schema: Schema | undefined,
+  current: JsonObject,
+  patch: unknown,
+): JsonObject {
+  const result =
+    type === 'json'
+      ? applyJsonPatch(current, patch)
+      : type === 'merge'
+        ? applyMergePatch(current, patch)
+        : applyStrategicMergePatch(schema, current, isObject(patch) ? patch : {});
+  if (!isObject(result)) throw new ApiError('BadRequest', 'the patched document is no object');
+  return result;
+}
+
+/** Changes how many replicas are asked for, by the Scale itself or by a patch of it. */
+export async function writeScale(call: Call): Promise<Reply> {
+  const { cluster, served, request } = call;
+  const { scale } = served.definition;
+  if (scale === undefined) throw new ApiError('NotFound', 'there is no scale here');
+  const text = await readBody(request);
+  const current = existing(call);
+  const asked = askedScale(call, scale, current, text);
+  const schema = builtInSchema(scaleKind) ?? {};
+  const { object: read, mismatches } = decodeAs(schema, asked);
+  const [mismatch] = mismatches;
+  if (mismatch !== undefined) throw new ApiError('BadRequest', mismatch);
+  const draft = withScale(scale, current, read);
+  const isPatch = request.method === 'PATCH';
+  if (isPatch && draft.metadata.resourceVersion === '') {
+    draft.metadata.resourceVersion = current.metadata.resourceVersion;
+  }
+  const updated = cluster.writes.update(served, draft, updateRequest(call, 'scale'));
+  return reply(200, scaleOf(scale, updated));
+}
+
+function askedScale(call: Call, paths: ScalePaths, current: KubeObject, text: string): JsonObject {
+  const { request } = call;
+  if (request.method !== 'PATCH') return parseObject(request.headers['content-type'], text);
+  const type = patchType(call);
+  const schema = builtInSchema(scaleKind);
+  return patchedObject(
+    type === 'apply' ? 'merge' : type,
+    schema,
+    scaleOf(paths, current),
+    parseText(text),
+  );
+}
+
+function writeRequest(call: Call) {
+  return { fieldManager: fieldManagerOf(call), dryRun: isDryRun(call.query) };
+}
+
+function updateRequest(call: Call, subresource: Subresource | undefined) {
+  return { ...writeRequest(call), ...(subresource === undefined ? {} : { subresource }) };
+}
+
+/** The namespace is the path's; an object that names another one was sent to the wrong place. */
+function placeInNamespace({ path, served }: Call, draft: KubeObject): void {
+  const { metadata } = draft;
+  if (!served.definition.namespaced || path.namespace === undefined) {
+    delete metadata.namespace;
+    return;
+  }
+  if (
+    metadata.namespace !== undefined &&
+    metadata.namespace !== '' &&
+    metadata.namespace !== path.namespace
+  ) {
+    throw new ApiError(
+      'BadRequest',
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  metadata.namespace = path.namespace;
+}
+
+function checkName(call: Call, draft: KubeObject): void {
+  const { name } = draft.metadata;
+  if (name === nameIn(call)) return;
+  throw new ApiError(
+    'BadRequest',
+    name === ''
+      ? 'name must be provided'
+      : `the name of the object (${name}) does not match the name on the URL (${nameIn(call)})`,
+  );
+}
