@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { isIP } from 'node:net';
+import { addressBytes, tryParseAddress } from '../../domain/address.ts';
 import * as der from './der.ts';
 
 /** A certificate and its private key, as PEM. */
@@ -99,17 +99,10 @@ function leafExtensions(key: KeyObject, authorityId: Buffer, request: Certificat
 
 /** A host name is tagged 2, an address 7 as its bare bytes. */
 function generalName(host: string): Der {
-  if (isIP(host) === 0) return der.tagged(2, Buffer.from(host, 'ascii'), false);
-  return der.tagged(7, addressBytes(host), false);
-}
-
-function addressBytes(host: string): Buffer {
-  if (isIP(host) === 4) return Buffer.from(host.split('.').map(Number));
-  const [head = '', tail = ''] = host.split('::');
-  const groups = (part: string) => (part === '' ? [] : part.split(':'));
-  const missing = 8 - groups(head).length - groups(tail).length;
-  const all = [...groups(head), ...Array.from({ length: missing }, () => '0'), ...groups(tail)];
-  return Buffer.concat(all.map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));
+  const address = tryParseAddress(host);
+  return address === undefined
+    ? der.tagged(2, Buffer.from(host, 'ascii'), false)
+    : der.tagged(7, addressBytes(address), false);
 }
 
 function distinguishedName(commonName: string, organizations: readonly string[]): Der {

@@ -180,7 +180,7 @@ export class ApiServer {
     const watchRequest = {
       ...parseWatchQuery(query),
       definition,
-      selection: parseSelection(definition, path.namespace, query),
+      selection: parseSelection(served, path.namespace, query),
       shape: negotiateShape(request.headers.accept),
       includeObject: includeObjectOf(query),
     };

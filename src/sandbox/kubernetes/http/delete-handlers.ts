@@ -22,7 +22,7 @@ export async function deleteOne(call: Call): Promise<Reply> {
 export async function deleteCollection(call: Call): Promise<Reply> {
   const { cluster, served, path, query } = call;
   const { definition } = served;
-  const selection = parseSelection(definition, path.namespace, query);
+  const selection = parseSelection(served, path.namespace, query);
   const options = await deleteOptions(call);
   const items: KubeObject[] = [];
   for (const { metadata } of cluster.store

@@ -1,3 +1,6 @@
+import { zeroValue } from '../apply/typed-value.ts';
+import { asDraft } from '../cluster/new-object.ts';
+import type { ServedResource } from '../cluster/served-resource.ts';
 import type { KubeObject } from '../object.ts';
 import type { ResourceDefinition } from '../resource-definition.ts';
 import {
@@ -21,12 +24,12 @@ export interface Selection {
 }
 
 export function parseSelection(
-  definition: ResourceDefinition,
+  { definition, schema }: ServedResource,
   namespace: string | undefined,
   query: URLSearchParams,
 ): Selection {
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
-  checkFieldSelector(definition, fields);
+  if (fields.length > 0) checkFieldSelector(definition, fields, asDraft(zeroValue(schema)));
   return { namespace, fields, labels: parseLabelSelector(query.get('labelSelector') ?? '') };
 }
 

@@ -56,7 +56,7 @@ export function listObjects(call: Call): Reply {
   const { cluster, served, path, query } = call;
   const { definition } = served;
   const shape = negotiateShape(call.request.headers.accept);
-  const selection = parseSelection(definition, path.namespace, query);
+  const selection = parseSelection(served, path.namespace, query);
   const page = listPage(cluster.store, definition, selection, parseListQuery(query));
   switch (shape) {
     case 'table':

@@ -38,12 +38,13 @@ export function selectableFields(
   };
 }
 
-/** Refuses a selector that names a field the kind cannot be selected by. */
+/** Refuses a selector that names a field the kind cannot be selected by, tried on a blank object. */
 export function checkFieldSelector(
   definition: ResourceDefinition,
   requirements: readonly FieldRequirement[],
+  blank: KubeObject,
 ): void {
-  const known = selectableFields(definition, blank(definition));
+  const known = selectableFields(definition, blank);
   for (const { field } of requirements) {
     if (Object.hasOwn(known, field)) continue;
     throw new ApiError(
@@ -62,9 +63,3 @@ export function matchesFields(
   const fields = selectableFields(definition, object);
   return requirements.every(({ field, equal, value }) => (fields[field] === value) === equal);
 }
-
-const blank = (definition: ResourceDefinition): KubeObject => ({
-  apiVersion: definition.version,
-  kind: definition.kind,
-  metadata: { name: '', uid: '', resourceVersion: '', creationTimestamp: '' },
-});
