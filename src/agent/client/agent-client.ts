@@ -1,0 +1,166 @@
+import { gzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { Agent, request, type Dispatcher } from 'undici';
+import type { Address } from '../../domain/address.ts';
+import { CausewayError, type ErrorCode } from '../../domain/error.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Acknowledgement } from '../admit/acknowledgement.ts';
+import type { AgentStatus } from '../http/status.ts';
+import { digestOf, signRequest } from '../http/tokens.ts';
+import type { LeverName } from '../levers.ts';
+
+export interface AgentClientOptions {
+  /** Where the agent listens, such as `https://192.0.2.7:15213`. */
+  readonly url: string;
+  /** The agent's own name; tokens are made for it alone. */
+  readonly name: string;
+  readonly secret: Uint8Array;
+  readonly clock: Clock;
+  /** Whom to believe, and who we are, where the agent speaks TLS. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly limitMs: number;
+}
+
+/** An agent said no, or could not. `reason` is the agent's own word for it. */
+export class AgentRefused extends CausewayError {
+  readonly status: number;
+  readonly reason: string;
+
+  constructor(status: number, reason: string, message: string, hint: string | undefined) {
+    super(codeOf(status, reason), message, hint === undefined ? {} : { hint });
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+const compress = promisify(gzip);
+const compressFrom = 1024;
+
+/** Speaks `/v2` with one agent. */
+export class AgentClient {
+  readonly #options: AgentClientOptions;
+  readonly #dispatcher: Agent;
+
+  constructor(options: AgentClientOptions) {
+    this.#options = options;
+    this.#dispatcher = new Agent({
+      connect: { ...options.tls, timeout: options.limitMs },
+      headersTimeout: options.limitMs,
+      bodyTimeout: options.limitMs,
+    });
+  }
+
+  async status(signal: AbortSignal): Promise<AgentStatus> {
+    return (await this.#call('GET', '/v2/status', undefined, {}, signal)) as AgentStatus;
+  }
+
+  /** Sends the lines of `writeState` or `writeDelta`. */
+  async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
+    const plain = Buffer.from([...lines].join(''));
+    const isLarge = plain.length >= compressFrom;
+    const body = isLarge ? await compress(plain) : plain;
+    const headers = {
+      'content-type': 'application/jsonl',
+      ...(isLarge ? { 'content-encoding': 'gzip' } : {}),
+    };
+    return (await this.#call('POST', '/v2/push', body, headers, signal)) as Acknowledgement;
+  }
+
+  /** Hands over who is silent, as all gateways together see it. */
+  async handSilent(silent: Iterable<Address>, signal: AbortSignal): Promise<void> {
+    await this.#callJson('/v2/silent', { silent: [...silent] }, signal);
+  }
+
+  async pull(
+    lever: LeverName,
+    on: boolean,
+    reason: string | undefined,
+    signal: AbortSignal,
+  ): Promise<AgentStatus> {
+    const body = { lever, on, ...(reason === undefined ? {} : { reason }) };
+    return (await this.#callJson('/v2/levers', body, signal)) as AgentStatus;
+  }
+
+  async undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
+    return (await this.#callJson('/v2/undo', { reason }, signal)) as Acknowledgement;
+  }
+
+  /** The agent's status now and after every change. While it is read, the agent knows that we are there. */
+  async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
+    const response = await this.#send('GET', '/v2/events', undefined, {}, signal, 0);
+    if (response.statusCode !== 200) throw await refusal(response);
+    let rest = '';
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      const lines = (rest + chunk.toString()).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) yield JSON.parse(line) as AgentStatus;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#dispatcher.destroy();
+  }
+
+  #callJson(path: string, body: object, signal: AbortSignal): Promise<unknown> {
+    const bytes = Buffer.from(JSON.stringify(body));
+    return this.#call('POST', path, bytes, { 'content-type': 'application/json' }, signal);
+  }
+
+  async #call(
+    method: 'GET' | 'POST',
+    path: string,
+    body: Buffer | undefined,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const response = await this.#send(method, path, body, headers, signal, this.#options.limitMs);
+    if (response.statusCode !== 200) throw await refusal(response);
+    return response.body.json();
+  }
+
+  async #send(
+    method: 'GET' | 'POST',
+    path: string,
+    body: Buffer | undefined,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+    limitMs: number,
+  ): Promise<Dispatcher.ResponseData> {
+    const { url, name, secret, clock } = this.#options;
+    const binding = { audience: name, method, path };
+    const token = await signRequest(secret, binding, digestOf(body ?? ''), clock.wallTime());
+    try {
+      return await request(new URL(path, url), {
+        method,
+        headers: { ...headers, authorization: `Bearer ${token}` },
+        ...(body === undefined ? {} : { body }),
+        bodyTimeout: limitMs,
+        dispatcher: this.#dispatcher,
+        signal,
+      });
+    } catch (cause) {
+      if (signal.aborted) throw CausewayError.from(cause);
+      throw new CausewayError('unavailable', `the agent ${name} at ${url} does not answer`, {
+        cause,
+      });
+    }
+  }
+}
+
+async function refusal(response: Dispatcher.ResponseData): Promise<AgentRefused> {
+  const body = (await response.body.json().catch(() => ({}))) as {
+    error?: { reason?: string; message?: string; hint?: string };
+  };
+  const { reason = 'unknown', message, hint } = body.error ?? {};
+  const text = message ?? `the agent answers with ${response.statusCode}`;
+  return new AgentRefused(response.statusCode, reason, text, hint);
+}
+
+function codeOf(status: number, reason: string): ErrorCode {
+  if (status === 401) return 'unauthorized';
+  if (status === 404) return 'not-found';
+  if (status === 409 || status === 423) return 'conflict';
+  if (status === 503) return 'unavailable';
+  if (reason === 'unsupported-revision') return 'unsupported';
+  return status >= 500 ? 'internal' : 'invalid';
+}

@@ -1,0 +1,31 @@
+import type { EndpointErrors, OlderRecord } from '../admit/acknowledgement.ts';
+import type { Lever } from '../levers.ts';
+
+/** What `GET /v2/status` answers, and every line of `GET /v2/events`. */
+export interface AgentStatus {
+  readonly agent: string;
+  readonly version: string;
+  /** The revisions of `/v2` that this agent understands. */
+  readonly revisions: { readonly oldest: number; readonly newest: number };
+  readonly generation: number;
+  readonly endpoints: number;
+  readonly older: readonly OlderRecord[];
+  readonly errors: readonly EndpointErrors[];
+  /** False while the kernel may differ from the accepted configuration. */
+  readonly sound: boolean;
+  readonly vrrp: { readonly state: string; readonly since: string | null };
+  readonly frozen: Lever | null;
+  readonly drained: Lever | null;
+  readonly undoSteps: number;
+  /** What this agent itself sees as silent, and what it acts on. */
+  readonly silent: { readonly seen: readonly string[]; readonly acted: readonly string[] };
+  readonly alarms: readonly string[];
+  readonly kernelSettings: readonly KernelSetting[];
+  readonly connections: { readonly count: number; readonly limit: number } | null;
+}
+
+export interface KernelSetting {
+  readonly name: string;
+  readonly wanted: string;
+  readonly found: string | null;
+}

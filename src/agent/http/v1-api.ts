@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../runtime/clock.ts';
+import { CausewayError } from '../../domain/error.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Masquerade } from '../model/endpoint.ts';
+import { readV1Config } from '../wire/v1.ts';
+import { BodyTooLarge, readSmallBody } from './body.ts';
+import { errorReply, refusalOf, type Refusal, type Reply } from './reply.ts';
+import { digestOf, verifyToken } from './tokens.ts';
+
+/** As large as the original agent takes it. */
+const largestToken = 1_048_576;
+const storedDigest = /^v1 (\d+(?:\.\d+)?) /;
+
+export interface V1ApiOptions {
+  readonly gateway: Gateway;
+  readonly clock: Clock;
+  readonly masquerade: Masquerade;
+  secrets(): readonly Uint8Array[];
+}
+
+/**
+ * `POST /v1/apply` as ch-k8s-lbaas's controller calls it: the body is a token with the whole
+ * configuration in it. Its tokens carry no number, so a late one is known by its expiry; of two that
+ * were made within the same second either may be the newer one, and both are taken.
+ */
+export class V1Api {
+  readonly #options: V1ApiOptions;
+  #newestExpiry: number;
+
+  constructor(options: V1ApiOptions) {
+    this.#options = options;
+    this.#newestExpiry = Number(storedDigest.exec(options.gateway.state.digest)?.[1] ?? 0);
+  }
+
+  async apply(
+    request: IncomingMessage,
+    signal: AbortSignal,
+  ): Promise<{ reply: Reply; refusal: Refusal | undefined }> {
+    if (request.method !== 'POST') return plain(405, 'method-not-allowed');
+    if (mediaType(request) !== 'application/jwt') return plain(415, 'unsupported-media');
+    try {
+      const token = (await readSmallBody(request, largestToken)).toString().trim();
+      await this.#applyToken(token, signal);
+      return { reply: { status: 200, body: {} }, refusal: undefined };
+    } catch (error) {
+      const { status, reason } = refusalOf(error);
+      // The original knows 400 for what is wrong with the request and 500 for what went wrong here.
+      const v1Status =
+        error instanceof BodyTooLarge ? 413 : status === 401 || status === 400 ? 400 : 500;
+      return {
+        reply: { ...errorReply(error), status: v1Status },
+        refusal: { status: v1Status, reason },
+      };
+    }
+  }
+
+  async #applyToken(token: string, signal: AbortSignal): Promise<void> {
+    const { gateway, clock, masquerade } = this.#options;
+    const claims = await verifyToken(token, this.#options.secrets(), clock.wallTime());
+    if (claims.exp < this.#newestExpiry) {
+      throw new CausewayError('unauthorized', 'the token is older than one that was applied');
+    }
+    const digest = `v1 ${claims.exp} ${digestOf(token)}`;
+    await gateway.push(
+      digest,
+      (state) =>
+        readV1Config(claims['load-balancer-config'] ?? {}, state.generation + 1, masquerade),
+      signal,
+    );
+    this.#newestExpiry = Math.max(this.#newestExpiry, claims.exp);
+  }
+}
+
+function plain(status: number, reason: string): { reply: Reply; refusal: Refusal } {
+  return { reply: { status, body: { error: { reason } } }, refusal: { status, reason } };
+}
+
+export function mediaType(request: IncomingMessage): string {
+  return (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}

@@ -1,0 +1,160 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import { parseAddress, type Address } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Gateway } from '../gateway.ts';
+import type { LeverName } from '../levers.ts';
+import { PushReader } from '../wire/push.ts';
+import { readLines, readSmallBody, UnsupportedMedia, type BodyLimits } from './body.ts';
+import type { Reply } from './reply.ts';
+import type { AgentStatus } from './status.ts';
+import { checkBinding, digestOf, ReplayGuard, verifyToken, type RequestClaims } from './tokens.ts';
+import { mediaType } from './v1-api.ts';
+
+export interface V2ApiOptions {
+  /** The name that tokens must be made for. */
+  readonly name: string;
+  readonly gateway: Gateway;
+  readonly clock: Clock;
+  readonly limits: BodyLimits;
+  secrets(): readonly Uint8Array[];
+  status(): AgentStatus;
+  /** Takes the controller's answer on who is silent. */
+  handSilent(silent: ReadonlySet<Address>): Promise<void>;
+  /** Pulls a lever, or takes it back where there is no reason. */
+  pull(name: LeverName, reason: string | undefined): Promise<void>;
+}
+
+const largestSmallBody = 4 * 1024 * 1024;
+const reasonText = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[\x20-\x7e]+$/);
+const undoBody = z.strictObject({ reason: reasonText });
+const leverBody = z.strictObject({
+  lever: z.enum(['frozen', 'drained']),
+  on: z.boolean(),
+  reason: reasonText.optional(),
+});
+const silentBody = z.strictObject({ silent: z.array(z.string()) });
+
+/** The controller's API and the operator's levers. Every request carries a token made for it alone. */
+export class V2Api {
+  readonly #options: V2ApiOptions;
+  readonly #replays: ReplayGuard;
+
+  constructor(options: V2ApiOptions) {
+    this.#options = options;
+    this.#replays = new ReplayGuard(options.clock.wallTime());
+  }
+
+  /** Checks the token, before anything of the body is read. */
+  async authenticate(request: IncomingMessage): Promise<RequestClaims> {
+    const { name, clock } = this.#options;
+    const [scheme, token] = (request.headers.authorization ?? '').split(' ');
+    if (scheme !== 'Bearer' || token === undefined) {
+      throw new CausewayError('unauthorized', 'a request carries a token', {
+        hint: 'Authorization: Bearer TOKEN',
+      });
+    }
+    const claims = await verifyToken(token, this.#options.secrets(), clock.wallTime());
+    const bound = checkBinding(claims, {
+      audience: name,
+      method: request.method ?? '',
+      path: request.url ?? '',
+    });
+    this.#replays.use(bound, clock.wallTime());
+    return bound;
+  }
+
+  /** Undefined where there is no such request. */
+  async handle(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<Reply | undefined> {
+    switch (`${request.method} ${request.url}`) {
+      case 'GET /v2/status':
+        return { status: 200, body: this.#options.status() };
+      case 'POST /v2/push':
+        return this.#push(request, claims, signal);
+      case 'POST /v2/silent':
+        return this.#silent(request, claims);
+      case 'POST /v2/levers':
+        return this.#lever(request, claims);
+      case 'POST /v2/undo':
+        return this.#undo(request, claims, signal);
+      default:
+        return undefined;
+    }
+  }
+
+  async #push(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    if (mediaType(request) !== 'application/jsonl') {
+      throw new UnsupportedMedia('a push is application/jsonl');
+    }
+    const reader = new PushReader();
+    const digest = await readLines(
+      request,
+      request.headers['content-encoding'] ?? 'identity',
+      this.#options.limits,
+      (line) => reader.line(line),
+      signal,
+    );
+    checkBody(digest, claims);
+    const push = reader.result();
+    const body = await this.#options.gateway.push(
+      contentDigest(push.header.kind, digest),
+      () => push,
+      signal,
+    );
+    return { status: 200, body };
+  }
+
+  async #silent(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
+    const { silent } = silentBody.parse(await readJson(request, claims));
+    await this.#options.handSilent(new Set(silent.map(parseAddress)));
+    return { status: 200, body: {} };
+  }
+
+  async #lever(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
+    const { lever, on, reason } = leverBody.parse(await readJson(request, claims));
+    await this.#options.pull(lever, on ? (reason ?? 'no reason given') : undefined);
+    return { status: 200, body: this.#options.status() };
+  }
+
+  async #undo(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const { reason } = undoBody.parse(await readJson(request, claims));
+    return { status: 200, body: await this.#options.gateway.undo(reason, signal) };
+  }
+}
+
+function contentDigest(kind: string, digest: string): string {
+  return `v2 ${kind} ${digest}`;
+}
+
+async function readJson(request: IncomingMessage, claims: RequestClaims): Promise<unknown> {
+  const body = await readSmallBody(request, largestSmallBody);
+  checkBody(digestOf(body), claims);
+  try {
+    return JSON.parse(body.toString()) as unknown;
+  } catch {
+    throw new CausewayError('invalid', "the request's body is not JSON");
+  }
+}
+
+function checkBody(digest: string, claims: RequestClaims): void {
+  if (digest !== claims.body) {
+    throw new CausewayError('unauthorized', 'the body is not the one that the token was made for');
+  }
+}

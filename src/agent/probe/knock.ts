@@ -1,0 +1,32 @@
+import net from 'node:net';
+import type { Clock } from '../../runtime/clock.ts';
+import type { ProbeTarget } from './targets.ts';
+
+/** Errors that only an answer of the other side can bring about. */
+const answers = new Set(['ECONNREFUSED', 'ECONNRESET']);
+
+/**
+ * Whether anything answers a connection attempt within the limit. A connection that comes about is
+ * reset at once, so that it costs the other side no state.
+ */
+export function knock(
+  clock: Clock,
+  target: ProbeTarget,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect({ host: target.address, port: target.port });
+    const finish = (answered: boolean) => {
+      timer.cancel();
+      signal.removeEventListener('abort', onAbort);
+      socket.resetAndDestroy();
+      resolve(answered);
+    };
+    const onAbort = () => finish(false);
+    const timer = clock.timer(limitMs, () => finish(false));
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.once('connect', () => finish(true));
+    socket.on('error', (error: NodeJS.ErrnoException) => finish(answers.has(error.code ?? '')));
+  });
+}

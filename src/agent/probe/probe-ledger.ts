@@ -1,0 +1,72 @@
+import type { Address } from '../../domain/address.ts';
+
+export interface ProbeThresholds {
+  /** So many probes in a row without an answer make a destination silent. */
+  readonly fall: number;
+  /** So many answers in a row bring it back. */
+  readonly rise: number;
+}
+
+interface Record {
+  /** Nobody who has never answered can have fallen silent: a firewall may swallow our probes. */
+  hasAnswered: boolean;
+  isSilent: boolean;
+  /** Probes in a row that speak against how it is judged now. */
+  against: number;
+}
+
+/** Who answers and who has fallen silent, from single probes. */
+export class ProbeLedger {
+  readonly #thresholds: ProbeThresholds;
+  readonly #records = new Map<Address, Record>();
+  #silent = 0;
+
+  constructor(thresholds: ProbeThresholds) {
+    this.#thresholds = thresholds;
+  }
+
+  /** Forgets all that are no longer probed. */
+  keepOnly(addresses: ReadonlySet<Address>): void {
+    for (const [address, record] of this.#records) {
+      if (addresses.has(address)) continue;
+      if (record.isSilent) this.#silent -= 1;
+      this.#records.delete(address);
+    }
+  }
+
+  /** Answers whether the judgement on this address has changed. */
+  record(address: Address, answered: boolean): boolean {
+    const record = this.#records.get(address) ?? {
+      hasAnswered: false,
+      isSilent: false,
+      against: 0,
+    };
+    this.#records.set(address, record);
+    record.hasAnswered ||= answered;
+    const speaksAgainst = record.isSilent ? answered : !answered && record.hasAnswered;
+    record.against = speaksAgainst ? record.against + 1 : 0;
+    const { fall, rise } = this.#thresholds;
+    if (record.against < (record.isSilent ? rise : fall)) return false;
+    record.isSilent = !record.isSilent;
+    record.against = 0;
+    this.#silent += record.isSilent ? 1 : -1;
+    return true;
+  }
+
+  /** Whether everybody who ever answered is silent now: then it is this gateway that is cut off. */
+  get isCutOff(): boolean {
+    if (this.#silent < 2) return false;
+    for (const record of this.#records.values()) {
+      if (record.hasAnswered && !record.isSilent) return false;
+    }
+    return true;
+  }
+
+  /** Who should get no traffic by what this gateway sees. Nobody, while it is cut off itself. */
+  get silent(): Set<Address> {
+    const silent = new Set<Address>();
+    if (this.#silent === 0 || this.isCutOff) return silent;
+    for (const [address, record] of this.#records) if (record.isSilent) silent.add(address);
+    return silent;
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '../../domain/address.ts';
+import { parsePort } from '../../domain/port.ts';
+import { agreedSilence } from './agreed-silence.ts';
+import { ProbeLedger } from './probe-ledger.ts';
+import { probeTargets } from './targets.ts';
+import { makeEndpoint } from '../model/endpoint.ts';
+import { emptyState } from '../model/state.ts';
+import { endpointKey } from '../model/endpoint.ts';
+
+const [a, b, c] = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map(parseAddress) as [
+  ReturnType<typeof parseAddress>,
+  ReturnType<typeof parseAddress>,
+  ReturnType<typeof parseAddress>,
+];
+
+function ledgerAfter(...rounds: string[]): ProbeLedger {
+  const ledger = new ProbeLedger({ fall: 2, rise: 2 });
+  for (const round of rounds) {
+    for (const [index, answer] of round.split('').entries()) {
+      const address = [a, b, c][index];
+      if (address !== undefined) ledger.record(address, answer === '+');
+    }
+  }
+  return ledger;
+}
+
+describe('who is silent', () => {
+  test.each([
+    ['everybody answers', ['+++', '+++'], []],
+    ['one probe unanswered is no silence', ['+++', '-++'], []],
+    ['two in a row are', ['+++', '-++', '-++'], [a]],
+    ['two that are not in a row are not', ['+++', '-++', '+++', '-++'], []],
+    ['who never answered is not judged', ['-++', '-++', '-++'], []],
+    ['one answer does not bring it back', ['+++', '-++', '-++', '+++'], [a]],
+    ['two answers do', ['+++', '-++', '-++', '+++', '+++'], []],
+    ['when all go, it is us', ['+++', '---', '---'], []],
+    ['all but one', ['+++', '--+', '--+'], [a, b]],
+    ['a gateway that only ever heard one of three', ['+--', '---', '---'], [a]],
+  ])('%s', (_name, rounds, expected) => {
+    expect([...ledgerAfter(...rounds).silent]).toEqual(expected);
+  });
+
+  test('who is no longer probed is forgotten', () => {
+    const ledger = ledgerAfter('+++', '-++', '-++');
+    ledger.keepOnly(new Set([b, c]));
+    expect(ledger.silent.size).toBe(0);
+    expect(ledger.isCutOff).toBe(false);
+  });
+
+  test('the controller decides while it is there, the gateway alone while it is not', () => {
+    const own = new Set([a]);
+    const handed = new Set([b]);
+    expect(agreedSilence({ own, handed, isControllerPresent: true })).toBe(handed);
+    expect(agreedSilence({ own, handed: undefined, isControllerPresent: true })).toBe(own);
+    expect(agreedSilence({ own, handed, isControllerPresent: false })).toBe(own);
+  });
+});
+
+test('every destination is knocked at once, on TCP where it has that', () => {
+  const endpoint = (protocol: 'TCP' | 'UDP', port: number) =>
+    makeEndpoint({
+      address: parseAddress('192.0.2.1'),
+      protocol,
+      port: parsePort(port),
+      destinations: [{ address: a, port: parsePort(port), weight: 1 }],
+    });
+  const endpoints = [endpoint('UDP', 53), endpoint('TCP', 8080), endpoint('TCP', 8443)];
+  const state = {
+    ...emptyState,
+    endpoints: new Map(endpoints.map((each) => [endpointKey(each), each])),
+    nodes: new Map([[b, { address: b }]]),
+  };
+  expect(probeTargets(state, parsePort(10250))).toEqual([
+    { address: a, port: 8080 },
+    { address: b, port: 10250 },
+  ]);
+});

@@ -1,0 +1,47 @@
+import type { Address } from '../../domain/address.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
+import type { ProbeLedger } from './probe-ledger.ts';
+import type { ProbeTarget } from './targets.ts';
+
+export interface ProberOptions {
+  readonly clock: Clock;
+  readonly intervalMs: number;
+  readonly ledger: ProbeLedger;
+  targets(): readonly ProbeTarget[];
+  knock(target: ProbeTarget, limitMs: number, signal: AbortSignal): Promise<boolean>;
+  /** Called after a round or a probe that changed who is silent. */
+  onChange(silent: ReadonlySet<Address>): void;
+}
+
+/** Probes are sent in slices of an interval, so that they never come in one burst. */
+const slicesPerRound = 20;
+
+/**
+ * Knocks at every target once in each interval. An unanswered knock ends with its interval, so a target
+ * that falls silent is judged after at most one interval more than the threshold has probes.
+ */
+export async function runProber(options: ProberOptions, signal: AbortSignal): Promise<void> {
+  const { clock, intervalMs, ledger } = options;
+  const pending = new Set<Promise<void>>();
+  const probe = async (target: ProbeTarget) => {
+    const answered = await options.knock(target, intervalMs, signal);
+    if (!signal.aborted && ledger.record(target.address, answered)) options.onChange(ledger.silent);
+  };
+  while (!signal.aborted) {
+    const targets = options.targets();
+    ledger.keepOnly(new Set(targets.map(({ address }) => address)));
+    const slice = Math.ceil(targets.length / slicesPerRound);
+    const started = clock.monotonic();
+    for (let index = 0; index < slicesPerRound; index += 1) {
+      for (const target of targets.slice(index * slice, (index + 1) * slice)) {
+        const running: Promise<void> = probe(target).finally(() => pending.delete(running));
+        pending.add(running);
+      }
+      const due = started + ((index + 1) * intervalMs) / slicesPerRound;
+      const wait = sleep(clock, Math.max(0, due - clock.monotonic()), signal);
+      await wait.catch(() => undefined);
+      if (signal.aborted) break;
+    }
+  }
+  await Promise.all(pending);
+}
