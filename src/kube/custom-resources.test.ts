@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { answer, FakeKubeApi } from '../../test/doubles/fake-kube-api.ts';
+import { SimulatedClock } from '../runtime/simulated-clock.ts';
+import { KubeClient } from './client.ts';
+import type { CustomResourceDefinition } from './custom-resource-definition.ts';
+import { installCustomResources, resourceOf } from './custom-resources.ts';
+import type { Condition } from './object.ts';
+
+const definition: CustomResourceDefinition = {
+  metadata: { name: 'widgets.causeway.dev' },
+  spec: {
+    group: 'causeway.dev',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', kind: 'Widget' },
+    versions: [
+      { name: 'v1', served: true, storage: true },
+      { name: 'v1beta1', served: true, storage: false },
+    ],
+  },
+};
+
+function setUp(conditionsAt: (getNumber: number) => readonly Condition[]) {
+  const api = new FakeKubeApi();
+  const clock = new SimulatedClock();
+  const client = new KubeClient({ transport: api, clock });
+  let gets = 0;
+  api.fault = ({ method }) => {
+    if (method === 'PATCH') return answer(200, definition);
+    gets += 1;
+    return answer(200, { ...definition, status: { conditions: conditionsAt(gets) } });
+  };
+  const { signal } = new AbortController();
+  const installing = installCustomResources(client, [definition], {
+    clock,
+    signal,
+    fieldManager: 'causeway',
+  }).then(
+    () => 'installed',
+    (error: unknown) => error,
+  );
+  return { api, clock, installing };
+}
+
+describe('installCustomResources', () => {
+  it('applies and waits until the server serves it', async () => {
+    const { api, clock, installing } = setUp((number) =>
+      number < 4 ? [] : [{ type: 'Established', status: 'True' }],
+    );
+    await clock.advance(1_000);
+    expect(await installing).toBe('installed');
+    expect(api.requests.map(({ method }) => method)).toEqual(['PATCH', 'GET', 'GET', 'GET', 'GET']);
+  });
+
+  it('says when its names are taken', async () => {
+    const { clock, installing } = setUp(() => [
+      { type: 'NamesAccepted', status: 'False', message: '"widgets" is already in use' },
+    ]);
+    await clock.advance(1_000);
+    expect(await installing).toMatchObject({
+      code: 'conflict',
+      message: 'the names of widgets.causeway.dev are taken: "widgets" is already in use',
+    });
+  });
+
+  it('gives up after a while', async () => {
+    const { clock, installing } = setUp(() => []);
+    await clock.advance(61_000);
+    expect(await installing).toMatchObject({ code: 'timeout' });
+  });
+});
+
+describe('resourceOf', () => {
+  it('is the storage version unless another is named', () => {
+    expect(resourceOf(definition)).toEqual({
+      group: 'causeway.dev',
+      version: 'v1',
+      plural: 'widgets',
+      kind: 'Widget',
+      namespaced: true,
+    });
+    expect(resourceOf(definition, 'v1beta1').version).toBe('v1beta1');
+    expect(() => resourceOf(definition, 'v9')).toThrow('widgets.causeway.dev has no version v9');
+  });
+});

@@ -1,0 +1,95 @@
+import { CausewayError } from '../domain/error.ts';
+import { sleep, type Clock } from '../runtime/clock.ts';
+import type { KubeClient } from './client.ts';
+import type { CustomResourceDefinition } from './custom-resource-definition.ts';
+import type { Condition, KubeObject } from './object.ts';
+import { defineResource, type Resource } from './resource.ts';
+import { customResourceDefinitions } from './resources.ts';
+
+export interface InstallOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly fieldManager: string;
+  /** For all of them together. */
+  readonly timeoutMs?: number;
+}
+
+/** Installs or updates definitions and waits until the server serves them all. */
+export async function installCustomResources(
+  client: KubeClient,
+  definitions: readonly CustomResourceDefinition[],
+  options: InstallOptions,
+): Promise<void> {
+  const { clock, signal, fieldManager, timeoutMs = 60_000 } = options;
+  const giveUpAt = clock.monotonic() + timeoutMs;
+  await Promise.all(
+    definitions.map(async (definition) => {
+      await client.apply(customResourceDefinitions, definition, {
+        fieldManager,
+        force: true,
+        signal,
+      });
+      await waitUntilServed(client, definition.metadata?.name ?? '', giveUpAt, clock, signal);
+    }),
+  );
+}
+
+async function waitUntilServed(
+  client: KubeClient,
+  name: string,
+  giveUpAt: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 1_000)) {
+    const current = await client.get(customResourceDefinitions, { name }, { signal });
+    const conditions = current.status?.conditions ?? [];
+    if (isTrue(conditions, 'Established')) return;
+    const refused = conditions.find(
+      ({ type, status }) => type === 'NamesAccepted' && status === 'False',
+    );
+    if (refused !== undefined) {
+      throw new CausewayError(
+        'conflict',
+        `the names of ${name} are taken: ${refused.message ?? ''}`,
+        {
+          hint: 'Remove the other definition that uses the same plural, kind or short name.',
+        },
+      );
+    }
+    if (clock.monotonic() + delayMs > giveUpAt) {
+      throw new CausewayError('timeout', `the definition ${name} is still not served by the API`);
+    }
+    await sleep(clock, delayMs, signal);
+  }
+}
+
+export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+  return (
+    conditions?.some((condition) => condition.type === type && condition.status === 'True') === true
+  );
+}
+
+/** The resource that a definition makes; its storage version unless another is named. */
+export function resourceOf<T extends KubeObject>(
+  definition: CustomResourceDefinition,
+  version?: string,
+): Resource<T> {
+  const { group, names, scope, versions } = definition.spec;
+  const chosen = versions.find(({ name, storage }) =>
+    version === undefined ? storage : name === version,
+  );
+  if (chosen === undefined) {
+    throw new CausewayError(
+      'invalid',
+      `${names.plural}.${group} has no version ${version ?? 'to store'}`,
+    );
+  }
+  return defineResource<T>({
+    group,
+    version: chosen.name,
+    plural: names.plural,
+    kind: names.kind,
+    namespaced: scope === 'Namespaced',
+  });
+}

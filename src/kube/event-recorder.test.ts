@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { FakeKubeApi, failure } from '../../test/doubles/fake-kube-api.ts';
+import { silentLog } from '../runtime/log.ts';
+import { noMetrics } from '../runtime/metrics.ts';
+import { SimulatedClock, settled } from '../runtime/simulated-clock.ts';
+import { KubeClient } from './client.ts';
+import type { Event, Node, Service } from './core-objects.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { nodes, services } from './resources.ts';
+
+const web: Service = {
+  metadata: { namespace: 'default', name: 'web', uid: 'u1', resourceVersion: '7' },
+};
+const taken = { type: 'Warning', reason: 'AddressTaken', message: '192.0.2.1 is taken' } as const;
+
+function setUp() {
+  const api = new FakeKubeApi();
+  const clock = new SimulatedClock();
+  const client = new KubeClient({ transport: api, clock, random: () => 0 });
+  const recorder = new EventRecorder({
+    client,
+    component: 'causeway-controller',
+    instance: 'host-1',
+    clock,
+    log: silentLog,
+    metrics: noMetrics,
+  });
+  const controller = new AbortController();
+  const running = recorder.run(controller.signal);
+  const written = () =>
+    [...api.objects]
+      .filter(([key]) => key.startsWith('events/'))
+      .map(([, event]) => event as Event);
+  return {
+    api,
+    clock,
+    recorder,
+    written,
+    stop: async () => {
+      controller.abort();
+      await running;
+      expect(clock.pendingTimers).toBe(0);
+    },
+  };
+}
+
+describe('EventRecorder', () => {
+  it('writes what kubectl describe shows', async () => {
+    const { recorder, written, stop } = setUp();
+    recorder.record(services, web, taken);
+    await settled();
+    expect(written()).toMatchObject([
+      {
+        metadata: { namespace: 'default', name: expect.stringMatching(/^web\.[0-9a-f]+$/) },
+        involvedObject: {
+          apiVersion: 'v1',
+          kind: 'Service',
+          namespace: 'default',
+          name: 'web',
+          uid: 'u1',
+          resourceVersion: '7',
+        },
+        type: 'Warning',
+        reason: 'AddressTaken',
+        message: '192.0.2.1 is taken',
+        count: 1,
+        firstTimestamp: '2026-01-01T00:00:00Z',
+        lastTimestamp: '2026-01-01T00:00:00Z',
+        source: { component: 'causeway-controller', host: 'host-1' },
+      },
+    ]);
+    await stop();
+  });
+
+  it('counts what repeats itself, and starts anew after a while or when the event is gone', async () => {
+    const { api, clock, recorder, written, stop } = setUp();
+    recorder.record(services, web, taken);
+    recorder.record(services, web, taken);
+    await settled();
+    await clock.advance(60_000);
+    recorder.record(services, web, taken);
+    await settled();
+    expect(written()).toMatchObject([{ count: 3, lastTimestamp: '2026-01-01T00:01:00Z' }]);
+    recorder.record(services, web, { ...taken, message: '192.0.2.2 is taken' });
+    await settled();
+    expect(written()).toHaveLength(2);
+    await clock.advance(11 * 60_000);
+    recorder.record(services, web, taken);
+    await settled();
+    expect(written().map(({ count }) => count)).toEqual([3, 1, 1]);
+    const last = written().at(-1)?.metadata;
+    api.remove('events', 'default', last?.name ?? '');
+    recorder.record(services, web, taken);
+    await settled();
+    expect(written().map(({ count }) => count)).toEqual([3, 1, 1]);
+    await stop();
+  });
+
+  it('drops what is said too often about one object, and hears the others', async () => {
+    const { clock, recorder, written, stop } = setUp();
+    for (let index = 0; index < 100; index += 1) {
+      recorder.record(services, web, { ...taken, message: `try ${index}` });
+    }
+    recorder.record(services, { metadata: { namespace: 'default', name: 'other' } }, taken);
+    await settled();
+    expect(written()).toHaveLength(26);
+    await clock.advance(300_000);
+    recorder.record(services, web, taken);
+    recorder.record(services, web, { ...taken, message: 'too soon' });
+    await settled();
+    expect(written()).toHaveLength(27);
+    await stop();
+  });
+
+  it('puts events about objects of the whole cluster where kubectl looks for them', async () => {
+    const { recorder, written, stop } = setUp();
+    const node: Node = { metadata: { name: 'gateway-1', uid: 'n1' } };
+    recorder.record(nodes, node, taken);
+    await settled();
+    expect(written()[0]?.metadata?.namespace).toBe('default');
+    await stop();
+  });
+
+  it('neither fails nor waits when the server does, and goes on with the next', async () => {
+    const { api, clock, recorder, written, stop } = setUp();
+    let refusals = 4;
+    api.fault = () => (refusals-- > 0 ? failure(500, 'InternalError') : undefined);
+    recorder.record(services, web, taken);
+    recorder.record(services, web, { ...taken, reason: 'Other' });
+    await clock.advance(10_000);
+    expect(written().map(({ reason }) => reason)).toEqual(['Other']);
+    api.fault = () => failure(403, 'Forbidden');
+    recorder.record(services, web, { ...taken, reason: 'Forbidden' });
+    await settled();
+    await stop();
+  });
+
+  it('writes what is left when it is stopped', async () => {
+    const { recorder, written, stop } = setUp();
+    await settled();
+    recorder.record(services, web, taken);
+    await stop();
+    expect(written()).toHaveLength(1);
+  });
+
+  it('keeps messages within what the server takes', async () => {
+    const { recorder, written, stop } = setUp();
+    recorder.record(services, web, { ...taken, message: 'x'.repeat(5_000) });
+    await settled();
+    expect(written()[0]?.message).toHaveLength(1_000);
+    await stop();
+  });
+});

@@ -1,0 +1,41 @@
+import { CausewayError } from '../domain/error.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { WriteFence } from './requester.ts';
+
+/**
+ * The right to write, for as long as nobody else can have it. It ends by our own monotonic clock, well
+ * before others may take the lease over, whether or not we notice anything: a process that was
+ * suspended finds it expired when it wakes up. Give it to `client.withFence`.
+ */
+export class Leadership implements WriteFence {
+  readonly #clock: Clock;
+  readonly #lease: string;
+  #validUntil: number;
+
+  constructor(lease: string, clock: Clock, validUntil: number) {
+    this.#lease = lease;
+    this.#clock = clock;
+    this.#validUntil = validUntil;
+  }
+
+  get isHeld(): boolean {
+    return this.#clock.monotonic() < this.#validUntil;
+  }
+
+  remainingMs(): number {
+    const remaining = this.#validUntil - this.#clock.monotonic();
+    if (remaining > 0) return remaining;
+    throw new CausewayError('aborted', `the lease ${this.#lease} is lost: another may lead now`, {
+      hint: 'The process should end and start again; it must not write any more.',
+    });
+  }
+
+  /** Counted from before the renewal was sent: others count from after it arrived. */
+  extend(validUntil: number): void {
+    this.#validUntil = validUntil;
+  }
+
+  end(): void {
+    this.#validUntil = Number.NEGATIVE_INFINITY;
+  }
+}
