@@ -1,4 +1,4 @@
-import type { Ruleset } from './ruleset.ts';
+import type { PresentRuleset } from './ruleset.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What one element of a counting set has seen: new connections, and the bytes of their first packets. */
@@ -25,7 +25,7 @@ export interface Driver {
    * Lists the whole table; undefined when there is none. Its cost grows with the table, so it is for
    * the first look after a start, for diagnosis and for tests, never for a loop.
    */
-  read(signal?: AbortSignal): Promise<Ruleset | undefined>;
+  read(signal?: AbortSignal): Promise<PresentRuleset | undefined>;
   /** Counters of one counting set, by `elementId`. */
   counters(set: string, signal?: AbortSignal): Promise<ReadonlyMap<string, ElementCount>>;
   /**

@@ -32,9 +32,14 @@ export interface LayoutPlan {
   accept(): void;
 }
 
+/** Where connections must not go any more: an endpoint of one service, or a node as a whole. */
 export interface RemovedEndpoint {
-  readonly service: ServiceKey;
-  readonly protocol: Protocol;
   readonly address: Address;
-  readonly port: Port;
+  readonly endpoint?: {
+    readonly protocol: Protocol;
+    readonly port: Port;
+    /** What the connections were opened to. */
+    readonly virtualAddress: Address;
+    readonly virtualPort: Port;
+  };
 }

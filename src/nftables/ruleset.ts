@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Address } from '../domain/address.ts';
 import type { Rule, Verdict } from './expression.ts';
 
@@ -54,6 +55,36 @@ export interface Ruleset {
   readonly table: string;
   readonly chains: ReadonlyMap<string, Chain>;
   readonly sets: ReadonlyMap<string, NamedSet>;
+}
+
+/**
+ * A table as it was found. Rules are known by their digests, which their comments carry: what was
+ * asked for can be compared without translating the kernel's form back.
+ */
+export interface PresentRuleset {
+  readonly table: string;
+  /** Names this state of the kernel; a transaction can insist that nothing has happened since. */
+  readonly generation?: number;
+  readonly chains: ReadonlyMap<string, PresentChain>;
+  readonly sets: ReadonlyMap<string, NamedSet>;
+}
+
+export interface PresentChain {
+  readonly base?: BaseHook;
+  /** `ruleDigest` of each rule; empty for a rule that is not ours. */
+  readonly rules: readonly string[];
+}
+
+const digests = new WeakMap<Rule, string>();
+
+/** Equal exactly when the rules are. */
+export function ruleDigest(rule: Rule): string {
+  const known = digests.get(rule);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(rule);
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 20);
+  digests.set(rule, digest);
+  return digest;
 }
 
 /** What makes two elements of a set the same one: their key. */

@@ -10,7 +10,7 @@ import type { Endpoint } from './virtual-service.ts';
  * endpoint has its share and a little more. What a token takes depends on the circle, hardly on the
  * number of slots it is cut into; so when the table doubles, slot s becomes 2s and 2s + 1 and nearly
  * all keep their endpoint. The allowance over the exact share is what keeps a change local.
- * docs/decisions/0005-slot-tables.md has the figures.
+ * docs/decisions/0020-slot-tables.md has the figures.
  */
 export function buildSlotTable(endpoints: readonly Endpoint[], seed: number): readonly Endpoint[] {
   const parties = canonicalOrder(endpoints, seed);
@@ -21,11 +21,20 @@ export function buildSlotTable(endpoints: readonly Endpoint[], seed: number): re
   return fill(parties, size);
 }
 
+/** Sizes for up to four endpoints; from then on sixteen slots for each, rounded up to a power of two. */
+const smallTables = [0, 1, 8, 32, 64] as const;
+
+/** Every size a table can have. */
+export const tableSizes: readonly number[] = [
+  1,
+  8,
+  ...Array.from({ length: 13 }, (_, doublings) => 32 * 2 ** doublings),
+];
+
 /** How many slots a table has: a power of two, few for few endpoints. */
 export function slotCount(endpoints: readonly Endpoint[]): number {
   const shares = effectiveShares(endpoints);
-  if (shares <= 4) return [0, 1, 8, 32, 64][shares] ?? 64;
-  return Math.min(nextPowerOfTwo(shares) * slotsPerEndpoint, largestTable);
+  return smallTables[shares] ?? Math.min(nextPowerOfTwo(shares) * slotsPerEndpoint, largestTable);
 }
 
 const tokensPerEndpoint = 5;

@@ -24,6 +24,8 @@ export type Operation =
 export interface Transaction {
   readonly table: string;
   readonly operations: readonly Operation[];
+  /** Refuse with `conflict` if anything has changed since this generation was read. */
+  readonly basedOn?: number;
 }
 
 export function isEmpty(transaction: Transaction): boolean {

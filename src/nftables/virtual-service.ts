@@ -25,11 +25,13 @@ export type Affinity =
  * - `slots`: to one of the service's own endpoints
  * - `node-ports`: to one of the nodes that all such services share, on this service's node port
  * - `route-unchanged`: nothing is rewritten; the packet goes where the routes say
+ * - `hold`: a copy goes to an NFLOG group and the packet is dropped; whoever listens can replay it
  */
 export type Dispatch =
   | { readonly kind: 'slots'; readonly endpoints: readonly Endpoint[] }
   | { readonly kind: 'node-ports'; readonly nodePort: Port }
-  | { readonly kind: 'route-unchanged' };
+  | { readonly kind: 'route-unchanged' }
+  | { readonly kind: 'hold'; readonly logGroup: number };
 
 /** One address, protocol and port that clients connect to, and what happens then. */
 export interface VirtualService {
@@ -46,6 +48,11 @@ export interface VirtualService {
    * whose answers would not come back this way, see `LayoutSettings.localSources`.
    */
   readonly masquerade?: 'never' | 'needed' | 'always';
+  /**
+   * Whether the address belongs to services alone, so that anything else on it is refused; true when
+   * left out. False for a port on an address that the machine uses itself, such as a node port.
+   */
+  readonly exclusiveAddress?: boolean;
   /** What a client gets while there is no endpoint; `reject` when left out. */
   readonly withoutEndpoints?: 'reject' | 'drop';
 }

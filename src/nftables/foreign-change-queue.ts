@@ -1,0 +1,39 @@
+import type { ForeignChange } from './driver.ts';
+
+/**
+ * Foreign changes on their way to whoever repairs the table. Changes that pile up while nobody takes
+ * them become one: a single repair answers them all.
+ */
+export class ForeignChangeQueue {
+  #pending: ForeignChange | undefined;
+  #wake: (() => void) | undefined;
+
+  push(change: ForeignChange): void {
+    this.#pending ??= change;
+    this.#wake?.();
+  }
+
+  async *until(signal: AbortSignal): AsyncGenerator<ForeignChange> {
+    while (!signal.aborted) {
+      const change = this.#pending;
+      if (change === undefined) {
+        await this.#nextPush(signal);
+        continue;
+      }
+      this.#pending = undefined;
+      yield change;
+    }
+  }
+
+  #nextPush(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        signal.removeEventListener('abort', done);
+        this.#wake = undefined;
+        resolve();
+      };
+      this.#wake = done;
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}

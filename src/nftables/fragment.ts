@@ -1,0 +1,34 @@
+import type { Chain, Element, SetDefinition } from './ruleset.ts';
+
+/** An element and the set it belongs in. */
+export interface PlacedElement {
+  readonly set: string;
+  readonly element: Element;
+}
+
+/**
+ * What one source (a service, a policy, the skeleton) contributes to the ruleset. The ruleset is the
+ * sum of all fragments; several may contribute the same chain, set or element.
+ */
+export interface Fragment {
+  readonly chains: readonly Chain[];
+  readonly sets: readonly SetDefinition[];
+  readonly elements: readonly PlacedElement[];
+}
+
+export const emptyFragment: Fragment = { chains: [], sets: [], elements: [] };
+
+/** Collects a fragment piece by piece. */
+export class FragmentBuilder {
+  readonly chains: Chain[] = [];
+  readonly sets: SetDefinition[] = [];
+  readonly elements: PlacedElement[] = [];
+
+  element(set: string, key: Element['key'], value?: Element['value']): void {
+    this.elements.push({ set, element: value === undefined ? { key } : { key, value } });
+  }
+
+  range(set: string, first: Element['key'], last: Element['key']): void {
+    this.elements.push({ set, element: { key: first, keyEnd: last } });
+  }
+}

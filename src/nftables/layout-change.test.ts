@@ -1,0 +1,168 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseAddress as address } from '../domain/address.ts';
+import { parsePort as port } from '../domain/port.ts';
+import { parsePrefix as prefix } from '../domain/prefix.ts';
+import { applyOperations } from './apply-operations.ts';
+import { diff } from './diff.ts';
+import type { LayoutChange } from './layout-change.ts';
+import { buildRuleset, Layout } from './layout.ts';
+import { MemoryDriver } from './memory-driver.ts';
+import { elementId, emptyRuleset, ruleDigest, valueId, type Ruleset } from './ruleset.ts';
+import { isEmpty } from './transaction.ts';
+import { serviceKey, type LayoutSettings, type VirtualService } from './virtual-service.ts';
+
+const settings: LayoutSettings = {
+  table: 'causeway',
+  hashSeed: 0x1234,
+  localSources: [prefix('10.0.0.0/8'), prefix('fd00::/8')],
+  hairpin: true,
+  resumeConnections: true,
+};
+
+function service(overrides: Partial<VirtualService> = {}): VirtualService {
+  return {
+    address: address('192.0.2.1'),
+    protocol: 'TCP',
+    port: port(80),
+    dispatch: {
+      kind: 'slots',
+      endpoints: [1, 2, 3].map((last) => ({
+        address: address(`10.0.0.${last}`),
+        port: port(8080),
+      })),
+    },
+    ...overrides,
+  };
+}
+
+/** A small world in which services meet, share endpoints and change their minds. */
+const services = fc.record({
+  address: fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::1'),
+  protocol: fc.constantFrom('TCP', 'UDP', 'SCTP'),
+  port: fc.constantFrom(80, 81),
+  endpoints: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { maxLength: 5 }),
+  form: fc.constantFrom('slots', 'client-hash', 'client-timeout', 'node-ports', 'hold', 'routed'),
+  ranges: fc.constantFrom(undefined, [], ['4']),
+  masquerade: fc.constantFrom('never', 'needed', 'always'),
+});
+
+type Draft = typeof services extends fc.Arbitrary<infer T> ? T : never;
+
+function toService(draft: Draft): VirtualService {
+  const isSix = draft.address.includes(':');
+  const base = {
+    address: address(draft.address),
+    protocol: draft.protocol,
+    port: port(draft.port),
+    masquerade: draft.masquerade,
+    ...(draft.ranges === undefined
+      ? {}
+      : { sourceRanges: draft.ranges.map(() => prefix(isSix ? '2001:db8::/32' : '10.0.0.0/9')) }),
+  } as const;
+  if (draft.form === 'node-ports') {
+    return { ...base, dispatch: { kind: 'node-ports', nodePort: port(30_000 + draft.port) } };
+  }
+  if (draft.form === 'hold') return { ...base, dispatch: { kind: 'hold', logGroup: 5 } };
+  if (draft.form === 'routed') return { ...base, dispatch: { kind: 'route-unchanged' } };
+  const endpoints = draft.endpoints.map((last) => ({
+    address: address(isSix ? `fd00::${last}` : `10.0.0.${last}`),
+    port: port(8080),
+  }));
+  const affinity =
+    draft.form === 'client-hash'
+      ? ({ kind: 'client-hash' } as const)
+      : draft.form === 'client-timeout'
+        ? ({ kind: 'client-timeout', seconds: 60 } as const)
+        : ({ kind: 'none' } as const);
+  return { ...base, affinity, dispatch: { kind: 'slots', endpoints } };
+}
+
+const changes = fc.record({
+  set: fc
+    .uniqueArray(services, {
+      maxLength: 4,
+      selector: (s) => `${s.address} ${s.protocol} ${s.port}`,
+    })
+    .map((drafts) => drafts.map(toService)),
+  remove: fc
+    .array(services, { maxLength: 3 })
+    .map((drafts) => drafts.map(toService).map(serviceKey)),
+  nodes: fc.option(
+    fc.uniqueArray(fc.integer({ min: 1, max: 9 })).map((n) => n.map((i) => address(`10.7.0.${i}`))),
+    { nil: undefined },
+  ),
+});
+
+/** The ruleset in a form in which the order of chains, sets and elements does not show. */
+function fingerprint(ruleset: Ruleset): unknown {
+  const chains = [...ruleset.chains.values()].map(({ name, base, rules }) => [
+    name,
+    { base, rules: rules.map(ruleDigest) },
+  ]);
+  const sets = [...ruleset.sets.entries()].map(([name, set]) => [
+    name,
+    [...set.elements.values()].map((e) => `${elementId(e)} : ${valueId(e.value)}`).sort(),
+  ]);
+  return { chains: Object.fromEntries(chains), sets: Object.fromEntries(sets) };
+}
+
+describe('changes', () => {
+  test('one after another give what building from scratch gives', () => {
+    fc.assert(
+      fc.property(fc.array(changes, { minLength: 1, maxLength: 6 }), (steps) => {
+        const { layout, plan } = Layout.plan({ settings, services: [] });
+        let kernel = applyOperations(emptyRuleset('causeway'), plan.transaction.operations);
+        plan.accept();
+        for (const { nodes, ...rest } of steps) {
+          const change: LayoutChange = nodes === undefined ? rest : { ...rest, nodes };
+          const next = layout.plan(change);
+          kernel = applyOperations(kernel, next.transaction.operations);
+          next.accept();
+          expect(fingerprint(kernel)).toEqual(fingerprint(layout.ruleset()));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('that change nothing are empty', () => {
+    const { layout, plan } = Layout.plan({ settings, services: [service()] });
+    plan.accept();
+    expect(isEmpty(layout.plan({ set: [service()] }).transaction)).toBe(true);
+  });
+
+  test('are found by diff as well, and diff finds nothing afterwards', async () => {
+    const driver = new MemoryDriver('causeway');
+    const inputs = [
+      [service()],
+      [service({ port: port(81) }), service({ sourceRanges: [prefix('10.0.0.0/8')] })],
+      [],
+    ];
+    for (const input of inputs) {
+      const wanted = buildRuleset({ settings, services: input });
+      await driver.apply(diff(await driver.read(), wanted));
+      expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
+    }
+  });
+
+  test('name the endpoints that were given up', () => {
+    const { layout, plan } = Layout.plan({ settings, services: [service()] });
+    plan.accept();
+    const rest = { kind: 'slots', endpoints: [{ address: address('10.0.0.1'), port: port(8080) }] };
+    const next = layout.plan({ set: [service({ dispatch: rest as VirtualService['dispatch'] })] });
+    expect(next.removedEndpoints.map((removed) => removed.address)).toEqual([
+      '10.0.0.2',
+      '10.0.0.3',
+    ]);
+  });
+
+  test('that cannot be expressed are refused with the name of the service', () => {
+    const { layout } = Layout.plan({ settings, services: [] });
+    const mixed = { kind: 'slots', endpoints: [{ address: address('fd00::1'), port: port(80) }] };
+    expect(() =>
+      layout.plan({ set: [service({ dispatch: mixed as VirtualService['dispatch'] })] }),
+    ).toThrow('192.0.2.1 . TCP . 80');
+    expect(() => layout.plan({ set: [service(), service()] })).toThrow('described twice');
+  });
+});

@@ -1,0 +1,242 @@
+import { parseAddress, type Address } from '../domain/address.ts';
+import { CausewayError } from '../domain/error.ts';
+import { parsePort, protocols, type Protocol } from '../domain/port.ts';
+import { checkService } from './check-service.ts';
+import { ClaimChange, Claims } from './claims.ts';
+import type { Fragment } from './fragment.ts';
+import type {
+  AmbiguousEndpoint,
+  LayoutChange,
+  LayoutPlan,
+  RemovedEndpoint,
+} from './layout-change.ts';
+import { setNames } from './names.ts';
+import { nodesFragment } from './nodes-fragment.ts';
+import { families, protocolNumbers } from './operands.ts';
+import { podFragment, policyFragment, policyKey } from './policy-fragment.ts';
+import { emptyRuleset, type Field, type Ruleset } from './ruleset.ts';
+import { applyOperations } from './apply-operations.ts';
+import { serviceFragment } from './service-fragment.ts';
+import { skeleton } from './skeleton.ts';
+import type { Operation } from './transaction.ts';
+import {
+  serviceKey,
+  type IngressPolicy,
+  type LayoutInput,
+  type LayoutSettings,
+  type PodPolicies,
+  type ServiceKey,
+  type VirtualService,
+} from './virtual-service.ts';
+
+/** The ruleset for an input: a pure function, the same on every machine. */
+export function buildRuleset(input: LayoutInput): Ruleset {
+  return applyOperations(
+    emptyRuleset(input.settings.table),
+    Layout.plan(input).plan.transaction.operations,
+  );
+}
+
+/**
+ * The ruleset as it should be, held in a form in which a change costs what the change is worth and
+ * not what the ruleset is worth. Planning changes nothing; accept() does, once the kernel has
+ * followed. However the changes came, the result is that of buildRuleset on the sum of them.
+ */
+export class Layout {
+  readonly settings: LayoutSettings;
+  readonly #claims = new Claims();
+  #services = new Map<ServiceKey, VirtualService>();
+  #nodes: readonly Address[] = [];
+  #policies = new Map<string, IngressPolicy>();
+  #pods = new Map<Address, PodPolicies>();
+  #version = 0;
+
+  private constructor(settings: LayoutSettings) {
+    this.settings = settings;
+  }
+
+  /** A layout with nothing in it yet, and the plan that creates the table with all of the input. */
+  static plan(input: LayoutInput): { layout: Layout; plan: LayoutPlan } {
+    const { settings, services, ...rest } = input;
+    const layout = new Layout(settings);
+    const plan = layout.#planWith({ set: services, nodes: [], ...rest }, [
+      { after: skeleton(settings) },
+    ]);
+    const operations: Operation[] = [{ op: 'add-table' }, ...plan.transaction.operations];
+    return { layout, plan: { ...plan, transaction: { table: settings.table, operations } } };
+  }
+
+  get services(): ReadonlyMap<ServiceKey, VirtualService> {
+    return this.#services;
+  }
+
+  /** Throws `invalid` and changes nothing if a service cannot be expressed. */
+  plan(change: LayoutChange): LayoutPlan {
+    return this.#planWith(change, []);
+  }
+
+  /** Everything accepted so far, as a whole. Costs what the ruleset is worth. */
+  ruleset(): Ruleset {
+    return buildRuleset({
+      settings: this.settings,
+      services: [...this.#services.values()],
+      nodes: this.#nodes,
+      policies: [...this.#policies.values()],
+      pods: [...this.#pods.values()],
+    });
+  }
+
+  /** Endpoints whose connections may not survive a move to another gateway, and why. */
+  ambiguousEndpoints(): AmbiguousEndpoint[] {
+    const found: AmbiguousEndpoint[] = [];
+    for (const family of families) {
+      for (const elements of this.#claims.ambiguous(setNames.reverse(family))) {
+        const [address, number, port] = elements[0]?.key ?? [];
+        const protocol = protocolNamed(number);
+        if (protocol === undefined) continue;
+        found.push({
+          address: parseAddress(String(address)),
+          protocol,
+          port: parsePort(Number(port)),
+          services: elements.map(({ value }) => {
+            const [virtualAddress, virtualPort] =
+              value === undefined || 'kind' in value ? [] : value;
+            return serviceKey({
+              address: parseAddress(String(virtualAddress)),
+              protocol,
+              port: parsePort(Number(virtualPort)),
+            });
+          }),
+        });
+      }
+    }
+    return found;
+  }
+
+  #planWith(change: LayoutChange, extra: readonly FragmentChange[]): LayoutPlan {
+    const version = this.#version;
+    const services = this.#serviceChanges(change);
+    const policies =
+      change.policies === undefined ? this.#policies : keyed(change.policies, policyKey);
+    const pods = change.pods === undefined ? this.#pods : keyed(change.pods, (pod) => pod.address);
+    const claimChange = new ClaimChange(this.#claims);
+    const fragments = [
+      ...extra,
+      ...this.#nodeChanges(change.nodes, extra.length > 0),
+      ...this.#policyChanges(policies, pods),
+    ];
+    for (const { before, after } of fragments) {
+      if (before !== undefined) claimChange.remove(before);
+      if (after !== undefined) claimChange.add(after);
+    }
+    for (const { before, after } of services.values()) {
+      if (before !== undefined) claimChange.remove(serviceFragment(before, this.settings));
+      if (after !== undefined) claimChange.add(serviceFragment(after, this.settings));
+    }
+    const accept = () => {
+      if (version !== this.#version) {
+        throw new CausewayError('internal', 'a plan was accepted after the layout had moved on');
+      }
+      this.#version += 1;
+      claimChange.apply();
+      for (const [key, { after }] of services) {
+        if (after === undefined) this.#services.delete(key);
+        else this.#services.set(key, after);
+      }
+      this.#nodes = change.nodes ?? this.#nodes;
+      this.#policies = policies;
+      this.#pods = pods;
+    };
+    return {
+      transaction: { table: this.settings.table, operations: claimChange.operations() },
+      removedEndpoints: [
+        ...removedFromServices(services.values()),
+        ...removedNodes(this.#nodes, change.nodes),
+      ],
+      accept,
+    };
+  }
+
+  #serviceChanges(change: LayoutChange): Map<ServiceKey, ServiceChange> {
+    const changes = new Map<ServiceKey, ServiceChange>();
+    for (const key of change.remove ?? []) {
+      const before = this.#services.get(key);
+      if (before !== undefined) changes.set(key, { before, after: undefined });
+    }
+    for (const service of change.set ?? []) {
+      checkService(service);
+      const key = serviceKey(service);
+      if (changes.get(key)?.after !== undefined) {
+        throw new CausewayError('invalid', `the service ${key} is described twice`);
+      }
+      changes.set(key, { before: this.#services.get(key), after: service });
+    }
+    return changes;
+  }
+
+  #nodeChanges(nodes: readonly Address[] | undefined, isFirst: boolean): FragmentChange[] {
+    if (nodes === undefined) return [];
+    const after = nodesFragment(nodes, this.settings.hashSeed);
+    return [
+      isFirst ? { after } : { before: nodesFragment(this.#nodes, this.settings.hashSeed), after },
+    ];
+  }
+
+  #policyChanges(
+    policies: Map<string, IngressPolicy>,
+    pods: Map<Address, PodPolicies>,
+  ): FragmentChange[] {
+    if (policies === this.#policies && pods === this.#pods) return [];
+    const changes: FragmentChange[] = [];
+    for (const policy of this.#policies.values()) changes.push({ before: policyFragment(policy) });
+    for (const policy of policies.values()) changes.push({ after: policyFragment(policy) });
+    const known = (name: string) => this.#policies.has(name);
+    const willBeKnown = (name: string) => policies.has(name);
+    for (const pod of this.#pods.values()) changes.push({ before: podFragment(pod, known) });
+    for (const pod of pods.values()) changes.push({ after: podFragment(pod, willBeKnown) });
+    return changes;
+  }
+}
+
+interface FragmentChange {
+  readonly before?: Fragment;
+  readonly after?: Fragment;
+}
+
+interface ServiceChange {
+  readonly before: VirtualService | undefined;
+  readonly after: VirtualService | undefined;
+}
+
+function keyed<K, V>(items: readonly V[], keyOf: (item: V) => K): Map<K, V> {
+  return new Map(items.map((item) => [keyOf(item), item]));
+}
+
+function protocolNamed(number: Field | undefined): Protocol | undefined {
+  return protocols.find((name) => protocolNumbers[name] === number);
+}
+
+function* removedFromServices(changes: Iterable<ServiceChange>): Iterable<RemovedEndpoint> {
+  for (const { before, after } of changes) {
+    if (before?.dispatch.kind !== 'slots') continue;
+    const kept = new Set(
+      after?.dispatch.kind === 'slots'
+        ? after.dispatch.endpoints.map(({ address, port }) => `${address} ${port}`)
+        : [],
+    );
+    for (const { address, port } of before.dispatch.endpoints) {
+      if (kept.has(`${address} ${port}`)) continue;
+      const { protocol, address: virtualAddress, port: virtualPort } = before;
+      yield { address, endpoint: { protocol, port, virtualAddress, virtualPort } };
+    }
+  }
+}
+
+function removedNodes(
+  before: readonly Address[],
+  after: readonly Address[] | undefined,
+): RemovedEndpoint[] {
+  if (after === undefined) return [];
+  const kept = new Set(after);
+  return before.filter((node) => !kept.has(node)).map((address) => ({ address }));
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { Family } from '../domain/address.ts';
+
+/**
+ * Names inside our table. Those of the skeleton are fixed; the others carry a digest of what they
+ * stand for, never text that came from outside, so any legal policy name is safe and none can be
+ * taken for a chain of ours.
+ */
+export const chainNames = {
+  natPrerouting: 'nat-prerouting',
+  natOutput: 'nat-output',
+  natPostrouting: 'nat-postrouting',
+  filterInput: 'filter-input',
+  filterForward: 'filter-forward',
+  filterOutput: 'filter-output',
+  services: 'services',
+  rewriteSource: 'rewrite-source',
+  masqueradeAlways: 'masquerade-always',
+  virtualAddress: 'virtual-address',
+  refuse: 'refuse',
+} as const;
+
+/** Which part of a packet decides its slot. */
+export type HashBy = 'connection' | 'client';
+
+export const slotChain = (family: Family, by: HashBy, slots: number): string =>
+  `slots${family}-${by}-${slots}`;
+export const nodesChain = (family: Family, by: HashBy): string => `nodes${family}-${by}`;
+export const holdChain = (group: number): string => `hold-${group}`;
+
+const perFamily = (name: string) => (family: Family) => `${name}${family}`;
+export const setNames = {
+  /** Where a virtual address, protocol and port goes. */
+  services: perFamily('services'),
+  /** Connections to each service. */
+  counts: perFamily('counts'),
+  /** The endpoint of each slot of each service. */
+  slots: perFamily('slots'),
+  /** The endpoint chain of each slot of a service that remembers its clients. */
+  turns: perFamily('turns'),
+  /** An endpoint's way back to its virtual address. */
+  reverse: perFamily('reverse'),
+  reverseNodePorts: perFamily('reverse-node-ports'),
+  nodes: perFamily('nodes'),
+  nodeAddresses: perFamily('node-addresses'),
+  nodePorts: perFamily('node-ports'),
+  /** Addresses that belong to services alone. */
+  addresses: perFamily('addresses'),
+  /** Services that are routed and not rewritten. */
+  routed: perFamily('routed'),
+  /** Services without endpoints on addresses that are not theirs alone. */
+  refused: perFamily('refused'),
+  /** Services that masquerade always, or never. */
+  masquerade: perFamily('masquerade'),
+  localSources: perFamily('local-sources'),
+  hairpin: perFamily('hairpin'),
+  pods: perFamily('pods'),
+  vrrpPeers: perFamily('vrrp-peers'),
+} as const;
+
+/** The transport protocols that have ports. */
+export const portProtocols = 'port-protocols';
+
+/** A name for what has no fixed one. 80 bits: nobody finds two policies that share it. */
+export function derivedName(kind: string, ...identity: readonly string[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 20);
+  return `${kind}-${digest}`;
+}

@@ -1,0 +1,89 @@
+import type { Family } from '../domain/address.ts';
+import type { Protocol } from '../domain/port.ts';
+import type { Operand, Statement, Verdict } from './expression.ts';
+
+/** Short words for what rules are made of, so that the layout reads like the rules it stands for. */
+
+export const protocolNumbers: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
+export const vrrp = 112;
+
+export const families = [4, 6] as const;
+
+export const source = (family: Family): Operand => ({ kind: 'source', family });
+export const destination = (family: Family): Operand => ({ kind: 'destination', family });
+export const protocol: Operand = { kind: 'protocol' };
+export const sourcePort: Operand = { kind: 'source-port' };
+export const destinationPort: Operand = { kind: 'destination-port' };
+
+/** What a packet is sent to: the key of most maps. */
+export const target = (family: Family): Operand[] => [
+  destination(family),
+  protocol,
+  destinationPort,
+];
+
+/** What the connection was opened to, before its destination was rewritten. */
+export const originalTarget = (family: Family): Operand[] => [
+  { kind: 'original-destination', family },
+  protocol,
+  { kind: 'original-destination-port' },
+];
+
+export const equals = (operand: Operand, value: number | string): Statement => ({
+  kind: 'compare',
+  operand,
+  equal: true,
+  value,
+});
+
+export const isFamily = (family: Family): Statement =>
+  equals({ kind: 'family' }, family === 4 ? 2 : 10);
+
+export const isIn = (key: readonly Operand[], set: string): Statement => ({
+  kind: 'lookup',
+  key,
+  set,
+  present: true,
+});
+
+export const isNotIn = (key: readonly Operand[], set: string): Statement => ({
+  kind: 'lookup',
+  key,
+  set,
+  present: false,
+});
+
+export const verdict = (value: Verdict): Statement => ({ kind: 'verdict', verdict: value });
+export const accept = verdict({ kind: 'accept' });
+export const drop = verdict({ kind: 'drop' });
+export const goto = (chain: string): Statement => verdict({ kind: 'goto', chain });
+export const jump = (chain: string): Statement => verdict({ kind: 'jump', chain });
+
+/** The connection's destination was rewritten (IPS_DST_NAT). */
+export const isDestinationRewritten: Statement = {
+  kind: 'compare',
+  operand: { kind: 'connection-status' },
+  mask: 0x20,
+  equal: true,
+  value: 0x20,
+};
+
+/** Established or related. */
+export const isUnderWay: Statement = {
+  kind: 'compare',
+  operand: { kind: 'connection-state' },
+  mask: 0x6,
+  equal: false,
+  value: 0,
+};
+
+export const isReply = equals({ kind: 'connection-direction' }, 1);
+
+/** Not the first packet of a connection: of FIN, SYN, RST and ACK, something else than SYN alone. */
+export const isNotPlainSyn: Statement = {
+  kind: 'compare',
+  operand: { kind: 'tcp-flags' },
+  mask: 0x17,
+  equal: false,
+  value: 0x02,
+};

@@ -1,0 +1,264 @@
+import { addressToInteger, familyOf, type Address } from '../domain/address.ts';
+import type { NatTarget, Operand, Rule, Statement, Verdict } from './expression.ts';
+import { ruleText } from './nft-text.ts';
+import { evaluate, type Connection, type Packet } from './packet.ts';
+import type { Chain, Element, Field, Hook, Ruleset } from './ruleset.ts';
+
+/** A packet to ask about. What is left out is as for the first packet of a connection. */
+export type Probe = Omit<Packet, 'connection'> & { readonly connection?: Partial<Connection> };
+
+export interface TraceOptions {
+  /** Where the packet comes from: another machine, or a process on this one. */
+  readonly from: 'network' | 'local';
+  /** Addresses of this machine: packets to them are delivered here, all others forwarded. */
+  readonly localAddresses: readonly Address[];
+  /** Stands in for the kernel's random numbers, 0 to just under 1. */
+  readonly random?: () => number;
+}
+
+export interface Trace {
+  readonly outcome: 'delivered' | 'forwarded' | 'dropped' | 'rejected';
+  /** The packet as it leaves, rewritten. */
+  readonly packet: Packet;
+  /** The source is rewritten to an address of the machine's own choice. */
+  readonly masqueraded: boolean;
+  readonly rejectedWith?: 'tcp-reset' | 'port-unreachable';
+  /** Clients that dynamic sets have learned. */
+  readonly remembered: readonly { readonly set: string; readonly key: string }[];
+  readonly steps: readonly TraceStep[];
+}
+
+/** A rule that matched, in the words of nft. */
+export interface TraceStep {
+  readonly chain: string;
+  readonly rule: string;
+}
+
+/** Where does this packet end up? Walks the ruleset the way the kernel does. */
+export function tracePacket(ruleset: Ruleset, probe: Probe, options: TraceOptions): Trace {
+  return new Tracer(ruleset, probe, options).run();
+}
+
+type Ending = 'accept' | 'drop' | 'rejected';
+const deepestJump = 16;
+
+class Tracer {
+  readonly #ruleset: Ruleset;
+  readonly #options: TraceOptions;
+  readonly #random: () => number;
+  readonly #isNew: boolean;
+  #packet: Packet;
+  #masqueraded = false;
+  #rejectedWith: 'tcp-reset' | 'port-unreachable' | undefined;
+  readonly #remembered: { set: string; key: string }[] = [];
+  readonly #steps: TraceStep[] = [];
+
+  constructor(ruleset: Ruleset, probe: Probe, options: TraceOptions) {
+    this.#ruleset = ruleset;
+    this.#options = options;
+    this.#random = options.random ?? (() => 0);
+    const port = probe.destinationPort;
+    const connection: Connection = {
+      state: 'new',
+      reply: false,
+      destinationRewritten: false,
+      originalDestination: probe.destination,
+      ...(port === undefined ? {} : { originalDestinationPort: port }),
+      ...probe.connection,
+    };
+    this.#packet = { ...probe, connection };
+    this.#isNew = connection.state === 'new';
+  }
+
+  run(): Trace {
+    const fromNetwork = this.#options.from === 'network';
+    for (const hook of fromNetwork ? (['prerouting'] as const) : (['output'] as const)) {
+      const ending = this.#hook(hook);
+      if (ending !== 'accept') return this.#trace(ending);
+    }
+    const isLocal = this.#options.localAddresses.includes(this.#packet.destination);
+    if (isLocal) return this.#trace(this.#hook('input'), 'delivered');
+    const forwarded = fromNetwork ? this.#hook('forward') : 'accept';
+    if (forwarded !== 'accept') return this.#trace(forwarded);
+    return this.#trace(this.#hook('postrouting'), 'forwarded');
+  }
+
+  #trace(ending: Ending, outcome: 'delivered' | 'forwarded' = 'delivered'): Trace {
+    const outcomes = { accept: outcome, drop: 'dropped', rejected: 'rejected' } as const;
+    return {
+      outcome: outcomes[ending],
+      packet: this.#packet,
+      masqueraded: this.#masqueraded,
+      ...(this.#rejectedWith === undefined ? {} : { rejectedWith: this.#rejectedWith }),
+      remembered: this.#remembered,
+      steps: this.#steps,
+    };
+  }
+
+  #hook(hook: Hook): Ending {
+    const chains = [...this.#ruleset.chains.values()]
+      .filter((chain) => chain.base?.hook === hook)
+      .sort((a, b) => (a.base?.priority ?? 0) - (b.base?.priority ?? 0));
+    for (const chain of chains) {
+      // Only the first packet of a connection is shown to chains that rewrite.
+      if (chain.base?.type === 'nat' && !this.#isNew) continue;
+      const ending = this.#chain(chain, 0);
+      if (ending === 'drop' || ending === 'rejected') return ending;
+    }
+    return 'accept';
+  }
+
+  /** Undefined when the end of the chain is reached or a rule returns. */
+  #chain(chain: Chain, depth: number): Ending | undefined {
+    if (depth > deepestJump) throw new RangeError(`chains jump too deep at ${chain.name}`);
+    for (const rule of chain.rules) {
+      const result = this.#rule(chain, rule);
+      if (result === undefined) continue;
+      if (typeof result === 'string') return result;
+      if (!('chain' in result)) return result.kind === 'return' ? undefined : result.kind;
+      const ending = this.#chain(this.#chainNamed(result.chain), depth + 1);
+      if (ending !== undefined || result.kind === 'goto') return ending;
+    }
+    return undefined;
+  }
+
+  #rule(chain: Chain, rule: Rule): Verdict | Ending | undefined {
+    let matched = false;
+    for (const statement of rule.statements) {
+      const result = this.#statement(statement);
+      if (result === 'no-match') return undefined;
+      if (result === 'go-on') {
+        matched = true;
+        continue;
+      }
+      this.#steps.push({ chain: chain.name, rule: ruleText(rule) });
+      return result;
+    }
+    if (matched) this.#steps.push({ chain: chain.name, rule: ruleText(rule) });
+    return undefined;
+  }
+
+  #statement(statement: Statement): Verdict | Ending | 'go-on' | 'no-match' {
+    switch (statement.kind) {
+      case 'compare': {
+        const value = evaluate(statement.operand, this.#packet, this.#random);
+        if (value === undefined) return 'no-match';
+        const masked = statement.mask === undefined ? value : Number(value) & statement.mask;
+        return (masked === statement.value) === statement.equal ? 'go-on' : 'no-match';
+      }
+      case 'lookup': {
+        const key = this.#key(statement.key);
+        if (key === undefined) return 'no-match';
+        const found = this.#find(statement.set, key) !== undefined;
+        return found === statement.present ? 'go-on' : 'no-match';
+      }
+      case 'dispatch': {
+        const key = this.#key(statement.key);
+        const value = key === undefined ? undefined : this.#find(statement.map, key)?.value;
+        return value === undefined || !('kind' in value) ? 'no-match' : value;
+      }
+      case 'dnat':
+      case 'snat':
+        return this.#rewrite(statement.kind, statement.to);
+      case 'masquerade':
+        this.#masqueraded = true;
+        return 'accept';
+      case 'reject':
+        this.#rejectedWith = statement.reason;
+        return 'rejected';
+      case 'remember': {
+        const key = this.#key(statement.key);
+        if (key === undefined) return 'no-match';
+        this.#remembered.push({ set: statement.set, key: key.join(' . ') });
+        return 'go-on';
+      }
+      case 'log':
+        return 'go-on';
+      case 'verdict':
+        return statement.verdict;
+      default:
+        return statement satisfies never;
+    }
+  }
+
+  #rewrite(kind: 'dnat' | 'snat', target: NatTarget): 'accept' | 'no-match' {
+    const to = this.#target(target);
+    if (to === undefined) return 'no-match';
+    const { connection } = this.#packet;
+    this.#packet =
+      kind === 'dnat'
+        ? {
+            ...this.#packet,
+            destination: to.address,
+            destinationPort: to.port,
+            connection: { ...connection, destinationRewritten: true },
+          }
+        : { ...this.#packet, source: to.address, sourcePort: to.port };
+    return 'accept';
+  }
+
+  #target(target: NatTarget): { address: Address; port: number } | undefined {
+    switch (target.kind) {
+      case 'endpoint':
+        return { address: target.address, port: target.port };
+      case 'endpoint-map': {
+        const [address, port] = this.#value(target.map, target.key);
+        if (address === undefined || port === undefined) return undefined;
+        return { address: address as Address, port: Number(port) };
+      }
+      case 'split-maps': {
+        const [address] = this.#value(target.addressMap, target.addressKey);
+        const [port] = this.#value(target.portMap, target.portKey);
+        if (address === undefined || port === undefined) return undefined;
+        return { address: address as Address, port: Number(port) };
+      }
+      default:
+        return target satisfies never;
+    }
+  }
+
+  #value(map: string, operands: readonly Operand[]): readonly Field[] {
+    const key = this.#key(operands);
+    const value = key === undefined ? undefined : this.#find(map, key)?.value;
+    return value === undefined || 'kind' in value ? [] : value;
+  }
+
+  #key(operands: readonly Operand[]): Field[] | undefined {
+    const key: Field[] = [];
+    for (const operand of operands) {
+      const value = evaluate(operand, this.#packet, this.#random);
+      if (value === undefined) return undefined;
+      key.push(value as Field);
+    }
+    return key;
+  }
+
+  #find(name: string, key: readonly Field[]): Element | undefined {
+    const set = this.#ruleset.sets.get(name);
+    if (set === undefined) throw new RangeError(`a rule refers to ${name}, which is not there`);
+    if (set.definition.interval !== true) return set.elements.get(key.join(' . '));
+    const [value] = key;
+    for (const element of set.elements.values()) {
+      if (value !== undefined && isWithin(value, element)) return element;
+    }
+    return undefined;
+  }
+
+  #chainNamed(name: string): Chain {
+    const chain = this.#ruleset.chains.get(name);
+    if (chain === undefined) throw new RangeError(`a rule refers to ${name}, which is not there`);
+    return chain;
+  }
+}
+
+function isWithin(value: Field, { key, keyEnd }: Element): boolean {
+  const [first] = key;
+  const [last] = keyEnd ?? key;
+  if (first === undefined || last === undefined) return false;
+  if (typeof value === 'number') return value >= Number(first) && value <= Number(last);
+  if (familyOf(value) !== familyOf(first as Address)) return false;
+  const number = addressToInteger(value);
+  return (
+    number >= addressToInteger(first as Address) && number <= addressToInteger(last as Address)
+  );
+}

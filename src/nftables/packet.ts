@@ -1,0 +1,127 @@
+import { addressBytes, familyOf, type Address } from '../domain/address.ts';
+import type { Operand } from './expression.ts';
+import { jhash, scaleHash } from './jhash.ts';
+import type { Field } from './ruleset.ts';
+
+/** A packet as the tracer sees it, with what conntrack knows of its connection. */
+export interface Packet {
+  readonly source: Address;
+  readonly destination: Address;
+  /** The number that stands in the packet: 6 for TCP. */
+  readonly protocol: number;
+  readonly sourcePort?: number;
+  readonly destinationPort?: number;
+  /** A plain SYN when left out. */
+  readonly tcpFlags?: number;
+  readonly icmpType?: number;
+  readonly inputInterface?: string;
+  readonly outputInterface?: string;
+  readonly connection: Connection;
+}
+
+export interface Connection {
+  readonly state: 'new' | 'established' | 'related' | 'invalid';
+  readonly reply: boolean;
+  readonly destinationRewritten: boolean;
+  readonly originalDestination: Address;
+  readonly originalDestinationPort?: number;
+}
+
+const stateBits = { invalid: 1, established: 2, related: 4, new: 8 } as const;
+const synFlag = 0x02;
+const destinationRewrittenBit = 0x20;
+
+/** The operand's value for the packet; undefined where the packet has no such thing. */
+export function evaluate(
+  operand: Operand,
+  packet: Packet,
+  random: () => number,
+): Field | string | undefined {
+  const { connection } = packet;
+  switch (operand.kind) {
+    case 'source':
+      return ofFamily(packet.source, operand.family);
+    case 'destination':
+      return ofFamily(packet.destination, operand.family);
+    case 'original-destination':
+      return ofFamily(connection.originalDestination, operand.family);
+    case 'original-destination-port':
+      return connection.originalDestinationPort;
+    case 'hash':
+      return hashOf(operand.of, packet, operand.modulus, operand.seed);
+    case 'random':
+      return Math.floor(random() * operand.modulus);
+    case 'connection-state':
+      return stateBits[connection.state];
+    case 'connection-status':
+      return connection.destinationRewritten ? destinationRewrittenBit : 0;
+    case 'connection-direction':
+      return connection.state === 'invalid' ? undefined : Number(connection.reply);
+    default:
+      return plainOperand(operand.kind, packet);
+  }
+}
+
+type PlainKind = Exclude<
+  Operand['kind'],
+  | 'source'
+  | 'destination'
+  | 'original-destination'
+  | 'original-destination-port'
+  | 'hash'
+  | 'random'
+  | 'connection-state'
+  | 'connection-status'
+  | 'connection-direction'
+>;
+
+function plainOperand(kind: PlainKind, packet: Packet): number | string | undefined {
+  switch (kind) {
+    case 'protocol':
+      return packet.protocol;
+    case 'family':
+      return familyOf(packet.destination) === 4 ? 2 : 10;
+    case 'source-port':
+      return packet.sourcePort;
+    case 'destination-port':
+      return packet.destinationPort;
+    case 'tcp-flags':
+      return packet.protocol === 6 ? (packet.tcpFlags ?? synFlag) : undefined;
+    case 'icmp-type':
+      return packet.protocol === 1 ? packet.icmpType : undefined;
+    case 'icmpv6-type':
+      return packet.protocol === 58 ? packet.icmpType : undefined;
+    case 'input-interface':
+      return packet.inputInterface;
+    case 'output-interface':
+      return packet.outputInterface;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function ofFamily(address: Address, family: 4 | 6): Address | undefined {
+  return familyOf(address) === family ? address : undefined;
+}
+
+/** Lays the operands out as the kernel's registers hold them: each on a boundary of four bytes. */
+function hashOf(
+  operands: readonly Operand[],
+  packet: Packet,
+  modulus: number,
+  seed: number,
+): number | undefined {
+  const parts: Uint8Array[] = [];
+  for (const operand of operands) {
+    const value = evaluate(operand, packet, () => 0);
+    if (value === undefined) return undefined;
+    if (operand.kind === 'source-port' || operand.kind === 'destination-port') {
+      parts.push(Uint8Array.of(Number(value) >> 8, Number(value) & 0xff, 0, 0));
+    } else if (operand.kind === 'source' || operand.kind === 'destination') {
+      parts.push(addressBytes(value as Address));
+    } else {
+      parts.push(Uint8Array.of(Number(value), 0, 0, 0));
+    }
+  }
+  return scaleHash(jhash(Buffer.concat(parts), seed), modulus);
+}

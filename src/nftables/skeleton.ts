@@ -1,0 +1,284 @@
+import type { Family } from '../domain/address.ts';
+import type { Operand, Rule, Statement } from './expression.ts';
+import { FragmentBuilder, type Fragment } from './fragment.ts';
+import { chainNames, portProtocols, setNames, slotChain, type HashBy } from './names.ts';
+import {
+  accept,
+  destination,
+  drop,
+  equals,
+  families,
+  goto,
+  isDestinationRewritten,
+  isFamily,
+  isIn,
+  isNotIn,
+  isNotPlainSyn,
+  isReply,
+  jump,
+  originalTarget,
+  protocol,
+  protocolNumbers,
+  source,
+  sourcePort,
+  target,
+  vrrp,
+} from './operands.ts';
+import type { BaseHook, Chain, DataType, SetDefinition } from './ruleset.ts';
+import { tableSizes } from './slot-table.ts';
+import { mergedRanges } from './address-ranges.ts';
+import type { LayoutSettings } from './virtual-service.ts';
+
+/**
+ * The chains, rules and sets that are always there, however many services there are. What differs
+ * between services is in the elements of these sets. docs/nftables.md draws it.
+ */
+export function skeleton(settings: LayoutSettings): Fragment {
+  const fragment = new FragmentBuilder();
+  fragment.sets.push({ name: portProtocols, key: ['inet_proto'] });
+  for (const number of Object.values(protocolNumbers)) fragment.element(portProtocols, [number]);
+  for (const family of families) {
+    fragment.sets.push(...familySets(family));
+    fragment.chains.push(...slotChains(family, settings.hashSeed));
+  }
+  fragment.chains.push(...natChains(settings), ...filterChains(settings), ...addressChains());
+  addLocalSources(fragment, settings);
+  addVrrpPeers(fragment, settings);
+  return fragment;
+}
+
+export function addressType(family: Family): DataType {
+  return family === 4 ? 'ipv4_addr' : 'ipv6_addr';
+}
+
+/** What the hash looks at: all connections of a client alike, or each on its own. */
+export function hashed(family: Family, by: HashBy): Operand[] {
+  return by === 'client' ? [source(family)] : [source(family), sourcePort];
+}
+
+/** nft wants to know that there are ports before it rewrites one. */
+const hasPorts: Statement = isIn([protocol], portProtocols);
+
+const rule = (...statements: Statement[]): Rule => ({ statements });
+
+function familySets(family: Family): SetDefinition[] {
+  const address = addressType(family);
+  const key: DataType[] = [address, 'inet_proto', 'inet_service'];
+  const endpoint: DataType[] = [address, 'inet_service'];
+  return [
+    { name: setNames.services(family), key, value: 'verdict' },
+    { name: setNames.counts(family), key, counter: true },
+    { name: setNames.slots(family), key: [...key, 'slot'], value: endpoint },
+    { name: setNames.turns(family), key: [...key, 'slot'], value: 'verdict' },
+    { name: setNames.reverse(family), key, value: endpoint },
+    {
+      name: setNames.reverseNodePorts(family),
+      key: ['inet_proto', 'inet_service'],
+      value: endpoint,
+    },
+    { name: setNames.nodes(family), key: ['slot'], value: [address] },
+    { name: setNames.nodeAddresses(family), key: [address] },
+    { name: setNames.nodePorts(family), key, value: ['inet_service'] },
+    { name: setNames.addresses(family), key: [address] },
+    { name: setNames.routed(family), key },
+    { name: setNames.refused(family), key },
+    { name: setNames.masquerade(family), key, value: 'verdict' },
+    { name: setNames.localSources(family), key: [address], interval: true },
+    { name: setNames.hairpin(family), key: [address, address] },
+    { name: setNames.pods(family), key: [address], value: 'verdict' },
+    { name: setNames.vrrpPeers(family), key: [address] },
+  ];
+}
+
+/** One chain for each table size: the hash stands in the lookup itself, no packet mark is spent. */
+function slotChains(family: Family, seed: number): Chain[] {
+  const chains: Chain[] = [];
+  for (const by of ['connection', 'client'] as const) {
+    for (const modulus of tableSizes) {
+      const slot: Operand = { kind: 'hash', of: hashed(family, by), modulus, seed };
+      const dnat: Statement = {
+        kind: 'dnat',
+        family,
+        to: {
+          kind: 'endpoint-map',
+          map: setNames.slots(family),
+          key: [...target(family), slot],
+        },
+      };
+      chains.push({
+        name: slotChain(family, by, modulus),
+        rules: [rule(isFamily(family), hasPorts, dnat)],
+      });
+    }
+  }
+  return chains;
+}
+
+const nat = (hook: BaseHook['hook'], priority: number): BaseHook => ({
+  type: 'nat',
+  hook,
+  priority,
+});
+const filter = (hook: BaseHook['hook']): BaseHook => ({ type: 'filter', hook, priority: 0 });
+const destinationPriority = -100;
+const sourcePriority = 100;
+
+function natChains(settings: LayoutSettings): Chain[] {
+  const dispatch = families.flatMap((family) => [
+    rule(isFamily(family), isIn(target(family), setNames.counts(family))),
+    rule(isFamily(family), {
+      kind: 'dispatch',
+      key: target(family),
+      map: setNames.services(family),
+    }),
+  ]);
+  const toServices = [rule(jump(chainNames.services))];
+  return [
+    { name: chainNames.services, rules: dispatch },
+    {
+      name: chainNames.natPrerouting,
+      base: nat('prerouting', destinationPriority),
+      rules: toServices,
+    },
+    { name: chainNames.natOutput, base: nat('output', destinationPriority), rules: toServices },
+    {
+      name: chainNames.natPostrouting,
+      base: nat('postrouting', sourcePriority),
+      rules: [
+        ...(settings.resumeConnections ? families.flatMap(resumeRules) : []),
+        rule(isDestinationRewritten, jump(chainNames.rewriteSource)),
+      ],
+    },
+    { name: chainNames.rewriteSource, rules: families.flatMap(sourceRules(settings)) },
+    { name: chainNames.masqueradeAlways, rules: [rule({ kind: 'masquerade' })] },
+  ];
+}
+
+/**
+ * A server's packet of a connection that this machine has never seen: it gets its virtual address
+ * back. Never a plain SYN, which is a pod's own outgoing connection.
+ */
+function resumeRules(family: Family): Rule[] {
+  const from = [source(family), protocol, sourcePort];
+  const midStream = [equals(protocol, protocolNumbers.TCP), isNotPlainSyn, isFamily(family)];
+  const snat = (map: string, key: Operand[]): Statement => ({
+    kind: 'snat',
+    family,
+    to: { kind: 'endpoint-map', map, key },
+  });
+  return [
+    rule(...midStream, snat(setNames.reverse(family), from)),
+    rule(
+      ...midStream,
+      isIn([source(family)], setNames.nodeAddresses(family)),
+      snat(setNames.reverseNodePorts(family), [protocol, sourcePort]),
+    ),
+  ];
+}
+
+/** Services that say always or never first, then the clients that would be answered directly. */
+function sourceRules(settings: LayoutSettings): (family: Family) => Rule[] {
+  return (family) => [
+    ...Object.values(protocolNumbers).map((number) =>
+      rule(equals(protocol, number), isFamily(family), {
+        kind: 'dispatch',
+        key: originalTarget(family),
+        map: setNames.masquerade(family),
+      }),
+    ),
+    rule(
+      isFamily(family),
+      isIn([{ kind: 'original-destination', family }], setNames.addresses(family)),
+      isIn([source(family)], setNames.localSources(family)),
+      { kind: 'masquerade' },
+    ),
+    ...(settings.hairpin
+      ? [
+          rule(
+            isFamily(family),
+            isIn([source(family), destination(family)], setNames.hairpin(family)),
+            { kind: 'masquerade' },
+          ),
+        ]
+      : []),
+  ];
+}
+
+function filterChains(settings: LayoutSettings): Chain[] {
+  const virtual = families.flatMap((family) => [
+    rule(
+      isFamily(family),
+      isIn([destination(family)], setNames.addresses(family)),
+      goto(chainNames.virtualAddress),
+    ),
+    rule(isFamily(family), isIn(target(family), setNames.refused(family)), goto(chainNames.refuse)),
+  ]);
+  const peers = families.map((family) =>
+    rule(
+      equals(protocol, vrrp),
+      isFamily(family),
+      isNotIn([source(family)], setNames.vrrpPeers(family)),
+      drop,
+    ),
+  );
+  const pods = families.map((family) =>
+    rule(isDestinationRewritten, isFamily(family), {
+      kind: 'dispatch',
+      key: [destination(family)],
+      map: setNames.pods(family),
+    }),
+  );
+  return [
+    {
+      name: chainNames.filterInput,
+      base: filter('input'),
+      rules: [...(settings.vrrpPeers === undefined ? [] : peers), ...virtual],
+    },
+    { name: chainNames.filterForward, base: filter('forward'), rules: [...pods, ...virtual] },
+    { name: chainNames.filterOutput, base: filter('output'), rules: virtual },
+  ];
+}
+
+/** Types of ICMP that an address must answer to: echo, errors about its packets, neighbours. */
+const icmpTypes = [8, 3, 11, 12];
+const icmpv6Types = [128, 1, 2, 3, 4, 135, 136];
+
+/** What reaches a virtual address without having been sent on: little is let in, the rest refused. */
+function addressChains(): Chain[] {
+  const routed = families.map((family) =>
+    rule(isFamily(family), isIn(target(family), setNames.routed(family)), accept),
+  );
+  const icmp = icmpTypes.map((type) =>
+    rule(isFamily(4), equals(protocol, 1), equals({ kind: 'icmp-type' }, type), accept),
+  );
+  const icmpv6 = icmpv6Types.map((type) =>
+    rule(isFamily(6), equals(protocol, 58), equals({ kind: 'icmpv6-type' }, type), accept),
+  );
+  return [
+    {
+      name: chainNames.virtualAddress,
+      rules: [rule(isReply, accept), ...icmp, ...icmpv6, ...routed, rule(goto(chainNames.refuse))],
+    },
+    {
+      name: chainNames.refuse,
+      rules: [
+        rule(equals(protocol, protocolNumbers.TCP), { kind: 'reject', reason: 'tcp-reset' }),
+        rule({ kind: 'reject', reason: 'port-unreachable' }),
+      ],
+    },
+  ];
+}
+
+function addLocalSources(fragment: FragmentBuilder, settings: LayoutSettings): void {
+  for (const family of families) {
+    for (const range of mergedRanges(settings.localSources, family)) {
+      fragment.range(setNames.localSources(family), [range.first], [range.last]);
+    }
+  }
+}
+
+function addVrrpPeers(fragment: FragmentBuilder, settings: LayoutSettings): void {
+  for (const peer of new Set(settings.vrrpPeers)) {
+    fragment.element(setNames.vrrpPeers(peer.includes(':') ? 6 : 4), [peer]);
+  }
+}
