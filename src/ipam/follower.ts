@@ -7,6 +7,8 @@ import type { Ledger } from './ledger.ts';
 import { View } from './view.ts';
 
 const retryMs = 200;
+/** How often an answer is asked for from a watch that has nothing to tell. */
+const progressEveryMs = 50;
 const barrierLimitMs = 5_000;
 
 /** Keeps a view in step with the ledger, and says when it is new enough. */
@@ -88,8 +90,17 @@ export class Follower {
   /** Waits until the view is at this revision or beyond. */
   async reached(revision: number, signal: AbortSignal): Promise<void> {
     if (this.#loaded && this.view.revision >= revision) return;
-    this.#ledger.requestProgress();
-    while (!this.#loaded || this.view.revision < revision) await this.changed(signal);
+    // Asked for again and again: a watch that is still catching up doesn't answer.
+    const ask = () => {
+      this.#ledger.requestProgress();
+      return this.#clock.timer(progressEveryMs, () => (timer = ask()));
+    };
+    let timer = ask();
+    try {
+      while (!this.#loaded || this.view.revision < revision) await this.changed(signal);
+    } finally {
+      timer.cancel();
+    }
   }
 
   /** Waits until the view changes. */

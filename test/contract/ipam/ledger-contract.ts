@@ -148,9 +148,8 @@ async function collect(
   const batches: Batch[] = [];
   const watch = ledger.watch('state/', after, signal)[Symbol.asyncIterator]();
   for (let reached = after; reached < until; ) {
-    const next = watch.next();
-    ledger.requestProgress();
-    const result = await next;
+    const asking = setInterval(() => ledger.requestProgress(), 10);
+    const result = await watch.next().finally(() => clearInterval(asking));
     if (result.done === true) break;
     batches.push(result.value);
     reached = result.value.revision;

@@ -1,0 +1,151 @@
+import { CausewayError } from '../domain/error.ts';
+import { abortedBy } from '../runtime/clock.ts';
+import { EtcdClient, type EtcdOptions } from './etcd/etcd-client.ts';
+import type { GrpcStream } from './etcd/grpc-connection.ts';
+import {
+  decodeRangeResponse,
+  decodeTransactionResponse,
+  decodeWatchResponse,
+  encodeProgressRequest,
+  encodeRange,
+  encodeTransaction,
+  encodeWatch,
+  type KeyRange,
+  type RangeResponse,
+  type WatchResponse,
+} from './etcd/messages.ts';
+import { Inbox } from './etcd/inbox.ts';
+import {
+  endOfPrefix,
+  refuseMalformed,
+  type Batch,
+  type Committed,
+  type Entry,
+  type Ledger,
+  type Scan,
+  type Snapshot,
+  type Transaction,
+} from './ledger.ts';
+
+/** Small enough that neither side stops to breathe, large enough that 100,000 keys take 50 calls. */
+const pageSize = 2_000;
+
+/** The ledger in etcd, shared by any number of servers. */
+export class EtcdLedger implements Ledger {
+  readonly #client: EtcdClient;
+  readonly #root: string;
+  readonly #watches = new Set<GrpcStream>();
+
+  /** The root is put before every key, so that an etcd may serve others too. */
+  constructor(options: EtcdOptions & { readonly root: string }) {
+    this.#client = new EtcdClient(options);
+    this.#root = options.root;
+  }
+
+  async load(prefix: string, signal: AbortSignal): Promise<Snapshot> {
+    const end = this.#root + endOfPrefix(prefix);
+    const entries: Entry[] = [];
+    let revision: number | undefined;
+    for (let from = this.#root + prefix; ; ) {
+      // Later pages are read at the revision of the first: together they are one moment.
+      const pinned = revision === undefined ? {} : { revision };
+      const page = await this.#range({ key: from, end, limit: pageSize, ...pinned }, signal);
+      revision ??= page.revision;
+      for (const entry of page.entries) entries.push(this.#withoutRoot(entry));
+      const last = page.entries.at(-1);
+      if (!page.more || last === undefined) return { revision, entries };
+      from = `${last.key}\0`;
+    }
+  }
+
+  async scan({ from, to, limit, newestFirst }: Scan, signal: AbortSignal): Promise<Entry[]> {
+    const range = { key: this.#root + from, end: this.#root + to };
+    const page = await this.#range({ ...range, limit, descending: newestFirst }, signal);
+    return page.entries.map((entry) => this.#withoutRoot(entry));
+  }
+
+  async commit(transaction: Transaction, signal: AbortSignal): Promise<Committed> {
+    refuseMalformed(transaction);
+    const message = encodeTransaction({
+      conditions: transaction.conditions.map(({ key, revision }) => {
+        return { key: this.#root + key, revision };
+      }),
+      writes: transaction.writes.map(({ key, value }) => ({ key: this.#root + key, value })),
+    });
+    return decodeTransactionResponse(
+      await this.#client.call('/etcdserverpb.KV/Txn', message, signal),
+    );
+  }
+
+  /** Any linearizable read will do: its answer carries the revision. */
+  async barrier(signal: AbortSignal): Promise<number> {
+    return (await this.#range({ key: `${this.#root}barrier` }, signal)).revision;
+  }
+
+  async *watch(
+    prefix: string,
+    afterRevision: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<Batch, void> {
+    const inbox = new Inbox<Buffer>();
+    const onAbort = () => inbox.end(abortedBy(signal));
+    if (signal.aborted) throw abortedBy(signal);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const stream = await this.#client.stream(
+      '/etcdserverpb.Watch/Watch',
+      (message) => inbox.put(message),
+      (error) => inbox.end(error),
+      signal,
+    );
+    this.#watches.add(stream);
+    try {
+      const start = this.#root + prefix;
+      stream.send(encodeWatch(start, this.#root + endOfPrefix(prefix), afterRevision + 1));
+      for (;;) yield* this.#batchesOf(decodeWatchResponse(await inbox.take()));
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#watches.delete(stream);
+      stream.close();
+    }
+  }
+
+  requestProgress(): void {
+    for (const stream of this.#watches) stream.send(encodeProgressRequest());
+  }
+
+  close(): Promise<void> {
+    this.#client.close();
+    return Promise.resolve();
+  }
+
+  /** A response may tell of several transactions, each of them whole. */
+  *#batchesOf(response: WatchResponse): Generator<Batch, void> {
+    if (response.compactRevision !== 0) {
+      throw new CausewayError('gone', `etcd has compacted up to ${response.compactRevision}`);
+    }
+    if (response.canceled) {
+      throw new CausewayError('unavailable', `etcd ended the watch: ${response.cancelReason}`);
+    }
+    // The answer to its creation carries etcd's revision, which the watch has not reached yet.
+    if (response.created) return;
+    const batches = new Map<number, Batch['changes'][number][]>();
+    for (const { key, value, revision } of response.events) {
+      const change = { key: key.slice(this.#root.length), value, revision };
+      const changes = batches.get(revision);
+      if (changes === undefined) batches.set(revision, [change]);
+      else changes.push(change);
+    }
+    for (const [revision, changes] of batches) yield { revision, changes };
+    if (response.events.length === 0) yield { revision: response.revision, changes: [] };
+  }
+
+  async #range(range: KeyRange, signal: AbortSignal): Promise<RangeResponse> {
+    return decodeRangeResponse(
+      await this.#client.call('/etcdserverpb.KV/Range', encodeRange(range), signal),
+    );
+  }
+
+  #withoutRoot(entry: Entry): Entry {
+    return { ...entry, key: entry.key.slice(this.#root.length) };
+  }
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EtcdLedger } from '../../../src/ipam/etcd-ledger.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { startEtcdCluster, type EtcdCluster } from '../../services/etcd-cluster.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { ensureProgram } from '../../services/programs.ts';
+import { startTcpProxy } from '../../services/tcp-proxy.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { describeLedger } from './ledger-contract.ts';
+
+const never = new AbortController().signal;
+const available = await isAvailable(() => ensureProgram('etcd'));
+let roots = 0;
+const newRoot = () => `/test-${(roots += 1)}/`;
+const write = (key: string, value = 'x') => ({ conditions: [], writes: [{ key, value }] });
+
+describe.skipIf(!available)('on one etcd with TLS and users', () => {
+  let etcd: EtcdCluster;
+  const user = { name: 'causeway', password: 'secret' };
+  beforeAll(async () => {
+    etcd = await startEtcdCluster({ members: 1, tls: true });
+    const rights = { permType: 'READWRITE', key: 'Lw==', range_end: 'MA==' };
+    for (const [path, body] of [
+      ['auth/user/add', { name: 'root', password: 'root' }],
+      ['auth/role/add', { name: 'root' }],
+      ['auth/user/grant', { user: 'root', role: 'root' }],
+      ['auth/user/add', user],
+      ['auth/role/add', { name: 'ledger' }],
+      ['auth/role/grant', { name: 'ledger', perm: rights }],
+      ['auth/user/grant', { user: user.name, role: 'ledger' }],
+      ['auth/enable', {}],
+    ] as const) {
+      await etcd.call(0, path, body);
+    }
+  });
+  afterAll(() => etcd.stop());
+  const open = (more: object = {}) =>
+    new EtcdLedger({
+      endpoints: etcd.endpoints,
+      tls: etcd.tls,
+      user,
+      clock: systemClock,
+      root: newRoot(),
+      ...more,
+    });
+
+  describeLedger('etcd', () => {
+    const ledger = open();
+    return Promise.resolve({ ledger, close: () => ledger.close() });
+  });
+
+  test('says that a password is wrong', async () => {
+    const ledger = open({ user: { ...user, password: 'wrong' } });
+    await expect(ledger.barrier(never)).rejects.toMatchObject({ code: 'invalid' });
+    await ledger.close();
+  });
+
+  test('is refused without a certificate', async () => {
+    const ledger = open({ tls: { ca: etcd.tls?.ca } });
+    await expect(ledger.barrier(never)).rejects.toMatchObject({ code: 'unavailable' });
+    await ledger.close();
+  });
+
+  test('loads more than a page as of one revision', async () => {
+    const ledger = open();
+    for (let batch = 0; batch < 50; batch += 1) {
+      const writes = Array.from({ length: 100 }, (_, index) => ({
+        key: `state/${batch}-${index}`,
+        value: 'x',
+      }));
+      await ledger.commit({ conditions: [], writes }, never);
+    }
+    const { entries, revision } = await ledger.load('state/', never);
+    expect(new Set(entries.map(({ key }) => key)).size).toBe(5_000);
+    expect(revision).toBe(await ledger.barrier(never));
+    await ledger.close();
+  });
+});
+
+describe.skipIf(!available)('on three etcd members', () => {
+  let etcd: EtcdCluster;
+  beforeAll(async () => {
+    etcd = await startEtcdCluster({ members: 3 });
+  });
+  afterAll(() => etcd.stop());
+  const open = (endpoints = etcd.endpoints) =>
+    new EtcdLedger({ endpoints, clock: systemClock, root: newRoot(), callLimitMs: 1_000 });
+  const eventually = (ledger: EtcdLedger, key: string) =>
+    waitFor(`a commit of ${key}`, async () => (await ledger.commit(write(key), never)).applied);
+
+  describeLedger('etcd cluster', () => {
+    const ledger = open();
+    return Promise.resolve({ ledger, close: () => ledger.close() });
+  });
+
+  test('goes on with another member when the one it uses dies, and when it stops answering', async () => {
+    const ledger = open();
+    await ledger.commit(write('state/a'), never);
+    etcd.signal(0, 'SIGKILL');
+    await eventually(ledger, 'state/b');
+    await etcd.restart(0);
+    for (const member of [0, 1, 2]) {
+      etcd.signal(member, 'SIGSTOP');
+      await eventually(ledger, `state/stopped-${member}`);
+      etcd.signal(member, 'SIGCONT');
+    }
+    expect((await ledger.load('state/', never)).entries).toHaveLength(5);
+    await ledger.close();
+  });
+
+  test('goes on while the leader moves', async () => {
+    const ledger = open();
+    for (const member of [0, 1, 2]) {
+      await eventually(ledger, `state/before-${member}`);
+      await etcd.moveLeader(member).catch(() => undefined);
+      await eventually(ledger, `state/after-${member}`);
+    }
+    await ledger.close();
+  });
+
+  test('sends a call once: a cut connection is an error, and a repeat is the caller’s to decide', async () => {
+    const proxy = await startTcpProxy(Number(new URL(etcd.endpoints[0] ?? '').port));
+    const ledger = open([`http://127.0.0.1:${proxy.port}`]);
+    await ledger.commit(write('state/a'), never);
+    const commits = Array.from({ length: 20 }, (_, index) =>
+      ledger.commit(write(`state/${index}`), never),
+    );
+    proxy.cut();
+    const results = await Promise.allSettled(commits);
+    expect(results.some(({ status }) => status === 'rejected')).toBe(true);
+    for (const result of results) {
+      if (result.status === 'rejected')
+        expect(result.reason).toMatchObject({ code: 'unavailable' });
+    }
+    await eventually(ledger, 'state/after');
+    await ledger.close();
+    await proxy.close();
+  });
+
+  test('a watch from before a compaction ends with gone', async () => {
+    const ledger = open();
+    const { revision } = await ledger.commit(write('state/a'), never);
+    await ledger.commit(write('state/a', 'y'), never);
+    await ledger.commit(write('state/a', 'z'), never);
+    await etcd.compact();
+    const watch = ledger.watch('state/', revision, never)[Symbol.asyncIterator]();
+    await expect(watch.next()).rejects.toMatchObject({ code: 'gone' });
+    await ledger.close();
+  });
+});

@@ -1,0 +1,40 @@
+import net from 'node:net';
+
+export interface TcpProxy {
+  readonly port: number;
+  /** Cuts every connection that is open, in the middle of whatever it carries. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** A way to a port of this machine that can be cut. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const open = new Set<net.Socket>();
+  const track = (socket: net.Socket, other: net.Socket) => {
+    open.add(socket);
+    socket.on('error', () => other.destroy());
+    socket.on('close', () => {
+      open.delete(socket);
+      other.destroy();
+    });
+  };
+  const server = net.createServer((client) => {
+    const target = net.connect(targetPort, '127.0.0.1');
+    track(client, target);
+    track(target, client);
+    client.pipe(target);
+    target.pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    for (const socket of open) socket.resetAndDestroy();
+  };
+  return {
+    port: (server.address() as net.AddressInfo).port,
+    cut,
+    async close() {
+      cut();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
