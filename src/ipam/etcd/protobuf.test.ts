@@ -25,9 +25,7 @@ describe('the protobuf wire format', () => {
       conditions: [{ key: 'a', revision: 0 }],
       writes: [{ key: 'a', value: 'b' }],
     });
-    expect(message.toString('hex')).toBe(
-      '0a0710021a0161' + '3000' + '1208' + '1206' + '0a0161' + '120162',
-    );
+    expect(message.toString('hex')).toBe('0a0710021a01613000120812060a0161120162');
   });
 
   test('a negative number is recognised', () => {
