@@ -63,6 +63,7 @@ function retryReason(failure: Failure): RetryReason | undefined {
 export function parseRetryAfter(value: string | undefined, wallTime: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
-  const date = Date.parse(value);
+  // An HTTP date begins with the day's name; Date.parse alone would take almost anything.
+  const date = /^[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(date - wallTime, 0);
 }

@@ -1,4 +1,5 @@
 import { CausewayError } from '../../domain/error.ts';
+import type { BackoffPolicy } from '../../runtime/backoff.ts';
 import type { CallOptions } from '../call.ts';
 import { OpenStackError } from '../error.ts';
 import type { LoadBalancer } from './resources.ts';
@@ -17,9 +18,14 @@ export function isPending(loadBalancer: Pick<LoadBalancer, 'provisioningStatus'>
   return loadBalancer.provisioningStatus.startsWith('PENDING_');
 }
 
+/** Locked although the load balancer is not pending: a child of it is, or somebody was faster. */
+const contention: BackoffPolicy = { baseMs: 250, maxMs: 4_000, jitter: 0.5 };
+const mostContention = 8;
+
 /**
  * Does a write as soon as the load balancer is free for it: waits out the lock whenever the write
- * meets it, and tries again. Ends at the call's signal or when the load balancer ends in ERROR.
+ * meets it, and tries again. Ends at the call's signal, when the load balancer ends in ERROR, and when
+ * the write stays locked on a load balancer that is not pending.
  */
 export async function whenUnlocked<T>(
   waiter: LoadBalancerWaiter,
@@ -27,13 +33,13 @@ export async function whenUnlocked<T>(
   write: () => Promise<T>,
   call: CallOptions,
 ): Promise<T> {
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await write();
     } catch (error) {
-      if (!isLocked(error) && !(await isLockedByServerError(error, waiter, loadBalancerId, call))) {
-        throw error;
-      }
+      const locked =
+        isLocked(error) || (await isLockedByServerError(error, waiter, loadBalancerId, call));
+      if (!locked || tries > mostContention) throw error;
     }
     const { provisioningStatus } = await waiter.settled(loadBalancerId, call);
     if (provisioningStatus === 'ERROR') {
@@ -41,6 +47,7 @@ export async function whenUnlocked<T>(
         hint: 'Delete it with everything under it and create it again.',
       });
     }
+    if (tries > 1) await waiter.pause(contention, tries - 1, call.signal);
   }
 }
 

@@ -64,6 +64,11 @@ export class LoadBalancerWaiter {
     return this.#loadBalancing.loadBalancer(id, call);
   }
 
+  pause(pace: BackoffPolicy, failures: number, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#parts;
+    return sleep(clock, backoffDelay(pace, failures, random), signal);
+  }
+
   /** The load balancer once it is no longer pending: ACTIVE or ERROR. `not-found` when it is gone. */
   async settled(id: string, call: CallOptions): Promise<LoadBalancer> {
     const loadBalancer = await this.#wait(id, call);

@@ -1,0 +1,21 @@
+import { inspect } from 'node:util';
+import { expect, it } from 'vitest';
+import { Secret } from './secret.ts';
+
+it('shows itself to nobody but who asks', () => {
+  const secret = new Secret('hunter2');
+  const around = { deep: { list: [secret] } };
+  for (const text of [
+    String(secret),
+    `${secret.toString()}`,
+    JSON.stringify(around),
+    inspect(around, { depth: 9, showHidden: true }),
+    inspect(new Error('x', { cause: around })),
+  ]) {
+    expect(text).not.toContain('hunter2');
+  }
+  expect(secret.reveal()).toBe('hunter2');
+  expect(secret.removeFrom('bad password hunter2 (hunter2)')).toBe(
+    'bad password [secret] ([secret])',
+  );
+});

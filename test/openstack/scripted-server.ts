@@ -1,0 +1,79 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Received {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly url: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON unless it is a string. */
+  readonly body?: unknown;
+  /** Instead of an answer the connection is cut. */
+  readonly cut?: boolean;
+  /** The answer begins and then the connection is cut. */
+  readonly breakOff?: boolean;
+  /** Held back until the client gives up. */
+  readonly hang?: boolean;
+}
+
+export interface ScriptedServer extends AsyncDisposable {
+  readonly url: string;
+  readonly received: Received[];
+  close(): Promise<void>;
+}
+
+/** An HTTP server on a free port whose answers a test writes. */
+export async function startScriptedServer(
+  answer: (request: Received) => Answer | Promise<Answer>,
+): Promise<ScriptedServer> {
+  const received: Received[] = [];
+  const handle = async (request: http.IncomingMessage, response: http.ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString('utf8');
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const entry: Received = {
+      method: request.method ?? '',
+      url: request.url ?? '',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: request.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+    received.push(entry);
+    const { status, headers = {}, body, cut, hang, breakOff } = await answer(entry);
+    if (hang === true) return;
+    if (cut === true) {
+      request.socket.destroy();
+      return;
+    }
+    const payload = typeof body === 'string' ? body : JSON.stringify(body ?? {});
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    if (breakOff === true) {
+      response.write(payload, () => request.socket.destroy());
+      return;
+    }
+    response.end(status === 204 ? undefined : payload);
+  };
+  const server = http.createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      response.writeHead(599).end(String(error));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, received, close, [Symbol.asyncDispose]: close };
+}
