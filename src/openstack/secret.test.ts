@@ -7,7 +7,6 @@ it('shows itself to nobody but who asks', () => {
   const around = { deep: { list: [secret] } };
   for (const text of [
     String(secret),
-    `${secret.toString()}`,
     JSON.stringify(around),
     inspect(around, { depth: 9, showHidden: true }),
     inspect(new Error('x', { cause: around })),

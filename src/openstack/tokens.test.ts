@@ -42,6 +42,16 @@ async function startCloud(
   };
 }
 
+const isUnscoped = ({ body }: Received) =>
+  (body as { auth: { scope?: unknown } }).auth.scope === 'unscoped';
+
+interface ProjectLogin {
+  readonly auth: {
+    readonly identity: { readonly methods: string[] };
+    readonly scope: { readonly project: { readonly id: string } };
+  };
+}
+
 describe('tokens', () => {
   it('1,000 callers with a token that has just been refused cause one renewal', async () => {
     let valid = 'token-1';
@@ -143,9 +153,6 @@ describe('tokens', () => {
 });
 
 describe('credentials', () => {
-  const isUnscoped = ({ body }: Received) =>
-    (body as { auth: { scope?: unknown } }).auth.scope === 'unscoped';
-
   it('that Keystone refuses are fatal', async () => {
     await using test = await startCloud(() => ({
       status: 401,
@@ -251,10 +258,10 @@ describe('projects', () => {
         if (!path.endsWith('/auth/tokens')) {
           return { status: 200, body: { port: { ...port, name: headers['x-auth-token'] } } };
         }
-        const { scope, identity } = (body as { auth: Record<string, { methods: string[] }> }).auth;
-        if (String(scope) === 'unscoped') return tokenAnswer('unscoped');
-        expect(identity?.methods).toEqual(['token']);
-        const project = (scope as unknown as { project: { id: string } }).project.id;
+        if (isUnscoped(request)) return tokenAnswer('unscoped');
+        const { scope, identity } = (body as ProjectLogin).auth;
+        expect(identity.methods).toEqual(['token']);
+        const project = scope.project.id;
         scoped.push(project);
         return project === 'closed' ? { status: 401 } : tokenAnswer(`for-${project}`);
       },
