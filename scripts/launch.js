@@ -100,10 +100,17 @@ function isAlive(pid) {
   }
 }
 
-/** Runs a program in the foreground, passes signals on, and answers with its exit code. */
+/**
+ * Runs a program in the foreground, passes signals on, and answers with its exit code. Through the
+ * channel between them a Node program notices when this process is gone, however it went.
+ */
 export function run(program, args, options = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: 'inherit', cwd: root, ...options });
+    const child = spawn(program, args, {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      cwd: root,
+      ...options,
+    });
     const forward = (signal) => child.kill(signal);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
     for (const signal of signals) process.on(signal, forward);

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { completionCommand } from './completion.ts';
+import { playgroundCommand } from './playground.ts';
 import { causewayVersion } from './version.ts';
 
 /** The whole command line. One file for each command; this one only lists them. */
@@ -11,7 +12,7 @@ export function buildProgram(): Command {
     .showHelpAfterError('(causeway COMMAND --help shows what it takes)')
     .showSuggestionAfterError()
     .enablePositionalOptions();
-  for (const command of [completionCommand()]) {
+  for (const command of [playgroundCommand(), completionCommand()]) {
     program.addCommand(command);
   }
   return program;

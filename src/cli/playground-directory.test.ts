@@ -1,0 +1,22 @@
+import { spawn } from 'node:child_process';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { makePlaygroundDirectory } from './playground-directory.ts';
+
+test('makes its own directory, sweeps those of the dead, and leaves the living alone', async () => {
+  const base = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-sweep-'));
+  const child = spawn(process.execPath, ['-e', '']);
+  await new Promise((resolve) => child.once('exit', resolve));
+  await fs.mkdir(path.join(base, `causeway-playground-${child.pid}`));
+  await fs.mkdir(path.join(base, 'causeway-playground-1'));
+  await fs.mkdir(path.join(base, 'something-else'));
+  const directory = await makePlaygroundDirectory(base);
+  expect((await fs.readdir(base)).sort()).toEqual([
+    'causeway-playground-1',
+    path.basename(directory),
+    'something-else',
+  ]);
+  await fs.rm(base, { recursive: true });
+});

@@ -1,0 +1,93 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { Command } from 'commander';
+import { CausewayError } from '../domain/error.ts';
+import { startEmbeddedKubernetes } from '../sandbox/kubernetes/start.ts';
+import { style } from './output.ts';
+import { makePlaygroundDirectory } from './playground-directory.ts';
+import { stopSignal } from './stop-signal.ts';
+
+interface PlaygroundOptions {
+  readonly readyFile?: string;
+  readonly port?: string;
+}
+
+/** What scripts read from the ready file. */
+interface Ready {
+  readonly kubeconfig: string;
+}
+
+/** `causeway playground`: everything on one machine, with nothing to install. */
+export function playgroundCommand(): Command {
+  return new Command('playground')
+    .description('run an embedded Kubernetes API on this machine, to try things with kubectl')
+    .option('--ready-file <file>', 'write a JSON file once everything is up, for scripts')
+    .option('--port <number>', 'port of the Kubernetes API (default: a free one)')
+    .addHelpText('after', '\nStop it with Ctrl-C; nothing is left behind.')
+    .action((options: PlaygroundOptions) => runPlayground(options, stopSignal()));
+}
+
+async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): Promise<void> {
+  const port = options.port === undefined ? 0 : parsePortOption(options.port);
+  const directory = await makePlaygroundDirectory();
+  try {
+    const kubernetes = await startEmbeddedKubernetes({ port });
+    const kubeconfig = path.join(directory, 'kubeconfig');
+    await fs.writeFile(kubeconfig, kubernetes.kubeconfig, { mode: 0o600 });
+    if (options.readyFile !== undefined) await writeReadyFile(options.readyFile, { kubeconfig });
+    process.stdout.write(welcome(kubernetes.url, kubeconfig));
+    await aborted(signal);
+    process.stdout.write('\nStopping.\n');
+    await kubernetes.stop();
+  } finally {
+    if (options.readyFile !== undefined) await fs.rm(options.readyFile, { force: true });
+    await fs.rm(directory, { recursive: true, force: true });
+  }
+}
+
+function parsePortOption(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65535) {
+    throw new CausewayError('invalid', `--port: ${JSON.stringify(text)} is not a port`, {
+      hint: 'Ports are whole numbers from 1 to 65535; 0 takes a free one.',
+    });
+  }
+  return port;
+}
+
+/** Appears whole or not at all, because a script may be waiting for it. */
+async function writeReadyFile(file: string, ready: Ready): Promise<void> {
+  const unfinished = `${file}.${process.pid}`;
+  try {
+    await fs.writeFile(unfinished, `${JSON.stringify(ready, undefined, 2)}\n`, { mode: 0o600 });
+    await fs.rename(unfinished, file);
+  } catch (error) {
+    throw new CausewayError('invalid', `--ready-file: ${file} can't be written`, { cause: error });
+  }
+}
+
+const example = path.join(import.meta.dirname, '..', '..', 'examples', 'web.yaml');
+
+function welcome(url: string, kubeconfig: string): string {
+  return `
+${style('bold', 'The Causeway playground is ready.')}
+
+  Kubernetes API   ${url} (embedded in this process)
+  kubeconfig       ${kubeconfig}
+
+A first thing to try, in another terminal:
+
+  ${style('cyan', `export KUBECONFIG=${kubeconfig}`)}
+  ${style('cyan', `kubectl apply -f ${example}`)}
+  ${style('cyan', 'kubectl get services,deployments')}
+
+Ctrl-C stops it and leaves nothing behind.
+`;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
