@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import { runAsLeader } from '../../../src/kube/leader-election.ts';
+import { leases } from '../../../src/kube/resources.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import {
+  prepareKubernetes,
+  startKubernetes,
+  type RealKubernetes,
+} from '../../services/kubernetes.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { clientFor, connectionTo } from './cluster.ts';
+
+const available = await isAvailable(() => prepareKubernetes());
+
+describe.skipIf(!available)('leader election on a real kube-apiserver', () => {
+  let cluster: RealKubernetes;
+  let client: KubeClient;
+  beforeAll(async () => {
+    cluster = await startKubernetes();
+    client = clientFor(await connectionTo(cluster));
+  });
+  afterAll(async () => {
+    await client?.close();
+    await cluster?.stop();
+  });
+
+  const lease = { namespace: 'default', name: 'test' };
+  const leaders: string[] = [];
+  let mostAtOnce = 0;
+  function start(identity: string) {
+    const stop = new AbortController();
+    const ended = runAsLeader(
+      {
+        client,
+        lease,
+        identity,
+        clock: systemClock,
+        log: silentLog,
+        metrics: noMetrics,
+        times: { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 200 },
+      },
+      async (_, signal) => {
+        leaders.push(identity);
+        mostAtOnce = Math.max(mostAtOnce, leaders.length);
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        leaders.splice(leaders.indexOf(identity), 1);
+      },
+      stop.signal,
+    );
+    return { stop: () => stop.abort(), ended };
+  }
+
+  it('passes the lease from one to the next, one leader at a time', async () => {
+    const one = start('one');
+    await waitFor('one to lead', () => leaders.length === 1);
+    const others = [start('two'), start('three')];
+    const renewed = (await client.get(leases, lease)).spec?.renewTime;
+    await waitFor('a renewal', async () => {
+      return (await client.get(leases, lease)).spec?.renewTime !== renewed;
+    });
+    expect(leaders).toEqual(['one']);
+    one.stop();
+    await one.ended;
+    await waitFor('another to lead', () => leaders.length === 1);
+    expect(['two', 'three']).toContain(leaders[0]);
+    for (const other of others) other.stop();
+    await Promise.all(others.map(({ ended }) => ended));
+    expect((await client.get(leases, lease)).spec?.holderIdentity ?? '').toBe('');
+  });
+
+  it('never has two leaders across a crash of the server', async () => {
+    const one = start('four');
+    const ended = one.ended.catch(() => 'lost');
+    await waitFor('four to lead', () => leaders[0] === 'four');
+    const two = start('five');
+    await cluster.restart();
+    // Whether the lease survived depends on how long the restart took.
+    await waitFor('somebody to lead', () => leaders.length === 1);
+    one.stop();
+    await ended;
+    await waitFor('the other to lead', () => leaders[0] === 'five');
+    two.stop();
+    await two.ended;
+    expect(mostAtOnce).toBe(1);
+  });
+});

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import type { ConfigMap } from '../../../src/kube/core-objects.ts';
+import { keyOf } from '../../../src/kube/object.ts';
+import { withSlimMetadata } from '../../../src/kube/projection.ts';
+import { Reflector } from '../../../src/kube/reflector.ts';
+import { configMaps } from '../../../src/kube/resources.ts';
+import { Store } from '../../../src/kube/store.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { startTcpProxy, type TcpProxy } from '../../doubles/tcp-proxy.ts';
+import {
+  prepareKubernetes,
+  startKubernetes,
+  type RealKubernetes,
+} from '../../services/kubernetes.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { clientFor, connectionTo } from './cluster.ts';
+
+const available = await isAvailable(() => prepareKubernetes());
+const namespace = 'default';
+const labels = { suite: 'reflector' };
+
+describe.skipIf(!available)('the reflector on a real kube-apiserver', () => {
+  let cluster: RealKubernetes;
+  let direct: KubeClient;
+  let network: TcpProxy;
+  let through: KubeClient;
+  const store = new Store<ConfigMap>();
+  const seen: string[] = [];
+  const states = new Set<string>();
+  const restarts: object[] = [];
+  const stop = new AbortController();
+  let reflector: Reflector<ConfigMap, ConfigMap>;
+  let running: Promise<void>;
+
+  beforeAll(async () => {
+    cluster = await startKubernetes();
+    const { hostname, port } = new URL(cluster.url);
+    network = await startTcpProxy({ host: hostname, port: Number(port) });
+    direct = clientFor(await connectionTo(cluster));
+    const server = `https://127.0.0.1:${network.port}`;
+    through = clientFor(await connectionTo(cluster, { server }));
+    for (const name of ['a', 'b']) await create(name);
+    store.onChange((change) => {
+      const object = change.type === 'deleted' ? change.before : change.after;
+      seen.push(`${change.type} ${change.key}`);
+      if (change.type === 'deleted') return;
+      const state = `${object.metadata?.uid} ${object.metadata?.resourceVersion}`;
+      expect(states.has(state), `${state} was told twice`).toBe(false);
+      states.add(state);
+    });
+    reflector = new Reflector({
+      client: through,
+      resource: configMaps,
+      store,
+      projection: withSlimMetadata,
+      selection: { labelSelector: 'suite=reflector' },
+      clock: systemClock,
+      log: silentLog,
+      metrics: { ...noMetrics, counter: () => ({ add: (labels) => restarts.push(labels) }) },
+    });
+    running = reflector.run(stop.signal);
+    await store.synced;
+  });
+
+  afterAll(async () => {
+    stop.abort();
+    await running;
+    await Promise.all([direct?.close(), through?.close()]);
+    await network?.close();
+    await cluster?.stop();
+  });
+
+  const create = (name: string) =>
+    direct.create(configMaps, { metadata: { namespace, name, labels } });
+  const touch = (name: string, value: string) =>
+    direct.patchMerge(configMaps, { namespace, name }, { data: { value } });
+  const remove = (name: string) => direct.delete(configMaps, { namespace, name });
+
+  /** Waits until the store holds what the server has, and answers with what the handlers were told. */
+  async function caughtUp(): Promise<string[]> {
+    await waitFor('the store to hold what the server has', async () => {
+      const versions = (objects: Iterable<ConfigMap>) =>
+        [...objects].map((each) => `${keyOf(each)} ${each.metadata?.resourceVersion}`).sort();
+      const there: ConfigMap[] = [];
+      for await (const each of direct.list(configMaps, { labelSelector: 'suite=reflector' })) {
+        there.push(each);
+      }
+      return versions(there).join() === versions(store.values()).join();
+    });
+    return seen.splice(0).sort();
+  }
+
+  it('loads what is there, without managed fields', async () => {
+    expect(await caughtUp()).toEqual(['added default/a', 'added default/b']);
+    expect(store.get('default/a')?.metadata?.managedFields).toBeUndefined();
+    expect(reflector.readiness()).toBeUndefined();
+  });
+
+  it('follows changes, also those that move objects in and out of the selection', async () => {
+    await create('c');
+    await touch('a', '1');
+    await remove('b');
+    await direct.patchMerge(
+      configMaps,
+      { namespace, name: 'c' },
+      { metadata: { labels: { suite: null } } },
+    );
+    await waitFor('c to be gone', () => store.get('default/c') === undefined && seen.length >= 4);
+    expect(await caughtUp()).toEqual([
+      'added default/c',
+      'deleted default/b',
+      'deleted default/c',
+      'updated default/a',
+    ]);
+  });
+
+  it('survives cut connections', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      network.cut();
+      await touch('a', `cut ${round}`);
+      network.mend();
+      expect(await caughtUp()).toEqual(['updated default/a']);
+    }
+  });
+
+  it('survives a crash of the server', async () => {
+    await cluster.restart();
+    await create('after-crash');
+    expect(await caughtUp()).toEqual(['added default/after-crash']);
+  });
+
+  it('lists again as a difference when the history it needs is compacted', async () => {
+    network.cut();
+    await touch('a', 'before the compaction');
+    await remove('after-crash');
+    await create('late');
+    await cluster.etcd.compact();
+    await cluster.restart();
+    network.mend();
+    expect(await caughtUp()).toEqual([
+      'added default/late',
+      'deleted default/after-crash',
+      'updated default/a',
+    ]);
+    expect(restarts).toContainEqual({ resource: 'configmaps', reason: 'gone' });
+    await waitFor('the reflector to follow again', () => reflector.state === 'watching');
+  });
+});
