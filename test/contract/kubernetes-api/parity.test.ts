@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { prepareKubernetes } from '../../services/kubernetes.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { scenarios } from './scenarios.ts';
+import { type ServerUnderTest, startEmbeddedServer, startRealServer } from './server-under-test.ts';
+import { transcribe } from './transcript.ts';
+
+describe.runIf(await isAvailable(prepareKubernetes))(
+  'the embedded API answers as a real one',
+  () => {
+    let embedded: ServerUnderTest;
+    let real: ServerUnderTest;
+
+    beforeAll(async () => {
+      [embedded, real] = await Promise.all([startEmbeddedServer(), startRealServer()]);
+    });
+
+    afterAll(async () => {
+      await Promise.all([embedded.stop(), real.stop()]);
+    });
+
+    test.each(scenarios)('$name', async ({ name, steps }) => {
+      const namespace = name.toLowerCase().replaceAll(/[^a-z]+/g, '-');
+      const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+      await Promise.all(
+        [embedded, real].map((server) => server.call('POST', '/api/v1/namespaces', { body })),
+      );
+      const expected = await transcribe(real, steps(namespace));
+      const actual = await transcribe(embedded, steps(namespace));
+      for (const [index, answer] of expected.entries()) expect.soft(actual[index]).toEqual(answer);
+    });
+  },
+);

@@ -1,0 +1,174 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { Agent, request } from 'undici';
+import {
+  startEmbeddedKubernetes,
+  type EmbeddedKubernetesOptions,
+} from '../../../src/sandbox/kubernetes/start.ts';
+import { startKubernetes } from '../../services/kubernetes.ts';
+import { ensureProgram } from '../../services/programs.ts';
+import { runProgram, type ProgramResult } from '../../services/run-program.ts';
+import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Parsed where it is JSON, else text. */
+  readonly body: unknown;
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface WatchEvent {
+  readonly type: string;
+  readonly object: {
+    readonly kind: string;
+    readonly metadata: Readonly<Record<string, unknown>> & {
+      readonly name: string;
+      readonly resourceVersion: string;
+    };
+    readonly [field: string]: unknown;
+  };
+}
+
+export interface OpenWatch {
+  readonly status: number;
+  /** The next event; undefined at the end of the stream. Fails after ten seconds of silence. */
+  next(): Promise<WatchEvent | undefined>;
+  close(): void;
+}
+
+/** One API server, embedded or real, as the contracts see it. */
+export interface ServerUnderTest {
+  readonly url: string;
+  readonly kubeconfig: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  watch(path: string, headers?: Readonly<Record<string, string>>): Promise<OpenWatch>;
+  kubectl(args: readonly string[], input?: string): Promise<ProgramResult>;
+  /** Path of the real kubectl, for tests that keep it running. */
+  readonly kubectlProgram: string;
+  stop(): Promise<void>;
+}
+
+interface Endpoint {
+  readonly url: string;
+  readonly token: string;
+  readonly ca: string;
+  readonly kubeconfig: string;
+}
+
+export async function startEmbeddedServer(
+  options: EmbeddedKubernetesOptions = {},
+): Promise<ServerUnderTest> {
+  const server = await startEmbeddedKubernetes(options);
+  const directory = await scratchDirectory('embedded-kubernetes');
+  const kubeconfig = path.join(directory, 'kubeconfig');
+  await fs.writeFile(kubeconfig, server.kubeconfig, { mode: 0o600 });
+  const { url, token, ca } = server;
+  return underTest({ url, token, ca, kubeconfig }, async () => {
+    await server.stop();
+    await removeDirectory(directory);
+  });
+}
+
+export async function startRealServer(): Promise<ServerUnderTest> {
+  const server = await startKubernetes();
+  return underTest(server, () => server.stop());
+}
+
+async function underTest(
+  { url, token, ca, kubeconfig }: Endpoint,
+  stop: () => Promise<void>,
+): Promise<ServerUnderTest> {
+  const dispatcher = new Agent({ connect: { ca } });
+  const authorization = `Bearer ${token}`;
+  const kubectlProgram = await ensureProgram('kubectl');
+  const home = await scratchDirectory('kubectl-home');
+  return {
+    url,
+    kubeconfig,
+    kubectlProgram,
+    async call(method, path, { body, contentType = 'application/json', headers = {} } = {}) {
+      const answer = await request(`${url}${path}`, {
+        method: method as 'GET',
+        dispatcher,
+        headers: {
+          authorization,
+          ...(body === undefined ? {} : { 'content-type': contentType }),
+          ...headers,
+        },
+        ...(body === undefined
+          ? {}
+          : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await answer.body.text();
+      return { status: answer.statusCode, headers: answer.headers, body: parsed(text) };
+    },
+    watch: (path, headers = {}) =>
+      openWatch(`${url}${path}`, dispatcher, { authorization, ...headers }),
+    kubectl: (args, input) =>
+      runProgram(kubectlProgram, ['--kubeconfig', kubeconfig, ...args], {
+        // Its own home, so that one server's cached discovery is not another's.
+        env: { HOME: home, KUBECTL_KUBERC: 'false' },
+        ...(input === undefined ? {} : { input }),
+      }),
+    async stop() {
+      await dispatcher.destroy();
+      await stop();
+      await removeDirectory(home);
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+const patienceMs = 10_000;
+
+async function openWatch(
+  url: string,
+  dispatcher: Agent,
+  headers: Readonly<Record<string, string>>,
+): Promise<OpenWatch> {
+  const controller = new AbortController();
+  const answer = await request(url, { dispatcher, headers, signal: controller.signal });
+  const lines = linesOf(answer.body);
+  return {
+    status: answer.statusCode,
+    async next() {
+      const timer = setTimeout(() => {
+        controller.abort(new Error(`nothing came for ${patienceMs} ms on ${url}`));
+      }, patienceMs);
+      try {
+        const { value, done } = await lines.next();
+        return done === true ? undefined : (JSON.parse(value) as WatchEvent);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close() {
+      answer.body.on('error', () => {});
+      controller.abort();
+    },
+  };
+}
+
+async function* linesOf(body: AsyncIterable<unknown>): AsyncGenerator<string, undefined> {
+  let rest = '';
+  for await (const chunk of body) {
+    rest += (chunk as Buffer).toString('utf8');
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  return undefined;
+}

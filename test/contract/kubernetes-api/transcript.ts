@@ -1,0 +1,49 @@
+import type { Answer, CallOptions, ServerUnderTest } from './server-under-test.ts';
+
+/** One request of a scenario: method, path, and what goes with it. */
+export type Step = readonly [method: string, path: string, options?: CallOptions];
+
+/** What a server answered to each step, with everything that is different on every run replaced. */
+export async function transcribe(
+  server: ServerUnderTest,
+  steps: readonly Step[],
+): Promise<readonly unknown[]> {
+  const transcript: unknown[] = [];
+  for (const [method, path, options] of steps) {
+    const answer = await server.call(method, path, options);
+    transcript.push({ request: `${method} ${path}`, ...comparable(answer) });
+  }
+  return transcript;
+}
+
+export function comparable({ status, body, headers }: Answer): object {
+  const { warning } = headers;
+  return {
+    status,
+    body: withoutChance(body),
+    ...(warning === undefined ? {} : { warning: [warning].flat() }),
+  };
+}
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const ipv4 = /\b10\.96\.\d+\.\d+\b/g;
+const ipv6 = /\bfd00:96::[0-9a-f]{1,4}\b/g;
+
+/** Chance and time decide these: they are compared only as being there. */
+export function withoutChance(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutChance(item, name));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, field]) => [key, withoutChance(field, key)]),
+    );
+  }
+  if (name === 'resourceVersion' || name === 'continue') return `<${name}>`;
+  if (name === 'nodePort' || name === 'healthCheckNodePort') return `<${name}>`;
+  if (typeof value !== 'string') return value;
+  return value
+    .replaceAll(uuid, '<uid>')
+    .replaceAll(time, '<time>')
+    .replaceAll(ipv4, '<ip>')
+    .replaceAll(ipv6, '<ip>');
+}
