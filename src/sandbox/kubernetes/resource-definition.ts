@@ -73,6 +73,8 @@ export interface ResourceDefinition {
   readonly createsOnUpdate?: boolean;
   /** Whether an update has to name the resourceVersion it is based on: custom resources, Leases. */
   readonly requiresVersionOnUpdate?: boolean;
+  /** Whether a deletion is answered with the object: Pods, Services, ServiceAccounts. Else a Status. */
+  readonly returnsDeleted?: boolean;
   /** Whether something beside `metadata.finalizers` keeps a deleted object: `spec.finalizers`. */
   holdsDeletion?(object: KubeObject): boolean;
   /** What changes as the object is marked for deletion: Namespaces become `Terminating`. */

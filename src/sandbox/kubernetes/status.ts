@@ -18,6 +18,7 @@ export type StatusReason =
   | 'Timeout'
   | 'TooManyRequests'
   | 'Unauthorized'
+  | 'Unknown'
   | 'UnsupportedMediaType';
 
 /** One reason within a refusal, as `metav1.StatusCause`. */
@@ -67,6 +68,7 @@ const reasons: Readonly<Record<StatusReason, readonly [httpStatus: number, code:
   Timeout: [504, 'timeout'],
   TooManyRequests: [429, 'unavailable'],
   Unauthorized: [401, 'unauthorized'],
+  Unknown: [500, 'internal'],
   UnsupportedMediaType: [415, 'unsupported'],
 };
 
@@ -76,9 +78,9 @@ export class ApiError extends CausewayError {
   readonly httpStatus: number;
   readonly details: StatusDetails | undefined;
 
-  constructor(reason: StatusReason, message: string, details?: StatusDetails) {
+  constructor(reason: StatusReason, message: string, details?: StatusDetails, hint?: string) {
     const [httpStatus, code] = reasons[reason];
-    super(code, message);
+    super(code, message, hint === undefined ? {} : { hint });
     this.reason = reason;
     this.httpStatus = httpStatus;
     this.details = details;
@@ -91,7 +93,7 @@ export class ApiError extends CausewayError {
       metadata: {},
       status: 'Failure',
       message: this.message,
-      reason: this.reason,
+      ...(this.reason === 'Unknown' ? {} : { reason: this.reason }),
       ...(this.details === undefined ? {} : { details: this.details }),
       code: this.httpStatus,
     };

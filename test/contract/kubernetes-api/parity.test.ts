@@ -1,9 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
-import { scenarios } from './scenarios.ts';
+import { applyScenarios } from './scenarios/apply.ts';
+import { listScenarios } from './scenarios/lists.ts';
+import { objectScenarios } from './scenarios/objects.ts';
+import { serviceScenarios } from './scenarios/services.ts';
+import { workloadScenarios } from './scenarios/workloads.ts';
 import { type ServerUnderTest, startEmbeddedServer, startRealServer } from './server-under-test.ts';
 import { transcribe } from './transcript.ts';
+
+const scenarios = [
+  ...serviceScenarios,
+  ...workloadScenarios,
+  ...objectScenarios,
+  ...applyScenarios,
+  ...listScenarios,
+];
 
 describe.runIf(await isAvailable(prepareKubernetes))(
   'the embedded API answers as a real one',

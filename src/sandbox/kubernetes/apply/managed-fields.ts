@@ -22,8 +22,8 @@ export interface Writer {
   readonly manager: string;
   readonly apiVersion: string;
   readonly subresource?: string;
-  /** To the second, RFC 3339. */
-  readonly time: string;
+  /** To the second, RFC 3339. Writes of a Scale have none. */
+  readonly time?: string;
 }
 
 /** One line of `metadata.managedFields`, read. */
@@ -149,14 +149,14 @@ function owned(
   operation: 'Apply' | 'Update',
 ): Ownership {
   const unchanged = before !== undefined && equals(before.fields, fields);
-  const time = unchanged ? (before.entry.time ?? writer.time) : writer.time;
+  const time = unchanged ? before.entry.time : writer.time;
   return {
     fields,
     entry: {
       manager: writer.manager,
       operation,
       apiVersion: writer.apiVersion,
-      time,
+      ...(time === undefined ? {} : { time }),
       fieldsType: 'FieldsV1',
       ...(writer.subresource === undefined ? {} : { subresource: writer.subresource }),
     },

@@ -63,16 +63,18 @@ function checkPreconditions(
   { preconditions = {} }: DeleteOptions,
 ): void {
   const { uid, resourceVersion } = preconditions;
+  // The one place where a conflict names the kind in the place of the resource.
+  const byKind = { ...identity, plural: identity.kind };
   if (uid !== undefined && uid !== metadata.uid) {
     throw conflict(
-      identity,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+      byKind,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
     );
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
     throw conflict(
-      identity,
-      `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`,
+      byKind,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
     );
   }
 }

@@ -58,10 +58,7 @@ export class Writes {
   create(served: ServedResource, draft: KubeObject, request: WriteRequest): KubeObject {
     const { definition } = served;
     if (draft.metadata.resourceVersion !== '') {
-      throw new ApiError(
-        'InternalError',
-        'resourceVersion should not be set on objects to be created',
-      );
+      throw new ApiError('Unknown', 'resourceVersion should not be set on objects to be created');
     }
     const resource = groupResource(definition);
     this.#name(served, draft);
@@ -116,7 +113,7 @@ export class Writes {
     return {
       manager: request.fieldManager,
       apiVersion: apiVersionOf(served.definition),
-      time: timestamp(this.#clock.wallTime()),
+      ...(request.subresource === 'scale' ? {} : { time: timestamp(this.#clock.wallTime()) }),
       ...(request.subresource === undefined ? {} : { subresource: request.subresource }),
     };
   }
@@ -158,14 +155,30 @@ export class Writes {
     request: UpdateRequest,
   ): readonly ManagedFieldsEntry[] {
     const base = given === undefined || given.length === 0 ? old.metadata.managedFields : given;
+    const entries = base ?? [];
+    if (!isTracked(served, entries, request.subresource)) return entries;
     return trackUpdate({
       schema: served.schema,
       before: old,
       after: draft,
-      entries: base ?? [],
+      entries,
       writer: this.writer(served, request),
     });
   }
+}
+
+/**
+ * Where nobody owns anything, ownership has been given up and an update does not start it again; for a
+ * Scale, where nobody owns the number of replicas.
+ */
+function isTracked(
+  { definition }: ServedResource,
+  entries: readonly ManagedFieldsEntry[],
+  subresource: Subresource | undefined,
+): boolean {
+  if (subresource !== 'scale') return entries.length > 0;
+  const path = (definition.scale?.specReplicas ?? []).map((step) => `f:${step}`);
+  return entries.some(({ fieldsV1 }) => fieldAt(fieldsV1, ...path) !== undefined);
 }
 
 function own(draft: KubeObject, entries: readonly ManagedFieldsEntry[]): void {
@@ -203,8 +216,13 @@ function checkPreconditions(
 ): void {
   const { uid, resourceVersion } = draft.metadata;
   if (uid !== '' && uid !== old.metadata.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`;
-    throw conflict(identity, why);
+    const key = ['/registry', identity.plural, old.metadata.namespace, identity.name]
+      .filter((part) => part !== undefined)
+      .join('/');
+    throw conflict(
+      identity,
+      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`,
+    );
   }
   if (resourceVersion !== '' && resourceVersion !== '0') {
     if (resourceVersion !== old.metadata.resourceVersion) throw conflict(identity, staleVersion);

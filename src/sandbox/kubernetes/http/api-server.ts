@@ -124,6 +124,10 @@ export class ApiServer {
       send(response, 200, document.body, document.contentType);
       return;
     }
+    if (resource === undefined || !this.#isServed(resource)) {
+      send(response, 404, '404 page not found\n', 'text/plain; charset=utf-8');
+      return;
+    }
     const call = this.#call(resource, query, request);
     if (isWatch && call.path.subresource === undefined) {
       this.#watch(call, response);
@@ -165,11 +169,17 @@ export class ApiServer {
     );
   }
 
-  #call(path: ResourcePath | undefined, query: URLSearchParams, request: IncomingMessage): Call {
+  /** Below a group and version that nobody serves there is nothing, not even a Status. */
+  #isServed({ group, version }: ResourcePath): boolean {
+    return this.#options.cluster
+      .definitions()
+      .some((definition) => definition.group === group && definition.version === version);
+  }
+
+  #call(path: ResourcePath, query: URLSearchParams, request: IncomingMessage): Call {
     const { cluster, clock } = this.#options;
-    const served =
-      path === undefined ? undefined : cluster.registry.at(path.group, path.version, path.plural);
-    if (path === undefined || served === undefined) throw notServed();
+    const served = cluster.registry.at(path.group, path.version, path.plural);
+    if (served === undefined) throw notServed();
     return { cluster, served, path, query, request, wallTime: clock.wallTime() };
   }
 

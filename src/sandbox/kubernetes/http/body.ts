@@ -27,18 +27,30 @@ export const mediaType = (header: string | undefined): string =>
   (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 
 /** The body of a request that carries an object, JSON or YAML. */
-export function parseObject(contentType: string | undefined, text: string): JsonObject {
+export function parseObject(
+  contentType: string | undefined,
+  text: string,
+  kind: string,
+): JsonObject {
   const type = mediaType(contentType);
   if (type !== '' && type !== 'application/json' && type !== 'application/yaml') {
     throw new ApiError(
       'UnsupportedMediaType',
-      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
     );
   }
-  const value = parseText(text);
-  if (!isObject(value)) {
-    throw new ApiError('BadRequest', 'the object provided is unrecognized (must be of type JSON)');
+  const unrecognized = (why: string) =>
+    new ApiError(
+      'BadRequest',
+      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why}`,
+    );
+  let value: unknown;
+  try {
+    value = parseText(text);
+  } catch (error) {
+    throw unrecognized(error instanceof Error ? error.message : String(error));
   }
+  if (!isObject(value)) throw unrecognized('it is no object');
   return value;
 }
 
@@ -74,27 +86,40 @@ export interface DecodedBody {
   readonly warnings: readonly string[];
 }
 
+/** What a patch makes of an object can be wrong in itself: then it is the patch that is refused. */
+function unfitPatch(patched: JsonObject, mismatch: string): ApiError {
+  const message = `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${mismatch}`;
+  return new ApiError('Invalid', ` "" is invalid: patch: ${message}`, {
+    causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }],
+  });
+}
+
 /** Reads a body as an object of the kind that the path is about. */
 export function decodeBody(
   served: ServedResource,
   body: JsonObject,
   validation: FieldValidation,
+  isPatched = false,
 ): DecodedBody {
   const { definition } = served;
   const expected = apiVersionOf(definition);
   const { apiVersion = expected, kind = definition.kind } = body;
   const described = `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}`;
   if (apiVersion !== expected || kind !== definition.kind) {
-    throw new ApiError(
-      'BadRequest',
+    const found = `${String(kind)} in version "${definition.version}" cannot be handled as a ${definition.kind}`;
+    const why =
       apiVersion === expected
-        ? `${String(kind)} in version "${definition.version}" cannot be handled as a ${definition.kind}: the kind in the data (${String(kind)}) does not match the expected kind (${definition.kind})`
-        : `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
-    );
+        ? `converting (${definition.version}.${String(kind)}) to (${definition.group === '' ? 'core' : definition.group}.${definition.kind}): unknown conversion`
+        : `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" in scheme`;
+    throw new ApiError('BadRequest', `${found}: ${why}`);
   }
   const { object, unknownFields, mismatches } = served.decode(body);
   const [mismatch] = mismatches;
-  if (mismatch !== undefined) throw new ApiError('BadRequest', `${described}: ${mismatch}`);
+  if (mismatch !== undefined) {
+    throw isPatched
+      ? unfitPatch(body, mismatch)
+      : new ApiError('BadRequest', `${described}: ${mismatch}`);
+  }
   const unknown = unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
   if (validation === 'Strict' && unknown.length > 0) {
     throw new ApiError('BadRequest', `${described}: strict decoding error: ${unknown.join(', ')}`);

@@ -13,9 +13,8 @@ export async function deleteOne(call: Call): Promise<Reply> {
   const { cluster, served, path } = call;
   const options = await deleteOptions(call);
   const deletion = cluster.remove(served.definition, path.namespace, nameIn(call), options);
-  return deletion.isGone
-    ? reply(200, success(call, deletion))
-    : objectReply(call, 200, deletion.object);
+  const isTold = deletion.isGone && served.definition.returnsDeleted !== true;
+  return isTold ? reply(200, success(call, deletion)) : objectReply(call, 200, deletion.object);
 }
 
 /** Objects that others delete in the meantime are not missed. */
@@ -56,9 +55,7 @@ async function deleteOptions(call: Call): Promise<DeleteOptions> {
   const text = await readBody(request);
   const parsed = text.trim() === '' ? {} : parseText(text);
   if (!isObject(parsed)) throw new ApiError('BadRequest', 'the delete options are no object');
-  const grace =
-    parsed['gracePeriodSeconds'] ??
-    parseCount(query.get('gracePeriodSeconds'), 'gracePeriodSeconds');
+  const grace = parsed['gracePeriodSeconds'] ?? parseCount(query.get('gracePeriodSeconds'));
   const policy = propagationPolicy(parsed, query);
   const preconditions = asObject(parsed['preconditions']);
   const { uid, resourceVersion } = preconditions;

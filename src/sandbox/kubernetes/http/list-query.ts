@@ -71,7 +71,7 @@ export function parseListQuery(query: URLSearchParams): ListQuery {
   const causes = [...checkMatch(match, versionText), ...checkContinue(token, match, versionText)];
   if (causes.length > 0) throw invalidOptions(causes);
   const version = parseVersion(versionText);
-  const limit = parseCount(query.get('limit'), 'limit');
+  const limit = parseCount(query.get('limit'));
   return {
     limit: limit === undefined || limit === 0 ? undefined : limit,
     continueFrom: token === '' ? undefined : decodeContinue(token),
@@ -129,14 +129,14 @@ export function parseVersion(text: string): number | undefined {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new ApiError(
     'BadRequest',
-    `invalid resource version "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+    `invalid resource version: resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
   );
 }
 
-export function parseCount(text: string | null, name: string): number | undefined {
+export function parseCount(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new ApiError('BadRequest', `${name}: "${text}" is not a number`);
+  throw new ApiError('BadRequest', `strconv.ParseInt: parsing "${text}": invalid syntax`);
 }
 
 export function encodeContinue(token: ContinueToken): string {
@@ -155,6 +155,6 @@ function decodeContinue(text: string): ContinueToken {
   }
   throw new ApiError(
     'BadRequest',
-    `continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)`,
+    'invalid continue token: continue key is not valid: it was not made by this server',
   );
 }

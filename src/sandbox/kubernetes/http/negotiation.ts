@@ -18,7 +18,8 @@ export function negotiateShape(accept: string | undefined): Shape {
   }
   throw new ApiError(
     'NotAcceptable',
-    'only the following media types are accepted: application/json',
+    '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
+    {},
   );
 }
 

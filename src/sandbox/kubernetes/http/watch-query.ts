@@ -17,7 +17,7 @@ export function parseWatchQuery(query: URLSearchParams): WatchQuery {
     after: parseVersion(query.get('resourceVersion') ?? ''),
     bookmarks: isTrue(query.get('allowWatchBookmarks')),
     sendInitialEvents: isTrue(query.get('sendInitialEvents')),
-    timeoutSeconds: parseCount(query.get('timeoutSeconds'), 'timeoutSeconds'),
+    timeoutSeconds: parseCount(query.get('timeoutSeconds')),
   };
 }
 

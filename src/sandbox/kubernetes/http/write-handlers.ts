@@ -24,7 +24,11 @@ import { isTrue } from './watch-query.ts';
 
 export async function createObject(call: Call): Promise<Reply> {
   const { cluster, served, query, request } = call;
-  const body = parseObject(request.headers['content-type'], await readBody(request));
+  const body = parseObject(
+    request.headers['content-type'],
+    await readBody(request),
+    served.definition.kind,
+  );
   const { draft, warnings } = decodeBody(
     served,
     body,
@@ -37,7 +41,11 @@ export async function createObject(call: Call): Promise<Reply> {
 
 export async function replaceObject(call: Call, subresource?: Subresource): Promise<Reply> {
   const { cluster, served, path, query, request } = call;
-  const body = parseObject(request.headers['content-type'], await readBody(request));
+  const body = parseObject(
+    request.headers['content-type'],
+    await readBody(request),
+    served.definition.kind,
+  );
   const { draft, warnings } = decodeBody(
     served,
     body,
@@ -69,7 +77,7 @@ export async function patchObject(call: Call, subresource?: Subresource): Promis
   const presented = { ...current, apiVersion: apiVersionOf(served.definition) };
   const patched = patchedObject(type, served.schema, presented, patch);
   const validation = parseFieldValidation(query.get('fieldValidation'));
-  const { draft, warnings } = decodeBody(served, structuredClone(patched), validation);
+  const { draft, warnings } = decodeBody(served, structuredClone(patched), validation, true);
   checkName(call, draft);
   placeInNamespace(call, draft);
   const object = cluster.writes.update(served, draft, updateRequest(call, subresource));
@@ -82,7 +90,17 @@ function applyPatch(call: Call, patch: unknown, subresource?: Subresource): Repl
     throw new ApiError(
       'Invalid',
       'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-      { group: 'meta.k8s.io', kind: 'PatchOptions' },
+      {
+        group: 'meta.k8s.io',
+        kind: 'PatchOptions',
+        causes: [
+          {
+            reason: 'FieldValueRequired',
+            message: 'Required value: is required for apply patch',
+            field: 'fieldManager',
+          },
+        ],
+      },
     );
   }
   if (!isObject(patch)) throw new ApiError('BadRequest', 'the applied configuration is no object');
@@ -109,14 +127,8 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
 
 function patchType({ served, request }: Call): PatchType {
   const type = patchTypes[mediaType(request.headers['content-type'])];
-  const accepted = Object.keys(patchTypes).filter(
-    (name) => !served.isCustom || patchTypes[name] !== 'strategic',
-  );
   if (type === undefined || (type === 'strategic' && served.isCustom)) {
-    throw new ApiError(
-      'UnsupportedMediaType',
-      `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
-    );
+    throw new ApiError('UnsupportedMediaType', '415: Unsupported Media Type', {});
   }
   return type;
 }
@@ -160,7 +172,8 @@ export async function writeScale(call: Call): Promise<Reply> {
 
 function askedScale(call: Call, paths: ScalePaths, current: KubeObject, text: string): JsonObject {
   const { request } = call;
-  if (request.method !== 'PATCH') return parseObject(request.headers['content-type'], text);
+  if (request.method !== 'PATCH')
+    return parseObject(request.headers['content-type'], text, scaleKind.kind);
   const type = patchType(call);
   const schema = builtInSchema(scaleKind);
   return patchedObject(

@@ -14,6 +14,13 @@ interface GroupVersionKind {
 }
 
 const resolved = new Map<string, Schema>();
+const typeNames = new WeakMap<object, string>();
+
+/** The short name of the type that a schema of ours describes: `ServicePort`. */
+export function typeNameOf(schema: Schema): string {
+  const inherited: unknown = Object.getPrototypeOf(schema);
+  return typeNames.get(schema) ?? (isObject(inherited) ? (typeNames.get(inherited) ?? '') : '');
+}
 
 /** The schema of a built-in kind, or undefined where the embedded API has none. */
 export function builtInSchema(wanted: GroupVersionKind): Schema | undefined {
@@ -50,6 +57,7 @@ function schemaNamed(name: string): Schema {
   if (known !== undefined) return known;
   const target: Record<string, unknown> = {};
   resolved.set(name, target);
+  typeNames.set(target, name.split('.').at(-1) ?? '');
   Object.assign(target, resolve(publishedSchemas[name]));
   return target;
 }

@@ -37,13 +37,13 @@ describe('decodeAs', () => {
   });
 
   test.each([
-    [{ spec: { ports: 'x' } }, 'spec.ports of type slice'],
+    [{ spec: { ports: 'x' } }, 'ServiceSpec.spec.ports of type slice'],
     [
       { spec: { ports: [{ port: '80' }] } },
-      'string into Go struct field spec.ports[0].port of type int32',
+      'string into Go struct field ServicePort.spec.ports.port of type int32',
     ],
     [{ spec: { ports: [{ port: 1.5 }] } }, 'number 1.5'],
-    [{ spec: { ports: [{ port: 80, targetPort: true }] } }, 'spec.ports[0].targetPort'],
+    [{ spec: { ports: [{ port: 80, targetPort: true }] } }, 'spec.ports.targetPort'],
     [{ metadata: { labels: { a: 1 } } }, 'metadata.labels.a of type string'],
   ])('complains about %j', (value, complaint) => {
     expect(decodeAs(service, value).mismatches.join('\n')).toContain(complaint);

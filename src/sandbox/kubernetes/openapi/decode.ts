@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../object.ts';
+import { typeNameOf } from './built-in-schemas.ts';
 import type { Schema } from '../schema-type.ts';
 
 export interface Decoded {
@@ -33,43 +34,45 @@ class Reading {
         continue;
       }
       const required = schema.required?.includes(name) === true;
-      const read = this.value(fieldSchema, field, fieldPath);
+      const read = this.value(fieldSchema, field, fieldPath, typeNameOf(schema));
       if (read === undefined || (!required && isEmptyContainer(fieldSchema, read))) continue;
       result[name] = read;
     }
     return result;
   }
 
-  value(schema: Schema, value: unknown, path: string): unknown {
+  value(schema: Schema, value: unknown, path: string, owner: string): unknown {
     if (value === null || value === undefined) return undefined;
     switch (schema.type) {
       case 'object':
-        return this.#objectOrMap(schema, value, path);
+        return this.#objectOrMap(schema, value, path, owner);
       case 'array':
-        return this.#array(schema, value, path);
+        return this.#array(schema, value, path, owner);
       case 'string':
-        return typeof value === 'string' ? value : this.#mismatch(path, value, 'string');
+        return typeof value === 'string' ? value : this.#mismatch(owner, path, value, 'string');
       case 'boolean':
-        return typeof value === 'boolean' ? value : this.#mismatch(path, value, 'bool');
+        return typeof value === 'boolean' ? value : this.#mismatch(owner, path, value, 'bool');
       case 'integer':
-        return Number.isInteger(value) ? value : this.#mismatch(path, value, goInteger(schema));
+        return Number.isInteger(value)
+          ? value
+          : this.#mismatch(owner, path, value, goInteger(schema));
       case 'number':
-        return typeof value === 'number' ? value : this.#mismatch(path, value, 'float64');
+        return typeof value === 'number' ? value : this.#mismatch(owner, path, value, 'float64');
       case undefined:
-        return schema.oneOf === undefined ? value : this.#union(schema.oneOf, value, path);
+        return schema.oneOf === undefined ? value : this.#union(schema.oneOf, value, path, owner);
       default:
         return value;
     }
   }
 
-  #objectOrMap(schema: Schema, value: unknown, path: string): unknown {
-    if (!isObject(value)) return this.#mismatch(path, value, 'map');
+  #objectOrMap(schema: Schema, value: unknown, path: string, owner: string): unknown {
+    if (!isObject(value)) return this.#mismatch(owner, path, value, 'map');
     if (schema.properties !== undefined) return this.object(schema, value, path);
     const { additionalProperties } = schema;
     if (typeof additionalProperties !== 'object') return value;
     const entries: [string, unknown][] = [];
     for (const [key, entry] of Object.entries(value)) {
-      const read = this.value(additionalProperties, entry, `${path}.${key}`);
+      const read = this.value(additionalProperties, entry, `${path}.${key}`, owner);
       // A null in a map of strings is the empty string; anywhere else the entry is as good as absent.
       if (read !== undefined) entries.push([key, read]);
       else if (additionalProperties.type === 'string') entries.push([key, '']);
@@ -77,28 +80,29 @@ class Reading {
     return Object.fromEntries(entries);
   }
 
-  #array(schema: Schema, value: unknown, path: string): unknown {
+  #array(schema: Schema, value: unknown, path: string, owner: string): unknown {
     if (!Array.isArray(value)) {
       // Bytes are published as a string of format byte; everything else listed here is a list.
-      return this.#mismatch(path, value, 'slice');
+      return this.#mismatch(owner, path, value, 'slice');
     }
     const items = schema.items ?? {};
-    return value.map((item, index) => this.value(items, item, `${path}[${index}]`));
+    return value.map((item, index) => this.value(items, item, `${path}[${index}]`, owner));
   }
 
   /** `int-or-string` and quantities: one of several plain types. */
-  #union(choices: readonly Schema[], value: unknown, path: string): unknown {
+  #union(choices: readonly Schema[], value: unknown, path: string, owner: string): unknown {
     const fits = choices.some(({ type }) =>
       type === 'integer' ? Number.isInteger(value) : typeof value === type,
     );
-    return fits ? value : this.#mismatch(path, value, 'string');
+    return fits ? value : this.#mismatch(owner, path, value, 'string');
   }
 
-  #mismatch(path: string, value: unknown, wanted: string): undefined {
+  #mismatch(owner: string, path: string, value: unknown, wanted: string): undefined {
     const found = Array.isArray(value) ? 'array' : typeof value;
     const described = typeof value === 'number' ? `number ${value}` : found;
+    const field = `${owner}.${path.replaceAll(/\[\d+\]/g, '')}`;
     this.mismatches.push(
-      `json: cannot unmarshal ${described} into Go struct field ${path} of type ${wanted}`,
+      `json: cannot unmarshal ${described} into Go struct field ${field} of type ${wanted}`,
     );
     return undefined;
   }

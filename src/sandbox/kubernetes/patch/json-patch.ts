@@ -108,5 +108,11 @@ function steps(path: string): string[] {
   return parsed;
 }
 
+/** The reason stays with us: like a real server, the answer says only that there is one. */
 const refused = (why: string) =>
-  new ApiError('Invalid', `the server rejected our request due to an error in our request: ${why}`);
+  new ApiError(
+    'Invalid',
+    'the server rejected our request due to an error in our request',
+    {},
+    why,
+  );

@@ -36,8 +36,9 @@ export function applyStrategicMergePatch(
   for (const [name, order] of Object.entries(patch)) {
     if (!name.startsWith(orderPrefix)) continue;
     const field = name.slice(orderPrefix.length);
-    if (patch[field] === undefined)
-      result[field] = reordered(schemaOf(schema, field), result[field], order);
+    const current = document[field];
+    if (patch[field] !== undefined || !Array.isArray(current) || !Array.isArray(order)) continue;
+    result[field] = inOrder(schemaOf(schema, field), current, current, order);
   }
   return result;
 }
@@ -67,7 +68,7 @@ function mergeValue(
   if (!strategies.includes('merge')) return value.map(cleaned);
   const items = Array.isArray(current) ? (current as readonly unknown[]) : [];
   const merged = mergeLists(schema, items, value);
-  return reordered(schema, merged, order);
+  return inOrder(schema, merged, items, Array.isArray(order) ? order : value);
 }
 
 function mergeLists(
@@ -106,20 +107,35 @@ function mergeLists(
   return result;
 }
 
-/** Items that the order names come in that order; the others keep their place behind their predecessor. */
-function reordered(schema: Schema | undefined, items: unknown, order: unknown): unknown {
-  if (!Array.isArray(items) || !Array.isArray(order)) return items;
+/**
+ * Items that the patch names come in the order it names them. The others are put between them where
+ * the live list had them: before the first named item that came after them there.
+ */
+function inOrder(
+  schema: Schema | undefined,
+  items: readonly unknown[],
+  live: readonly unknown[],
+  order: readonly unknown[],
+): unknown[] {
   const key = schema?.['x-kubernetes-patch-merge-key'];
   const keyOf = (item: unknown) =>
     JSON.stringify(key !== undefined && isObject(item) ? item[key] : item);
   const wanted = order.map(keyOf);
-  const named = items
-    .filter((item) => wanted.includes(keyOf(item)))
+  const liveOrder = live.map(keyOf);
+  const isNamed = (item: unknown) => wanted.includes(keyOf(item));
+  const result = items
+    .filter(isNamed)
     .sort((a, b) => wanted.indexOf(keyOf(a)) - wanted.indexOf(keyOf(b)));
-  const slots = items.map((item: unknown) => wanted.includes(keyOf(item)));
-  return items.map(
-    (item: unknown, index) => (slots[index] === true ? named.shift() : item) as unknown,
-  );
+  let position = 0;
+  for (const item of items.filter((candidate) => !isNamed(candidate))) {
+    const place = liveOrder.indexOf(keyOf(item));
+    while (position < result.length && liveOrder.indexOf(keyOf(result[position])) <= place) {
+      position += 1;
+    }
+    result.splice(position, 0, item);
+    position += 1;
+  }
+  return result;
 }
 
 function withoutItems(current: unknown, items: unknown): unknown {

@@ -29,6 +29,7 @@ export interface BuiltIn<T extends KubeObject> {
   readonly keepsStatusOnCreate?: boolean;
   readonly createsOnUpdate?: boolean;
   readonly requiresVersionOnUpdate?: boolean;
+  readonly returnsDeleted?: boolean;
   readonly holdsDeletion?: (object: T) => boolean;
   readonly prepareDelete?: (draft: T) => void;
   readonly defaultGracePeriodSeconds?: (object: T) => number;
@@ -68,6 +69,7 @@ export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefi
     keepsStatusOnCreate: options.keepsStatusOnCreate ?? false,
     createsOnUpdate: options.createsOnUpdate ?? false,
     requiresVersionOnUpdate: options.requiresVersionOnUpdate ?? false,
+    returnsDeleted: options.returnsDeleted ?? false,
     holdsDeletion: (object) => options.holdsDeletion?.(object as T) ?? false,
     prepareDelete: (draft) => options.prepareDelete?.(draft as T),
     defaultGracePeriodSeconds: (object) => options.defaultGracePeriodSeconds?.(object as T) ?? 0,

@@ -81,13 +81,19 @@ function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
 }
 
 const policyFinalizers = ['orphan', 'foregroundDeletion'];
+const standardFinalizers = [...policyFinalizers, 'kubernetes'];
 
 function validateFinalizers(metadata: ObjectMeta, old: ObjectMeta | undefined): FieldError[] {
   const path = 'metadata.finalizers';
   const finalizers = metadata.finalizers ?? [];
-  const errors = finalizers.flatMap((finalizer) =>
-    qualifiedNameErrors(finalizer).map((why) => invalid(path, finalizer, why)),
-  );
+  const errors = finalizers.flatMap((finalizer, index) => {
+    const wrong = qualifiedNameErrors(finalizer).map((why) => invalid(path, finalizer, why));
+    if (wrong.length > 0 || finalizer.includes('/') || standardFinalizers.includes(finalizer)) {
+      return wrong;
+    }
+    const why = 'name is neither a standard finalizer name nor is it fully qualified';
+    return [invalid(`${path}[${index}]`, finalizer, why)];
+  });
   if (policyFinalizers.every((one) => finalizers.includes(one))) {
     const detail = 'finalizer orphan and foregroundDeletion cannot be both set';
     errors.push(invalid(path, finalizers, detail));

@@ -4,6 +4,7 @@ import { builtIn } from './definition.ts';
 
 export const serviceAccounts = builtIn<KubeObject>({
   plural: 'serviceaccounts',
+  returnsDeleted: true,
   kind: 'ServiceAccount',
   shortNames: ['sa'],
   columns: [nameColumn, ageColumn],

@@ -47,9 +47,12 @@ export function checkFieldSelector(
   const known = selectableFields(definition, blank);
   for (const { field } of requirements) {
     if (Object.hasOwn(known, field)) continue;
+    const own = Object.keys(definition.fieldLabels(blank));
     throw new ApiError(
       'BadRequest',
-      `Unable to find "${definition.group === '' ? '' : `${definition.group}/`}${definition.version}, Resource=${definition.plural}" that match label selector "", field selector "${field}": field label not supported: ${field}`,
+      own.length === 0
+        ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
+        : `field label not supported: ${field}`,
     );
   }
 }

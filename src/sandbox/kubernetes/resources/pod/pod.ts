@@ -7,6 +7,7 @@ import { validatePodSpec, validatePodUpdate } from './pod-validation.ts';
 
 export const pods = builtIn<Pod>({
   plural: 'pods',
+  returnsDeleted: true,
   kind: 'Pod',
   shortNames: ['po'],
   categories: ['all'],

@@ -13,6 +13,7 @@ import { validateService } from './service-validation.ts';
 export function services(allocations: ServiceAllocations): ResourceDefinition {
   return builtIn<Service>({
     plural: 'services',
+    returnsDeleted: true,
     kind: 'Service',
     shortNames: ['svc'],
     categories: ['all'],
