@@ -6,7 +6,6 @@ import {
   deployment,
   patch,
   service,
-  web,
   type Scenario,
 } from './scenario.ts';
 

@@ -1,4 +1,4 @@
-import { apps, configMap, core, patch, service, web, type Scenario } from './scenario.ts';
+import { configMap, core, patch, service, web, type Scenario } from './scenario.ts';
 
 export const objectScenarios: readonly Scenario[] = [
   {

@@ -1,4 +1,4 @@
-import { apps, deployment, patch, web, type Scenario } from './scenario.ts';
+import { apps, deployment, patch, type Scenario } from './scenario.ts';
 
 export const workloadScenarios: readonly Scenario[] = [
   {
