@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { Cloud, type CloudOptions } from '../../../src/openstack/cloud.ts';
+import type { CloudConfig } from '../../../src/openstack/config/cloud-config.ts';
+import { cloudConfigFrom, type CloudSettings } from '../../../src/openstack/config/settings.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { isAvailable } from '../../services/missing.ts';
+import {
+  prepareOpenStack,
+  startOpenStack,
+  type OpenStackOptions,
+} from '../../services/openstack.ts';
+import { accounts } from '../../services/openstack/seed.ts';
+
+/** What every cloud of the contract has: the accounts, networks and flavors of test/services/openstack/seed.ts. */
+export interface RunningCloud {
+  readonly authUrl: string;
+  readonly region: string;
+  stop(): Promise<void>;
+}
+
+interface CloudUnderTest {
+  readonly name: string;
+  isAvailable(): Promise<boolean>;
+  start(options: OpenStackOptions): Promise<RunningCloud>;
+}
+
+const cloudsUnderTest: readonly CloudUnderTest[] = [
+  {
+    name: 'real Keystone, Neutron and Octavia',
+    isAvailable: () => isAvailable(() => prepareOpenStack()),
+    start: startOpenStack,
+  },
+];
+
+export type AccountName = keyof typeof accounts;
+
+/** A cloud as a test uses it. */
+export class TestCloud {
+  readonly running: RunningCloud;
+  readonly #opened: Cloud[] = [];
+
+  constructor(running: RunningCloud) {
+    this.running = running;
+  }
+
+  /** The words of clouds.yaml for an account, changed as the test wants; undefined leaves one out. */
+  settings(account: AccountName, change: CloudSettings = {}): CloudSettings {
+    const { user, password, domain, project } = accounts[account];
+    return {
+      auth_url: this.running.authUrl,
+      region_name: this.running.region,
+      username: user,
+      password,
+      user_domain_name: domain,
+      project_name: project,
+      project_domain_name: domain,
+      ...change,
+    };
+  }
+
+  open(
+    account: AccountName,
+    change: CloudSettings = {},
+    options: Partial<CloudOptions> = {},
+  ): Cloud {
+    return this.openWith(cloudConfigFrom(account, this.settings(account, change)), options);
+  }
+
+  openWith(config: CloudConfig, options: Partial<CloudOptions> = {}): Cloud {
+    const cloud = new Cloud(config, { log: silentLog, metrics: noMetrics, ...options });
+    this.#opened.push(cloud);
+    return cloud;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#opened.map((cloud) => cloud.close()));
+    await this.running.stop();
+  }
+}
+
+/** Runs the same tests over every cloud that there is. Each file gets a cloud of its own. */
+export async function describeEveryCloud(
+  what: string,
+  options: OpenStackOptions,
+  tests: (cloud: () => TestCloud) => void,
+): Promise<void> {
+  for (const candidate of cloudsUnderTest) {
+    const available = await candidate.isAvailable();
+    describe.skipIf(!available)(`${what} on ${candidate.name}`, () => {
+      let cloud: TestCloud | undefined;
+      beforeAll(async () => {
+        cloud = new TestCloud(await candidate.start(options));
+      });
+      afterAll(async () => {
+        await cloud?.stop();
+      });
+      tests(() => {
+        if (cloud === undefined) throw new Error('the cloud has not started');
+        return cloud;
+      });
+    });
+  }
+}
+
+/** A name that no other test uses, for clouds that live through many. */
+let names = 0;
+export function uniqueName(prefix: string): string {
+  names += 1;
+  return `${prefix}-${process.pid}-${names}`;
+}
