@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { Family } from '../../domain/address.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import type { Annotations } from '../provider.ts';
+
+/** What users write. All start with `causeway.dev/`. */
+export const addressAnnotation = 'causeway.dev/address';
+export const sharingKeyAnnotation = 'causeway.dev/sharing-key';
+export const keepFloatingIpAnnotation = 'causeway.dev/keep-floating-ip';
+
+/** What we write: which L2 port serves the Service in each family. */
+export const portsAnnotation = 'causeway.dev/gateway-ports';
+
+/** What ch-k8s-lbaas reads and writes; read always, written while the way back is to stay open. */
+export const legacyManagedAnnotation = 'cah-loadbalancer.k8s.cloudandheat.com/managed';
+export const legacyPortAnnotation = 'cah-loadbalancer.k8s.cloudandheat.com/inbound-port';
+
+export type PortIds = ReadonlyMap<Family, string>;
+
+const portsVersion = 1;
+const portsSchema = z.object({
+  version: z.literal(portsVersion),
+  ipv4: z.string().min(1).optional(),
+  ipv6: z.string().min(1).optional(),
+});
+
+/**
+ * The ports that the Service has by its annotations. One that can't be read counts as none: the
+ * Service is then placed anew, as the design asks for conflicts.
+ */
+export function readPortIds(service: Service): PortIds {
+  const annotations = service.metadata?.annotations ?? {};
+  const own = annotations[portsAnnotation];
+  if (own !== undefined) return parsePortIds(own);
+  const legacy = annotations[legacyPortAnnotation];
+  return legacy === undefined || legacy === '' ? new Map() : new Map([[4, legacy]]);
+}
+
+function parsePortIds(text: string): PortIds {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return new Map();
+  }
+  const parsed = portsSchema.safeParse(value);
+  if (!parsed.success) return new Map();
+  const { ipv4, ipv6 } = parsed.data;
+  const ids = new Map<Family, string>();
+  if (ipv4 !== undefined) ids.set(4, ipv4);
+  if (ipv6 !== undefined) ids.set(6, ipv6);
+  return ids;
+}
+
+/** The annotations that say which ports a Service has; an empty map removes them. */
+export function portAnnotations(ids: PortIds, keepWayBack: boolean): Annotations {
+  const [ipv4, ipv6] = [ids.get(4), ids.get(6)];
+  const text =
+    ids.size === 0
+      ? null
+      : JSON.stringify({
+          version: portsVersion,
+          ...(ipv4 === undefined ? {} : { ipv4 }),
+          ...(ipv6 === undefined ? {} : { ipv6 }),
+        });
+  return {
+    [portsAnnotation]: text,
+    ...(keepWayBack
+      ? {
+          [legacyManagedAnnotation]: ids.size === 0 ? null : 'true',
+          [legacyPortAnnotation]: ipv4 ?? null,
+        }
+      : {}),
+  };
+}

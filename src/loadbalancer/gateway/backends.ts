@@ -1,0 +1,184 @@
+import type { Address, Family } from '../../domain/address.ts';
+import { familyOf, tryParseAddress } from '../../domain/address.ts';
+import { parsePort, type Port } from '../../domain/port.ts';
+import { parseInterface, prefixOf, type Prefix } from '../../domain/prefix.ts';
+import {
+  makeEndpoint,
+  type Destination,
+  type Endpoint,
+  type Masquerade,
+} from '../../agent/model/endpoint.ts';
+import type { Node, Service, ServicePort } from '../../kube/core-objects.ts';
+import type { Endpoint as SliceEndpoint, EndpointSlice } from '../../kube/network-objects.ts';
+import { isEligibleNode, nodeAddress } from './nodes.ts';
+
+/** What a gateway sends connections to: the nodes, the cluster's own virtual address, or the pods. */
+export type BackendLayer = 'NodePort' | 'ClusterIP' | 'Pod';
+
+export interface BackendInput {
+  readonly service: Service;
+  /** The address that the gateways serve on, for each family. */
+  readonly addresses: ReadonlyMap<Family, Address>;
+  readonly slices: readonly EndpointSlice[];
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly layer: BackendLayer;
+  readonly masquerade: Masquerade;
+}
+
+export interface Backends {
+  readonly endpoints: readonly Endpoint[];
+  /** What can't be served, in words for the user. */
+  readonly problems: readonly string[];
+}
+
+const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
+
+/** What the gateways are to serve for a Service: one endpoint for each family and port. */
+export function backendsOf(input: BackendInput): Backends {
+  const endpoints: Endpoint[] = [];
+  const problems: string[] = [];
+  const ranges = sourceRanges(input.service);
+  for (const [family, address] of input.addresses) {
+    const familyRanges = ranges.filter((range) => familyOf(range.address) === family);
+    for (const port of input.service.spec?.ports ?? []) {
+      const target = targetOf(input, family, port);
+      if (typeof target === 'string') {
+        problems.push(`${port.protocol ?? 'TCP'}/${port.port}: ${target}`);
+        continue;
+      }
+      // Ranges of the other family only: nobody of this family may connect.
+      if (ranges.length > 0 && familyRanges.length === 0) continue;
+      endpoints.push(
+        makeEndpoint({
+          address,
+          protocol: port.protocol ?? 'TCP',
+          port: parsePort(port.port),
+          service: `${input.service.metadata?.namespace}/${input.service.metadata?.name}`,
+          affinity: input.service.spec?.sessionAffinity === 'ClientIP' ? 'client' : 'none',
+          masquerade: input.masquerade,
+          sourceRanges: familyRanges,
+          ...target,
+        }),
+      );
+    }
+  }
+  return { endpoints, problems };
+}
+
+type Target = { readonly nodePort: Port } | { readonly destinations: readonly Destination[] };
+
+function targetOf(input: BackendInput, family: Family, port: ServicePort): Target | string {
+  const ready = readyEndpoints(input, family, port);
+  // An idle Service is woken by the nodes, whatever layer it is served on when awake.
+  if (isIdle(input.service) && ready.length === 0) return nodesTarget(input, family, port, ready);
+  switch (input.layer) {
+    case 'NodePort':
+      return nodesTarget(input, family, port, ready);
+    case 'ClusterIP':
+      return clusterTarget(input.service, family, port);
+    case 'Pod':
+      return { destinations: ready.map(({ address, port: number }) => at(address, number)) };
+  }
+}
+
+function nodesTarget(
+  input: BackendInput,
+  family: Family,
+  port: ServicePort,
+  ready: readonly ReadyEndpoint[],
+): Target | string {
+  if (port.nodePort === undefined || port.nodePort === 0) {
+    return 'it has no node port; remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod';
+  }
+  const nodePort = parsePort(port.nodePort);
+  const isLocal = input.service.spec?.externalTrafficPolicy === 'Local' && !isIdle(input.service);
+  if (!isLocal) return { nodePort };
+  const names = new Set(ready.map(({ nodeName }) => nodeName));
+  const destinations: Destination[] = [];
+  for (const [name, node] of input.nodes) {
+    const address = names.has(name) && isEligibleNode(node) ? nodeAddress(node, family) : undefined;
+    if (address !== undefined) destinations.push(at(address, nodePort));
+  }
+  return { destinations };
+}
+
+function clusterTarget(service: Service, family: Family, port: ServicePort): Target | string {
+  const addresses = service.spec?.clusterIPs ?? [service.spec?.clusterIP ?? ''];
+  for (const text of addresses) {
+    const address = tryParseAddress(text);
+    if (address !== undefined && familyOf(address) === family) {
+      return { destinations: [at(address, parsePort(port.port))] };
+    }
+  }
+  return `it has no cluster address in IPv${family}`;
+}
+
+interface ReadyEndpoint {
+  readonly address: Address;
+  readonly port: Port;
+  readonly nodeName: string | undefined;
+}
+
+/** Ready ones; where there are none, those that end but still serve, as kube-proxy does it. */
+function readyEndpoints(input: BackendInput, family: Family, port: ServicePort): ReadyEndpoint[] {
+  const publishAll = input.service.spec?.publishNotReadyAddresses === true;
+  const ready = endpointsWhere(
+    input,
+    family,
+    port,
+    ({ conditions }) => publishAll || conditions?.ready !== false,
+  );
+  if (ready.length > 0) return ready;
+  return endpointsWhere(
+    input,
+    family,
+    port,
+    ({ conditions }) => conditions?.terminating === true && conditions.serving === true,
+  );
+}
+
+function endpointsWhere(
+  input: BackendInput,
+  family: Family,
+  port: ServicePort,
+  isWanted: (endpoint: SliceEndpoint) => boolean,
+): ReadyEndpoint[] {
+  const found = new Map<string, ReadyEndpoint>();
+  for (const slice of input.slices) {
+    if (slice.addressType !== `IPv${family}`) continue;
+    const number = slicePort(slice, port);
+    if (number === undefined) continue;
+    for (const endpoint of slice.endpoints ?? []) {
+      const address = tryParseAddress(endpoint.addresses[0] ?? '');
+      if (address === undefined || familyOf(address) !== family || !isWanted(endpoint)) continue;
+      // An endpoint may stand in two slices while it moves from one to the other.
+      found.set(`${address} ${number}`, { address, port: number, nodeName: endpoint.nodeName });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Kubernetes pairs the ports of Services and endpoints by name. */
+function slicePort(slice: EndpointSlice, port: ServicePort): Port | undefined {
+  const match = (slice.ports ?? []).find(
+    ({ name, protocol }) =>
+      (name ?? '') === (port.name ?? '') && (protocol ?? 'TCP') === (port.protocol ?? 'TCP'),
+  );
+  return match?.port === undefined ? undefined : parsePort(match.port);
+}
+
+export function isIdle(service: Service): boolean {
+  return service.metadata?.annotations?.[idledAnnotation] !== undefined;
+}
+
+/** The API server has checked them; it takes host bits, which mean nothing. */
+function sourceRanges(service: Service): Prefix[] {
+  return (service.spec?.loadBalancerSourceRanges ?? []).map((text) => {
+    const { address, length } = parseInterface(text.trim());
+    return prefixOf(address, length);
+  });
+}
+
+function at(address: Address, port: Port): Destination {
+  return { address, port, weight: 1 };
+}

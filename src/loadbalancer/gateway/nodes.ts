@@ -1,0 +1,38 @@
+import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
+import type { Node } from '../../kube/core-objects.ts';
+
+const exclusionLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
+const scaleDownTaint = 'ToBeDeletedByClusterAutoscaler';
+
+/** Whether traffic from outside may be sent to a node: ready, staying, and not excluded. */
+export function isEligibleNode(node: Node): boolean {
+  const { labels = {}, deletionTimestamp } = node.metadata ?? {};
+  if (deletionTimestamp !== undefined || exclusionLabel in labels) return false;
+  if (node.spec?.taints?.some(({ key }) => key === scaleDownTaint) === true) return false;
+  return (
+    node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ??
+    false
+  );
+}
+
+/** The node's first internal address of a family. */
+export function nodeAddress(node: Node, family: Family): Address | undefined {
+  for (const { type, address: text } of node.status?.addresses ?? []) {
+    const address = type === 'InternalIP' ? tryParseAddress(text) : undefined;
+    if (address !== undefined && familyOf(address) === family) return address;
+  }
+  return undefined;
+}
+
+/** The addresses that endpoints with a node port are spread over, in both families. */
+export function eligibleAddresses(nodes: Iterable<Node>): Address[] {
+  const addresses: Address[] = [];
+  for (const node of nodes) {
+    if (!isEligibleNode(node)) continue;
+    for (const family of [4, 6] as const) {
+      const address = nodeAddress(node, family);
+      if (address !== undefined) addresses.push(address);
+    }
+  }
+  return addresses;
+}

@@ -1,0 +1,95 @@
+import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
+import { parsePort } from '../../domain/port.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
+import type { L4Port } from './port-mapper.ts';
+
+/** What a Service asks of the gateways. */
+export interface ServiceNeeds {
+  readonly families: readonly Family[];
+  readonly ports: readonly L4Port[];
+  readonly circle: string;
+  readonly requested: ReadonlyMap<Family, Address>;
+}
+
+export type NeedsReading =
+  | { readonly kind: 'needs'; readonly needs: ServiceNeeds }
+  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+
+/** Reads a Service's wishes. `served` are the families that the port manager has addresses of. */
+export function readNeeds(service: Service, served: readonly Family[]): NeedsReading {
+  const families = familiesOf(service).filter((family) => served.includes(family));
+  if (families.length === 0) {
+    const asked = familiesOf(service).map((family) => `IPv${family}`);
+    return refused(
+      'NoSuchFamily',
+      `It asks for ${asked.join(' and ')}, and the gateways have addresses of ${served.map((family) => `IPv${family}`).join(' and ')} only.`,
+    );
+  }
+  const ports = (service.spec?.ports ?? []).map(
+    ({ protocol = 'TCP', port }): L4Port => ({ protocol, port: parsePort(port) }),
+  );
+  if (ports.length === 0)
+    return refused('NoPorts', 'It has no ports, so there is nothing to serve.');
+  const requested = readRequested(service);
+  if ('reason' in requested) return { kind: 'refused', ...requested };
+  for (const [family, address] of requested) {
+    if (!families.includes(family)) {
+      return refused(
+        'AddressOfOtherFamily',
+        `It asks for ${address}, but is not served in IPv${family}. Change the address or spec.ipFamilies.`,
+      );
+    }
+  }
+  const circle = circleOf(service);
+  return { kind: 'needs', needs: { families, ports, circle, requested } };
+}
+
+/** Services of one namespace share addresses; across namespaces only those that name the same key. */
+export function circleOf(service: Service): string {
+  const key = service.metadata?.annotations?.[sharingKeyAnnotation];
+  return key === undefined || key === ''
+    ? `namespace:${service.metadata?.namespace}`
+    : `key:${key}`;
+}
+
+function familiesOf(service: Service): readonly Family[] {
+  const families = service.spec?.ipFamilies ?? ['IPv4'];
+  return families.map((family) => (family === 'IPv6' ? 6 : 4));
+}
+
+/** The annotation wins over the field, which Kubernetes has deprecated; both saying different things is a mistake. */
+function readRequested(
+  service: Service,
+): Map<Family, Address> | { readonly reason: string; readonly message: string } {
+  const annotation = service.metadata?.annotations?.[addressAnnotation];
+  const field = service.spec?.loadBalancerIP;
+  const text = annotation ?? field ?? '';
+  const requested = new Map<Family, Address>();
+  for (const part of text.split(',').map((item) => item.trim())) {
+    if (part === '') continue;
+    const address = tryParseAddress(part);
+    if (address === undefined) {
+      return { reason: 'InvalidAddress', message: `${JSON.stringify(part)} is not an IP address.` };
+    }
+    if (requested.has(familyOf(address))) {
+      return { reason: 'InvalidAddress', message: 'It asks for two addresses of one family.' };
+    }
+    requested.set(familyOf(address), address);
+  }
+  const fromField = field === undefined || field === '' ? undefined : tryParseAddress(field);
+  if (annotation !== undefined && fromField !== undefined) {
+    const same = requested.get(familyOf(fromField)) === fromField;
+    if (!same) {
+      return {
+        reason: 'AddressesDiffer',
+        message: `The annotation ${addressAnnotation} and spec.loadBalancerIP ask for different addresses. Remove one.`,
+      };
+    }
+  }
+  return requested;
+}
+
+function refused(reason: string, message: string): NeedsReading {
+  return { kind: 'refused', reason, message };
+}
