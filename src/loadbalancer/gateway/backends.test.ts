@@ -18,7 +18,7 @@ function makeNode(name: string, host: number, extra: Partial<Node> = {}): Node {
       conditions: [{ type: 'Ready', status: 'True' }],
       ...extra.status,
     },
-  } as Node;
+  };
 }
 
 const nodes = new Map([
