@@ -9,7 +9,7 @@ export interface WriteOptions {
 }
 
 export interface UpdateOptions extends WriteOptions {
-  readonly subresource?: 'status';
+  readonly subresource?: 'finalize' | 'status';
 }
 
 export interface DeleteOptions {

@@ -27,6 +27,7 @@ export class ObjectStore {
   #version: number;
   readonly #historyLimit: number;
   readonly #shelves = new Map<GroupResource, Shelf>();
+  readonly #followers = new Set<(resource: GroupResource, change: Change) => void>();
   readonly #untold: { readonly shelf: Shelf; readonly change: Change }[] = [];
   #isTelling = false;
 
@@ -129,6 +130,17 @@ export class ObjectStore {
     return { close: () => void shelf.listeners.delete(tell) };
   }
 
+  /** Calls the listener for every change from now on, of resources that are yet to come too. */
+  follow(listener: (resource: GroupResource, change: Change) => void): { close(): void } {
+    this.#followers.add(listener);
+    return { close: () => void this.#followers.delete(listener) };
+  }
+
+  /** The resources that there are or were objects of. */
+  resources(): readonly GroupResource[] {
+    return [...this.#shelves.keys()];
+  }
+
   /** Forgets the history, so that a watch from any earlier version is told that it expired. */
   compact(): void {
     for (const shelf of this.#shelves.values()) shelf.compact(this.#version);
@@ -160,6 +172,9 @@ export class ObjectStore {
     let shelf = this.#shelves.get(resource);
     if (shelf === undefined) {
       shelf = new Shelf(this.#historyLimit);
+      shelf.listeners.add((change) => {
+        for (const follower of this.#followers) follower(resource, change);
+      });
       this.#shelves.set(resource, shelf);
     }
     return shelf;

@@ -1,0 +1,50 @@
+import { supervise, type Loop } from '../../../runtime/supervisor.ts';
+import { customResourceCleanup } from './custom-resource-cleanup.ts';
+import { deploymentController } from './deployment-controller.ts';
+import { endpointSliceController } from './endpoint-slice-controller.ts';
+import { endpointsController } from './endpoints-controller.ts';
+import { garbageCollector } from './garbage-collector.ts';
+import { namespaceController } from './namespace-controller.ts';
+import { runPodController } from './pod-controller.ts';
+import type { PodRunner } from './pod-runner.ts';
+import { replicaController } from './replica-set-controller.ts';
+import { scheduler } from './scheduler.ts';
+import { serviceAccountController } from './service-account-controller.ts';
+import { statefulSetController } from './stateful-set-controller.ts';
+import { runStoreController, type ControllerSetting } from './store-controller.ts';
+
+export interface ClusterControllersOptions extends ControllerSetting {
+  /** Binds pods to the cluster's nodes. Without it, pods wait for someone else to do so. */
+  readonly schedulesPods?: boolean;
+  /** Runs pods that are bound. Without it, their status is left to someone else. */
+  readonly runner?: PodRunner;
+}
+
+/** Makes a cluster live until the signal fires: everything between a user's wish and running pods. */
+export async function runClusterControllers(
+  options: ClusterControllersOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const controllers = [
+    deploymentController(options),
+    replicaController(options, 'replicasets.apps', 'ReplicaSet'),
+    replicaController(options, 'replicationcontrollers', 'ReplicationController'),
+    statefulSetController(options),
+    endpointSliceController(options),
+    endpointsController(options),
+    garbageCollector(options),
+    namespaceController(options),
+    serviceAccountController(options),
+    customResourceCleanup(options),
+    ...(options.schedulesPods === true ? [scheduler(options)] : []),
+  ];
+  const loops: Record<string, Loop> = Object.fromEntries(
+    controllers.map((controller) => [
+      controller.name,
+      (limited: AbortSignal) => runStoreController(options, controller, limited),
+    ]),
+  );
+  const { runner } = options;
+  if (runner !== undefined) loops['pod'] = (limited) => runPodController(options, runner, limited);
+  await supervise(signal, loops);
+}

@@ -1,0 +1,30 @@
+import type { ClusterApi } from '../cluster-api.ts';
+import type { KubeObject } from '../object.ts';
+import type { Pod, PodTemplate } from '../resources/pod/pod-type.ts';
+import { controllerReference } from './store-controller.ts';
+
+/** Makes a pod from a template, under a given name or one made up from the owner's. */
+export function createPod(
+  api: ClusterApi,
+  owner: KubeObject,
+  template: PodTemplate,
+  change: { readonly name?: string; readonly labels?: Readonly<Record<string, string>> } = {},
+): Pod {
+  const { metadata = {}, spec } = structuredClone(template);
+  const { labels, annotations, finalizers } = metadata;
+  return api.create('pods', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...(change.name === undefined
+        ? { generateName: `${owner.metadata.name}-` }
+        : { name: change.name }),
+      ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
+      labels: { ...labels, ...change.labels },
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(finalizers === undefined ? {} : { finalizers }),
+      ownerReferences: [controllerReference(owner)],
+    },
+    spec,
+  }) as Pod;
+}

@@ -1,0 +1,183 @@
+import { done, retryAfter, type Outcome } from '../../../runtime/controller.ts';
+import type { KubeObject } from '../object.ts';
+import type { GroupResource } from '../resource-definition.ts';
+import { selects, type LabelSelector } from '../resources/label-selector.ts';
+import { isPodFinished, type Pod } from '../resources/pod/pod-type.ts';
+import type { Condition, ReplicaSet, ReplicationController } from '../resources/workload-type.ts';
+import { jsonEqual } from '../schema/json.ts';
+import { ApiError } from '../status.ts';
+import { withCondition, withoutCondition } from './condition.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { createPod } from './pod-factory.ts';
+import { planReplicas, type ReplicaPlan } from './replica-plan.ts';
+import {
+  controllerKey,
+  controllerReference,
+  isControlledBy,
+  keyOf,
+  ownKey,
+  splitKey,
+  type ControllerSetting,
+  type StoreController,
+} from './store-controller.ts';
+import { now } from './timestamp.ts';
+
+type Replicated = ReplicaSet | ReplicationController;
+
+const retryDelayMs = 1_000;
+
+function selectorOf(owner: Replicated): LabelSelector {
+  return owner.kind === 'ReplicaSet'
+    ? (owner as ReplicaSet).spec.selector
+    : { matchLabels: (owner as ReplicationController).spec.selector ?? {} };
+}
+
+/** Keeps as many pods as a ReplicaSet or a ReplicationController asks for. */
+export function replicaController(
+  setting: ControllerSetting,
+  resource: GroupResource,
+  kind: 'ReplicaSet' | 'ReplicationController',
+): StoreController {
+  const replicas = new Replicas(setting, resource, kind);
+  return {
+    name: kind.toLowerCase(),
+    watches: { [resource]: ownKey, pods: podKeys(setting, resource, kind) },
+    reconcile: (key) => replicas.reconcile(key),
+  };
+}
+
+class Replicas {
+  readonly #setting: ControllerSetting;
+  readonly #resource: GroupResource;
+  readonly #recorder: EventRecorder;
+
+  constructor(setting: ControllerSetting, resource: GroupResource, kind: string) {
+    this.#setting = setting;
+    this.#resource = resource;
+    this.#recorder = new EventRecorder(setting, `${kind.toLowerCase()}-controller`);
+  }
+
+  reconcile(key: string): Outcome {
+    const { api, clock } = this.#setting;
+    const { namespace, name } = splitKey(key);
+    const owner = api.store.get(this.#resource, namespace, name) as Replicated | undefined;
+    if (owner === undefined) return done;
+    const demand = {
+      replicas: owner.spec.replicas,
+      templateLabels: owner.spec.template.metadata?.labels ?? {},
+      minReadySeconds: owner.spec.minReadySeconds ?? 0,
+    };
+    const pods = claimPods(this.#setting, owner, selectorOf(owner));
+    const plan = planReplicas(demand, pods, clock.wallTime());
+    const isLeaving = owner.metadata.deletionTimestamp !== undefined;
+    const failure = isLeaving ? undefined : this.#act(owner, plan);
+    const after = ownPods(this.#setting, owner);
+    this.#report(owner, planReplicas(demand, after, clock.wallTime()), failure);
+    if (failure !== undefined) return retryAfter(retryDelayMs, failure.message);
+    if (plan.nextAvailableMs === undefined) return done;
+    return retryAfter(plan.nextAvailableMs, 'a ready pod becomes available');
+  }
+
+  #act(owner: Replicated, plan: ReplicaPlan): ApiError | undefined {
+    const { api } = this.#setting;
+    try {
+      for (let made = 0; made < plan.create; made += 1) {
+        const pod = createPod(api, owner, owner.spec.template);
+        const message = `Created pod: ${pod.metadata.name}`;
+        this.#recorder.record(owner, { type: 'Normal', reason: 'SuccessfulCreate', message });
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const message = `Error creating: ${error.message}`;
+      this.#recorder.record(owner, { type: 'Warning', reason: 'FailedCreate', message });
+      return error;
+    }
+    for (const { metadata } of plan.remove) {
+      const preconditions = { uid: metadata.uid };
+      api.delete('pods', metadata.namespace, metadata.name, { preconditions });
+      const message = `Deleted pod: ${metadata.name}`;
+      this.#recorder.record(owner, { type: 'Normal', reason: 'SuccessfulDelete', message });
+    }
+    return undefined;
+  }
+
+  #report(owner: Replicated, { counts }: ReplicaPlan, failure: ApiError | undefined): void {
+    const { api, clock } = this.#setting;
+    const conditions = failureCondition(owner, failure, now(clock));
+    const { fullyLabeledReplicas, readyReplicas, availableReplicas, terminatingReplicas } = counts;
+    const status = {
+      ...(conditions.length === 0 ? {} : { conditions }),
+      observedGeneration: owner.metadata.generation ?? 0,
+      replicas: counts.replicas,
+      ...(fullyLabeledReplicas === 0 ? {} : { fullyLabeledReplicas }),
+      ...(readyReplicas === 0 ? {} : { readyReplicas }),
+      ...(availableReplicas === 0 ? {} : { availableReplicas }),
+      ...(owner.kind === 'ReplicaSet' ? { terminatingReplicas } : {}),
+    };
+    if (jsonEqual(status, owner.status)) return;
+    api.update(this.#resource, { ...structuredClone(owner), status }, { subresource: 'status' });
+  }
+}
+
+function failureCondition(
+  { status }: Replicated,
+  failure: ApiError | undefined,
+  time: string,
+): Condition[] {
+  if (failure === undefined) return withoutCondition(status?.conditions, 'ReplicaFailure');
+  return withCondition(
+    status?.conditions,
+    { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: failure.message },
+    time,
+  );
+}
+
+/** A pod concerns its controller, or, as long as it has none, whoever selects it. */
+function podKeys(
+  { api }: ControllerSetting,
+  resource: GroupResource,
+  kind: string,
+): StoreController['watches'][string] {
+  const ownerKeys = controllerKey(kind);
+  return function* keys(change) {
+    yield* ownerKeys(change);
+    const { metadata } = change.object;
+    if ((metadata.ownerReferences ?? []).some(({ controller }) => controller === true)) return;
+    for (const owner of api.store.list(resource, metadata.namespace)) {
+      if (selects(selectorOf(owner as Replicated), metadata.labels)) yield keyOf(owner);
+    }
+  };
+}
+
+export function ownPods({ api }: ControllerSetting, owner: KubeObject): Pod[] {
+  return api.store
+    .list('pods', owner.metadata.namespace)
+    .filter((pod) => isControlledBy(pod, owner))
+    .map((pod) => pod as Pod);
+}
+
+/** Takes over pods that fit and have no controller, lets go of own ones that no longer fit. */
+function claimPods(setting: ControllerSetting, owner: Replicated, selector: LabelSelector): Pod[] {
+  const { api } = setting;
+  const isLeaving = owner.metadata.deletionTimestamp !== undefined;
+  return api.store.list('pods', owner.metadata.namespace).flatMap((object): Pod[] => {
+    const pod = object as Pod;
+    const fits = selects(selector, pod.metadata.labels);
+    const owners = pod.metadata.ownerReferences ?? [];
+    if (isControlledBy(pod, owner)) {
+      if (fits || pod.metadata.deletionTimestamp !== undefined) return [pod];
+      const rest = owners.filter(({ uid }) => uid !== owner.metadata.uid);
+      const draft = structuredClone(pod);
+      draft.metadata.ownerReferences = rest;
+      api.update('pods', draft);
+      return [];
+    }
+    const isFree = owners.every(({ controller }) => controller !== true);
+    const isGone = pod.metadata.deletionTimestamp !== undefined || isPodFinished(pod);
+    if (!fits || !isFree || isGone || isLeaving) return [];
+    const draft = structuredClone(pod);
+    draft.metadata.ownerReferences = [...owners, controllerReference(owner)];
+    api.update('pods', draft);
+    return [draft];
+  });
+}

@@ -1,0 +1,202 @@
+import type { ServedResource } from '../../cluster/served-resource.ts';
+import { asObject, isObject, type JsonObject, type KubeObject } from '../../object.ts';
+import { metadataSchema } from '../../openapi/built-in-schemas.ts';
+import { decodeAs, type Decoded } from '../../openapi/decode.ts';
+import type { Column, ResourceDefinition, ScalePaths } from '../../resource-definition.ts';
+import type { Schema } from '../../schema-type.ts';
+import { applyDefaults } from '../../schema/default.ts';
+import { validateEmbeddedResources } from '../../schema/embedded-resource.ts';
+import type { FieldError } from '../../schema/field-error.ts';
+import { validateListTypes } from '../../schema/list-types.ts';
+import { subdomainErrors } from '../../schema/names.ts';
+import { pruneObject } from '../../schema/prune.ts';
+import { parseSchema } from '../../schema/schema.ts';
+import { validateValue } from '../../schema/validate.ts';
+import { nameColumn, timeSince } from '../columns.ts';
+import { validateMetadata } from '../metadata-rules.ts';
+import type { CrdColumn, CrdVersion, CustomResourceDefinition } from './crd-type.ts';
+import { evaluateJsonPath, parseJsonPath } from './json-path.ts';
+
+/** The versions of a custom resource that are served, the preferred one first. */
+export function serveCustomResource(crd: CustomResourceDefinition): readonly ServedResource[] {
+  const storage = crd.spec.versions.find((version) => version.storage) ?? crd.spec.versions[0];
+  const storageApiVersion = `${crd.spec.group}/${storage?.name ?? ''}`;
+  return crd.spec.versions
+    .filter((version) => version.served)
+    .sort((left, right) => compareVersions(right.name, left.name))
+    .map((version) => serveVersion(crd, version, storageApiVersion));
+}
+
+function serveVersion(
+  crd: CustomResourceDefinition,
+  version: CrdVersion,
+  storageApiVersion: string,
+): ServedResource {
+  const own = parseSchema(version.schema?.openAPIV3Schema ?? {});
+  return {
+    definition: defineCustomResource(crd, version, own),
+    schema: withTypeAndMetadata(own),
+    isCustom: true,
+    storageApiVersion,
+    decode: (body) => decodeCustomResource(own, body),
+  };
+}
+
+function withTypeAndMetadata(schema: Schema): Schema {
+  const text: Schema = { type: 'string' };
+  const properties = { apiVersion: text, kind: text, metadata: metadataSchema() };
+  return { ...schema, properties: { ...schema.properties, ...properties } };
+}
+
+function decodeCustomResource(schema: Schema, body: JsonObject): Decoded {
+  const { value, unknown } = pruneObject(schema, body);
+  const decoded = decodeAs(metadataSchema(), asObject(body['metadata']));
+  const object: JsonObject = { ...value, metadata: decoded.object };
+  return {
+    object,
+    unknownFields: [...decoded.unknownFields.map((path) => `metadata.${path}`), ...unknown],
+    mismatches: decoded.mismatches,
+  };
+}
+
+function defineCustomResource(
+  crd: CustomResourceDefinition,
+  version: CrdVersion,
+  schema: Schema,
+): ResourceDefinition {
+  const { names, group, scope } = crd.spec;
+  const scale = scalePaths(version);
+  return {
+    group,
+    version: version.name,
+    plural: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    kind: names.kind,
+    ...(names.listKind === undefined ? {} : { listKind: names.listKind }),
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: scope === 'Namespaced',
+    statusSubresource: version.subresources?.status !== undefined,
+    ...(scale === undefined ? {} : { scale }),
+    countsGeneration: true,
+    requiresVersionOnUpdate: true,
+    defaults(draft) {
+      const filled = asObject(applyDefaults(schema, draft));
+      for (const [name, value] of Object.entries(filled)) {
+        if (name !== 'metadata') draft[name] = value;
+      }
+      for (const name of Object.keys(draft)) if (!(name in filled)) delete draft[name];
+    },
+    prepareCreate() {},
+    prepareUpdate() {},
+    validate: (object, old) => validateCustomResource(schema, object, old),
+    validateStatus: (object, old) => validateCustomResource(schema, object, old),
+    fieldLabels: (object) => selectableFields(version, object),
+    columns: customColumns(version.additionalPrinterColumns),
+  };
+}
+
+function validateCustomResource(
+  schema: Schema,
+  object: KubeObject,
+  old: KubeObject | undefined,
+): FieldError[] {
+  const errors = [
+    ...validateMetadata(object, old, subdomainErrors),
+    ...validateContent(schema, object),
+  ];
+  if (old === undefined || errors.length === 0) return errors;
+  // What was wrong before, under an earlier schema, does not keep an object from changing elsewhere.
+  const known = new Set(validateContent(schema, old).map(describe));
+  return errors.filter((error) => !known.has(describe(error)));
+}
+
+function validateContent(schema: Schema, object: KubeObject): FieldError[] {
+  return [
+    ...validateValue(schema, object),
+    ...validateEmbeddedResources(schema, object),
+    ...validateListTypes(schema, object),
+  ];
+}
+
+const describe = ({ field, message }: FieldError) => `${field}: ${message}`;
+
+const fieldPath = (jsonPath: string) => jsonPath.replace(/^\./, '').split('.');
+
+function scalePaths({ subresources }: CrdVersion): ScalePaths | undefined {
+  const scale = subresources?.scale;
+  if (scale === undefined) return undefined;
+  const { labelSelectorPath = '' } = scale;
+  return {
+    specReplicas: fieldPath(scale.specReplicasPath),
+    statusReplicas: fieldPath(scale.statusReplicasPath),
+    ...(labelSelectorPath === '' ? {} : { selector: fieldPath(labelSelectorPath) }),
+  };
+}
+
+function selectableFields(version: CrdVersion, object: KubeObject): Record<string, string> {
+  return Object.fromEntries(
+    (version.selectableFields ?? []).map(({ jsonPath }) => {
+      const [value] = evaluateJsonPath(parseJsonPath(jsonPath) ?? [], object);
+      return [fieldPath(jsonPath).join('.'), isScalar(value) ? String(value) : ''];
+    }),
+  );
+}
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+
+const creationColumn: CrdColumn = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+};
+
+function customColumns(given: readonly CrdColumn[] | undefined): readonly Column[] {
+  const columns = given === undefined || given.length === 0 ? [creationColumn] : given;
+  return [nameColumn, ...columns.map(customColumn)];
+}
+
+function customColumn(column: CrdColumn): Column {
+  const steps = parseJsonPath(column.jsonPath);
+  return {
+    name: column.name,
+    type: column.type as Column['type'],
+    format: (column.format ?? '') as Column['format'],
+    description: column.description ?? '',
+    priority: column.priority ?? 0,
+    cell(object, now) {
+      const [value] = steps === undefined ? [] : evaluateJsonPath(steps, object);
+      if (value === undefined || value === null) return null;
+      if (column.type === 'date') {
+        return timeSince(typeof value === 'string' ? value : undefined, now);
+      }
+      if (isScalar(value)) return column.type === 'string' ? String(value) : value;
+      return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : null;
+    },
+  };
+}
+
+const versionPattern = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
+
+/** Newer and more stable versions are greater: v2 > v1 > v1beta2 > v1alpha1 > anything else. */
+export function compareVersions(left: string, right: string): number {
+  const a = versionRank(left);
+  const b = versionRank(right);
+  if (a === undefined || b === undefined) {
+    if (a === undefined && b === undefined) return left < right ? 1 : left > right ? -1 : 0;
+    return a === undefined ? -1 : 1;
+  }
+  for (const [index, rank] of a.entries()) {
+    const difference = rank - (b[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function versionRank(version: string): readonly number[] | undefined {
+  const match = versionPattern.exec(version);
+  if (match === null) return undefined;
+  const stability = match[2] === undefined ? 2 : match[2] === 'beta' ? 1 : 0;
+  return [stability, Number(match[1]), Number(match[3] ?? 0)];
+}
