@@ -3,11 +3,14 @@ import { stringify } from 'yaml';
 import { parsePrefix } from '../../domain/prefix.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { type Log, silentLog } from '../../runtime/log.ts';
+import { noMetrics } from '../../runtime/metrics.ts';
 import { type Random, systemRandom } from '../../runtime/random.ts';
 import { type Authority, createAuthority, type KeyPair } from '../certificates/authority.ts';
 import { bootstrap } from './bootstrap.ts';
+import { serveCustomResources } from './cluster/custom-resources.ts';
 import { EmbeddedCluster } from './cluster/embedded-cluster.ts';
 import type { ClusterApi } from './cluster-api.ts';
+import { startControllers, type ControllersOptions } from './controllers/start-controllers.ts';
 import { ApiServer } from './http/api-server.ts';
 import type { FaultHook } from './http/faults.ts';
 import { builtInResources } from './resources/built-in-resources.ts';
@@ -27,6 +30,8 @@ export interface EmbeddedKubernetesOptions {
   readonly store?: StoreOptions;
   /** How often watches that ask for bookmarks get one. */
   readonly bookmarkEveryMs?: number;
+  /** Runs the controllers that make a cluster live: Deployments get pods, Services get endpoints. */
+  readonly controllers?: ControllersOptions;
   /** Lets tests make requests go wrong; see Fault. */
   readonly fault?: FaultHook;
 }
@@ -70,7 +75,8 @@ export async function startEmbeddedKubernetes(
   const { clock = systemClock, network = defaultNetwork, host = '127.0.0.1' } = options;
   const store = new ObjectStore(options.store);
   const cluster = new EmbeddedCluster(clock, store);
-  cluster.serve(builtInResources(store, network, options.random ?? systemRandom));
+  cluster.serve(builtInResources(store, network, options.random ?? systemRandom, clock));
+  serveCustomResources(store, cluster.registry);
   const authority = createAuthority('causeway-sandbox', clock.wallTime());
   const token = randomBytes(24).toString('base64url');
   const newServer = serverFactory(options, cluster, authority, host, token);
@@ -79,6 +85,10 @@ export async function startEmbeddedKubernetes(
   const port = Number(address.slice(address.lastIndexOf(':') + 1));
   const [firstRange] = network.clusterIpRanges;
   if (firstRange !== undefined) bootstrap(cluster, firstRange, port);
+  const controllers = startControllers(
+    { api: cluster, clock, log: options.log ?? silentLog, metrics: noMetrics },
+    options.controllers,
+  );
   const url = `https://${address}`;
   return {
     url,
@@ -101,7 +111,10 @@ export async function startEmbeddedKubernetes(
       server = newServer(port);
       await server.listen();
     },
-    stop: () => server.stop(),
+    async stop() {
+      await controllers.stop();
+      await server.stop();
+    },
   };
 }
 

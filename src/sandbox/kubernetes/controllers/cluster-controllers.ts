@@ -1,5 +1,4 @@
 import { supervise, type Loop } from '../../../runtime/supervisor.ts';
-import { customResourceCleanup } from './custom-resource-cleanup.ts';
 import { deploymentController } from './deployment-controller.ts';
 import { endpointSliceController } from './endpoint-slice-controller.ts';
 import { endpointsController } from './endpoints-controller.ts';
@@ -35,7 +34,6 @@ export async function runClusterControllers(
     garbageCollector(options),
     namespaceController(options),
     serviceAccountController(options),
-    customResourceCleanup(options),
     ...(options.schedulesPods === true ? [scheduler(options)] : []),
   ];
   const loops: Record<string, Loop> = Object.fromEntries(

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { KubeObject } from '../object.ts';
 import { ApiError } from '../status.ts';
 import type { ControllerSetting } from './store-controller.ts';
@@ -36,7 +37,10 @@ export class EventRecorder {
       api.create('events', {
         apiVersion: 'v1',
         kind: 'Event',
-        metadata: { generateName: `${about.metadata.name}.`, namespace },
+        metadata: {
+          name: `${about.metadata.name}.${randomBytes(8).toString('hex')}`,
+          namespace,
+        },
         involvedObject: {
           apiVersion: about.apiVersion,
           kind: about.kind,

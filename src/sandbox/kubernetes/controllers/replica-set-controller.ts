@@ -6,6 +6,7 @@ import { isPodFinished, type Pod } from '../resources/pod/pod-type.ts';
 import type { Condition, ReplicaSet, ReplicationController } from '../resources/workload-type.ts';
 import { jsonEqual } from '../schema/json.ts';
 import { ApiError } from '../status.ts';
+import type { Change } from '../store.ts';
 import { withCondition, withoutCondition } from './condition.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { createPod } from './pod-factory.ts';
@@ -137,7 +138,7 @@ function podKeys(
   { api }: ControllerSetting,
   resource: GroupResource,
   kind: string,
-): StoreController['watches'][string] {
+): (change: Change) => Iterable<string> {
   const ownerKeys = controllerKey(kind);
   return function* keys(change) {
     yield* ownerKeys(change);

@@ -1,7 +1,9 @@
+import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { ResourceDefinition } from '../resource-definition.ts';
 import type { ObjectStore } from '../store.ts';
 import { configMaps, secrets } from './config-map.ts';
+import { customResourceDefinitions } from './custom/custom-resource-definition.ts';
 import { deployments } from './deployment.ts';
 import { endpointSlices } from './endpoint-slice.ts';
 import { endpoints } from './endpoints.ts';
@@ -23,6 +25,7 @@ export function builtInResources(
   store: ObjectStore,
   network: ServiceNetwork,
   random: Random,
+  clock: Clock,
 ): readonly ResourceDefinition[] {
   return [
     configMaps,
@@ -35,6 +38,7 @@ export function builtInResources(
     secrets,
     serviceAccounts,
     services(new ServiceAllocations(store, network, random)),
+    customResourceDefinitions(store, clock),
     controllerRevisions,
     deployments,
     replicaSets,

@@ -1,4 +1,5 @@
 import { asArray, asObject, isObject, type JsonObject } from '../../object.ts';
+import { canonicalQuantity } from '../quantity.ts';
 import type { Container, Pod, PodSpec, PodTemplate, Toleration } from './pod-type.ts';
 
 /** What the server fills into a pod's spec, whether it stands in a Pod or in a template. */
@@ -77,6 +78,11 @@ function defaultContainer(container: Container, onHost: boolean): void {
   container['terminationMessagePath'] ??= '/dev/termination-log';
   container['terminationMessagePolicy'] ??= 'File';
   container.resources ??= {};
+  for (const amounts of [container.resources.limits, container.resources.requests]) {
+    for (const [name, amount] of Object.entries(amounts ?? {})) {
+      if (amounts !== undefined) amounts[name] = canonicalQuantity(amount);
+    }
+  }
   for (const port of container.ports ?? []) {
     port.protocol ??= 'TCP';
     if (onHost) port.hostPort ??= port.containerPort;
