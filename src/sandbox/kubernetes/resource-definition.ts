@@ -67,6 +67,8 @@ export interface ResourceDefinition {
   /** The values of all fields that field selectors may name beside `metadata.name` and `.namespace`. */
   fieldLabels(object: KubeObject): Readonly<Record<string, string>>;
   readonly columns: readonly Column[];
+  /** What clients are warned of whenever they use the resource at this version. */
+  readonly deprecation?: string;
   /** Whether a new object keeps the status it came with: Nodes register themselves that way. */
   readonly keepsStatusOnCreate?: boolean;
   /** Whether an update of an object that is not there creates it: Services, Endpoints, Leases, Events. */

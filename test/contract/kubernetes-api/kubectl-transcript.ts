@@ -35,13 +35,17 @@ export async function transcribeKubectl(
 
 /** Ages, ports, versions and dates differ between any two runs; so do the blanks that align columns. */
 function comparable(text: string): string {
-  return (withoutChance(text) as string)
-    .replaceAll(/\b\d+(ms|s|m)\b/g, '<age>')
-    .replaceAll(/\b3[0-2]\d{3}\b/g, '<port>')
-    .replaceAll(/resourceVersion: "\d+"/g, 'resourceVersion: <version>')
-    .replaceAll(/cm-[a-z0-9]{5}\b/g, 'cm-<suffix>')
-    .replaceAll(/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d \+0000/g, '<date>')
-    .replaceAll(/^E\d{4} \d\d:\d\d:\d\d.*$/gm, '<log>')
-    .replaceAll(/<no description>|<empty>/g, '')
-    .replaceAll(/ +/g, ' ');
+  return (
+    (withoutChance(text) as string)
+      .replaceAll(/\b\d+(ms|s|m)\b/g, '<age>')
+      .replaceAll(/\b3[0-2]\d{3}\b/g, '<port>')
+      .replaceAll(/resourceVersion: "\d+"/g, 'resourceVersion: <version>')
+      .replaceAll(/cm-[a-z0-9]{5}\b/g, 'cm-<suffix>')
+      .replaceAll(/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d \+0000/g, '<date>')
+      .replaceAll(/^E\d{4} \d\d:\d\d:\d\d.*$/gm, '<log>')
+      // Descriptions of fields are text for people, which we do not copy.
+      .replaceAll(/<no description>|<empty>/g, '')
+      .replace(/DESCRIPTION:.*FIELDS:/s, 'FIELDS:')
+      .replaceAll(/ +/g, ' ')
+  );
 }

@@ -60,15 +60,6 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   );
 }
 
-export function equals(a: FieldSet, b: FieldSet): boolean {
-  if (a.member !== b.member || a.children.size !== b.children.size) return false;
-  for (const [step, child] of a.children) {
-    const other = b.children.get(step);
-    if (other === undefined || !equals(child, other)) return false;
-  }
-  return true;
-}
-
 /** The set without a top-level field and everything below it. */
 export function without(set: FieldSet, step: string): FieldSet {
   return node(

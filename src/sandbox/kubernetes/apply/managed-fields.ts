@@ -4,7 +4,6 @@ import { ApiError, type Cause } from '../status.ts';
 import {
   difference,
   emptySet,
-  equals,
   type FieldSet,
   fromFieldsV1,
   intersection,
@@ -80,7 +79,7 @@ export function trackUpdate(update: UpdateTracking): ManagedFieldsEntry[] {
   const others = owners
     .filter((owner) => !isWriter(owner))
     .map((owner) => ({ ...owner, fields: difference(owner.fields, lost) }));
-  return written([...others, owned(mine, fields, writer, 'Update')]);
+  return written([...others, owned(mine, fields, !isEmpty(changed), writer, 'Update')]);
 }
 
 export interface Application {
@@ -90,6 +89,8 @@ export interface Application {
   readonly entries: readonly ManagedFieldsEntry[];
   readonly writer: Writer;
   readonly force: boolean;
+  /** Fields that the writer may take over from others without being told to. */
+  readonly takeable?: FieldSet;
 }
 
 export interface Applied {
@@ -111,13 +112,17 @@ export function applyConfiguration(application: Application): Applied {
   const object = isObject(pruned) ? pruned : {};
   const { added, modified, removed } = compare(schema, ownable(live), ownable(object));
   const changed = union(added, modified);
+  const contested = difference(changed, application.takeable ?? emptySet);
   const conflicts = others
-    .map((owner) => ({ entry: owner.entry, fields: intersection(owner.fields, changed) }))
+    .map((owner) => ({ entry: owner.entry, fields: intersection(owner.fields, contested) }))
     .filter(({ fields }) => !isEmpty(fields));
   if (conflicts.length > 0 && !application.force) throw conflictError(conflicts);
   const lost = union(changed, removed);
   const left = others.map((owner) => ({ ...owner, fields: difference(owner.fields, lost) }));
-  return { object, entries: written([...left, owned(last, mine, writer, 'Apply')]) };
+  return {
+    object,
+    entries: written([...left, owned(last, mine, !isEmpty(lost), writer, 'Apply')]),
+  };
 }
 
 /** An applied configuration that sets nothing but its identity owns nothing. */
@@ -141,15 +146,15 @@ function isSameWriter(
   );
 }
 
-/** The writer's own line; its time moves only when its fields do. */
+/** The writer's own line; its time is that of the last write that changed the object. */
 function owned(
   before: Ownership | undefined,
   fields: FieldSet,
+  hasChanged: boolean,
   writer: Writer,
   operation: 'Apply' | 'Update',
 ): Ownership {
-  const unchanged = before !== undefined && equals(before.fields, fields);
-  const time = unchanged ? before.entry.time : writer.time;
+  const time = hasChanged ? writer.time : before?.entry.time;
   return {
     fields,
     entry: {

@@ -1,5 +1,6 @@
 import { applyConfiguration } from '../apply/managed-fields.ts';
 import { toFieldsV1 } from '../apply/field-set.ts';
+import { takeableFields, updateLastApplied, upgradingManager } from '../apply/last-applied.ts';
 import { fieldsOf } from '../apply/typed-value.ts';
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../object.ts';
 import { groupResource } from '../resource-definition.ts';
@@ -11,6 +12,8 @@ import { identityOf, staleVersion, type UpdateRequest, type Writes } from './wri
 
 export interface ApplyRequest extends UpdateRequest {
   readonly force: boolean;
+  /** The configuration as it was sent, before it was read as its kind. */
+  readonly sent: JsonObject;
 }
 
 /** Applies a configuration: creates the object, or merges it into what is there. */
@@ -32,6 +35,7 @@ export function applyObject(
   if (live === undefined && (request.subresource !== undefined || uid !== '')) {
     throw notFound(identity);
   }
+  const isUpgrade = request.fieldManager === upgradingManager && request.subresource === undefined;
   const { object, entries } = applyConfiguration({
     schema: served.schema,
     live: live ?? {},
@@ -39,8 +43,10 @@ export function applyObject(
     entries: live === undefined ? [] : ownersOf(served, live),
     writer: writes.writer(served, request),
     force: request.force,
+    ...(isUpgrade && live !== undefined ? { takeable: takeableFields(served.schema, live) } : {}),
   });
   const draft = asDraft(structuredClone(object));
+  if (isUpgrade) updateLastApplied(draft, request.sent);
   const write = { ...request, entries };
   return live === undefined
     ? { object: writes.create(served, draft, write), isNew: true }

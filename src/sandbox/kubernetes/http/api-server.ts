@@ -129,6 +129,8 @@ export class ApiServer {
       return;
     }
     const call = this.#call(resource, query, request);
+    const { deprecation } = call.served.definition;
+    if (deprecation !== undefined) response.setHeader('warning', warningHeader([deprecation]));
     if (isWatch && call.path.subresource === undefined) {
       this.#watch(call, response);
       return;
@@ -248,15 +250,16 @@ function send(
   response.end(body);
 }
 
+const warningHeader = (texts: readonly string[]) =>
+  texts.map((text) => `299 - ${JSON.stringify(text)}`);
+
 async function sendReply(
   response: ServerResponse,
   { status, body, warnings }: Reply,
 ): Promise<void> {
   if (warnings !== undefined && warnings.length > 0) {
-    response.setHeader(
-      'warning',
-      warnings.map((text) => `299 - ${JSON.stringify(text)}`),
-    );
+    const given = [response.getHeader('warning') ?? []].flat().map(String);
+    response.setHeader('warning', [...given, ...warningHeader(warnings)]);
   }
   if (typeof body === 'string') {
     send(response, status, body);

@@ -86,9 +86,16 @@ export interface DecodedBody {
   readonly warnings: readonly string[];
 }
 
+/** The patch that a body is the result of. */
+export interface Patched {
+  readonly type: string;
+  readonly patch: unknown;
+}
+
 /** What a patch makes of an object can be wrong in itself: then it is the patch that is refused. */
-function unfitPatch(patched: JsonObject, mismatch: string): ApiError {
-  const message = `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${mismatch}`;
+function unfitPatch(body: JsonObject, { type, patch }: Patched, why: string): ApiError {
+  const shown = JSON.stringify(type === 'strategic' ? patch : body);
+  const message = `Invalid value: ${JSON.stringify(shown)}: ${why}`;
   return new ApiError('Invalid', ` "" is invalid: patch: ${message}`, {
     causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }],
   });
@@ -99,7 +106,7 @@ export function decodeBody(
   served: ServedResource,
   body: JsonObject,
   validation: FieldValidation,
-  isPatched = false,
+  patched?: Patched,
 ): DecodedBody {
   const { definition } = served;
   const expected = apiVersionOf(definition);
@@ -116,13 +123,16 @@ export function decodeBody(
   const { object, unknownFields, mismatches } = served.decode(body);
   const [mismatch] = mismatches;
   if (mismatch !== undefined) {
-    throw isPatched
-      ? unfitPatch(body, mismatch)
-      : new ApiError('BadRequest', `${described}: ${mismatch}`);
+    throw patched === undefined
+      ? new ApiError('BadRequest', `${described}: ${mismatch}`)
+      : unfitPatch(body, patched, mismatch);
   }
   const unknown = unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
   if (validation === 'Strict' && unknown.length > 0) {
-    throw new ApiError('BadRequest', `${described}: strict decoding error: ${unknown.join(', ')}`);
+    const why = `strict decoding error: ${unknown.join(', ')}`;
+    throw patched === undefined
+      ? new ApiError('BadRequest', `${described}: ${why}`)
+      : unfitPatch(body, patched, why);
   }
   return { draft: asDraft(object), warnings: validation === 'Warn' ? unknown : [] };
 }

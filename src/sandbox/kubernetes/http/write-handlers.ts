@@ -77,7 +77,10 @@ export async function patchObject(call: Call, subresource?: Subresource): Promis
   const presented = { ...current, apiVersion: apiVersionOf(served.definition) };
   const patched = patchedObject(type, served.schema, presented, patch);
   const validation = parseFieldValidation(query.get('fieldValidation'));
-  const { draft, warnings } = decodeBody(served, structuredClone(patched), validation, true);
+  const { draft, warnings } = decodeBody(served, structuredClone(patched), validation, {
+    type,
+    patch,
+  });
   checkName(call, draft);
   placeInNamespace(call, draft);
   const object = cluster.writes.update(served, draft, updateRequest(call, subresource));
@@ -112,6 +115,7 @@ function applyPatch(call: Call, patch: unknown, subresource?: Subresource): Repl
   const { object, isNew } = applyObject(cluster.store, cluster.writes, served, draft, {
     ...updateRequest(call, subresource),
     force: isTrue(query.get('force')),
+    sent: patch,
   });
   return objectReply(call, isNew ? 201 : 200, object, warnings);
 }

@@ -26,6 +26,7 @@ export interface BuiltIn<T extends KubeObject> {
   readonly validateStatus?: (object: T, old: T) => readonly FieldError[];
   readonly fieldLabels?: (object: T) => Readonly<Record<string, string>>;
   readonly columns?: readonly Column[];
+  readonly deprecation?: string;
   readonly keepsStatusOnCreate?: boolean;
   readonly createsOnUpdate?: boolean;
   readonly requiresVersionOnUpdate?: boolean;
@@ -66,6 +67,7 @@ export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefi
     ],
     fieldLabels: (object) => options.fieldLabels?.(object as T) ?? {},
     columns: options.columns ?? [nameColumn, ageColumn],
+    ...(options.deprecation === undefined ? {} : { deprecation: options.deprecation }),
     keepsStatusOnCreate: options.keepsStatusOnCreate ?? false,
     createsOnUpdate: options.createsOnUpdate ?? false,
     requiresVersionOnUpdate: options.requiresVersionOnUpdate ?? false,
