@@ -10,7 +10,7 @@ import { put, type Changes, type Decide, type Decision } from './decision.ts';
 import { Follower, isTransient } from './follower.ts';
 import { keys } from './keys.ts';
 import { Lanes } from './lanes.ts';
-import type { Ledger, Transaction } from './ledger.ts';
+import type { Ledger, Transaction, Write } from './ledger.ts';
 import type { AuditRecord } from './records.ts';
 import { Refusal } from './refusal.ts';
 import type { View } from './view.ts';
@@ -39,8 +39,8 @@ const mostAttempts = 100;
 /** Carries decisions out: decides on the view, commits, and decides again if the world has moved. */
 export class Allocator {
   readonly follower: Follower;
-  readonly #ledger: Ledger;
-  readonly #clock: Clock;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
   readonly #lanes = new Lanes();
   readonly #busy = new Set<string>();
   readonly #counters: ReturnType<typeof allocatorMetrics>;
@@ -48,8 +48,8 @@ export class Allocator {
   #settled = Promise.withResolvers<undefined>();
 
   constructor({ ledger, clock, log, metrics = noMetrics, callLimitMs = 15_000 }: AllocatorOptions) {
-    this.#ledger = ledger;
-    this.#clock = clock;
+    this.ledger = ledger;
+    this.clock = clock;
     this.#callLimitMs = callLimitMs;
     this.follower = new Follower(ledger, clock, log);
     this.#counters = allocatorMetrics(metrics);
@@ -60,7 +60,7 @@ export class Allocator {
   }
 
   get now(): number {
-    return this.#clock.wallTime();
+    return this.clock.wallTime();
   }
 
   /** The answer to a question about the view, right at an instant during the call. */
@@ -69,7 +69,7 @@ export class Allocator {
     question: (view: View, grant: Grant) => T,
     signal: AbortSignal,
   ): Promise<T> {
-    return withDeadline(this.#clock, this.#callLimitMs, signal, 'the ledger', async (limit) => {
+    return withDeadline(this.clock, this.#callLimitMs, signal, 'the ledger', async (limit) => {
       await this.#barrier(limit);
       return question(this.view, authorise(this.view, caller, needs, this.now));
     });
@@ -77,17 +77,33 @@ export class Allocator {
 
   /** Carries the decision out, whatever it takes within the time limit. */
   async change<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    const started = this.#clock.monotonic();
+    const started = this.clock.monotonic();
     try {
-      return await withDeadline(this.#clock, this.#callLimitMs, signal, 'the ledger', (limit) =>
+      return await withDeadline(this.clock, this.#callLimitMs, signal, 'the ledger', (limit) =>
         this.#lanes.run(call.lane, () => this.#attempts(call, limit), limit),
       );
     } catch (error) {
       if (error instanceof Refusal) this.#counters.refusals.add({ reason: error.reason });
       throw error;
     } finally {
-      this.#counters.duration.observe({}, (this.#clock.monotonic() - started) / 1000);
+      this.#counters.duration.observe({}, (this.clock.monotonic() - started) / 1000);
     }
+  }
+
+  /** Writes that depend on nothing and may be repeated, such as heartbeats. Answers when the view has them. */
+  async write(writes: readonly Write[], signal: AbortSignal): Promise<void> {
+    await withDeadline(this.clock, this.#callLimitMs, signal, 'the ledger', async (limit) => {
+      for (;;) {
+        try {
+          const { revision } = await this.ledger.commit({ conditions: [], writes }, limit);
+          await this.follower.reached(revision, limit);
+          return;
+        } catch (error) {
+          if (!isTransient(error) || limit.aborted) throw error;
+          await sleep(this.clock, 50, limit);
+        }
+      }
+    });
   }
 
   async #attempts<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
@@ -127,7 +143,7 @@ export class Allocator {
     const nobody: Grant = { actor: 'nobody', key: undefined, credential: undefined };
     try {
       const grant = authorise(this.view, caller, needs, now);
-      return { decision: decide(this.view, { now, busy: this.#busy }), grant };
+      return { decision: decide(this.view, { now, busy: this.#busy }, grant), grant };
     } catch (error) {
       const known = CausewayError.from(error);
       if (known.code === 'internal') throw known;
@@ -144,7 +160,7 @@ export class Allocator {
     const claimed = change.writes.map(({ key }) => key).filter((key) => !this.#busy.has(key));
     for (const key of claimed) this.#busy.add(key);
     try {
-      const { applied, revision } = await this.#ledger.commit(transaction, signal);
+      const { applied, revision } = await this.ledger.commit(transaction, signal);
       await this.follower.reached(revision, signal);
       if (!applied) this.#counters.conflicts.add({});
       return applied ? 'applied' : 'refused';
@@ -185,7 +201,7 @@ export class Allocator {
         return;
       } catch (error) {
         if (!isTransient(error) || signal.aborted) throw error;
-        await sleep(this.#clock, 50, signal);
+        await sleep(this.clock, 50, signal);
       }
     }
   }

@@ -31,6 +31,7 @@ export interface CreateClusterRequest extends OnCluster {
   readonly epoch: string;
   readonly quota?: number | undefined;
   readonly selfWithdrawal?: ClusterRecord['selfWithdrawal'];
+  readonly imported?: boolean | undefined;
   readonly controlPlane:
     | {
         readonly families: readonly Family[];
@@ -92,8 +93,9 @@ export function createCluster(request: CreateClusterRequest): Decide<CreateClust
 }
 
 function newCluster(request: CreateClusterRequest, now: number): Kept<ClusterRecord> {
-  const { site, cluster: name, id, epoch, quota, selfWithdrawal } = request;
-  const record = { site, name, id, epoch, sequence: 0, quota, selfWithdrawal, createdAt: now };
+  const { site, cluster: name, id, epoch, quota, selfWithdrawal, imported } = request;
+  const settings = { quota, selfWithdrawal, imported };
+  const record = { site, name, id, epoch, sequence: 0, ...settings, createdAt: now };
   return { key: keys.cluster(site, name), revision: 0, record };
 }
 

@@ -1,10 +1,7 @@
 import { CausewayError } from '../domain/error.ts';
 import { deciding, findCluster, findSite, put, remove, type Decide } from './decision.ts';
 import { keys } from './keys.ts';
-import type { CredentialRecord } from './records.ts';
-
-/** What may be shown of a credential: everything but its hash. */
-export type CredentialSummary = Omit<CredentialRecord, 'hash'>;
+import type { CredentialRecord, CredentialSummary } from './records.ts';
 
 export function summaryOf({ hash: _secret, ...summary }: CredentialRecord): CredentialSummary {
   return summary;

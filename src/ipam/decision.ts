@@ -1,5 +1,6 @@
 import type { Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
+import type { Grant } from './credential.ts';
 import type { Write } from './ledger.ts';
 import type { AuditRecord, ClusterRecord } from './records.ts';
 import type { Kept, SiteView } from './site-view.ts';
@@ -34,7 +35,8 @@ export interface Changes<T> {
 /** The part of an audit record that the decision knows; who and when are added. */
 export type AuditNote = Omit<AuditRecord, 'at' | 'actor'> & { readonly action: string };
 
-export type Decide<T> = (view: View, moment: Moment) => Decision<T>;
+/** The grant says who asks, for decisions where that matters. */
+export type Decide<T> = (view: View, moment: Moment, grant: Grant) => Decision<T>;
 
 export function refuse(error: CausewayError): { kind: 'refuse'; error: CausewayError } {
   return { kind: 'refuse', error };

@@ -14,11 +14,12 @@ export class Desk {
   readonly view = new View();
   now = 1_000_000;
   readonly busy = new Set<string>();
+  readonly grant = { actor: 'test', key: undefined, credential: undefined };
   #ids = 0;
 
   /** Decides, applies, and gives the answer; throws what the decision refuses with. */
   run<T>(decide: Decide<T>): T {
-    const decision = decide(this.view, this);
+    const decision = decide(this.view, this, this.grant);
     if (decision.kind === 'refuse') throw decision.error;
     if (decision.kind === 'busy') throw new Error('busy');
     if (decision.kind === 'change') {

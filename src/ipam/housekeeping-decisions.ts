@@ -138,7 +138,7 @@ export function reclaimSilent(
 
 /** Gives the first waiter that can be served its addresses. Answers undefined when none can. */
 export function serveQueue(siteName: string): Decide<ReserveAnswer | undefined> {
-  return (view, moment) =>
+  return (view, moment, grant) =>
     deciding((): Decision<ReserveAnswer | undefined> => {
       const site = view.site(siteName);
       // Who wants the same as one that can't be served, and came later, can't be served either.
@@ -146,12 +146,8 @@ export function serveQueue(siteName: string): Decide<ReserveAnswer | undefined> 
       for (const waiter of inOrder(site, moment.now)) {
         const { cluster, demand } = waiter.record;
         if (hopeless.has(wants(demand))) continue;
-        const decision = reserve({
-          site: siteName,
-          cluster,
-          demand,
-          reason: 'served from the queue',
-        })(view, moment);
+        const request = { site: siteName, cluster, demand, reason: 'served from the queue' };
+        const decision = reserve(request)(view, moment, grant);
         if (decision.kind === 'change' || decision.kind === 'busy') return decision;
         if (decision.kind === 'answer') return dropWaiter(siteName, waiter, 'already served');
         if (decision.error instanceof Refusal && decision.error.reason === 'pool-exhausted') {

@@ -188,6 +188,9 @@ export const credentialRecordSchema = z.looseObject({
   first: z.enum(['unused', 'used']).optional(),
 });
 export type CredentialRecord = z.infer<typeof credentialRecordSchema>;
+/** What may be shown of a credential: everything but its hash. */
+export const credentialSummarySchema = credentialRecordSchema.omit({ hash: true });
+export type CredentialSummary = z.infer<typeof credentialSummarySchema>;
 
 export const auditRecordSchema = z.looseObject({
   at: z.number(),

@@ -1,4 +1,5 @@
 import type { Address } from '../domain/address.ts';
+import { CausewayError } from '../domain/error.ts';
 import {
   deciding,
   findCluster,
@@ -32,8 +33,11 @@ export interface FreeAnswer {
 
 /** Frees what the owner holds, and its place in the queue. What isn't there is free already. */
 export function free(request: FreeRequest): Decide<FreeAnswer> {
-  return (view, { now }) =>
+  return (view, { now }, { credential }) =>
     deciding(() => {
+      if (request.fence === undefined && credential?.role === 'cluster') {
+        throw new CausewayError('invalid', 'a free needs the fence of its reservation');
+      }
       const site = findSite(view, request.site);
       refuseIfMoved(site);
       if (!site.view.clusters.has(request.cluster))

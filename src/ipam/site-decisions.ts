@@ -10,6 +10,9 @@ import {
 } from './records.ts';
 import { Refusal } from './refusal.ts';
 
+/** What is left out stays as it is. */
+type SettingsChange = { readonly [Name in keyof SiteSettings]?: SiteSettings[Name] | undefined };
+
 interface OnSite {
   readonly site: string;
   readonly reason?: string | undefined;
@@ -17,14 +20,14 @@ interface OnSite {
 
 /** Creates the site, or changes the settings that are given. */
 export function setSite(
-  request: OnSite & { readonly settings: Partial<SiteSettings> },
+  request: OnSite & { readonly settings: SettingsChange },
 ): Decide<SiteRecord> {
   return (view) =>
     deciding(() => {
       const before = view.site(request.site)?.site?.record;
       const after: SiteRecord = {
         ...(before ?? { ...siteSettingsSchema.parse({}), name: request.site, pools: [] }),
-        ...withoutUndefined(request.settings),
+        ...(withoutUndefined(request.settings) as Partial<SiteSettings>),
       };
       return changeSite(request, after, 'set-site', { settings: request.settings });
     });

@@ -1,0 +1,136 @@
+import { Agent, request, type Dispatcher } from 'undici';
+import { CausewayError } from '../../domain/error.ts';
+import { abortedBy, type Clock } from '../../runtime/clock.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import type { Operation } from './operation.ts';
+import { operations, type AnswerOf, type OperationName, type RequestOf } from './operations.ts';
+import { errorOf } from './problem.ts';
+
+export interface IpamClientOptions {
+  /** Tried in order; after a failure the next one is used. */
+  readonly urls: readonly string[];
+  /** Asked for at each call, so that a rotated token is used at once. */
+  readonly token?: (() => Promise<string>) | undefined;
+  readonly tls?:
+    | {
+        readonly ca?: string | undefined;
+        readonly certificate?: string | undefined;
+        readonly key?: string | undefined;
+      }
+    | undefined;
+  readonly clock: Clock;
+  /** How long a call may take at one server. */
+  readonly limitMs?: number;
+}
+
+/** Calls to the allocator's API, typed by the definitions that the server runs. */
+export class IpamClient {
+  readonly #options: IpamClientOptions;
+  readonly #agent: Dispatcher;
+  #current = 0;
+
+  constructor(options: IpamClientOptions) {
+    this.#options = options;
+    const { ca, certificate: cert, key } = options.tls ?? {};
+    this.#agent = new Agent({
+      connections: 64,
+      connect: {
+        timeout: 2_000,
+        ...(ca === undefined ? {} : { ca }),
+        ...(cert === undefined ? {} : { cert }),
+        ...(key === undefined ? {} : { key }),
+      },
+    });
+  }
+
+  /**
+   * Calls until a server answers: every call may be repeated, so that one whose answer was lost is sent
+   * again, to the next server. Rejects with what the server says.
+   */
+  async call<Name extends OperationName>(
+    name: Name,
+    input: RequestOf<Name>,
+    signal: AbortSignal,
+  ): Promise<AnswerOf<Name>> {
+    const { urls, clock, limitMs = 20_000 } = this.#options;
+    let failure: CausewayError | undefined;
+    for (let attempt = 0; attempt < Math.max(2, urls.length); attempt += 1) {
+      if (signal.aborted) throw abortedBy(signal);
+      try {
+        const extraMs = waitOf(input.body);
+        return await withDeadline(clock, limitMs + extraMs, signal, name, (limit) =>
+          this.#once(name, input, limit),
+        );
+      } catch (error) {
+        failure = CausewayError.from(error);
+        if (failure.code !== 'unavailable' && failure.code !== 'timeout') throw failure;
+        this.#current += 1;
+      }
+    }
+    throw failure ?? new CausewayError('invalid', 'no server was named');
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.close();
+  }
+
+  async #once<Name extends OperationName>(
+    name: Name,
+    input: RequestOf<Name>,
+    signal: AbortSignal,
+  ): Promise<AnswerOf<Name>> {
+    const operation: Operation = operations[name];
+    const { urls, token } = this.#options;
+    const base = urls[this.#current % urls.length] ?? '';
+    const target = base.replace(/\/$/, '') + pathOf(operation, input);
+    const answer = await request(target, {
+      method: operation.method,
+      dispatcher: this.#agent,
+      signal,
+      headers: {
+        'causeway-ipam-version': '1.0',
+        ...(token === undefined ? {} : { authorization: `Bearer ${await token()}` }),
+        ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: input.body === undefined ? null : JSON.stringify(input.body),
+    }).catch((error: unknown) => {
+      if (signal.aborted) throw abortedBy(signal);
+      const { message } = CausewayError.from(error);
+      throw new CausewayError('unavailable', `${base} can't be reached: ${message}`, {
+        cause: error,
+      });
+    });
+    const text = await answer.body.text();
+    const body = parseJson(text);
+    if (answer.statusCode >= 300) throw errorOf(answer.statusCode, body);
+    return operation.answer.parse(body) as AnswerOf<Name>;
+  }
+}
+
+function pathOf(operation: Operation, input: { params: unknown; query?: unknown }): string {
+  const params = input.params as Record<string, string>;
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  );
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(
+    (input.query ?? {}) as Record<string, string | number>,
+  )) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+/** A request that waits on the server is given that much longer. */
+function waitOf(body: unknown): number {
+  const { waitMs } = (body ?? {}) as { waitMs?: unknown };
+  return typeof waitMs === 'number' ? waitMs : 0;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Allocator } from '../allocator.ts';
+import type { Caller, Permission } from '../credential.ts';
+import type { Decide } from '../decision.ts';
+import type { Heartbeats } from '../heartbeats.ts';
+import type { AnswerOf, InputOf, OperationName } from './operations.ts';
+
+/** What a handler works with: who asks, what the call needs, and the allocator. */
+export interface Context {
+  readonly allocator: Allocator;
+  readonly heartbeats: Heartbeats;
+  readonly caller: Caller;
+  readonly needs: Permission;
+  readonly signal: AbortSignal;
+}
+
+export type Handlers<Names extends OperationName = OperationName> = {
+  readonly [Name in Names]: (context: Context, input: InputOf<Name>) => Promise<AnswerOf<Name>>;
+};
+
+/** Carries out a change in the lane of what it changes. */
+export function change<T>(
+  { allocator, caller, needs, signal }: Context,
+  lane: string,
+  decide: Decide<T>,
+): Promise<T> {
+  return allocator.change({ caller, needs, lane, decide }, signal);
+}

@@ -1,0 +1,6 @@
+import { clusterHandlers } from './cluster-handlers.ts';
+import type { Handlers } from './context.ts';
+import { operatorHandlers } from './operator-handlers.ts';
+
+/** A handler for every operation: one that lacks its handler doesn't compile. */
+export const handlers: Handlers = { ...operatorHandlers, ...clusterHandlers };

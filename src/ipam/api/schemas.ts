@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import {
+  addressSchema,
+  clusterNameSchema,
+  familySchema,
+  identifierSchema,
+  kubernetesNameSchema,
+  millisecondsSchema,
+  poolNameSchema,
+  reasonSchema,
+  sharingKeySchema,
+  siteNameSchema,
+  uidSchema,
+} from '../names.ts';
+import {
+  auditRecordSchema,
+  poolSpecSchema,
+  purposeSchema,
+  selfWithdrawalSchema,
+  siteSettingsSchema,
+} from '../records.ts';
+
+/**
+ * The bodies of the API. Requests drop fields that they don't know and answers keep them, so that a
+ * server and a client one version apart understand each other: fields are only ever added, as optional.
+ */
+
+export const none = z.object({});
+export const onSite = z.object({ site: siteNameSchema });
+export const onPool = onSite.extend({ pool: poolNameSchema });
+export const onCluster = onSite.extend({ cluster: clusterNameSchema });
+export const onReservation = onCluster.extend({ uid: uidSchema });
+export const onAddress = onSite.extend({ address: addressSchema });
+export const onCredential = z.object({ id: identifierSchema });
+
+const reason = reasonSchema.optional().describe('Why, for the audit log.');
+export const becauseSchema = z.object({ reason });
+
+/** Query parameters are text. */
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const wholeNumber = z.coerce.number().int();
+
+export const siteBodySchema = z.object({
+  quarantineMs: millisecondsSchema.optional(),
+  unconfirmedQuarantineMs: millisecondsSchema.optional(),
+  keepMs: millisecondsSchema.optional(),
+  defaultQuota: z.int().min(0).max(1_000_000).optional(),
+  lostAfterMs: millisecondsSchema.optional(),
+  reason,
+});
+export const siteAnswerSchema = siteSettingsSchema.extend({
+  name: z.string(),
+  suspended: z.looseObject({ as: z.string(), since: z.number() }).optional(),
+  pools: z.array(z.string()),
+  clusters: z.number(),
+  waiting: z.number(),
+});
+export const suspendBodySchema = z.object({ as: z.enum(['moved', 'recovering']), reason });
+
+export const poolBodySchema = z.object({
+  ...poolSpecSchema.omit({ name: true }).shape,
+  reason,
+});
+export const drainBodySchema = z.object({ drained: z.boolean(), reason });
+export const poolAnswerSchema = poolSpecSchema.extend({
+  usage: z.looseObject({
+    total: z.number(),
+    held: z.number(),
+    quarantined: z.number(),
+    free: z.number(),
+  }),
+});
+
+const families = z.array(familySchema).min(1).max(2);
+export const controlPlaneSchema = z.object({
+  families: families.default([4]),
+  addresses: z.array(addressSchema).max(2).default([]),
+  pool: poolNameSchema.optional(),
+});
+export const createClusterBodySchema = z.object({
+  cluster: clusterNameSchema,
+  quota: z.int().min(0).max(1_000_000).optional(),
+  selfWithdrawal: selfWithdrawalSchema.optional(),
+  controlPlane: controlPlaneSchema
+    .optional()
+    .describe('The address of the control plane; left out for a cluster that has one already.'),
+  imported: z.boolean().optional(),
+  reason,
+});
+export const clusterAnswerSchema = z.looseObject({
+  site: z.string(),
+  cluster: z.string(),
+  epoch: z.string(),
+  quota: z.number().optional(),
+  selfWithdrawal: selfWithdrawalSchema.optional(),
+  addresses: z.number(),
+  health: z.string(),
+  lastHeartbeat: z.number().optional(),
+});
+export const configureClusterBodySchema = z.object({
+  quota: z.int().min(0).max(1_000_000).nullable().optional(),
+  selfWithdrawal: selfWithdrawalSchema.nullable().optional(),
+  reason,
+});
+export const removeClusterQuerySchema = z.object({ withdrawn: flag.default(false), reason });
+export const reclaimBodySchema = z.object({ withdrawn: z.boolean().default(false), reason });
+export const voidedAnswerSchema = z.looseObject({ addresses: z.array(z.string()) });
+
+export const reserveBodySchema = z.object({
+  uid: uidSchema,
+  purpose: purposeSchema.default('load-balancer'),
+  namespace: kubernetesNameSchema.optional(),
+  name: kubernetesNameSchema.optional(),
+  families: families.default([4]),
+  addresses: z.array(addressSchema).max(2).default([]),
+  pool: poolNameSchema.optional(),
+  poolLabels: z.record(z.string(), z.string()).optional(),
+  sharingKey: sharingKeySchema.optional(),
+  ports: z
+    .array(z.string().regex(/^(?:TCP|UDP|SCTP)\/[1-9][0-9]{0,4}$/))
+    .max(200)
+    .optional(),
+  waitMs: z
+    .int()
+    .min(0)
+    .max(60_000)
+    .optional()
+    .describe('Wait so long for an address if none is left, and keep the place in the queue.'),
+  reason,
+});
+export const reservationSchema = z.looseObject({
+  site: z.string(),
+  cluster: z.string(),
+  uid: z.string(),
+  purpose: z.string(),
+  namespace: z.string().optional(),
+  name: z.string().optional(),
+  addresses: z.array(z.looseObject({ address: z.string(), family: z.number(), pool: z.string() })),
+  fence: z.number(),
+  since: z.number(),
+});
+export const reserveAnswerSchema = z.discriminatedUnion('state', [
+  z.looseObject({ state: z.literal('held'), reservation: reservationSchema }),
+  z.looseObject({ state: z.literal('waiting'), position: z.number() }),
+]);
+export const freeQuerySchema = z.object({
+  fence: wholeNumber.optional(),
+  withdrawn: flag.default(false),
+  reason,
+});
+export const freeAnswerSchema = z.looseObject({ freed: z.array(z.string()) });
+export const heartbeatAnswerSchema = z.looseObject({
+  epoch: z.string(),
+  addresses: z.number(),
+  selfWithdrawal: selfWithdrawalSchema.optional(),
+});
+
+export const whoHasAnswerSchema = z.looseObject({
+  address: z.string(),
+  state: z.enum(['free', 'held', 'resting', 'drained', 'outside']),
+  pool: z.string().optional(),
+  /** Only for operators and for the cluster itself. */
+  cluster: z.string().optional(),
+  owners: z.array(z.looseObject({ uid: z.string(), since: z.number() })).optional(),
+  until: z.number().optional(),
+});
+
+export const credentialSchema = z.looseObject({
+  id: z.string(),
+  kind: z.string(),
+  role: z.string(),
+  site: z.string().optional(),
+  cluster: z.string().optional(),
+  note: z.string().optional(),
+  createdAt: z.number(),
+  expiresAt: z.number().optional(),
+});
+export const issueBodySchema = z.object({
+  note: z.string().max(200).optional(),
+  lifetimeMs: millisecondsSchema.optional(),
+  certificate: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional()
+    .describe('SHA-256 of a client certificate in DER, instead of a token.'),
+  reason,
+});
+/** The token is shown this once; the ledger keeps its hash. */
+export const issuedAnswerSchema = z.looseObject({
+  credential: credentialSchema,
+  token: z.string().optional(),
+});
+export const rotateBodySchema = z.object({ overlapMs: millisecondsSchema.default(600_000) });
+export const createClusterAnswerSchema = z.looseObject({
+  cluster: clusterAnswerSchema,
+  controlPlane: reservationSchema.optional(),
+  token: z.string(),
+});
+
+export const auditQuerySchema = z.object({
+  site: z.string().optional(),
+  cluster: z.string().optional(),
+  address: z.string().optional(),
+  action: z.string().optional(),
+  since: wholeNumber.optional(),
+  until: wholeNumber.optional(),
+  limit: wholeNumber.min(1).max(1000).default(100),
+});
+export const auditAnswerSchema = z.looseObject({
+  records: z.array(auditRecordSchema),
+  next: z.number().optional(),
+});
+
+export const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.looseObject({ items: z.array(item) });

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { CausewayError } from '../domain/error.ts';
+import { partsOfKey, stateRoot } from './keys.ts';
+import type { Ledger, Write } from './ledger.ts';
+import { clusterRecordSchema, siteRecordSchema } from './records.ts';
+
+const format = 'causeway-ipam/1';
+
+/** Everything but the audit log, as of one revision. It holds hashes of credentials: keep it private. */
+export const backupSchema = z.looseObject({
+  format: z.literal(format),
+  at: z.number(),
+  revision: z.number(),
+  entries: z.array(z.looseObject({ key: z.string().startsWith(stateRoot), value: z.unknown() })),
+});
+export type Backup = z.infer<typeof backupSchema>;
+
+export async function takeBackup(
+  ledger: Ledger,
+  now: number,
+  signal: AbortSignal,
+): Promise<Backup> {
+  const { revision, entries } = await ledger.load(stateRoot, signal);
+  return {
+    format,
+    at: now,
+    revision,
+    entries: entries.map(({ key, value }) => ({ key, value: JSON.parse(value) as unknown })),
+  };
+}
+
+/**
+ * `restore`: the backup may be older than what is in use. Sites come up recovering, and fences start far
+ * above any that was given out since. `move`: nothing happened since, because the source was stopped.
+ */
+export type RestoreMode = 'restore' | 'move';
+
+const fenceGap = 1_000_000;
+const batchSize = 100;
+
+/** Fills an empty ledger. The sites come last: until they are there, nobody is given anything. */
+export async function restoreBackup(
+  ledger: Ledger,
+  backup: Backup,
+  mode: RestoreMode,
+  now: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const present = await ledger.load(stateRoot, signal);
+  const sites = present.entries.filter(({ key }) => partsOfKey(key).kind === 'site');
+  if (sites.length > 0) {
+    throw new CausewayError('conflict', 'the ledger is not empty', {
+      hint: 'A backup is restored into a new file, or under a new root in etcd.',
+    });
+  }
+  const writes = backup.entries.map(({ key, value }): Write => {
+    return { key, value: JSON.stringify(restored(key, value, mode, now)) };
+  });
+  const isSite = ({ key }: Write) => partsOfKey(key).kind === 'site';
+  const ordered = [...writes.filter((write) => !isSite(write)), ...writes.filter(isSite)];
+  for (let index = 0; index < ordered.length; index += batchSize) {
+    await ledger.commit(
+      { conditions: [], writes: ordered.slice(index, index + batchSize) },
+      signal,
+    );
+  }
+  return ordered.length;
+}
+
+function restored(key: string, value: unknown, mode: RestoreMode, now: number): unknown {
+  const { kind } = partsOfKey(key);
+  if (kind === 'site') {
+    const { suspended: _before, ...site } = siteRecordSchema.parse(value);
+    return mode === 'restore' ? { ...site, suspended: { as: 'recovering', since: now } } : site;
+  }
+  if (kind === 'cluster' && mode === 'restore') {
+    const cluster = clusterRecordSchema.parse(value);
+    return { ...cluster, sequence: cluster.sequence + fenceGap };
+  }
+  return value;
+}
+
+/** Marks every site of a ledger: `recovering` after its store was put back, `moved` before it is copied. */
+export async function suspendAll(
+  ledger: Ledger,
+  as: 'moved' | 'recovering',
+  now: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { entries } = await ledger.load(stateRoot, signal);
+  const names: string[] = [];
+  for (const { key, value, revision } of entries) {
+    const { kind, site } = partsOfKey(key);
+    const record = kind === 'site' ? siteRecordSchema.parse(JSON.parse(value)) : undefined;
+    const marked =
+      record === undefined
+        ? as === 'recovering' && kind === 'cluster'
+          ? restored(key, JSON.parse(value), 'restore', now)
+          : undefined
+        : { ...record, suspended: { as, since: now } };
+    if (marked === undefined) continue;
+    const writes = [{ key, value: JSON.stringify(marked) }];
+    const { applied } = await ledger.commit({ conditions: [{ key, revision }], writes }, signal);
+    if (!applied)
+      throw new CausewayError('conflict', `${key} was changed meanwhile: stop the servers`);
+    if (record !== undefined) names.push(site);
+  }
+  return names;
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { CausewayError } from '../domain/error.ts';
+import { sleep, type Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Allocator } from './allocator.ts';
+import type { Decide } from './decision.ts';
+import {
+  reclaimable,
+  reclaimSilent,
+  serveQueue,
+  sweep,
+  sweepCredentials,
+} from './housekeeping-decisions.ts';
+import { auditRoot, auditTime } from './keys.ts';
+import type { SiteView } from './site-view.ts';
+
+export interface HousekeeperOptions {
+  readonly allocator: Allocator;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long the audit log is kept. */
+  readonly auditRetentionMs: number;
+  readonly sweepEveryMs?: number;
+}
+
+/** The audit log is pruned in pieces of this size. */
+const pruneSize = 100;
+
+/**
+ * What has to happen without being asked for: serving the queue, sweeping, reclaiming from clusters that
+ * promised to withdraw, pruning the audit log. Every replica does it; the ledger's compare lets one win.
+ */
+export class Housekeeper {
+  readonly #options: Required<HousekeeperOptions>;
+
+  constructor(options: HousekeeperOptions) {
+    this.#options = { sweepEveryMs: 5_000, ...options };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    let nextSweep = 0;
+    while (!signal.aborted) {
+      try {
+        await this.#serveQueues(signal);
+        if (this.#options.clock.monotonic() >= nextSweep) {
+          await this.#sweepAll(signal);
+          nextSweep = this.#options.clock.monotonic() + this.#options.sweepEveryMs;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        const { code, message } = CausewayError.from(error);
+        if (code === 'internal') throw error;
+        this.#options.log.warn({ code, problem: message }, 'housekeeping will be tried again');
+      }
+      await this.#pause(nextSweep, signal);
+    }
+  }
+
+  async #serveQueues(signal: AbortSignal): Promise<void> {
+    for (const site of this.#sites()) {
+      while (site.waiters.size > 0 && !signal.aborted) {
+        const served = await this.#change(site.name, serveQueue(site.name), signal);
+        if (served === undefined) break;
+      }
+    }
+  }
+
+  async #sweepAll(signal: AbortSignal): Promise<void> {
+    const { allocator, log } = this.#options;
+    for (const site of this.#sites()) {
+      while ((await this.#change(site.name, sweep(site.name), signal)) > 0) continue;
+      for (const { cluster, lastBeat } of reclaimable(site, allocator.now)) {
+        const decide = reclaimSilent(site.name, cluster, lastBeat, randomUUID());
+        const { addresses } = await this.#change(site.name, decide, signal);
+        log.warn(
+          { site: site.name, cluster, addresses: addresses.length },
+          'reclaimed a silent cluster',
+        );
+      }
+    }
+    while ((await this.#change('credentials', sweepCredentials(), signal)) > 0) continue;
+    await this.#pruneAudit(signal);
+  }
+
+  async #pruneAudit(signal: AbortSignal): Promise<void> {
+    const { allocator, auditRetentionMs } = this.#options;
+    const to = `${auditRoot}${auditTime(allocator.now - auditRetentionMs)}`;
+    for (;;) {
+      const range = { from: auditRoot, to, limit: pruneSize, newestFirst: false };
+      const old = await allocator.ledger.scan(range, signal);
+      if (old.length === 0) return;
+      await allocator.write(
+        old.map(({ key }) => ({ key, value: undefined })),
+        signal,
+      );
+    }
+  }
+
+  /** Until the next sweep; with somebody waiting, until the next change or end of a rest. */
+  async #pause(nextSweep: number, signal: AbortSignal): Promise<void> {
+    const { clock, allocator } = this.#options;
+    const waiting = this.#sites().filter(({ waiters }) => waiters.size > 0);
+    const ripe = waiting.flatMap((site) => site.nextRipe() ?? []);
+    const untilRipe = Math.min(...ripe) - allocator.now;
+    const delayMs = Math.max(1, Math.min(nextSweep - clock.monotonic(), untilRipe));
+    const stop = new AbortController();
+    const either = AbortSignal.any([signal, stop.signal]);
+    const changed = allocator.follower.changed(either).then(async () => {
+      // Only a site with a queue has reason to look again before the time is up.
+      while (this.#sites().every(({ waiters }) => waiters.size === 0)) {
+        await allocator.follower.changed(either);
+      }
+    });
+    await Promise.race([sleep(clock, delayMs, either), changed]).catch(() => undefined);
+    stop.abort();
+    await changed.catch(() => undefined);
+  }
+
+  #sites(): SiteView[] {
+    return this.#options.allocator.view.sites;
+  }
+
+  #change<T>(lane: string, decide: Decide<T>, signal: AbortSignal): Promise<T> {
+    const needs = { kind: 'operator' } as const;
+    return this.#options.allocator.change(
+      { caller: 'system', needs, lane: `housekeeping/${lane}`, decide },
+      signal,
+    );
+  }
+}

@@ -1,0 +1,81 @@
+import { CausewayError } from '../domain/error.ts';
+import { sleep, type Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { supervise } from '../runtime/supervisor.ts';
+import { Allocator } from './allocator.ts';
+import { startApiServer, type ApiOptions } from './api/server.ts';
+import { Heartbeats } from './heartbeats.ts';
+import { Housekeeper } from './housekeeper.ts';
+import type { Ledger } from './ledger.ts';
+import { usageGauges } from './usage.ts';
+
+export interface ReplicaOptions extends Pick<ApiOptions, 'host' | 'port' | 'tls' | 'rateLimit'> {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly auditRetentionMs: number;
+  readonly sweepEveryMs?: number;
+}
+
+export interface Replica {
+  readonly url: string;
+  readonly allocator: Allocator;
+  /** Settles when the replica has ended: after `stop`, or with why it could not go on. */
+  readonly done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const gaugesEveryMs = 10_000;
+
+/** One server: the allocator on its ledger, its housekeeping, and the API. Ready when it answers. */
+export async function startReplica(options: ReplicaOptions): Promise<Replica> {
+  const { ledger, clock, log, metrics } = options;
+  const allocator = new Allocator({ ledger, clock, log, metrics });
+  const housekeeper = new Housekeeper({ allocator, ...options });
+  const setGauges = usageGauges(metrics);
+  const stopping = new AbortController();
+  const done = supervise(stopping.signal, {
+    follower: (signal) => allocator.follower.run(signal),
+    housekeeper: (signal) => housekeeper.run(signal),
+    gauges: async (signal) => {
+      while (!signal.aborted) {
+        setGauges(allocator.view, allocator.now);
+        await sleep(clock, gaugesEveryMs, signal);
+      }
+    },
+  });
+  // Whoever started the replica awaits `done`; until then a failure waits with it.
+  done.catch(() => undefined);
+  const started = new AbortController();
+  try {
+    const failed = done.then(() => {
+      throw new CausewayError('aborted', 'stopped before it was ready');
+    });
+    await Promise.race([failed, allocator.follower.reached(1, started.signal)]);
+    const api = await startApiServer({
+      ...options,
+      allocator,
+      heartbeats: new Heartbeats(allocator),
+    });
+    return {
+      url: api.url,
+      allocator,
+      done,
+      async stop() {
+        await api.close();
+        stopping.abort();
+        await done;
+        await ledger.close();
+      },
+    };
+  } catch (error) {
+    stopping.abort();
+    await done.catch(() => undefined);
+    await ledger.close();
+    throw error;
+  } finally {
+    started.abort();
+  }
+}

@@ -1,0 +1,40 @@
+import { withDeadline } from '../runtime/deadline.ts';
+import { isErrorCode } from '../domain/error.ts';
+import type { Allocator } from './allocator.ts';
+import type { Caller, Permission } from './credential.ts';
+import { keys } from './keys.ts';
+import { reserve, type ReserveAnswer, type ReserveRequest } from './reserve.ts';
+
+/** A waiter keeps its place so much longer than its client said, for the client to come back. */
+const placeKeptMs = 30_000;
+
+/** Reserves, or waits so long for its turn. Whoever is still waiting then keeps the place for a while. */
+export async function reserveOrWait(
+  allocator: Allocator,
+  who: { readonly caller: Caller; readonly needs: Permission },
+  request: ReserveRequest,
+  waitMs: number | undefined,
+  signal: AbortSignal,
+): Promise<ReserveAnswer> {
+  const lane = keys.cluster(request.site, request.cluster);
+  const attempt = () => {
+    const waitUntil = waitMs === undefined ? undefined : allocator.now + waitMs + placeKeptMs;
+    return allocator.change({ ...who, lane, decide: reserve({ ...request, waitUntil }) }, signal);
+  };
+  const first = await attempt();
+  if (first.state === 'held' || waitMs === undefined || waitMs === 0) return first;
+  try {
+    await withDeadline(allocator.clock, waitMs, signal, 'an address', async (limit) => {
+      while (isStillWaiting(allocator, request)) await allocator.follower.changed(limit);
+    });
+  } catch (error) {
+    if (!isErrorCode(error, 'timeout')) throw error;
+    return first;
+  }
+  return attempt();
+}
+
+function isStillWaiting(allocator: Allocator, { site, cluster, demand }: ReserveRequest): boolean {
+  const waiters = allocator.view.site(site)?.waiters;
+  return waiters?.has(keys.waiter(site, cluster, demand.uid)) === true;
+}

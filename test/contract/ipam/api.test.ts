@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { request } from 'undici';
+import type { IpamClient } from '../../../src/ipam/api/client.ts';
+import { never, startServer, type ServerUnderTest } from './server-under-test.ts';
+
+let server: ServerUnderTest;
+let operator: IpamClient;
+const tokens: Record<string, string> = {};
+const params = { site: 'edge', cluster: 'blue' };
+
+beforeAll(async () => {
+  server = await startServer();
+  operator = server.operator;
+  await operator.call(
+    'setSite',
+    {
+      params: { site: 'edge' },
+      body: { quarantineMs: 300, unconfirmedQuarantineMs: 600, keepMs: 0, reason: 'test' },
+    },
+    never,
+  );
+  await operator.call(
+    'setPool',
+    {
+      params: { site: 'edge', pool: 'public' },
+      body: { addresses: ['192.0.2.0/29', '2001:db8::/120'], gateways: ['192.0.2.1'] },
+    },
+    never,
+  );
+  for (const cluster of ['blue', 'green']) {
+    const controlPlane = cluster === 'blue' ? {} : undefined;
+    const { token } = await operator.call(
+      'createCluster',
+      { params: { site: 'edge' }, body: { cluster, quota: 3, controlPlane } },
+      never,
+    );
+    tokens[cluster] = token;
+  }
+});
+afterAll(() => server.stop());
+
+const as = (cluster: string) => server.client(tokens[cluster]);
+
+describe('the API', () => {
+  test('reserves, tells who has what, and frees with the fence', async () => {
+    const blue = as('blue');
+    const body = { uid: 'u1', namespace: 'shop', name: 'web', families: [4 as const, 6 as const] };
+    const answer = await blue.call('reserve', { params, body }, never);
+    expect(answer).toMatchObject({ state: 'held', reservation: { fence: 2 } });
+    expect(await blue.call('reserve', { params, body }, never)).toEqual(answer);
+    if (answer.state !== 'held') return;
+    const [four] = answer.reservation.addresses;
+    const address = four?.address ?? '';
+    const asked = { params: { site: 'edge', address } };
+    expect(await operator.call('whoHas', asked, never)).toMatchObject({
+      state: 'held',
+      cluster: 'blue',
+      owners: [{ uid: 'u1', namespace: 'shop', name: 'web' }],
+    });
+    const toOthers = await as('green').call('whoHas', asked, never);
+    expect(toOthers.state).toBe('held');
+    expect(toOthers).not.toHaveProperty('cluster');
+    expect(toOthers).not.toHaveProperty('owners');
+    const free = (fence?: number) =>
+      blue.call(
+        'free',
+        { params: { ...params, uid: 'u1' }, query: { fence, withdrawn: 'true' } },
+        never,
+      );
+    await expect(free()).rejects.toMatchObject({ code: 'invalid' });
+    await expect(free(1)).rejects.toMatchObject({ reason: 'stale-fence' });
+    expect((await free(2)).freed).toContain(address);
+    expect((await free(2)).freed).toEqual([]);
+    expect(await operator.call('whoHas', asked, never)).toMatchObject({ state: 'resting' });
+  });
+
+  test('says what is wrong with a request, and why one is refused', async () => {
+    const blue = as('blue');
+    const reserve = (body: object) =>
+      blue.call('reserve', { params, body: { uid: 'u9', ...body } }, never);
+    await expect(reserve({ addresses: ['192.0.2.1'] })).rejects.toMatchObject({
+      code: 'invalid',
+      reason: 'address-outside',
+    });
+    await expect(reserve({ addresses: ['010.0.0.1'] })).rejects.toMatchObject({ code: 'invalid' });
+    await expect(reserve({ uid: '../x' })).rejects.toMatchObject({ code: 'invalid' });
+    for (const uid of ['q1', 'q2']) await reserve({ uid });
+    await expect(reserve({ uid: 'q3' })).rejects.toMatchObject({
+      code: 'exhausted',
+      reason: 'quota',
+    });
+  });
+
+  test('waits for an address and is served when one leaves quarantine', async () => {
+    const green = as('green');
+    const where = { site: 'edge', cluster: 'green' };
+    const reserve = (uid: string, waitMs?: number) =>
+      green.call('reserve', { params: where, body: { uid, waitMs } }, never);
+    // Blue has 3 of the 5 IPv4 addresses; two of u1's rest or are free again.
+    const held = [await reserve('g1', 5_000), await reserve('g2', 5_000)];
+    expect(held).toMatchObject([{ state: 'held' }, { state: 'held' }]);
+    await expect(reserve('g3')).rejects.toMatchObject({ reason: 'pool-exhausted' });
+    expect(await reserve('g3', 1)).toEqual({ state: 'waiting', position: 1 });
+    const waiting = reserve('g3', 10_000);
+    const [first] = held;
+    const fence = first?.state === 'held' ? first.reservation.fence : 0;
+    await green.call(
+      'free',
+      { params: { ...where, uid: 'g1' }, query: { fence, withdrawn: 'true' } },
+      never,
+    );
+    expect(await waiting).toMatchObject({ state: 'held', reservation: { uid: 'g3' } });
+  });
+
+  test('a heartbeat makes a cluster healthy, and tells of a reclaim', async () => {
+    const blue = as('blue');
+    const before = await blue.call('heartbeat', { params }, never);
+    expect(before.addresses).toBe(3);
+    expect(await blue.call('getCluster', { params }, never)).toMatchObject({ health: 'healthy' });
+    await operator.call(
+      'reclaimCluster',
+      { params, body: { withdrawn: true, reason: 'lost' } },
+      never,
+    );
+    const after = await blue.call('heartbeat', { params }, never);
+    expect(after.epoch).not.toBe(before.epoch);
+    expect(after.addresses).toBe(0);
+  });
+
+  test('rotates a credential without a gap, and revokes at once', async () => {
+    const old = as('blue');
+    const rotated = await old.call(
+      'rotateCredential',
+      { params, body: { overlapMs: 60_000 } },
+      never,
+    );
+    const fresh = server.client(rotated.token);
+    await old.call('heartbeat', { params }, never);
+    await fresh.call('heartbeat', { params }, never);
+    const { id } = rotated.credential;
+    await operator.call('revokeCredential', { params: { id }, query: { reason: 'leaked' } }, never);
+    await expect(fresh.call('heartbeat', { params }, never)).rejects.toMatchObject({
+      code: 'unauthorized',
+    });
+    const shown = await operator.call('listCredentials', { params: {} }, never);
+    expect(JSON.stringify(shown)).not.toContain('hash');
+  });
+
+  test('creating a cluster again gives the same address and a new credential', async () => {
+    const create = () =>
+      operator.call(
+        'createCluster',
+        { params: { site: 'edge' }, body: { cluster: 'red', controlPlane: { families: [6] } } },
+        never,
+      );
+    const one = await create();
+    const two = await create();
+    expect(two.controlPlane).toEqual(one.controlPlane);
+    const red = { params: { site: 'edge', cluster: 'red' } };
+    await expect(server.client(one.token).call('heartbeat', red, never)).rejects.toMatchObject({
+      code: 'unauthorized',
+    });
+    await server.client(two.token).call('heartbeat', red, never);
+    await create();
+    // It was used: a later first credential doesn't take it away.
+    await server.client(two.token).call('heartbeat', red, never);
+  });
+
+  test('keeps an audit log of who changed what and why', async () => {
+    const { records } = await operator.call(
+      'audit',
+      { params: {}, query: { site: 'edge', cluster: 'blue', limit: 1000 } },
+      never,
+    );
+    const actions = records.map(({ action }) => action);
+    expect(actions).toContain('reserve');
+    expect(actions).toContain('free');
+    const reclaim = records.find(({ action }) => action === 'reclaim-cluster');
+    expect(reclaim).toMatchObject({ actor: 'operator test', reason: 'lost' });
+    const address = reclaim?.addresses?.[0];
+    const history = await operator.call(
+      'audit',
+      { params: {}, query: { address, limit: 1 } },
+      never,
+    );
+    expect(history.records[0]?.addresses).toContain(address);
+    expect(history.next).toBeDefined();
+  });
+
+  test('describes itself', async () => {
+    const answer = await request(`${server.replica.url}/openapi.json`);
+    const document = (await answer.body.json()) as { paths: Record<string, object> };
+    expect(Object.keys(document.paths)).toContain(
+      '/v1/sites/{site}/clusters/{cluster}/reservations',
+    );
+  });
+
+  test('answers nonsense with a problem and not with a stack', async () => {
+    const send = async (path: string, body: string) => {
+      const headers = {
+        authorization: `Bearer ${server.operatorToken}`,
+        'content-type': 'application/json',
+      };
+      const url = new URL(path, server.replica.url);
+      const answer = await request(url, { method: 'PUT', body, headers });
+      return { status: answer.statusCode, body: await answer.body.text() };
+    };
+    expect(await send('/v1/nothing', '{}')).toMatchObject({ status: 404 });
+    expect(await send('/v1/sites/edge', '{not json')).toMatchObject({ status: 400 });
+    expect(await send('/v1/sites/..%2Fx', '{}')).toMatchObject({ status: 400 });
+    expect(
+      await send('/v1/sites/edge', JSON.stringify({ reason: 'x'.repeat(2 ** 21) })),
+    ).toMatchObject({ status: 400 });
+  });
+
+  test('removes a cluster in one step', async () => {
+    await operator.call(
+      'createCluster',
+      { params: { site: 'edge' }, body: { cluster: 'gone', controlPlane: { families: [6] } } },
+      never,
+    );
+    const gone = { site: 'edge', cluster: 'gone' };
+    const removed = await operator.call(
+      'removeCluster',
+      { params: gone, query: { withdrawn: 'true', reason: 'decommissioned' } },
+      never,
+    );
+    expect(removed.addresses).toHaveLength(1);
+    await expect(operator.call('getCluster', { params: gone }, never)).rejects.toMatchObject({
+      code: 'not-found',
+    });
+  });
+});

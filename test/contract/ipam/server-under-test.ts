@@ -1,0 +1,56 @@
+import path from 'node:path';
+import { IpamClient } from '../../../src/ipam/api/client.ts';
+import { createOperator } from '../../../src/ipam/init.ts';
+import { startReplica, type Replica, type ReplicaOptions } from '../../../src/ipam/replica.ts';
+import { SqliteLedger } from '../../../src/ipam/sqlite-ledger.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
+
+export const never = new AbortController().signal;
+
+export interface ServerUnderTest {
+  readonly replica: Replica;
+  readonly operatorToken: string;
+  readonly operator: IpamClient;
+  /** A client with this token, closed with the server. */
+  client(token: string | undefined): IpamClient;
+  stop(): Promise<void>;
+}
+
+/** A server on an embedded ledger, with an operator. */
+export async function startServer(more: Partial<ReplicaOptions> = {}): Promise<ServerUnderTest> {
+  const directory = await scratchDirectory('ipam');
+  const ledger = await SqliteLedger.open(path.join(directory, 'ipam.db'));
+  const operatorToken = await createOperator(ledger, 'test', Date.now(), never);
+  const replica = await startReplica({
+    ledger,
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+    host: '127.0.0.1',
+    port: 0,
+    rateLimit: { perSecond: 10_000, burst: 10_000 },
+    auditRetentionMs: 86_400_000,
+    ...more,
+  });
+  const clients: IpamClient[] = [];
+  const client = (token: string | undefined) => {
+    const show = token === undefined ? {} : { token: () => Promise.resolve(token) };
+    const made = new IpamClient({ urls: [replica.url], ...show, clock: systemClock });
+    clients.push(made);
+    return made;
+  };
+  return {
+    replica,
+    operatorToken,
+    operator: client(operatorToken),
+    client,
+    async stop() {
+      for (const each of clients) await each.close();
+      await replica.stop();
+      await removeDirectory(directory);
+    },
+  };
+}
