@@ -1,0 +1,163 @@
+import type { Address } from '../../domain/address.ts';
+import type { Endpoint } from '../../agent/model/endpoint.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
+import { supervise, type Loop } from '../../runtime/supervisor.ts';
+import { AgentLink, type AgentPort } from './agent-link.ts';
+import { WantedState } from './wanted-state.ts';
+
+export interface FleetOptions {
+  readonly agents: ReadonlyMap<string, AgentPort>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly limitMs: number;
+  readonly checkEveryMs: number;
+  /** Something about the gateways has changed: what waits for them may go on. */
+  readonly onNews: () => void;
+}
+
+/** How a Service stands with the gateways. */
+export type Serving =
+  | { readonly kind: 'served' }
+  | { readonly kind: 'waiting'; readonly message: string }
+  | { readonly kind: 'wrong'; readonly messages: readonly string[] };
+
+/** All gateways: what they are to serve, and what each of them has confirmed. */
+export class AgentFleet {
+  readonly #options: FleetOptions;
+  readonly #links: readonly AgentLink[];
+  readonly #fenced = new Set<string>();
+  #state: WantedState | undefined;
+  #isComplete = false;
+  /**
+   * A gateway has taken our whole state without objecting to what it takes away. Whatever leaves the
+   * state after that was seen to be deleted or released, so removals are meant.
+   */
+  #isVouched = false;
+  #firstGeneration = Number.POSITIVE_INFINITY;
+
+  constructor(options: FleetOptions) {
+    const { clock, random, log, limitMs, checkEveryMs, onNews } = options;
+    this.#options = options;
+    this.#links = [...options.agents].map(
+      ([name, agent]) =>
+        new AgentLink({
+          name,
+          agent,
+          clock,
+          random,
+          log,
+          limitMs,
+          checkEveryMs,
+          meansRemoval: () => this.#isVouched,
+          onNews: () => this.#noticed(onNews),
+        }),
+    );
+  }
+
+  /**
+   * Asks every gateway for its generation, so that ours are beyond all of them. One that can't be
+   * reached now may hold a newer one; it will say so when it refuses a push.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#links.map((link) => link.greet(signal)));
+    const newest = Math.max(
+      // Also beyond what an unreachable one may have been sent by an earlier controller.
+      this.#options.clock.wallTime(),
+      ...this.#links.map(({ confirmed }) => confirmed),
+    );
+    this.#firstGeneration = newest + 1;
+    this.#state = new WantedState(this.#firstGeneration);
+  }
+
+  /** From now on the state is complete, and may be pushed. */
+  complete(): void {
+    this.#isComplete = true;
+    this.#nudge();
+  }
+
+  /** Answers with the generation that has these endpoints. */
+  setService(key: string, endpoints: readonly Endpoint[]): number {
+    const generation = this.#wanted.setService(key, endpoints);
+    this.#nudge();
+    return generation;
+  }
+
+  setNodes(addresses: readonly Address[]): void {
+    this.#wanted.setNodes(addresses);
+    this.#nudge();
+  }
+
+  /** Whether the gateways serve what they were given in this generation. One that is down is not waited for. */
+  servingSince(generation: number, addresses: readonly Address[]): Serving {
+    const messages = this.#errorsFor(addresses);
+    if (messages.length > 0) return { kind: 'wrong', messages };
+    const reachable = this.#links.filter(({ failure }) => failure === undefined);
+    if (reachable.length === 0) {
+      const [first] = this.#links;
+      const why = first?.failure === undefined ? 'none is configured' : first.failure.message;
+      return { kind: 'waiting', message: `No gateway can be reached: ${why}` };
+    }
+    const behind = reachable.filter(({ confirmed }) => confirmed < generation);
+    if (behind.length === 0) return { kind: 'served' };
+    return { kind: 'waiting', message: `Waiting for ${behind.map(({ name }) => name).join(', ')}` };
+  }
+
+  /**
+   * The gateways that may still announce the address, which must therefore not be given to anybody
+   * else: they have not confirmed a state without it, and are not fenced.
+   */
+  mayAnnounce(address: Address, removedIn: number): readonly string[] {
+    return this.#links
+      .filter(({ name }) => !this.#fenced.has(name))
+      .filter((link) => link.confirmed < removedIn || link.stillServes(address))
+      .map(({ name }) => name);
+  }
+
+  /** The gateway can't announce anything that is ours any more: its ports were shut. */
+  fence(name: string): void {
+    this.#fenced.add(name);
+    this.#options.onNews();
+  }
+
+  get generation(): number {
+    return this.#wanted.generation;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const state = this.#wanted;
+    const loops = this.#links.map((link): [string, Loop] => [
+      `agent ${link.name}`,
+      (inner) => link.run(state, inner),
+    ]);
+    await supervise(signal, Object.fromEntries(loops));
+  }
+
+  get #wanted(): WantedState {
+    if (this.#state === undefined) throw new Error('the fleet was not started');
+    return this.#state;
+  }
+
+  /** Nothing is pushed before everything is known: a state with holes would take live Services away. */
+  #nudge(): void {
+    if (!this.#isComplete) return;
+    for (const link of this.#links) link.nudge();
+  }
+
+  #noticed(onNews: () => void): void {
+    const confirmed = this.#links.map((link) => link.confirmed);
+    this.#isVouched ||= confirmed.some((generation) => generation >= this.#firstGeneration);
+    this.#state?.forgetRemoved(Math.min(...confirmed));
+    onNews();
+  }
+
+  #errorsFor(addresses: readonly Address[]): string[] {
+    return this.#links.flatMap(({ name, errors }) =>
+      errors
+        .filter(({ endpoint }) => addresses.some((address) => address === endpoint?.address))
+        .flatMap((group) => group.errors.map(({ message }) => `${name}: ${message}`)),
+    );
+  }
+}

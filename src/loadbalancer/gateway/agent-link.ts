@@ -1,0 +1,188 @@
+import { CausewayError } from '../../domain/error.ts';
+import type {
+  Acknowledgement,
+  EndpointErrors,
+  OlderRecord,
+} from '../../agent/admit/acknowledgement.ts';
+import type { AgentStatus } from '../../agent/http/status.ts';
+import { writeDelta, writeState } from '../../agent/wire/write-push.ts';
+import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { WantedState } from './wanted-state.ts';
+
+/** What is needed of an agent: the client over HTTP, or one in memory. */
+export interface AgentPort {
+  status(signal: AbortSignal): Promise<AgentStatus>;
+  push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement>;
+}
+
+export interface AgentLinkOptions {
+  readonly name: string;
+  readonly agent: AgentPort;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** One push takes no longer than this. */
+  readonly limitMs: number;
+  /** Asked again this often, also when nothing has changed, to notice an agent that lost its state. */
+  readonly checkEveryMs: number;
+  /** Whether what the state lacks was seen to be deleted or released. */
+  readonly meansRemoval: () => boolean;
+  /** Called after each answer and each failure. */
+  readonly onNews: () => void;
+}
+
+const pace: BackoffPolicy = { baseMs: 250, maxMs: 15_000, jitter: 0.3 };
+
+/**
+ * The way to one gateway. It pushes what the gateway lacks, tries again with a growing delay, and
+ * remembers what was confirmed. A gateway that hangs holds up nobody but itself.
+ */
+export class AgentLink {
+  readonly #options: AgentLinkOptions;
+  #confirmed = 0;
+  #older: readonly OlderRecord[] = [];
+  #errors: readonly EndpointErrors[] = [];
+  #failure: CausewayError | undefined;
+  #failures = 0;
+  #isKnown = false;
+  #wake: (() => void) | undefined;
+
+  constructor(options: AgentLinkOptions) {
+    this.#options = options;
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** The newest generation that it has confirmed; 0 while it has not been heard. */
+  get confirmed(): number {
+    return this.#confirmed;
+  }
+
+  get errors(): readonly EndpointErrors[] {
+    return this.#errors;
+  }
+
+  /** Why it can't be reached or refuses, if so. */
+  get failure(): CausewayError | undefined {
+    return this.#failure;
+  }
+
+  /** Whether it may still serve the address although the state no longer has it. */
+  stillServes(address: string): boolean {
+    return this.#older.some((record) => record.address === address);
+  }
+
+  /** Asks which generation it has. False while it can't be reached. */
+  async greet(signal: AbortSignal): Promise<boolean> {
+    try {
+      const status = await this.#limited('asking', signal, (inner) =>
+        this.#options.agent.status(inner),
+      );
+      this.#confirmed = status.generation;
+      this.#older = status.older;
+      this.#isKnown = true;
+      this.#succeeded();
+      return true;
+    } catch (error) {
+      this.#failed(error);
+      return false;
+    }
+  }
+
+  /** There is something new to push. */
+  nudge(): void {
+    this.#wake?.();
+  }
+
+  async run(state: WantedState, signal: AbortSignal): Promise<void> {
+    const { clock, checkEveryMs, random } = this.#options;
+    const onAbort = () => this.#wake?.();
+    signal.addEventListener('abort', onAbort, { once: true });
+    // A gateway may have been changed while nobody watched: the first push is the whole.
+    let isWhole = false;
+    while (!signal.aborted) {
+      if (!isWhole || this.#confirmed < state.generation || this.#failure !== undefined) {
+        isWhole = await this.#push(state, isWhole, signal);
+      } else if (await this.greet(signal)) {
+        isWhole = this.#confirmed === state.generation;
+      }
+      const delay =
+        this.#failures > 0
+          ? backoffDelay(pace, this.#failures, random)
+          : this.#confirmed < state.generation
+            ? 0
+            : checkEveryMs;
+      if (delay > 0) await this.#sleep(clock, delay);
+    }
+    signal.removeEventListener('abort', onAbort);
+  }
+
+  async #push(state: WantedState, isWhole: boolean, signal: AbortSignal): Promise<boolean> {
+    const { generation } = state;
+    const meansRemoval = this.#options.meansRemoval();
+    const options = { generation, meansRemoval };
+    const lines =
+      isWhole && this.#isKnown && state.canStartFrom(this.#confirmed)
+        ? writeDelta(state.since(this.#confirmed), { ...options, base: this.#confirmed })
+        : writeState(state.all(), options);
+    try {
+      const answer = await this.#limited('pushing', signal, (inner) =>
+        this.#options.agent.push(lines, inner),
+      );
+      this.#confirmed = answer.generation;
+      this.#older = answer.older;
+      this.#errors = answer.errors;
+      this.#isKnown = true;
+      this.#succeeded();
+      return true;
+    } catch (error) {
+      this.#failed(error);
+      // Whatever went wrong with a difference, the whole may go right.
+      return false;
+    }
+  }
+
+  #limited<T>(
+    what: string,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { clock, limitMs, name } = this.#options;
+    return withDeadline(clock, limitMs, signal, `${what} the agent ${name}`, work);
+  }
+
+  #succeeded(): void {
+    if (this.#failure !== undefined) {
+      this.#options.log.info({ agent: this.name }, 'the agent answers again');
+    }
+    this.#failure = undefined;
+    this.#failures = 0;
+    this.#options.onNews();
+  }
+
+  #failed(thrown: unknown): void {
+    const error = CausewayError.from(thrown);
+    if (error.code === 'aborted') return;
+    this.#failures += 1;
+    this.#failure = error;
+    this.#options.log.warn({ agent: this.name, error, failures: this.#failures }, 'agent failed');
+    this.#options.onNews();
+  }
+
+  #sleep(clock: Clock, delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = clock.timer(delayMs, () => this.#wake?.());
+      this.#wake = () => {
+        timer.cancel();
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+}
