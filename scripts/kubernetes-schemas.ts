@@ -1,5 +1,6 @@
 // Writes the schemas of the built-in kinds that the embedded Kubernetes API serves, as a real
-// kube-apiserver publishes them, without their descriptions. The contract suite compares the two.
+// kube-apiserver publishes them, without their descriptions, and the numbers that their fields have in
+// protobuf. The contract suite compares the schemas with those of a real server.
 
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -10,12 +11,20 @@ import {
   schemasOf,
   type OpenApiDocument,
 } from '../test/services/kubernetes-schemas.ts';
+import { readFieldNumbers } from './kubernetes-field-numbers.ts';
 import { startKubernetes } from '../test/services/kubernetes.ts';
 
-const target = path.join(
-  path.dirname(import.meta.dirname),
-  'src/sandbox/kubernetes/openapi/built-in-schemas.json',
-);
+const root = path.dirname(import.meta.dirname);
+
+/** One entry a line, so that changes can be read. */
+async function write(name: string, table: Readonly<Record<string, unknown>>): Promise<void> {
+  const target = path.join(root, 'src/sandbox/kubernetes/openapi', name);
+  const lines = Object.keys(table)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${JSON.stringify(table[key])}`);
+  await fs.writeFile(target, `{\n${lines.join(',\n')}\n}\n`);
+  console.log(`${lines.length} entries written to ${path.relative(process.cwd(), target)}`);
+}
 
 const server = await startKubernetes();
 try {
@@ -28,11 +37,9 @@ try {
     });
     Object.assign(schemas, schemasOf((await answer.body.json()) as OpenApiDocument, kinds));
   }
-  const lines = Object.keys(schemas)
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${JSON.stringify(schemas[name])}`);
-  await fs.writeFile(target, `{\n${lines.join(',\n')}\n}\n`);
-  console.log(`${lines.length} schemas written to ${path.relative(process.cwd(), target)}`);
+  await write('built-in-schemas.json', schemas);
+  const module = path.join(root, 'test/services/binaries/kubernetes');
+  await write('field-numbers.json', await readFieldNumbers(module, Object.keys(schemas)));
   await dispatcher.close();
 } finally {
   await server.stop();

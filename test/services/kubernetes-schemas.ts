@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../src/sandbox/kubernetes/object.t
 export const builtInKinds: Readonly<Record<string, readonly string[]>> = {
   v1: [
     'ConfigMap',
+    'DeleteOptions',
     'Endpoints',
     'Event',
     'Namespace',
@@ -15,7 +16,14 @@ export const builtInKinds: Readonly<Record<string, readonly string[]>> = {
     'ServiceAccount',
   ],
   'apiextensions.k8s.io/v1': ['CustomResourceDefinition'],
-  'apps/v1': ['DaemonSet', 'Deployment', 'ReplicaSet', 'Scale', 'StatefulSet'],
+  'apps/v1': [
+    'ControllerRevision',
+    'DaemonSet',
+    'Deployment',
+    'ReplicaSet',
+    'Scale',
+    'StatefulSet',
+  ],
   'autoscaling/v2': ['HorizontalPodAutoscaler'],
   'coordination.k8s.io/v1': ['Lease'],
   'discovery.k8s.io/v1': ['EndpointSlice'],

@@ -118,6 +118,28 @@ export const kubectlScenarios: readonly KubectlScenario[] = [
     ],
   },
   {
+    name: 'create by subcommands, which send protobuf',
+    commands: [
+      [words('create deployment web --image=example/web:1 --replicas=0 --port=80')],
+      [words('create deployment web --image=example/web:1')],
+      [words('get deployment web -o yaml --show-managed-fields')],
+      [words('create service nodeport web --tcp=80:8080')],
+      [words('create service externalname out --external-name=example.com')],
+      [words('get services -o yaml')],
+      [words('create configmap cm --from-literal=a=b')],
+      [words('create secret generic s --from-literal=a=b')],
+      [words('get cm/cm secret/s -o yaml')],
+      [words('create serviceaccount sa')],
+      [words('autoscale deployment web --min=1 --max=3 --cpu=80%')],
+      [words('get hpa web -o yaml')],
+      [words('expose deployment web --name=exposed --port=80')],
+      [words('run p --image=example/web:1 --port=80 --labels=a=b')],
+      [words('get pod p -o yaml')],
+      [words('create namespace created-by-kubectl')],
+      [words('get namespace created-by-kubectl -o yaml')],
+    ],
+  },
+  {
     name: 'Services',
     commands: [
       [

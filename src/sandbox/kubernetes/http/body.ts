@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { parse as parseYaml } from 'yaml';
+import { decodeProtobuf, protobufType } from '../openapi/protobuf.ts';
 import { isObject, type JsonObject, type KubeObject } from '../object.ts';
 import { asDraft } from '../cluster/new-object.ts';
 import type { ServedResource } from '../cluster/served-resource.ts';
@@ -8,7 +9,7 @@ import { ApiError } from '../status.ts';
 
 const largestBody = 3 * 1024 * 1024;
 
-export async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -19,20 +20,21 @@ export async function readBody(request: IncomingMessage): Promise<string> {
     }
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** The media type of a Content-Type header, without its parameters. */
 export const mediaType = (header: string | undefined): string =>
   (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 
-/** The body of a request that carries an object, JSON or YAML. */
+/** The body of a request that carries an object: JSON, YAML or protobuf. */
 export function parseObject(
   contentType: string | undefined,
-  text: string,
+  body: Buffer,
   kind: string,
 ): JsonObject {
   const type = mediaType(contentType);
+  if (type === protobufType) return decodeProtobuf(body);
   if (type !== '' && type !== 'application/json' && type !== 'application/yaml') {
     throw new ApiError(
       'UnsupportedMediaType',
@@ -46,7 +48,7 @@ export function parseObject(
     );
   let value: unknown;
   try {
-    value = parseText(text);
+    value = parseText(body);
   } catch (error) {
     throw unrecognized(error instanceof Error ? error.message : String(error));
   }
@@ -55,7 +57,8 @@ export function parseObject(
 }
 
 /** Every JSON text is a YAML text, but JSON is read much faster. */
-export function parseText(text: string): unknown {
+export function parseText(body: Buffer): unknown {
+  const text = body.toString('utf8');
   try {
     return JSON.parse(text);
   } catch {

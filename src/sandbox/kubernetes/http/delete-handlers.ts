@@ -1,9 +1,9 @@
 import type { Deletion } from '../cluster/deletion.ts';
 import type { DeleteOptions } from '../cluster-api.ts';
-import { asObject, isObject, type JsonObject, type KubeObject } from '../object.ts';
+import { asObject, type JsonObject, type KubeObject } from '../object.ts';
 import { groupResource } from '../resource-definition.ts';
 import { ApiError } from '../status.ts';
-import { parseText, readBody } from './body.ts';
+import { parseObject, readBody } from './body.ts';
 import { type Call, isDryRun, nameIn, type Reply, reply } from './call.ts';
 import { serializeList } from './list.ts';
 import { isSelected, parseCount, parseSelection } from './list-query.ts';
@@ -52,9 +52,9 @@ function success({ served }: Call, { object }: Deletion): object {
 /** Options come in the body, or else in the query. */
 async function deleteOptions(call: Call): Promise<DeleteOptions> {
   const { query, request } = call;
-  const text = await readBody(request);
-  const parsed = text.trim() === '' ? {} : parseText(text);
-  if (!isObject(parsed)) throw new ApiError('BadRequest', 'the delete options are no object');
+  const body = await readBody(request);
+  const parsed =
+    body.length === 0 ? {} : parseObject(request.headers['content-type'], body, 'DeleteOptions');
   const grace = parsed['gracePeriodSeconds'] ?? parseCount(query.get('gracePeriodSeconds'));
   const policy = propagationPolicy(parsed, query);
   const preconditions = asObject(parsed['preconditions']);

@@ -158,9 +158,9 @@ export async function writeScale(call: Call): Promise<Reply> {
   const { cluster, served, request } = call;
   const { scale } = served.definition;
   if (scale === undefined) throw new ApiError('NotFound', 'there is no scale here');
-  const text = await readBody(request);
+  const body = await readBody(request);
   const current = existing(call);
-  const asked = askedScale(call, scale, current, text);
+  const asked = askedScale(call, scale, current, body);
   const schema = builtInSchema(scaleKind) ?? {};
   const { object: read, mismatches } = decodeAs(schema, asked);
   const [mismatch] = mismatches;
@@ -174,17 +174,17 @@ export async function writeScale(call: Call): Promise<Reply> {
   return reply(200, scaleOf(scale, updated));
 }
 
-function askedScale(call: Call, paths: ScalePaths, current: KubeObject, text: string): JsonObject {
+function askedScale(call: Call, paths: ScalePaths, current: KubeObject, body: Buffer): JsonObject {
   const { request } = call;
   if (request.method !== 'PATCH')
-    return parseObject(request.headers['content-type'], text, scaleKind.kind);
+    return parseObject(request.headers['content-type'], body, scaleKind.kind);
   const type = patchType(call);
   const schema = builtInSchema(scaleKind);
   return patchedObject(
     type === 'apply' ? 'merge' : type,
     schema,
     scaleOf(paths, current),
-    parseText(text),
+    parseText(body),
   );
 }
 

@@ -16,7 +16,7 @@ interface GroupVersionKind {
 const resolved = new Map<string, Schema>();
 const typeNames = new WeakMap<object, string>();
 
-/** The short name of the type that a schema of ours describes: `ServicePort`. */
+/** The full name of the type that a schema of ours describes: `io.k8s.api.core.v1.ServicePort`. */
 export function typeNameOf(schema: Schema): string {
   const inherited: unknown = Object.getPrototypeOf(schema);
   return typeNames.get(schema) ?? (isObject(inherited) ? (typeNames.get(inherited) ?? '') : '');
@@ -57,7 +57,7 @@ function schemaNamed(name: string): Schema {
   if (known !== undefined) return known;
   const target: Record<string, unknown> = {};
   resolved.set(name, target);
-  typeNames.set(target, name.split('.').at(-1) ?? '');
+  typeNames.set(target, name);
   Object.assign(target, resolve(publishedSchemas[name]));
   return target;
 }

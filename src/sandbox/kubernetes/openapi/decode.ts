@@ -34,7 +34,7 @@ class Reading {
         continue;
       }
       const required = schema.required?.includes(name) === true;
-      const read = this.value(fieldSchema, field, fieldPath, typeNameOf(schema));
+      const read = this.value(fieldSchema, field, fieldPath, shortName(schema));
       if (read === undefined || (!required && isEmptyContainer(fieldSchema, read))) continue;
       result[name] = read;
     }
@@ -107,6 +107,8 @@ class Reading {
     return undefined;
   }
 }
+
+const shortName = (schema: Schema) => typeNameOf(schema).split('.').at(-1) ?? '';
 
 const goInteger = (schema: Schema) => (schema.format === 'int32' ? 'int32' : 'int64');
 

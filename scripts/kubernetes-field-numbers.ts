@@ -1,0 +1,86 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { runOrThrow } from '../test/services/run-program.ts';
+
+/**
+ * The numbers that fields of the built-in types have in protobuf, by type and number. `name` is a
+ * field, `name?` one whose zero value means that it is not set, `+Type` a structure whose fields count
+ * as those of the type around it.
+ */
+export type FieldNumbers = Record<string, Record<string, string>>;
+
+/** Where the Go sources of a published type are: its module and the folder in it. */
+const packages = [
+  ['k8s.io/api', 'io.k8s.api.'],
+  ['k8s.io/apimachinery', 'io.k8s.apimachinery.'],
+  ['k8s.io/apiextensions-apiserver', 'io.k8s.apiextensions-apiserver.'],
+] as const;
+
+const structure = /^type (\w+) struct \{\n([\s\S]*?)^\}/gm;
+const field =
+  /^\t(?:(\w+) +)?(\S+) +`[^`]*json:"([^",]*)(?:,[^"]*)?"[^`]*protobuf:"\w+,(\d+)[^`]*`/gm;
+const plain = /^(string|bool|u?int\d*|float64)$/;
+
+/** Reads the numbers from the struct tags of the Go types that the schemas were published from. */
+export async function readFieldNumbers(
+  moduleDirectory: string,
+  schemaNames: readonly string[],
+): Promise<FieldNumbers> {
+  const result: FieldNumbers = {};
+  for (const [module, prefix] of packages) {
+    const root = (
+      await runOrThrow('go', ['list', '-m', '-f', '{{.Dir}}', module], { cwd: moduleDirectory })
+    ).trim();
+    const names = schemaNames.filter((name) => name.startsWith(prefix));
+    const folders = new Set(names.map((name) => name.slice(0, name.lastIndexOf('.'))));
+    for (const folder of folders) {
+      const file = path.join(root, ...folder.slice(prefix.length).split('.'), 'types.go');
+      const source = await fs.readFile(file, 'utf8').catch(() => '');
+      readTypes(source, folder, result);
+    }
+  }
+  return reachable(result, schemaNames);
+}
+
+function readTypes(source: string, folder: string, result: FieldNumbers): void {
+  const scalars = new Set(
+    [...source.matchAll(/^type (\w+) (\w+)$/gm)]
+      .filter(([, , of = '']) => plain.test(of))
+      .map(([, name = '']) => name),
+  );
+  for (const [, type = '', body = ''] of source.matchAll(structure)) {
+    const fields: Record<string, string> = {};
+    for (const [, , goType = '', name = '', number = ''] of body.matchAll(field)) {
+      const bare = goType.replace(/^(v1|metav1)\./, '');
+      const isScalar =
+        plain.test(goType) || scalars.has(goType) || bare === 'UID' || goType === 'types.UID';
+      fields[number] = name === '' ? `+${qualified(goType, folder)}` : isScalar ? `${name}?` : name;
+    }
+    if (Object.keys(fields).length > 0) result[`${folder}.${type}`] = fields;
+  }
+}
+
+function qualified(goType: string, folder: string): string {
+  const [first = '', second] = goType.replace(/^\*/, '').split('.');
+  if (second === undefined) return `${folder}.${first}`;
+  return first === 'metav1'
+    ? `io.k8s.apimachinery.pkg.apis.meta.v1.${second}`
+    : `io.k8s.api.core.v1.${second}`;
+}
+
+/** The types that are published, and those within them that are not published by themselves. */
+function reachable(all: FieldNumbers, names: readonly string[]): FieldNumbers {
+  const result: FieldNumbers = {};
+  const open = [...names];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    const fields = all[name];
+    if (fields === undefined || result[name] !== undefined) continue;
+    result[name] = fields;
+    open.push(
+      ...Object.values(fields)
+        .filter((entry) => entry.startsWith('+'))
+        .map((entry) => entry.slice(1)),
+    );
+  }
+  return result;
+}
