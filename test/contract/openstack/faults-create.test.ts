@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAddress } from '../../../src/domain/address.ts';
+import { parsePrefix } from '../../../src/domain/prefix.ts';
+import type { CreateOptions } from '../../../src/openstack/call.ts';
+import { collect } from '../../../src/openstack/collect.ts';
+import { describeEveryCloud, uniqueName } from './clouds.ts';
+import { newListener, newPool, portFor, setStage, type Stage } from './fault-stage.ts';
+
+const call = { signal: new AbortController().signal };
+
+/** A create: what makes the object, and what is there of it afterwards. */
+interface Creation {
+  readonly service: 'network' | 'loadBalancer';
+  readonly create: (stage: Stage, name: string, call: CreateOptions) => Promise<{ id: string }>;
+  readonly present: (stage: Stage, name: string) => AsyncIterable<{ id: string }>;
+  /** Makes what the object hangs on, if it hangs on anything; answers with the name to use. */
+  readonly prepare?: (stage: Stage, name: string) => Promise<string>;
+}
+
+const byName = { once: 'name' } as const;
+
+const neutronCreations: Record<string, Creation> = {
+  network: {
+    service: 'network',
+    create: (s, name, c) => s.neutron.networks.create({ name }, { ...c, ...byName }),
+    present: (s, name) => s.neutron.networks.list({ name }, call),
+  },
+  subnet: {
+    service: 'network',
+    prepare: async (s, name) => (await s.neutron.networks.create({ name }, call)).id,
+    create: (s, networkId, c) =>
+      s.neutron.subnets.create(
+        { name: networkId, networkId, cidr: parsePrefix('192.168.0.0/24') },
+        { ...c, ...byName },
+      ),
+    present: (s, networkId) => s.neutron.subnets.list({ networkId }, call),
+  },
+  port: {
+    service: 'network',
+    create: (s, name, c) =>
+      s.neutron.ports.create({ name, networkId: s.networkId }, { ...c, ...byName }),
+    present: (s, name) => s.neutron.ports.list({ name }, call),
+  },
+  'floating IP': {
+    service: 'network',
+    create: (s, description, c) =>
+      s.neutron.floatingIps.create(
+        { description, floatingNetworkId: s.externalId },
+        { ...c, once: 'description' },
+      ),
+    present: (s, description) => s.neutron.floatingIps.list({ description }, call),
+  },
+  router: {
+    service: 'network',
+    create: (s, name, c) => s.neutron.routers.create({ name }, { ...c, ...byName }),
+    present: (s, name) => s.neutron.routers.list({ name }, call),
+  },
+  'security group': {
+    service: 'network',
+    create: (s, name, c) => s.neutron.securityGroups.create({ name }, { ...c, ...byName }),
+    present: (s, name) => s.neutron.securityGroups.list({ name }, call),
+  },
+  'security group rule': {
+    service: 'network',
+    prepare: async (s, name) => (await s.neutron.securityGroups.create({ name }, call)).id,
+    create: (s, securityGroupId, c) =>
+      s.neutron.securityGroupRules.create(
+        {
+          securityGroupId,
+          direction: 'ingress',
+          family: 4,
+          protocol: 'tcp',
+          portMin: 1,
+          portMax: 2,
+        },
+        c,
+      ),
+    present: (s, securityGroupId) =>
+      s.neutron.securityGroupRules.list({ securityGroupId, direction: 'ingress' }, call),
+  },
+};
+
+async function* ofListener(s: Stage, listenerId: string) {
+  for await (const pool of s.balancing.pools({ loadBalancerId: s.balancerId }, call)) {
+    if (pool.listenerIds.includes(listenerId)) yield pool;
+  }
+}
+
+const balancingCreations: Record<string, Creation> = {
+  'load balancer': {
+    service: 'loadBalancer',
+    create: (s, name, c) =>
+      s.balancing.createLoadBalancer({ name, vipSubnetId: s.subnetId }, { ...c, ...byName }),
+    present: (s, name) => s.balancing.loadBalancers({ name }, call),
+  },
+  listener: {
+    service: 'loadBalancer',
+    create: (s, name, c) =>
+      s.balancing.createListener(
+        { name, loadBalancerId: s.balancerId, protocol: 'TCP', port: portFor(name) },
+        c,
+      ),
+    present: (s, name) => s.balancing.listeners({ name }, call),
+  },
+  'pool of a listener': {
+    service: 'loadBalancer',
+    prepare: newListener,
+    create: (s, listenerId, c) =>
+      s.balancing.createPool(
+        { name: 'p', parent: { listenerId }, protocol: 'TCP', algorithm: 'ROUND_ROBIN' },
+        c,
+      ),
+    present: ofListener,
+  },
+  'pool of a load balancer': {
+    service: 'loadBalancer',
+    create: (s, name, c) =>
+      s.balancing.createPool(
+        {
+          name,
+          parent: { loadBalancerId: s.balancerId },
+          protocol: 'TCP',
+          algorithm: 'ROUND_ROBIN',
+        },
+        { ...c, ...byName },
+      ),
+    present: (s, name) => s.balancing.pools({ name }, call),
+  },
+  member: {
+    service: 'loadBalancer',
+    prepare: newPool,
+    create: (s, poolId, c) =>
+      s.balancing.createMember(
+        poolId,
+        { address: parseAddress('10.10.9.1'), port: portFor(poolId) },
+        c,
+      ),
+    present: (s, poolId) => s.balancing.members(poolId, call),
+  },
+  'health monitor': {
+    service: 'loadBalancer',
+    prepare: newPool,
+    create: (s, poolId, c) =>
+      s.balancing.createHealthMonitor(
+        { poolId, type: 'TCP', delay: 5, timeout: 3, maxRetries: 2 },
+        c,
+      ),
+    present: (s, poolId) => s.balancing.healthMonitors({ poolId }, call),
+  },
+};
+
+await describeEveryCloud('Writes that are cut off', {}, (cloud) => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await setStage(cloud());
+  });
+  afterAll(async () => {
+    await stage?.close();
+  });
+  const settle = async (service: Creation['service']) => {
+    if (service === 'loadBalancer') await stage.waiter.settled(stage.balancerId, call);
+  };
+
+  const creations = Object.entries({ ...neutronCreations, ...balancingCreations });
+  describe.each(creations)('creating a %s', (_kind, { service, prepare, create, present }) => {
+    it.each(['before', 'after'] as const)('%s the service commits', async (fault) => {
+      const unique = uniqueName('cut');
+      const name = (await prepare?.(stage, unique)) ?? unique;
+      stage[service].arm('POST', fault);
+      const made = await create(stage, name, call);
+      expect(stage[service].hasStruck()).toBe(true);
+      const there = await collect(present(stage, name));
+      expect(there.map(({ id }) => id)).toEqual([made.id]);
+      await settle(service);
+    });
+
+    it('by a process that ends, and the next one tries again', async () => {
+      const unique = uniqueName('dies');
+      const name = (await prepare?.(stage, unique)) ?? unique;
+      const dying = new AbortController();
+      stage[service].arm('POST', 'after', () => dying.abort());
+      await expect(create(stage, name, { signal: dying.signal })).rejects.toBeDefined();
+      const made = await create(stage, name, { ...call, mayExist: true });
+      const there = await collect(present(stage, name));
+      expect(there.map(({ id }) => id)).toEqual([made.id]);
+      await settle(service);
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
+
+/**
+ * - `before`: the connection is cut and the service never hears of the request
+ * - `after`: the service answers, and the connection is cut instead of passing the answer on
+ */
+export type Fault = 'before' | 'after';
+
+export interface FaultProxy {
+  readonly url: string;
+  /** The next request of this method meets the fault; later ones pass. */
+  arm(method: string, fault: Fault, onStruck?: () => void): void;
+  /** Whether the armed fault has struck. */
+  hasStruck(): boolean;
+  close(): Promise<void>;
+}
+
+/** Stands between a client and a service and cuts connections when told to. */
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
+  let armed: { method: string; fault: Fault; onStruck: () => void } | undefined;
+  const handle = async (incoming: http.IncomingMessage, outgoing: http.ServerResponse) => {
+    const struck = armed !== undefined && incoming.method === armed.method ? armed : undefined;
+    if (struck !== undefined) armed = undefined;
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    if (struck?.fault === 'before') {
+      incoming.socket.destroy();
+      struck.onStruck();
+      return;
+    }
+    const {
+      host: _host,
+      connection: _connection,
+      'content-length': _length,
+      ...headers
+    } = incoming.headers;
+    const answer = await request(new URL(incoming.url ?? '/', target), {
+      method: (incoming.method ?? 'GET') as 'GET',
+      headers,
+      body: chunks.length === 0 ? null : Buffer.concat(chunks),
+    });
+    const body = Buffer.from(await answer.body.arrayBuffer());
+    if (struck !== undefined) {
+      incoming.socket.destroy();
+      struck.onStruck();
+      return;
+    }
+    const { 'transfer-encoding': _encoding, connection: _close, ...passed } = answer.headers;
+    outgoing.writeHead(answer.statusCode, passed);
+    outgoing.end(body);
+  };
+  const server = http.createServer((incoming, outgoing) => {
+    handle(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    arm(method, fault, onStruck = () => undefined) {
+      armed = { method, fault, onStruck };
+    },
+    hasStruck: () => armed === undefined,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
