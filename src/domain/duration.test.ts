@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { parseDuration } from './duration.ts';
+
+test.each([
+  ['250ms', 250],
+  ['90s', 90_000],
+  ['1h30m', 5_400_000],
+  ['7d', 604_800_000],
+  ['0s', 0],
+])('%s is %i ms', (text, expected) => {
+  expect(parseDuration(text)).toBe(expected);
+});
+
+test.each(['', '10', '1.5h', '-3s', '1h 30m', 's', '5x'])('%j is refused', (text) => {
+  expect(() => parseDuration(text)).toThrow('not a length of time');
+});

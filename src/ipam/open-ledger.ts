@@ -1,0 +1,52 @@
+import fs from 'node:fs/promises';
+import { CausewayError } from '../domain/error.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { EtcdLedger } from './etcd-ledger.ts';
+import type { Ledger } from './ledger.ts';
+import type { IpamLedgerSettings } from './settings.ts';
+import { SqliteLedger } from './sqlite-ledger.ts';
+
+/** Opens the ledger that the settings name. */
+export async function openLedger(settings: IpamLedgerSettings, clock: Clock): Promise<Ledger> {
+  const [, kind, place = ''] = /^(sqlite|etcd):(.+)$/.exec(settings.ledger) ?? [];
+  if (kind === 'sqlite') return SqliteLedger.open(place);
+  if (kind !== 'etcd') {
+    throw new CausewayError('invalid', `${JSON.stringify(settings.ledger)} names no ledger`, {
+      hint: 'Write sqlite:FILE or etcd:https://HOST:2379,https://HOST:2379.',
+    });
+  }
+  const { root, caFile, certificateFile, keyFile, user, passwordFile } = settings.etcd;
+  const password = (await readIfNamed(passwordFile))?.trim();
+  if ((user === undefined) !== (password === undefined)) {
+    throw new CausewayError('invalid', 'etcd.user and etcd.passwordFile go together');
+  }
+  return new EtcdLedger({
+    endpoints: place.split(',').map(parseEndpoint),
+    root,
+    clock,
+    tls: {
+      ca: await readIfNamed(caFile),
+      certificate: await readIfNamed(certificateFile),
+      key: await readIfNamed(keyFile),
+    },
+    user: user === undefined || password === undefined ? undefined : { name: user, password },
+  });
+}
+
+function parseEndpoint(text: string): string {
+  const url = URL.parse(text.trim());
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new CausewayError('invalid', `${JSON.stringify(text)} is not an endpoint of etcd`, {
+      hint: 'Write it as https://HOST:2379.',
+    });
+  }
+  return url.origin;
+}
+
+/** The text of a file that may not have been named. */
+export async function readIfNamed(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  return fs.readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CausewayError('not-found', `${file} can't be read`, { cause: error });
+  });
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+
+const ledgerSettings = {
+  ledger: z
+    .string()
+    .default('sqlite:/var/lib/causeway/ipam.db')
+    .describe('where addresses are kept: sqlite:FILE, or etcd:URL,URL… for several servers'),
+  etcd: z
+    .strictObject({
+      root: z
+        .string()
+        .regex(/^\/[\w/-]*\/$/, 'must begin and end with a slash')
+        .default('/causeway/ipam/')
+        .describe('put before every key, so that an etcd may serve others too'),
+      caFile: z.string().optional().describe('PEM file of the authority of etcd’s certificates'),
+      certificateFile: z.string().optional().describe('PEM file of our certificate for etcd'),
+      keyFile: z.string().optional().describe('PEM file of its key'),
+      user: z.string().optional().describe('name to authenticate with'),
+      passwordFile: z.string().optional().describe('file with the password'),
+    })
+    .prefault({}),
+};
+
+/** For commands that work on a ledger without its server. */
+export const ipamLedgerSettings = z.strictObject(ledgerSettings);
+export type IpamLedgerSettings = z.infer<typeof ipamLedgerSettings>;
+
+/** For `causeway ipam serve`. */
+export const ipamServerSettings = z.strictObject({
+  ...ledgerSettings,
+  listen: z
+    .strictObject({
+      host: z.string().default('127.0.0.1').describe('address to serve the API on'),
+      port: z.int().min(0).max(65535).default(8444).describe('port to serve the API on'),
+    })
+    .prefault({}),
+  tls: z
+    .strictObject({
+      certificateFile: z.string().optional().describe('PEM file of the server’s certificate'),
+      keyFile: z.string().optional().describe('PEM file of its key'),
+      clientAuthorityFile: z
+        .string()
+        .optional()
+        .describe('PEM file of the authority whose client certificates may be credentials'),
+    })
+    .prefault({}),
+  insecure: z
+    .boolean()
+    .default(false)
+    .describe('serve without TLS on an address other than loopback'),
+  metrics: z
+    .strictObject({
+      host: z.string().default('127.0.0.1').describe('address for health and metrics'),
+      port: z.int().min(0).max(65535).default(9644).describe('port for health and metrics'),
+    })
+    .prefault({}),
+  rateLimit: z
+    .strictObject({
+      perSecond: z.number().positive().default(50).describe('requests a second for a credential'),
+      burst: z.number().positive().default(200).describe('requests that it may make at once'),
+    })
+    .prefault({}),
+  auditRetentionDays: z.number().positive().default(365).describe('how long the audit log is kept'),
+  log: z
+    .strictObject({
+      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('what to log'),
+      format: z.enum(['json', 'text']).default('json').describe('how to log'),
+    })
+    .prefault({}),
+});
+export type IpamServerSettings = z.infer<typeof ipamServerSettings>;
+
+/** For commands that speak with a server. */
+export const ipamClientSettings = z.strictObject({
+  server: z
+    .array(z.string())
+    .default(['http://127.0.0.1:8444'])
+    .describe('URLs of the servers; the next is tried when one fails'),
+  tokenFile: z.string().optional().describe('file with the token'),
+  caFile: z.string().optional().describe('PEM file of the authority of the server’s certificate'),
+  certificateFile: z.string().optional().describe('PEM file of our client certificate'),
+  keyFile: z.string().optional().describe('PEM file of its key'),
+});
+export type IpamClientSettings = z.infer<typeof ipamClientSettings>;
