@@ -1,10 +1,21 @@
 import type { z } from 'zod';
+import { allocatorMetricDefinitions } from '../src/ipam/allocator-metrics.ts';
+import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
+import { usageMetricDefinitions } from '../src/ipam/usage.ts';
 import { processMetrics } from '../src/observe/event-loop.ts';
 import { controllerMetrics } from '../src/runtime/controller-metrics.ts';
 import type { MetricDefinition } from '../src/runtime/metrics.ts';
 
 /** The settings of every command that has some, for the configuration reference. */
-export const configSchemas: Readonly<Record<string, z.ZodType>> = {};
+export const configSchemas: Readonly<Record<string, z.ZodType>> = {
+  'ipam serve': ipamServerSettings,
+  'ipam (as a client)': ipamClientSettings,
+};
 
 /** Every metric of every job, for the metrics reference. */
-export const allMetrics: readonly MetricDefinition[] = [...controllerMetrics, ...processMetrics];
+export const allMetrics: readonly MetricDefinition[] = [
+  ...allocatorMetricDefinitions,
+  ...controllerMetrics,
+  ...processMetrics,
+  ...usageMetricDefinitions,
+];

@@ -75,8 +75,7 @@ function printSites(command: Command, sites: readonly AnswerOf<'setSite'>[]): vo
   ]);
 }
 
-export function poolsCommand(): Command {
-  const pools = new Command('pools').description('what a site hands out');
+function setPoolCommand(): Command {
   const set = new Command('set')
     .description('create or replace a pool; nobody is renumbered')
     .argument('<site>')
@@ -108,6 +107,11 @@ export function poolsCommand(): Command {
       printPools(set, [await withServer(set, (call) => call('setPool', { params, body }))]);
     },
   );
+  return set;
+}
+
+export function poolsCommand(): Command {
+  const pools = new Command('pools').description('what a site hands out');
   const show = new Command('list').description('the pools of a site and how full they are');
   speaksWithServer(show.argument('<site>')).action(async (site: string) => {
     const answer = await withServer(show, (call) => call('listPools', { params: { site } }));
@@ -136,7 +140,7 @@ export function poolsCommand(): Command {
     const request = { params: { site, pool }, query: { reason } };
     await withServer(remove, (call) => call('removePool', request));
   });
-  for (const command of [set, show, ...drains, remove]) pools.addCommand(command);
+  for (const command of [setPoolCommand(), show, ...drains, remove]) pools.addCommand(command);
   return pools;
 }
 

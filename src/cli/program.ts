@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { completionCommand } from './completion.ts';
+import { ipamCommand } from './ipam.ts';
 import { playgroundCommand } from './playground.ts';
 import { causewayVersion } from './version.ts';
 
@@ -12,7 +13,7 @@ export function buildProgram(): Command {
     .showHelpAfterError('(causeway COMMAND --help shows what it takes)')
     .showSuggestionAfterError()
     .enablePositionalOptions();
-  for (const command of [playgroundCommand(), completionCommand()]) {
+  for (const command of [playgroundCommand(), ipamCommand(), completionCommand()]) {
     program.addCommand(command);
   }
   return program;
