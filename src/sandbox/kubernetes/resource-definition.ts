@@ -69,6 +69,8 @@ export interface ResourceDefinition {
   readonly columns: readonly Column[];
   /** What clients are warned of whenever they use the resource at this version. */
   readonly deprecation?: string;
+  /** What the writer of this object is warned of. */
+  warnings?(object: KubeObject): readonly string[];
   /** Whether a new object keeps the status it came with: Nodes register themselves that way. */
   readonly keepsStatusOnCreate?: boolean;
   /** Whether an update of an object that is not there creates it: Services, Endpoints, Leases, Events. */

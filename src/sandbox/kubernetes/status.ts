@@ -168,3 +168,10 @@ export function invalid(object: ObjectIdentity, causes: readonly Cause[]): ApiEr
     causes,
   });
 }
+
+/** A refusal that is nobody's fault: something ran out, or went wrong within. */
+export function internalError(why: string): ApiError {
+  // The server names neither a reason nor a field here.
+  const causes = [{ message: why } as Cause];
+  return new ApiError('InternalError', `Internal error occurred: ${why}`, { causes });
+}

@@ -17,6 +17,7 @@ export function scaleOf(paths: ScalePaths, object: KubeObject): KubeObject {
   const selector = selectorText(
     paths.selector === undefined ? '' : fieldAt(object, ...paths.selector),
   );
+  const desired = countAt(object, paths.specReplicas);
   return {
     kind: scaleKind.kind,
     apiVersion: `${scaleKind.group}/${scaleKind.version}`,
@@ -27,7 +28,7 @@ export function scaleOf(paths: ScalePaths, object: KubeObject): KubeObject {
       resourceVersion,
       creationTimestamp,
     },
-    spec: { replicas: countAt(object, paths.specReplicas) },
+    spec: desired === 0 ? {} : { replicas: desired },
     status: {
       replicas: countAt(object, paths.statusReplicas),
       ...(selector === '' ? {} : { selector }),

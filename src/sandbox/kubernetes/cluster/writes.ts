@@ -139,8 +139,8 @@ export class Writes {
   ): readonly ManagedFieldsEntry[] {
     return trackUpdate({
       schema: served.schema,
-      before: served.isCustom ? {} : zeroValue(served.schema),
-      after: draft,
+      before: served.isCustom ? { metadata: {} } : zeroValue(served.schema),
+      after: withoutStatus(served, draft),
       entries: draft.metadata.managedFields ?? [],
       writer: this.writer(served, request),
     });
@@ -179,6 +179,13 @@ function isTracked(
   if (subresource !== 'scale') return entries.length > 0;
   const path = (definition.scale?.specReplicas ?? []).map((step) => `f:${step}`);
   return entries.some(({ fieldsV1 }) => fieldAt(fieldsV1, ...path) !== undefined);
+}
+
+/** Whoever creates an object does not own its status, not even where it may come with one. */
+function withoutStatus({ definition }: ServedResource, draft: KubeObject): KubeObject {
+  if (!definition.statusSubresource) return draft;
+  const { status: _, ...rest } = draft;
+  return rest;
 }
 
 function own(draft: KubeObject, entries: readonly ManagedFieldsEntry[]): void {
@@ -229,7 +236,8 @@ function checkPreconditions(
     return;
   }
   if (served.definition.requiresVersionOnUpdate !== true || request.entries !== undefined) return;
-  refuse(identity, [
+  // Here the server names the resource where it names the kind elsewhere.
+  refuse({ ...identity, kind: identity.plural }, [
     {
       reason: 'FieldValueInvalid',
       message: 'Invalid value: 0: must be specified for an update',

@@ -33,9 +33,11 @@ export function objectReply(
   call: Call,
   status: number,
   object: KubeObject,
-  warnings: readonly string[] = [],
+  given: readonly string[] = [],
 ): Reply {
   const { definition } = call.served;
+  const isWrite = call.request.method !== 'GET' && call.request.method !== 'DELETE';
+  const warnings = isWrite ? [...given, ...(definition.warnings?.(object) ?? [])] : given;
   switch (negotiateShape(call.request.headers.accept)) {
     case 'table': {
       const { resourceVersion } = object.metadata;
@@ -68,8 +70,14 @@ export function listObjects(call: Call): Reply {
         metadata: page.metadata,
         items: page.items.map(partialMetadata),
       });
-    default:
-      return { status: 200, body: serializeList(definition, served.isCustom, page) };
+    default: {
+      // Lists of custom resources always say where they go on, be it nowhere.
+      const metadata = served.isCustom ? { continue: '', ...page.metadata } : page.metadata;
+      return {
+        status: 200,
+        body: serializeList(definition, served.isCustom, { ...page, metadata }),
+      };
+    }
   }
 }
 

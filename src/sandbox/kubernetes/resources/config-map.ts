@@ -101,12 +101,10 @@ function validateSecretType({ type, data, metadata }: Secret): FieldError[] {
   }
   if (type === 'kubernetes.io/basic-auth') {
     if (data?.['username'] !== undefined || data?.['password'] !== undefined) return [];
-    return [required('data[%s]username'), required('data[%s]password')];
+    return [required('data[username]'), required('data[password]')];
   }
   const keys = keysByType[type ?? ''] ?? [];
-  return keys
-    .filter((key) => data?.[key] === undefined)
-    .map((key) => required(type === 'kubernetes.io/tls' ? `data[${key}]` : `data[%s]${key}`));
+  return keys.filter((key) => data?.[key] === undefined).map((key) => required(`data[${key}]`));
 }
 
 function validateKeys(map: ByteMap | undefined, path: string): FieldError[] {

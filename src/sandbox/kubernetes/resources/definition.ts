@@ -3,7 +3,7 @@ import type { Column, ResourceDefinition, ScalePaths } from '../resource-definit
 import type { FieldError } from '../schema/field-error.ts';
 import { subdomainErrors } from '../schema/names.ts';
 import { ageColumn, nameColumn } from './columns.ts';
-import { validateMetadata } from './metadata-rules.ts';
+import { validateFinalizerNames, validateMetadata } from './metadata-rules.ts';
 
 /** What differs between the built-in resources; everything left out is as most of them have it. */
 export interface BuiltIn<T extends KubeObject> {
@@ -27,6 +27,7 @@ export interface BuiltIn<T extends KubeObject> {
   readonly fieldLabels?: (object: T) => Readonly<Record<string, string>>;
   readonly columns?: readonly Column[];
   readonly deprecation?: string;
+  readonly warnings?: (object: T) => readonly string[];
   readonly keepsStatusOnCreate?: boolean;
   readonly createsOnUpdate?: boolean;
   readonly requiresVersionOnUpdate?: boolean;
@@ -59,6 +60,7 @@ export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefi
     prepareUpdate: (draft, old) => options.prepareUpdate?.(draft as T, old as T),
     validate: (object, old) => [
       ...validateMetadata(object, old, nameErrors),
+      ...validateFinalizerNames(object),
       ...(options.validate?.(object as T, old as T | undefined) ?? []),
     ],
     validateStatus: (object, old) => [
@@ -68,6 +70,7 @@ export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefi
     fieldLabels: (object) => options.fieldLabels?.(object as T) ?? {},
     columns: options.columns ?? [nameColumn, ageColumn],
     ...(options.deprecation === undefined ? {} : { deprecation: options.deprecation }),
+    warnings: (object) => options.warnings?.(object as T) ?? [],
     keepsStatusOnCreate: options.keepsStatusOnCreate ?? false,
     createsOnUpdate: options.createsOnUpdate ?? false,
     requiresVersionOnUpdate: options.requiresVersionOnUpdate ?? false,

@@ -1,4 +1,10 @@
-import { forbidden, invalid, notSupported, type FieldError } from '../schema/field-error.ts';
+import {
+  forbidden,
+  invalid,
+  notSupported,
+  Verbatim,
+  type FieldError,
+} from '../schema/field-error.ts';
 import { ageColumn, column, nameColumn } from './columns.ts';
 import { builtIn } from './definition.ts';
 import { validateNotNegative, validateUnchanged } from './field-rules.ts';
@@ -91,8 +97,12 @@ function validateStrategy(strategy: Deployment['spec']['strategy']): FieldError[
     case 'RollingUpdate':
       return validateRollingUpdate(strategy.rollingUpdate ?? {}, `${path}.rollingUpdate`);
     default:
-      return [notSupported(path, strategy, ['Recreate', 'RollingUpdate'])];
+      return [notSupported(path, shownStrategy(strategy), ['Recreate', 'RollingUpdate'])];
   }
+}
+
+function shownStrategy({ type }: Deployment['spec']['strategy']): Verbatim {
+  return new Verbatim(`{"Type":${JSON.stringify(type)},"RollingUpdate":null}`);
 }
 
 function validateRollingUpdate(

@@ -33,8 +33,8 @@ export interface EndpointSlicePort {
 
 export interface EndpointSlice extends KubeObject {
   addressType: string;
-  endpoints?: Endpoint[];
-  ports?: EndpointSlicePort[];
+  endpoints?: Endpoint[] | null;
+  ports?: EndpointSlicePort[] | null;
 }
 
 const mostEndpoints = 1000;
@@ -49,15 +49,15 @@ export const endpointSlices = builtIn<EndpointSlice>({
   columns: [
     nameColumn,
     column<EndpointSlice>('AddressType', ({ addressType }) => addressType),
-    column<EndpointSlice>('Ports', ({ ports = [] }) =>
+    column<EndpointSlice>('Ports', ({ ports }) =>
       shortList(
-        ports.map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port))),
+        (ports ?? []).map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port))),
         '<unset>',
       ),
     ),
-    column<EndpointSlice>('Endpoints', ({ endpoints = [] }) =>
+    column<EndpointSlice>('Endpoints', ({ endpoints }) =>
       shortList(
-        endpoints.flatMap(({ addresses }) => addresses),
+        (endpoints ?? []).flatMap(({ addresses }) => addresses),
         '<unset>',
       ),
     ),
@@ -70,6 +70,8 @@ export const endpointSlices = builtIn<EndpointSlice>({
     }
     for (const endpoint of draft.endpoints ?? []) endpoint.conditions ??= {};
   },
+  prepareCreate: fillUnset,
+  prepareUpdate: fillUnset,
   validate(object, old) {
     const endpointErrors = validateEndpoints(object);
     const isOld = old !== undefined && jsonEqual(object.endpoints, old.endpoints);
@@ -83,6 +85,12 @@ export const endpointSlices = builtIn<EndpointSlice>({
     ];
   },
 });
+
+/** An empty list is written as null in this kind. */
+function fillUnset(draft: EndpointSlice): void {
+  draft.endpoints ??= null;
+  draft.ports ??= null;
+}
 
 function validatePorts(ports: readonly EndpointSlicePort[]): FieldError[] {
   if (ports.length > mostPorts) return [tooMany('ports', ports.length, mostPorts)];
@@ -102,7 +110,9 @@ function validatePorts(ports: readonly EndpointSlicePort[]): FieldError[] {
   });
 }
 
-function validateEndpoints({ endpoints = [], addressType }: EndpointSlice): FieldError[] {
+function validateEndpoints(slice: EndpointSlice): FieldError[] {
+  const { addressType } = slice;
+  const endpoints = slice.endpoints ?? [];
   if (endpoints.length > mostEndpoints) {
     return [tooMany('endpoints', endpoints.length, mostEndpoints)];
   }

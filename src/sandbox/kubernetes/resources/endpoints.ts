@@ -37,10 +37,10 @@ export interface Endpoints extends KubeObject {
 
 export const endpoints = builtIn<Endpoints>({
   plural: 'endpoints',
-  deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   kind: 'Endpoints',
   shortNames: ['ep'],
   createsOnUpdate: true,
+  deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   columns: [nameColumn, column<Endpoints>('Endpoints', formatEndpoints), ageColumn],
   defaults(draft) {
     for (const subset of draft.subsets ?? []) {

@@ -54,13 +54,19 @@ const shared = {
   defaults(draft: Event) {
     draft.involvedObject ??= {};
     draft.source ??= {};
-    draft.firstTimestamp ??= null;
-    draft.lastTimestamp ??= null;
-    draft.eventTime ??= null;
-    draft.reportingComponent ??= '';
-    draft.reportingInstance ??= '';
   },
+  prepareCreate: fillUnset,
+  prepareUpdate: fillUnset,
 } satisfies BuiltIn<Event>;
+
+/** Fields that an Event always shows, whether they say something or not. */
+function fillUnset(draft: Event): void {
+  draft.firstTimestamp ??= null;
+  draft.lastTimestamp ??= null;
+  draft.eventTime ??= null;
+  draft.reportingComponent ??= '';
+  draft.reportingInstance ??= '';
+}
 
 export const events = builtIn<Event>({
   ...shared,

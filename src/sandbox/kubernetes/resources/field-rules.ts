@@ -28,7 +28,7 @@ export function validatePrefix(text: string, path: string): FieldError[] {
 /** An address that traffic can be sent to: not one that only means something on one machine. */
 export function validateEndpointAddress(text: string, path: string): FieldError[] {
   const address = tryParseAddress(text);
-  if (address === undefined) return validateAddress(text, path);
+  if (address === undefined) return [invalid(path, text, 'must be a valid IP address')];
   const complain = (detail: string) => [invalid(path, text, detail)];
   if (address === '0.0.0.0' || address === '::') {
     return complain(`may not be unspecified (${text})`);

@@ -1,5 +1,5 @@
 import { asObject, type JsonObject, type KubeObject } from '../object.ts';
-import { invalid, required, type FieldError } from '../schema/field-error.ts';
+import { forbidden, invalid, required, type FieldError } from '../schema/field-error.ts';
 import { pathSegmentErrors } from '../schema/names.ts';
 import { ageColumn, column, nameColumn } from './columns.ts';
 import { builtIn } from './definition.ts';
@@ -88,6 +88,13 @@ export const horizontalPodAutoscalers = builtIn<HorizontalPodAutoscaler>({
       const detail = 'must be greater than or equal to `minReplicas`';
       errors.push(invalid('spec.maxReplicas', maxReplicas, detail));
     }
+    const metrics = spec.metrics ?? [];
+    const isDriven = metrics.some(({ type }) => type === 'Object' || type === 'External');
+    if (minReplicas === 0 && !isDriven) {
+      const detail =
+        'must specify at least one Object or External metric to support scaling to zero replicas';
+      errors.push(forbidden('spec.metrics', detail));
+    }
     return [...errors, ...validateReference(spec.scaleTargetRef)];
   },
 });
@@ -104,13 +111,21 @@ function defaultRules(
   behavior[direction] = rules;
 }
 
-function validateReference(reference: { kind?: string; name?: string } | undefined): FieldError[] {
-  return (['kind', 'name'] as const).flatMap((member) => {
+function validateReference(
+  reference: { apiVersion?: string; kind?: string; name?: string } | undefined,
+): FieldError[] {
+  const { apiVersion = '' } = reference ?? {};
+  const path = 'spec.scaleTargetRef.apiVersion';
+  const grouped = apiVersion.includes('/')
+    ? []
+    : [invalid(path, apiVersion, 'apiVersion must specify API group')];
+  const named = (['kind', 'name'] as const).flatMap((member) => {
     const path = `spec.scaleTargetRef.${member}`;
     const value = reference?.[member] ?? '';
     if (value === '') return [required(path)];
     return pathSegmentErrors(value).map((why) => invalid(path, value, why));
   });
+  return [...named, ...grouped];
 }
 
 const mostMetrics = 2;

@@ -1,5 +1,5 @@
 import { forbidden, invalid, required, type FieldError } from '../schema/field-error.ts';
-import { labelValueErrors, qualifiedNameErrors } from '../schema/names.ts';
+import { labelKeyErrors, labelValueErrors } from '../schema/names.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -79,7 +79,7 @@ function formatRequirement({ key, operator, values = [] }: LabelRequirement): st
 
 export function validateLabels(labels: Labels | undefined, path: string): FieldError[] {
   return Object.entries(labels ?? {}).flatMap(([key, value]) => [
-    ...qualifiedNameErrors(key).map((why) => invalid(path, key, why)),
+    ...labelKeyErrors(key).map((why) => invalid(path, key, why)),
     ...labelValueErrors(value).map((why) => invalid(path, value, why)),
   ]);
 }
@@ -119,9 +119,7 @@ function validateRequirement(requirement: LabelRequirement, path: string): Field
       );
   }
   errors.push(
-    ...qualifiedNameErrors(requirement.key).map((why) =>
-      invalid(`${path}.key`, requirement.key, why),
-    ),
+    ...labelKeyErrors(requirement.key).map((why) => invalid(`${path}.key`, requirement.key, why)),
   );
   return errors;
 }

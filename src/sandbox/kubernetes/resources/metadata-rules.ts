@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from '../object.ts';
 import { forbidden, invalid, tooLong, type FieldError } from '../schema/field-error.ts';
 import { jsonEqual } from '../schema/json.ts';
-import { dnsLabelErrors, qualifiedNameErrors } from '../schema/names.ts';
+import { dnsLabelErrors, labelKeyErrors, qualifiedNameErrors } from '../schema/names.ts';
 import { validateLabels } from './label-selector.ts';
 
 const mostAnnotationBytes = 256 * 1024;
@@ -46,7 +46,7 @@ function validateNames(
 
 function validateAnnotations(annotations: Readonly<Record<string, string>>): FieldError[] {
   const errors = Object.keys(annotations).flatMap((key) =>
-    qualifiedNameErrors(key.toLowerCase()).map((why) => invalid('metadata.annotations', key, why)),
+    labelKeyErrors(key.toLowerCase()).map((why) => invalid('metadata.annotations', key, why)),
   );
   const bytes = Object.entries(annotations).reduce(
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
@@ -81,19 +81,23 @@ function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
 }
 
 const policyFinalizers = ['orphan', 'foregroundDeletion'];
-const standardFinalizers = [...policyFinalizers, 'kubernetes'];
+const plainFinalizers = [...policyFinalizers, 'kubernetes'];
+
+/** Built-in kinds want to see from a finalizer's name whose it is. */
+export function validateFinalizerNames({ metadata }: KubeObject): FieldError[] {
+  return (metadata.finalizers ?? []).flatMap((finalizer, index) => {
+    if (finalizer.includes('/') || plainFinalizers.includes(finalizer)) return [];
+    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+    return [invalid(`metadata.finalizers[${index}]`, finalizer, detail)];
+  });
+}
 
 function validateFinalizers(metadata: ObjectMeta, old: ObjectMeta | undefined): FieldError[] {
   const path = 'metadata.finalizers';
   const finalizers = metadata.finalizers ?? [];
-  const errors = finalizers.flatMap((finalizer, index) => {
-    const wrong = qualifiedNameErrors(finalizer).map((why) => invalid(path, finalizer, why));
-    if (wrong.length > 0 || finalizer.includes('/') || standardFinalizers.includes(finalizer)) {
-      return wrong;
-    }
-    const why = 'name is neither a standard finalizer name nor is it fully qualified';
-    return [invalid(`${path}[${index}]`, finalizer, why)];
-  });
+  const errors = finalizers.flatMap((finalizer) =>
+    qualifiedNameErrors(finalizer).map((why) => invalid(path, finalizer, why)),
+  );
   if (policyFinalizers.every((one) => finalizers.includes(one))) {
     const detail = 'finalizer orphan and foregroundDeletion cannot be both set';
     errors.push(invalid(path, finalizers, detail));

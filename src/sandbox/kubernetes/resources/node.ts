@@ -67,6 +67,12 @@ export const nodes = builtIn<Node>({
     draft.status.daemonEndpoints ??= { kubeletEndpoint: { Port: 0 } };
     draft.status.nodeInfo = { ...emptyNodeInfo, ...draft.status.nodeInfo };
   },
+  prepareCreate({ spec }) {
+    // Until someone has looked at its conditions, a new node takes no pods.
+    const key = 'node.kubernetes.io/not-ready';
+    if ((spec.taints ?? []).some((taint) => taint.key === key)) return;
+    spec.taints = [...(spec.taints ?? []), { effect: 'NoSchedule', key }];
+  },
   validate(object, old) {
     const errors = (object.spec.podCIDRs ?? []).flatMap((text, index) =>
       validatePrefix(text, `spec.podCIDRs[${index}]`),

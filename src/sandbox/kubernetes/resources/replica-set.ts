@@ -20,10 +20,6 @@ const replicaColumns = [
   countColumn<Replicated>('Ready', ({ status }) => status?.readyReplicas ?? 0),
 ];
 
-const replicaFields = ({ status }: Replicated) => ({
-  'status.replicas': String(status?.replicas ?? 0),
-});
-
 export const replicaSets = builtIn<ReplicaSet>({
   group: 'apps',
   plural: 'replicasets',
@@ -38,7 +34,6 @@ export const replicaSets = builtIn<ReplicaSet>({
     selector: ['spec', 'selector'],
   },
   columns: [nameColumn, ...replicaColumns, ageColumn, ...containerColumns, selectorColumn],
-  fieldLabels: replicaFields,
   defaults({ spec }) {
     spec.replicas ??= 1;
     spec.template ??= { spec: { containers: [] } };
@@ -79,7 +74,7 @@ export const replicationControllers = builtIn<ReplicationController>({
     ...containerColumns,
     wideColumn<ReplicationController>('Selector', ({ spec }) => formatLabels(spec.selector)),
   ],
-  fieldLabels: replicaFields,
+  fieldLabels: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
   defaults(draft) {
     const { spec, metadata } = draft;
     spec.replicas ??= 1;

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../object.ts';
-import { forbidden, invalid, type FieldError } from '../schema/field-error.ts';
+import { forbidden, invalid, Verbatim, type FieldError } from '../schema/field-error.ts';
 import { jsonEqual } from '../schema/json.ts';
 import { dnsLabelErrors } from '../schema/names.ts';
 import { ageColumn, column, nameColumn } from './columns.ts';
@@ -102,10 +102,13 @@ function validatePolicies(spec: StatefulSet['spec']): FieldError[] {
     );
   } else if (type !== 'OnDelete') {
     const detail = "must be 'RollingUpdate' or 'OnDelete'";
-    errors.push(invalid('spec.updateStrategy', spec.updateStrategy, detail));
+    const shown = new Verbatim(`{"Type":${JSON.stringify(type)},"RollingUpdate":null}`);
+    errors.push(invalid('spec.updateStrategy', shown, detail));
   } else if (rollingUpdate !== undefined) {
     const detail = "only allowed for updateStrategy 'RollingUpdate'";
-    errors.push(invalid('spec.updateStrategy.rollingUpdate', rollingUpdate, detail));
+    const { partition = 0, maxUnavailable = null } = rollingUpdate;
+    const shown = `{"Partition":${partition},"MaxUnavailable":${JSON.stringify(maxUnavailable)}}`;
+    errors.push(invalid('spec.updateStrategy.rollingUpdate', new Verbatim(shown), detail));
   }
   const retention = spec.persistentVolumeClaimRetentionPolicy ?? {};
   for (const name of ['whenDeleted', 'whenScaled'] as const) {

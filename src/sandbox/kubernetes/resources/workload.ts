@@ -59,7 +59,8 @@ export function validateTemplate(
   const path = 'spec.template';
   const errors: FieldError[] = [];
   const labels = template.metadata?.labels ?? {};
-  if (selector !== undefined && !isEmptySelector(selector) && !selects(selector, labels)) {
+  const isEmpty = selector !== undefined && isEmptySelector(selector);
+  if (!isEmpty && !selects(selector, labels)) {
     const detail = '`selector` does not match template `labels`';
     errors.push(invalid(`${path}.metadata.labels`, labels, detail));
   }

@@ -29,8 +29,19 @@ function body(title: string, value: string | undefined, detail: string): string 
     .join(': ');
 }
 
+/** A value that the server prints by its own inner names and order, which we can only spell out. */
+export class Verbatim {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** A value inside a message: text quoted, numbers plain, the rest as JSON with sorted keys. */
-const shown = canonicalText;
+function shown(value: unknown): string {
+  return value instanceof Verbatim ? value.text : canonicalText(value);
+}
 
 export function invalid(field: string, value: unknown, detail: string): FieldError {
   return {

@@ -76,6 +76,10 @@ export function pathSegmentErrors(text: string): string[] {
     .map((sign) => `may not contain '${sign}'`);
 }
 
+export function labelKeyErrors(text: string): string[] {
+  return qualifiedNameErrors(text, 'a valid label key');
+}
+
 export function labelValueErrors(text: string): string[] {
   const errors = lengthError(text, 63);
   if (!labelValuePattern.test(text)) {
@@ -93,13 +97,13 @@ export function labelValueErrors(text: string): string[] {
 }
 
 /** A label key, a finalizer: a name, or a domain, a slash and a name. */
-export function qualifiedNameErrors(text: string): string[] {
+export function qualifiedNameErrors(text: string, what = 'a qualified name'): string[] {
   const parts = text.split('/');
   const sentence =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
   const examples = ['MyName', 'my.name', '123-abc'] as const;
   if (parts.length > 2) {
-    const message = regexError(`a qualified name ${sentence}`, qualified, ...examples);
+    const message = regexError(`${what} ${sentence}`, qualified, ...examples);
     return [`${message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   const name = parts.at(-1) ?? '';

@@ -37,6 +37,7 @@ const table: readonly (readonly [string, Schema, unknown, unknown, readonly stri
     3.5,
     [
       'FieldValueTypeInvalid spec.field: Invalid value: "number": spec.field in body must be of type integer: "number"',
+      'FieldValueInvalid <nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.field',
     ],
   ],
   [

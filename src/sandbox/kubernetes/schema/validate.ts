@@ -121,8 +121,18 @@ function checkNumber(schema: Schema, value: number, path: string): Outcome {
       errors.push(invalid(noField, '', detail));
     }
   }
+  if (schema.type === 'integer' && !Number.isInteger(value)) {
+    const format =
+      schema.format === undefined ? '(default format)' : `with format ${schema.format}`;
+    errors.push(invalid(noField, '', `Checked value must be of type integer ${format} in ${path}`));
+  }
   const { multipleOf, maximum, minimum } = schema;
-  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) {
+  // The server counts whole numbers by whole factors only.
+  const factor = Number.isInteger(value) ? Math.trunc(multipleOf ?? 1) : (multipleOf ?? 1);
+  if (factor <= 0) {
+    const detail = `factor MultipleOf declared for ${path} must be positive: ${factor}`;
+    errors.push(invalid(fieldName(path), factor, detail));
+  } else if (!Number.isInteger(value / factor) && multipleOf !== undefined) {
     fail(`a multiple of ${multipleOf}`);
   }
   if (maximum !== undefined) {

@@ -1,4 +1,5 @@
 import {
+  Verbatim,
   forbidden,
   invalid,
   notSupported,
@@ -66,8 +67,11 @@ function validateVersions(versions: readonly CrdVersion[]): FieldError[] {
   const errors: FieldError[] = [];
   for (const [index, version] of versions.entries()) {
     const path = `spec.versions[${index}]`;
-    const wrong = dns1035LabelErrors(version.name);
-    if (wrong.length > 0) errors.push(invalid(`${path}.name`, version.name, wrong.join(',')));
+    const wrong = dns1035LabelErrors(version.name).join(',');
+    if (wrong !== '') {
+      errors.push(invalid(`${path}.name`, version.name, wrong));
+      if (index === 0) errors.push(invalid('spec.version', version.name, wrong));
+    }
     // Where there is one version only, the server speaks of its parts as the definition's own.
     errors.push(...validateVersion(version, versions.length === 1 ? 'spec' : path));
   }
@@ -77,9 +81,26 @@ function validateVersions(versions: readonly CrdVersion[]): FieldError[] {
   }
   if (versions.filter(({ storage }) => storage).length !== 1) {
     const detail = 'must have exactly one version marked as storage version';
-    errors.push(invalid('spec.versions', versions, detail));
+    errors.push(invalid('spec.versions', shownVersions(versions), detail));
   }
   return errors;
+}
+
+function shownVersions(versions: readonly CrdVersion[]): Verbatim {
+  const items = versions.map(({ name, served, storage, deprecated = false }) =>
+    JSON.stringify({
+      Name: name,
+      Served: served,
+      Storage: storage,
+      Deprecated: deprecated,
+      DeprecationWarning: null,
+      Schema: null,
+      Subresources: null,
+      AdditionalPrinterColumns: null,
+      SelectableFields: null,
+    }),
+  );
+  return new Verbatim(`[${items.join(',')}]`);
 }
 
 function validateVersion(version: CrdVersion, path: string): FieldError[] {
@@ -214,6 +235,9 @@ function validateConversion(
 function validateStoredVersions({ spec, status }: CustomResourceDefinition): FieldError[] {
   const names = spec.versions.map(({ name }) => name);
   const path = 'status.storedVersions';
+  if ((status?.storedVersions ?? []).length === 0) {
+    return [invalid(path, null, 'must have at least one stored version')];
+  }
   return (status?.storedVersions ?? []).flatMap((stored, index) => {
     if (names.includes(stored)) return [];
     const detail = `missing from spec.versions; ${stored} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${stored} and removes ${stored} from status.storedVersions`;

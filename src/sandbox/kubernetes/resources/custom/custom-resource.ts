@@ -6,7 +6,7 @@ import type { Column, ResourceDefinition, ScalePaths } from '../../resource-defi
 import type { Schema } from '../../schema-type.ts';
 import { applyDefaults } from '../../schema/default.ts';
 import { validateEmbeddedResources } from '../../schema/embedded-resource.ts';
-import type { FieldError } from '../../schema/field-error.ts';
+import { invalid, noField, type FieldError } from '../../schema/field-error.ts';
 import { validateListTypes } from '../../schema/list-types.ts';
 import { subdomainErrors } from '../../schema/names.ts';
 import { pruneObject } from '../../schema/prune.ts';
@@ -89,26 +89,50 @@ function defineCustomResource(
     },
     prepareCreate() {},
     prepareUpdate() {},
-    validate: (object, old) => validateCustomResource(schema, object, old),
-    validateStatus: (object, old) => validateCustomResource(schema, object, old),
+    validate: (object, old) => [
+      ...validateCustomResource((one) => validateContent(schema, one), object, old),
+      ...validateScale(version, object),
+    ],
+    validateStatus: (object, old) =>
+      validateCustomResource((one) => validateStatusContent(schema, one), object, old),
     fieldLabels: (object) => selectableFields(version, object),
     columns: customColumns(version.additionalPrinterColumns),
   };
 }
 
 function validateCustomResource(
-  schema: Schema,
+  validateOne: (object: KubeObject) => FieldError[],
   object: KubeObject,
   old: KubeObject | undefined,
 ): FieldError[] {
-  const errors = [
-    ...validateMetadata(object, old, subdomainErrors),
-    ...validateContent(schema, object),
-  ];
+  const errors = [...validateMetadata(object, old, subdomainErrors), ...validateOne(object)];
   if (old === undefined || errors.length === 0) return errors;
   // What was wrong before, under an earlier schema, does not keep an object from changing elsewhere.
-  const known = new Set(validateContent(schema, old).map(describe));
+  const known = new Set(validateOne(old).map(describe));
   return errors.filter((error) => !known.has(describe(error)));
+}
+
+/** A write to the status is checked by the schema of the status alone, in its own words. */
+function validateStatusContent(schema: Schema, object: KubeObject): FieldError[] {
+  const status = schema.properties?.['status'];
+  if (status === undefined || object['status'] === undefined) return [];
+  return validateValue(status, object['status']).map((error) => ({
+    ...error,
+    field: error.field === noField ? 'status' : `status.${error.field}`,
+  }));
+}
+
+/** The number of replicas is read by its path too, whatever the schema says of it. */
+function validateScale(version: CrdVersion, object: KubeObject): FieldError[] {
+  const path = version.subresources?.scale?.specReplicasPath;
+  if (path === undefined) return [];
+  const [value] = evaluateJsonPath(parseJsonPath(path) ?? [], object);
+  if (value === undefined || Number.isInteger(value)) return [];
+  const type =
+    typeof value === 'number' ? 'float64' : typeof value === 'boolean' ? 'bool' : 'string';
+  const shown = isScalar(value) ? String(value) : JSON.stringify(value);
+  const detail = `${path} accessor error: ${shown} is of the type ${type}, expected int64`;
+  return [invalid(path, 0, detail)];
 }
 
 function validateContent(schema: Schema, object: KubeObject): FieldError[] {

@@ -29,6 +29,10 @@ export function defaultPod(pod: Pod): void {
   pod.spec ??= { containers: [] };
   defaultPodSpec(pod.spec);
   pod.spec['enableServiceLinks'] ??= true;
+  for (const condition of pod.status?.conditions ?? []) {
+    condition.lastProbeTime ??= null;
+    condition.lastTransitionTime ??= null;
+  }
   for (const { resources } of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
     if (resources?.limits === undefined) continue;
     resources.requests = { ...resources.limits, ...resources.requests };

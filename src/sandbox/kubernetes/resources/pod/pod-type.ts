@@ -51,7 +51,7 @@ export interface PodCondition {
   reason?: string;
   message?: string;
   lastProbeTime?: string | null;
-  lastTransitionTime?: string;
+  lastTransitionTime?: string | null;
   observedGeneration?: number;
 }
 

@@ -18,7 +18,7 @@ import { validateLabels } from '../label-selector.ts';
 import type { Container, Pod, PodSpec, PodTemplate } from './pod-type.ts';
 
 const restartPolicies = ['Always', 'OnFailure', 'Never'];
-const dnsPolicies = ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'];
+const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 
 /** The mistakes in a pod's spec that users make; what only a kubelet would notice is left to it. */

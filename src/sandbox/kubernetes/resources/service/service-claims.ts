@@ -1,5 +1,5 @@
 import { CausewayError, isErrorCode } from '../../../../domain/error.ts';
-import { ApiError, invalid as invalidObject } from '../../status.ts';
+import { internalError, invalid as invalidObject } from '../../status.ts';
 import { invalid, type FieldError } from '../../schema/field-error.ts';
 import type { ServiceAllocations, ServiceClaim } from './service-allocations.ts';
 import { decideFamilies } from './service-families.ts';
@@ -72,7 +72,7 @@ function chooseAddress(
     if (!isErrorCode(error, 'exhausted')) throw error;
     const what = `failed to allocate a serviceIP for Service ${JSON.stringify(metadata.name)}`;
     const why = CausewayError.from(error).message;
-    throw new ApiError('InternalError', `Internal error occurred: ${what}: ${why}`);
+    throw internalError(`${what}: ${why}`);
   }
 }
 
@@ -113,10 +113,7 @@ function requestedForSamePort(
 function choosePort(claim: ServiceClaim): number {
   const port = claim.choosePort();
   if (port !== undefined) return port;
-  throw new ApiError(
-    'InternalError',
-    'Internal error occurred: failed to allocate a nodePort: range is full',
-  );
+  throw internalError('failed to allocate a nodePort: range is full');
 }
 
 function allocateHealthCheckPort(
@@ -133,8 +130,5 @@ function allocateHealthCheckPort(
   }
   const { refusal } = claim.takePort(wanted);
   if (refusal === undefined) return;
-  throw new ApiError(
-    'InternalError',
-    `Internal error occurred: failed to allocate requested HealthCheck NodePort ${wanted}: ${refusal}`,
-  );
+  throw internalError(`failed to allocate requested HealthCheck NodePort ${wanted}: ${refusal}`);
 }

@@ -1,11 +1,20 @@
 import { isExternallyAccessible, type Service } from './service-type.ts';
 
+/** To the server an empty text is the same as none. */
+function dropEmptyTexts(fields: object): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === '') Reflect.deleteProperty(fields, name);
+  }
+}
+
 const affinitySeconds = 10_800;
 
 /** What the server fills into a Service before it allocates anything. */
 export function defaultService(service: Service): void {
   service.spec ??= {};
   const { spec } = service;
+  dropEmptyTexts(spec);
+  for (const port of spec.ports ?? []) dropEmptyTexts(port);
   spec.sessionAffinity ??= 'None';
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
   if (spec.sessionAffinity === 'ClientIP') {

@@ -79,7 +79,9 @@ export function dropWhatTheTypeLacks(service: Service, old: Service): void {
   if (isExternallyAccessible(had) && !isExternallyAccessible(spec)) {
     if (isSame('externalTrafficPolicy')) delete spec.externalTrafficPolicy;
   }
-  if (spec.type !== 'LoadBalancer') service.status = { ...service.status, loadBalancer: {} };
+  if (had.type === 'LoadBalancer' && spec.type !== 'LoadBalancer') {
+    service.status = { ...service.status, loadBalancer: {} };
+  }
 
   function isSame(name: keyof ServiceSpec): boolean {
     return jsonEqual(spec[name], had[name]);

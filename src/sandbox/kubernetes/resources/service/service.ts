@@ -19,6 +19,10 @@ export function services(allocations: ServiceAllocations): ResourceDefinition {
     categories: ['all'],
     statusSubresource: true,
     createsOnUpdate: true,
+    warnings: ({ spec }) =>
+      (spec.externalIPs ?? []).length === 0
+        ? []
+        : ['spec.externalIPs is deprecated and may no longer be implemented in some clusters'],
     nameErrors: dnsLabelErrors,
     columns: [
       nameColumn,
@@ -38,11 +42,13 @@ export function services(allocations: ServiceAllocations): ResourceDefinition {
       const { clusterIP = '', clusterIPs = [] } = draft.spec;
       if (clusterIP !== '' && clusterIPs.length === 0) draft.spec.clusterIPs = [clusterIP];
       allocate(allocations, draft, undefined);
+      hideInternalPolicy(draft);
     },
     prepareUpdate(draft, old) {
       carryOver(draft, old);
       dropWhatTheTypeLacks(draft, old);
       allocate(allocations, draft, old);
+      hideInternalPolicy(draft);
     },
     validate: (service, old) => [
       ...(old === undefined ? [] : validateServiceUpdate(service, old)),
@@ -50,6 +56,11 @@ export function services(allocations: ServiceAllocations): ResourceDefinition {
     ],
     validateStatus: validateServiceStatus,
   });
+}
+
+/** An external name has no traffic to steer; the server hides a policy that is left from earlier. */
+function hideInternalPolicy({ spec }: Service): void {
+  if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy;
 }
 
 const longestAddressList = 16;
