@@ -1,0 +1,336 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, request, type Dispatcher } from 'undici';
+import { KubeClient } from '../src/kube/client.ts';
+import { findConnection } from '../src/kube/connection.ts';
+import type { Service } from '../src/kube/core-objects.ts';
+import { HttpTransport } from '../src/kube/http-transport.ts';
+import { runAsLeader } from '../src/kube/leader-election.ts';
+import type { KubeList } from '../src/kube/object.ts';
+import { withSlimMetadata } from '../src/kube/projection.ts';
+import { Reflector } from '../src/kube/reflector.ts';
+import { namespaces, services } from '../src/kube/resources.ts';
+import { Store } from '../src/kube/store.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { done, runController } from '../src/runtime/controller.ts';
+import { silentLog } from '../src/runtime/log.ts';
+import { noMetrics } from '../src/runtime/metrics.ts';
+import { WorkQueue } from '../src/runtime/work-queue.ts';
+import { startKubernetes, type RealKubernetes } from '../test/services/kubernetes.ts';
+import { compare, median, percentile, type BenchmarkSuite } from './benchmark.ts';
+
+const serviceCount = 10_000;
+const namespace = 'bench';
+const changes = 400;
+
+/** Everything that the measurements share: a real API server with many Services in it. */
+interface Bench {
+  readonly cluster: RealKubernetes;
+  readonly client: KubeClient;
+  /** A plain HTTP client for the baselines. */
+  readonly bare: Dispatcher;
+}
+
+async function setUp(): Promise<Bench> {
+  const cluster = await startKubernetes();
+  const connection = await findConnection({
+    kubeconfig: cluster.kubeconfig,
+    env: {},
+    clock: systemClock,
+  });
+  const transport = new HttpTransport(connection, systemClock);
+  const client = new KubeClient({ transport, clock: systemClock });
+  const bare = new Agent({ allowH2: false, connect: { ca: cluster.ca }, bodyTimeout: 0 });
+  await client.create(namespaces, { metadata: { name: namespace } });
+  const started = performance.now();
+  const indexes = Array.from({ length: serviceCount }, (_, index) => index).values();
+  const create = async () => {
+    for (const index of indexes) await client.create(services, makeService(index));
+  };
+  await Promise.all(Array.from({ length: 16 }, create));
+  const seconds = Math.round((performance.now() - started) / 1000);
+  console.log(`  ${serviceCount} Services created in ${seconds} s`);
+  return { cluster, client, bare };
+}
+
+/** As a team's chart would write it. */
+function makeService(index: number): Service {
+  const name = `service-${index}`;
+  const labels = {
+    'app.kubernetes.io/name': name,
+    'app.kubernetes.io/part-of': `team-${index % 50}`,
+    'app.kubernetes.io/managed-by': 'Helm',
+  };
+  return {
+    metadata: {
+      namespace,
+      name,
+      labels,
+      annotations: { 'example.com/owner': `team-${index % 50}@example.com` },
+    },
+    spec: {
+      selector: { 'app.kubernetes.io/name': name },
+      ports: [
+        { name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' },
+        { name: 'metrics', port: 9090, targetPort: 'metrics', protocol: 'TCP' },
+      ],
+    },
+  };
+}
+
+/** A store that follows the Services until it is stopped. */
+async function follow({ client }: Bench, store: Store<Service>): Promise<() => Promise<void>> {
+  const stop = new AbortController();
+  const reflector = new Reflector({
+    client,
+    resource: services,
+    store,
+    projection: withSlimMetadata,
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+  });
+  const running = reflector.run(stop.signal);
+  await store.synced;
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}
+
+async function syncOnce(bench: Bench): Promise<number> {
+  const store = new Store<Service>();
+  const started = performance.now();
+  const stop = await follow(bench, store);
+  const elapsed = performance.now() - started;
+  if (store.size < serviceCount) throw new Error(`only ${store.size} Services came`);
+  await stop();
+  return elapsed;
+}
+
+async function fetchPages({ cluster, bare }: Bench): Promise<number> {
+  const started = performance.now();
+  let token = '';
+  let count = 0;
+  const kept: unknown[] = [];
+  do {
+    const query = token === '' ? '' : `&continue=${encodeURIComponent(token)}`;
+    const { body } = await request(`${cluster.url}/api/v1/services?limit=500${query}`, {
+      dispatcher: bare,
+      headers: { authorization: `Bearer ${cluster.token}`, accept: 'application/json' },
+    });
+    const page = JSON.parse(await body.text()) as KubeList<Service>;
+    kept.push(page);
+    count += page.items.length;
+    token = page.metadata?.continue ?? '';
+  } while (token !== '');
+  const elapsed = performance.now() - started;
+  if (count < serviceCount) throw new Error(`only ${count} Services came`);
+  return elapsed;
+}
+
+/** The event loop's delay at the 99th percentile, in ms, while something runs. */
+async function loopDelay(work: () => Promise<unknown>): Promise<number> {
+  const histogram = monitorEventLoopDelay({ resolution: 1 });
+  histogram.enable();
+  await work();
+  histogram.disable();
+  return histogram.percentile(99) / 1e6;
+}
+
+async function heapOfStore(bench: Bench): Promise<number> {
+  const store = new Store<Service>();
+  const before = await settledHeap();
+  const stop = await follow(bench, store);
+  const megabytes = ((await settledHeap()) - before) / 1e6;
+  await stop();
+  return store.size < serviceCount ? Number.NaN : megabytes;
+}
+
+async function settledHeap(): Promise<number> {
+  const { gc } = globalThis;
+  if (gc === undefined) throw new Error('benchmarks run with --expose-gc');
+  for (let index = 0; index < 5; index += 1) {
+    await delay(20);
+    gc();
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+/** Changes Services one by one; answers with the times from each request to the news of it, sorted out by name. */
+async function changeOneByOne(bench: Bench, arrived: Map<string, () => void>): Promise<number[]> {
+  const times: number[] = [];
+  for (let index = 0; index < changes; index += 1) {
+    const name = `service-${index}`;
+    const news = new Promise<void>((resolve) => arrived.set(name, resolve));
+    const started = performance.now();
+    const note = news.then(() => times.push(performance.now() - started));
+    const annotations = { 'example.com/touched': String(started) };
+    await bench.client.patchMerge(services, { namespace, name }, { metadata: { annotations } });
+    await note;
+    arrived.delete(name);
+  }
+  return times;
+}
+
+async function latencyOfReconciler(bench: Bench): Promise<number> {
+  const arrived = new Map<string, () => void>();
+  const queue = new WorkQueue<string>({ clock: systemClock });
+  const store = new Store<Service>();
+  const unfollow = await follow(bench, store);
+  const stop = new AbortController();
+  const controller = runController(
+    {
+      name: 'bench',
+      queue,
+      reconcile: (key) => {
+        arrived.get(key.slice(namespace.length + 1))?.();
+        return Promise.resolve(done);
+      },
+      workers: 4,
+      deadlineMs: 30_000,
+      clock: systemClock,
+      log: silentLog,
+      metrics: noMetrics,
+    },
+    stop.signal,
+  );
+  // From now on: what was loaded is not a change.
+  let isLoaded = false;
+  store.onChange(({ key }) => {
+    if (isLoaded) queue.add(key);
+  });
+  isLoaded = true;
+  const times = await changeOneByOne(bench, arrived);
+  stop.abort();
+  await controller;
+  await unfollow();
+  return percentile(times, 0.99);
+}
+
+/** A client that looks for the name in each line as it comes, and does nothing else. */
+async function latencyOfBareWatch(bench: Bench): Promise<number> {
+  const { cluster, bare } = bench;
+  const arrived = new Map<string, () => void>();
+  const stop = new AbortController();
+  const headers = { authorization: `Bearer ${cluster.token}`, accept: 'application/json' };
+  const list = await request(`${cluster.url}/api/v1/services?limit=1`, {
+    dispatcher: bare,
+    headers,
+  });
+  const { metadata } = (await list.body.json()) as KubeList;
+  const { body } = await request(
+    `${cluster.url}/api/v1/services?watch=true&resourceVersion=${metadata?.resourceVersion}`,
+    { dispatcher: bare, headers, signal: stop.signal },
+  );
+  const reading = (async () => {
+    let rest = '';
+    for await (const chunk of body) {
+      const lines = (rest + (chunk as Buffer).toString('utf8')).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const [, name = ''] = /"name":"(service-[0-9]+)"/.exec(line) ?? [];
+        arrived.get(name)?.();
+      }
+    }
+  })().catch(() => {});
+  const times = await changeOneByOne(bench, arrived);
+  stop.abort();
+  await reading;
+  return percentile(times, 0.99);
+}
+
+/** From one leader's being told to stop to the next one's leading, the median in ms. */
+async function handover({ client }: Bench): Promise<number> {
+  const times: number[] = [];
+  const led: (() => void)[] = [];
+  const start = (identity: string) => {
+    const stop = new AbortController();
+    const ended = runAsLeader(
+      {
+        client,
+        lease: { namespace, name: 'handover' },
+        identity,
+        clock: systemClock,
+        log: silentLog,
+        metrics: noMetrics,
+      },
+      async (_, signal) => {
+        led.shift()?.();
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      },
+      stop.signal,
+    );
+    return { stop, ended };
+  };
+  let leads = new Promise<void>((resolve) => led.push(resolve));
+  let leader = start('leader-0');
+  await leads;
+  for (let round = 1; round <= 10; round += 1) {
+    leads = new Promise<void>((resolve) => led.push(resolve));
+    const next = start(`leader-${round}`);
+    await delay(500);
+    const started = performance.now();
+    leader.stop.abort();
+    await leads;
+    times.push(performance.now() - started);
+    await leader.ended;
+    leader = next;
+  }
+  leader.stop.abort();
+  await leader.ended;
+  return median(times);
+}
+
+const atMost = (limit: number, of: 'ratio' | 'value', unit: string) =>
+  ({ of, comparison: 'at most', limit, unit }) as const;
+
+export const suite: BenchmarkSuite<
+  | 'store sync of 10,000 Services'
+  | 'event loop delay p99 during store sync'
+  | 'heap of 10,000 Services in a store'
+  | 'change to reconciler p99'
+  | 'leader handover'
+> = {
+  name: 'kubernetes-store',
+  bars: {
+    'store sync of 10,000 Services': atMost(1.5, 'ratio', 'ms'),
+    'event loop delay p99 during store sync': atMost(50, 'value', 'ms'),
+    'heap of 10,000 Services in a store': atMost(40, 'value', 'MB'),
+    'change to reconciler p99': atMost(2, 'ratio', 'ms'),
+    'leader handover': atMost(1_000, 'value', 'ms'),
+  },
+  async run() {
+    const bench = await setUp();
+    try {
+      await fetchPages(bench);
+      await syncOnce(bench);
+      const sync = await compare(
+        7,
+        () => syncOnce(bench),
+        () => fetchPages(bench),
+      );
+      const idle = await loopDelay(() => delay(2_000));
+      const busy = await loopDelay(async () => {
+        for (let index = 0; index < 3; index += 1) await syncOnce(bench);
+      });
+      const heap = await heapOfStore(bench);
+      const latency = await compare(
+        3,
+        () => latencyOfReconciler(bench),
+        () => latencyOfBareWatch(bench),
+      );
+      return {
+        'store sync of 10,000 Services': sync,
+        'event loop delay p99 during store sync': { value: busy, baseline: idle },
+        'heap of 10,000 Services in a store': { value: heap, baseline: null },
+        'change to reconciler p99': latency,
+        'leader handover': { value: await handover(bench), baseline: null },
+      };
+    } finally {
+      await bench.client.close();
+      await bench.bare.destroy();
+      await bench.cluster.stop();
+    }
+  },
+};
