@@ -3,6 +3,7 @@ import { CausewayError } from '../domain/error.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './connection.ts';
 import { MaterialReader, type Credentials } from './credentials.ts';
+import { dispatchStreamed } from './streamed-body.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /** Calls beyond this many wait for a connection; watches have theirs to themselves. */
@@ -53,17 +54,18 @@ export class HttpTransport implements Transport {
     const credentials = await this.#connection.credentials.current(signal);
     const dispatchers = await this.#dispatchersFor(credentials);
     const dispatcher = request.isLong ? dispatchers.watches : dispatchers.calls;
-    const answer = await dispatcher.request({
+    const options = {
       origin: this.#origin,
       path: `${this.#basePath}${request.path}`,
       method: request.method,
       headers: { ...request.headers, ...credentials.headers },
       ...(request.body === undefined ? {} : { body: request.body }),
-      signal,
       // Deadlines are the caller's business: it holds the clock.
       headersTimeout: 0,
       bodyTimeout: 0,
-    });
+    };
+    if (request.isLong) return dispatchStreamed(dispatcher, options, signal);
+    const answer = await dispatcher.request({ ...options, signal });
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   }
 

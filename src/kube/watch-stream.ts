@@ -1,5 +1,6 @@
 import { CausewayError } from '../domain/error.ts';
 import { abortedBy, type Clock } from '../runtime/clock.ts';
+import { startWork } from './breathe.ts';
 import { KubeError } from './error.ts';
 import { LineSplitter } from './lines.ts';
 import type { KubeObject } from './object.ts';
@@ -15,6 +16,9 @@ export type WatchStream<T extends KubeObject> = AsyncGenerator<
 
 /** API servers send a bookmark each minute: with half a minute more, silence means a dead connection. */
 const defaultIdleTimeoutMs = 90_000;
+
+/** Events are parsed and handed on so many at a time, with pauses in between where there are more. */
+const batchSize = 64;
 
 /** Opens a watch. Its events come in batches as they arrive, until the server ends it or it breaks. */
 export async function openWatch<T extends KubeObject>(
@@ -37,10 +41,20 @@ async function* readWatch<T extends KubeObject>(
   idleTimeoutMs: () => number,
 ): WatchStream<T> {
   const watchdog = startWatchdog(clock, idleTimeoutMs, () => silence.abort());
+  const splitter = new LineSplitter();
   try {
-    for await (const lines of linesOf(response, what)) {
+    for await (const chunk of response.body) {
       watchdog.heard();
-      yield* parseBatch<T>(what, lines);
+      const lines = splitter.push(chunk);
+      const breathe = startWork(clock);
+      for (let index = 0; index < lines.length; index += batchSize) {
+        yield* parseBatch<T>(what, lines.slice(index, index + batchSize));
+        const pause = breathe();
+        if (pause !== undefined) await pause;
+      }
+    }
+    if (splitter.isInsideLine) {
+      throw new KubeError('unavailable', `${what}: the stream was cut inside an event`);
     }
   } catch (thrown) {
     if (signal.aborted) throw abortedBy(signal);
@@ -61,14 +75,6 @@ function* parseBatch<T extends KubeObject>(
     for (const line of lines) events.push(parseWatchEvent<T>(what, line));
   } finally {
     if (events.length > 0) yield events;
-  }
-}
-
-async function* linesOf(response: TransportResponse, what: string): AsyncGenerator<string[]> {
-  const splitter = new LineSplitter();
-  for await (const chunk of response.body) yield splitter.push(chunk);
-  if (splitter.isInsideLine) {
-    throw new KubeError('unavailable', `${what}: the stream was cut inside an event`);
   }
 }
 
