@@ -168,6 +168,33 @@ describe('watches over sockets', () => {
     });
   });
 
+  it('deliver a flood of small pieces in order, and let the server wait for a slow reader', async () => {
+    const names = Array.from({ length: 3_000 }, (_, index) => `${index}-${'x'.repeat(1_000)}`);
+    const url = await serve((_, response) => {
+      for (const name of names) response.write(event(name));
+      response.end();
+    });
+    expect(await namesUntilTheEnd(url)).toEqual({ names, error: undefined });
+  });
+
+  it('end at once when the caller gives up, before and after the answer', async () => {
+    const url = await serve((request, response) => {
+      if (request.url?.includes('answer') === true) response.write(event('one'));
+    });
+    const { client } = connect(url);
+    const controller = new AbortController();
+    const open = client
+      .watch(services, { signal: controller.signal })
+      .catch((error: unknown) => error);
+    const options = { signal: controller.signal, labelSelector: 'answer' };
+    const stream = await client.watch(services, options);
+    expect(await stream.next()).toMatchObject({ value: [{ type: 'ADDED' }] });
+    const next = stream.next().catch((error: unknown) => error);
+    controller.abort();
+    expect(await open).toMatchObject({ code: 'aborted' });
+    expect(await next).toMatchObject({ code: 'aborted' });
+  });
+
   it('fail when the connection is cut, with what came before delivered', async () => {
     const url = await serve((_, response) => {
       response.write(event('one') + '{"type":"ADDED"', () => response.destroy());

@@ -27,6 +27,7 @@ interface Dispatchers {
  */
 export class HttpTransport implements Transport {
   readonly #connection: Connection;
+  readonly #clock: Clock;
   readonly #origin: string;
   readonly #basePath: string;
   readonly #authority: MaterialReader;
@@ -36,6 +37,7 @@ export class HttpTransport implements Transport {
   constructor(connection: Connection, clock: Clock) {
     const url = new URL(connection.server);
     this.#connection = connection;
+    this.#clock = clock;
     this.#origin = url.origin;
     this.#basePath = url.pathname.replace(/\/$/, '');
     this.#authority = new MaterialReader(clock);
@@ -64,7 +66,7 @@ export class HttpTransport implements Transport {
       headersTimeout: 0,
       bodyTimeout: 0,
     };
-    if (request.isLong) return dispatchStreamed(dispatcher, options, signal);
+    if (request.isLong) return dispatchStreamed(dispatcher, options, this.#clock, signal);
     const answer = await dispatcher.request({ ...options, signal });
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   }

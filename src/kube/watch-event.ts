@@ -1,4 +1,5 @@
 import { KubeError } from './error.ts';
+import { withoutManagedFields } from './managed-fields.ts';
 import type { KubeObject, Status } from './object.ts';
 
 export interface WatchEvent<T extends KubeObject = KubeObject> {
@@ -9,11 +10,11 @@ export interface WatchEvent<T extends KubeObject = KubeObject> {
 
 const types = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
-/** Reads one line of a watch. An error inside the stream is thrown as if it had been the answer. */
+/** Reads one line of a watch, without who manages which field. An error inside the stream is thrown as if it had been the answer. */
 export function parseWatchEvent<T extends KubeObject>(what: string, line: string): WatchEvent<T> {
   let event: { type?: string; object?: unknown } | null;
   try {
-    event = JSON.parse(line) as typeof event;
+    event = JSON.parse(withoutManagedFields(line)) as typeof event;
   } catch (cause) {
     throw new KubeError('unavailable', `${what}: a line of the watch is not JSON`, { cause });
   }
