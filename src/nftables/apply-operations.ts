@@ -6,7 +6,7 @@ import {
   type Ruleset,
   type SetDefinition,
 } from './ruleset.ts';
-import { TransactionError, type Operation } from './transaction.ts';
+import { TransactionError, type ElementsOperation, type Operation } from './transaction.ts';
 
 interface MutableSet {
   readonly definition: SetDefinition;
@@ -89,8 +89,8 @@ class Workspace {
     this.#owned.set(definition.name, set);
   }
 
-  #elements(operation: Extract<Operation, { elements: readonly Element[] }>): void {
-    const { elements } = this.#writable(operation, operation.set);
+  #elements(operation: ElementsOperation): void {
+    const { elements } = this.#writable(operation, operation.set.name);
     for (const element of operation.elements) {
       const id = elementId(element);
       if (operation.op === 'add-elements') {
@@ -143,11 +143,11 @@ function missing(operation: Operation, name: string): TransactionError {
 }
 
 function fault(
-  operation: Extract<Operation, { elements: readonly Element[] }>,
+  operation: ElementsOperation,
   element: Element,
   what: string,
   code: 'conflict',
 ): TransactionError {
-  const message = `the element ${elementId(element)} of ${operation.set} ${what}`;
+  const message = `the element ${elementId(element)} of ${operation.set.name} ${what}`;
   return new TransactionError(message, { operation, element }, { code });
 }

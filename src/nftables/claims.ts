@@ -150,11 +150,15 @@ export class ClaimChange {
         if (exchange.removed !== undefined) removed.push(exchange.removed);
         if (exchange.added !== undefined) added.push(exchange.added);
       }
+      const definition = this.#sets.get(set)?.item ?? this.#claims.sets.get(set)?.item;
+      if (definition === undefined) throw new RangeError(`nothing defines the set ${set}`);
       // The elements of a set that goes away as a whole go with it.
       if (removed.length > 0 && !removedSets.has(set)) {
-        removals.push({ op: 'remove-elements', set, elements: removed });
+        removals.push({ op: 'remove-elements', set: definition, elements: removed });
       }
-      if (added.length > 0) additions.push({ op: 'add-elements', set, elements: added });
+      if (added.length > 0) {
+        additions.push({ op: 'add-elements', set: definition, elements: added });
+      }
     }
     yield* removals;
     yield* additions;

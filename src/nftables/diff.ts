@@ -51,10 +51,10 @@ function changes(present: PresentRuleset, wanted: Ruleset): Operation[] {
     if (old === undefined) added.push({ op: 'add-set', definition: set.definition });
     const change = elementChanges(old, set);
     if (change.removed.length > 0) {
-      removals.push({ op: 'remove-elements', set: name, elements: change.removed });
+      removals.push({ op: 'remove-elements', set: set.definition, elements: change.removed });
     }
     if (change.added.length > 0) {
-      additions.push({ op: 'add-elements', set: name, elements: change.added });
+      additions.push({ op: 'add-elements', set: set.definition, elements: change.added });
     }
   }
   for (const chain of wanted.chains.values()) {

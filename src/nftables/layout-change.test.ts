@@ -8,7 +8,7 @@ import { diff } from './diff.ts';
 import type { LayoutChange } from './layout-change.ts';
 import { buildRuleset, Layout } from './layout.ts';
 import { MemoryDriver } from './memory-driver.ts';
-import { elementId, emptyRuleset, ruleDigest, valueId, type Ruleset } from './ruleset.ts';
+import { emptyRuleset, ruleDigest, valueId, type Ruleset } from './ruleset.ts';
 import { isEmpty } from './transaction.ts';
 import { serviceKey, type LayoutSettings, type VirtualService } from './virtual-service.ts';
 
@@ -96,15 +96,19 @@ const changes = fc.record({
 
 /** The ruleset in a form in which the order of chains, sets and elements does not show. */
 function fingerprint(ruleset: Ruleset): unknown {
-  const chains = [...ruleset.chains.values()].map(({ name, base, rules }) => [
-    name,
-    { base, rules: rules.map(ruleDigest) },
-  ]);
-  const sets = [...ruleset.sets.entries()].map(([name, set]) => [
-    name,
-    [...set.elements.values()].map((e) => `${elementId(e)} : ${valueId(e.value)}`).sort(),
-  ]);
-  return { chains: Object.fromEntries(chains), sets: Object.fromEntries(sets) };
+  const chains = new Map(
+    [...ruleset.chains.values()].map(({ name, base, rules }) => [
+      name,
+      { base, rules: rules.map(ruleDigest) },
+    ]),
+  );
+  const sets = new Map(
+    [...ruleset.sets.entries()].map(([name, set]) => [
+      name,
+      new Map([...set.elements].map(([id, element]) => [id, valueId(element.value)])),
+    ]),
+  );
+  return { chains, sets };
 }
 
 describe('changes', () => {

@@ -93,7 +93,7 @@ describe('a connection to a virtual service', () => {
     const learned = applyOperations(ruleset, [
       {
         op: 'add-elements',
-        set: memory?.set ?? '',
+        set: { name: memory?.set ?? '', key: ['ipv4_addr'] },
         elements: [{ key: [address('198.51.100.7')] }],
       },
     ]);

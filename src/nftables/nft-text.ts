@@ -1,6 +1,6 @@
 import type { NatTarget, Operand, Rule, Statement, Verdict } from './expression.ts';
 import { ruleDigest, type DataType, type Element, type SetDefinition } from './ruleset.ts';
-import type { Operation } from './transaction.ts';
+import type { ElementsOperation, Operation } from './transaction.ts';
 
 /**
  * Operations as text for `nft -f -`. All that goes in is parsed values, numbers and names of ours, so
@@ -67,17 +67,14 @@ function* operationText(table: string, operation: Operation): Iterable<string> {
       return;
     case 'add-elements':
     case 'remove-elements':
-      yield* elementsText(within(operation.set), operation);
+      yield* elementsText(within(operation.set.name), operation);
       return;
   }
 }
 
 const elementsPerLine = 1000;
 
-function* elementsText(
-  place: string,
-  operation: Extract<Operation, { elements: readonly Element[] }>,
-): Iterable<string> {
+function* elementsText(place: string, operation: ElementsOperation): Iterable<string> {
   // `create` refuses an element that is there already, but nft 1.0.6 takes every range for such a one.
   const isRange = operation.elements[0]?.keyEnd !== undefined;
   const verb = operation.op === 'remove-elements' ? 'delete' : isRange ? 'add' : 'create';

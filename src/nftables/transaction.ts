@@ -16,9 +16,11 @@ export type Operation =
   | { readonly op: 'flush-set'; readonly set: string }
   | {
       readonly op: 'add-elements' | 'remove-elements';
-      readonly set: string;
+      readonly set: SetDefinition;
       readonly elements: readonly Element[];
     };
+
+export type ElementsOperation = Extract<Operation, { elements: readonly Element[] }>;
 
 /** Changes to one table that take effect together or not at all. */
 export interface Transaction {

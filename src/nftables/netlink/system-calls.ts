@@ -1,0 +1,170 @@
+import fs from 'node:fs';
+import koffi from 'koffi';
+import { CausewayError } from '../../domain/error.ts';
+
+/**
+ * The few system calls that netlink needs and Node does not have. They block, so they belong in a
+ * worker thread. A thread that enters another network namespace stays there, alone.
+ */
+const libc = koffi.load(null);
+const socketCall = libc.func('int socket(int domain, int type, int protocol)') as (
+  domain: number,
+  type: number,
+  protocol: number,
+) => number;
+const bindCall = libc.func('int bind(int fd, void *address, int length)') as (
+  fd: number,
+  address: Buffer,
+  length: number,
+) => number;
+const nameCall = libc.func('int getsockname(int fd, void *address, void *length)') as (
+  fd: number,
+  address: Buffer,
+  length: Buffer,
+) => number;
+const optionCall = libc.func(
+  'int setsockopt(int fd, int level, int name, void *value, int length)',
+) as (fd: number, level: number, name: number, value: Buffer, length: number) => number;
+const sendCall = libc.func('int64_t send(int fd, void *data, size_t length, int flags)') as (
+  fd: number,
+  data: Buffer,
+  length: number,
+  flags: number,
+) => number;
+const receiveCall = libc.func('int64_t recv(int fd, void *data, size_t length, int flags)') as (
+  fd: number,
+  data: Buffer,
+  length: number,
+  flags: number,
+) => number;
+const pollCall = libc.func('int poll(void *fds, unsigned long count, int timeout)') as (
+  fds: Buffer,
+  count: number,
+  timeout: number,
+) => number;
+const setnsCall = libc.func('int setns(int fd, int type)') as (fd: number, type: number) => number;
+const eventfdCall = libc.func('int eventfd(unsigned int value, int flags)') as (
+  value: number,
+  flags: number,
+) => number;
+
+const netlinkFamily = 16;
+const rawSocket = 3;
+const closeOnExec = 0x80000;
+const netfilterProtocol = 12;
+const socketLevel = 1;
+const netlinkLevel = 270;
+const sendBufferForce = 32;
+const receiveBufferForce = 33;
+const addMembership = 1;
+const capAck = 10;
+const extendedAck = 11;
+const newNetworkNamespace = 0x40000000;
+const pollIn = 1;
+
+export const noBuffers = 105;
+const interrupted = 4;
+
+/** The kernel's answer to a system call that failed. */
+export class SystemCallError extends CausewayError {
+  readonly errno: number;
+
+  constructor(call: string, errno: number) {
+    const denied = errno === 1 || errno === 13;
+    super(denied ? 'forbidden' : 'unavailable', `${call} failed with errno ${errno}`, {
+      ...(denied ? { hint: 'CAP_NET_ADMIN is needed to program nftables.' } : {}),
+    });
+    this.errno = errno;
+  }
+}
+
+/** A netfilter netlink socket. Everything on it blocks. */
+export class NetlinkSocket {
+  readonly #fd: number;
+  readonly #buffer = Buffer.allocUnsafeSlow(1024 * 1024);
+  /** The address under which the kernel knows this socket. */
+  readonly portId: number;
+
+  constructor() {
+    this.#fd = checked(
+      'socket',
+      socketCall(netlinkFamily, rawSocket | closeOnExec, netfilterProtocol),
+    );
+    const address = Buffer.alloc(12);
+    address.writeUInt16LE(netlinkFamily, 0);
+    checked('bind', bindCall(this.#fd, address, address.length));
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(address.length);
+    checked('getsockname', nameCall(this.#fd, address, length));
+    this.portId = address.readUInt32LE(4);
+    this.#option(netlinkLevel, capAck, 1);
+    this.#option(netlinkLevel, extendedAck, 1);
+  }
+
+  /** A transaction is one datagram, so the buffer must hold the largest. */
+  reserve(sendBytes: number, receiveBytes: number): void {
+    this.#option(socketLevel, sendBufferForce, sendBytes);
+    this.#option(socketLevel, receiveBufferForce, receiveBytes);
+  }
+
+  join(group: number): void {
+    this.#option(netlinkLevel, addMembership, group);
+  }
+
+  send(bytes: Buffer): void {
+    const sent = checked('send', sendCall(this.#fd, bytes, bytes.length, 0));
+    if (sent !== bytes.length) throw new SystemCallError('send', 0);
+  }
+
+  /** One datagram, in memory of its own. */
+  receive(): Buffer {
+    for (;;) {
+      const length = receiveCall(this.#fd, this.#buffer, this.#buffer.length, 0);
+      if (length >= 0) return Buffer.from(this.#buffer.subarray(0, length));
+      if (koffi.errno() !== interrupted) throw new SystemCallError('recv', koffi.errno());
+    }
+  }
+
+  /** Waits until there is something to receive; false once the other descriptor can be read. */
+  waitUnless(stop: number): boolean {
+    const fds = Buffer.alloc(16);
+    fds.writeInt32LE(this.#fd, 0);
+    fds.writeInt16LE(pollIn, 4);
+    fds.writeInt32LE(stop, 8);
+    fds.writeInt16LE(pollIn, 12);
+    while (pollCall(fds, 2, -1) < 0) {
+      if (koffi.errno() !== interrupted) throw new SystemCallError('poll', koffi.errno());
+    }
+    return fds.readInt16LE(14) === 0;
+  }
+
+  close(): void {
+    fs.closeSync(this.#fd);
+  }
+
+  #option(level: number, name: number, value: number): void {
+    const bytes = Buffer.alloc(4);
+    bytes.writeInt32LE(value);
+    checked('setsockopt', optionCall(this.#fd, level, name, bytes, bytes.length));
+  }
+}
+
+/** Moves the calling thread into the namespace behind the path. */
+export function enterNetworkNamespace(path: string): void {
+  const fd = fs.openSync(path, 'r');
+  try {
+    checked('setns', setnsCall(fd, newNetworkNamespace));
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** A descriptor that can be read once somebody has written eight bytes to it. */
+export function createEventDescriptor(): number {
+  return checked('eventfd', eventfdCall(0, closeOnExec));
+}
+
+function checked(call: string, result: number): number {
+  if (result < 0) throw new SystemCallError(call, koffi.errno());
+  return result;
+}

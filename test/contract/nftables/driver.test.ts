@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseAddress as address } from '../../../src/domain/address.ts';
+import { diff, replacement } from '../../../src/nftables/diff.ts';
+import type { Driver } from '../../../src/nftables/driver.ts';
+import { buildRuleset, Layout } from '../../../src/nftables/layout.ts';
+import { MemoryDriver } from '../../../src/nftables/memory-driver.ts';
+import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
+import { NftDriver } from '../../../src/nftables/nft-driver.ts';
+import {
+  ruleDigest,
+  valueId,
+  type PresentRuleset,
+  type Ruleset,
+  type SetDefinition,
+} from '../../../src/nftables/ruleset.ts';
+import { isEmpty, TransactionError } from '../../../src/nftables/transaction.ts';
+import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
+import { everything, slots } from './sample.ts';
+
+const table = 'contract';
+const addresses: SetDefinition = { name: 'addresses4', key: ['ipv4_addr'] };
+
+interface Implementation {
+  readonly name: string;
+  readonly needsKernel: boolean;
+  readonly open: (host: Host | undefined) => Promise<Driver>;
+}
+
+const implementations: readonly Implementation[] = [
+  { name: 'memory', needsKernel: false, open: () => Promise.resolve(new MemoryDriver(table)) },
+  {
+    name: 'netlink',
+    needsKernel: true,
+    open: (host) => NetlinkDriver.open({ table, networkNamespace: host?.path ?? '' }),
+  },
+  {
+    name: 'netlink without ownership',
+    needsKernel: true,
+    open: (host) => NetlinkDriver.open({ table, networkNamespace: host?.path ?? '', own: false }),
+  },
+  {
+    name: 'nft',
+    needsKernel: true,
+    open: (host) => Promise.resolve(new NftDriver({ table, networkNamespace: host?.path ?? '' })),
+  },
+];
+
+function contents(ruleset: PresentRuleset | Ruleset | undefined) {
+  if (ruleset === undefined) return undefined;
+  const chains = [...ruleset.chains].map(([name, { base, rules }]) => [
+    name,
+    { base, rules: rules.map((rule) => (typeof rule === 'string' ? rule : ruleDigest(rule))) },
+  ]);
+  const sets = [...ruleset.sets].map(([name, { definition, elements }]) => [
+    name,
+    { definition, elements: new Map([...elements].map(([id, e]) => [id, valueId(e.value)])) },
+  ]);
+  return { chains: new Map(chains as never), sets: new Map(sets as never) };
+}
+
+describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
+  const isPossible = !needsKernel || canUseNamespaces();
+  let network: TestNetwork | undefined;
+  let host: Host | undefined;
+  let driver: Driver;
+
+  beforeAll(async () => {
+    if (!needsKernel || !isPossible) return;
+    network = await TestNetwork.create();
+  });
+  afterAll(() => network?.remove());
+  beforeEach(async ({ skip }) => {
+    if (!isPossible) skip();
+    host = await network?.host(`h${Math.random().toString(36).slice(2, 8)}`);
+    driver = await open(host);
+  });
+  afterEach(() => driver.close());
+
+  test('finds nothing where there is nothing', async () => {
+    expect(await driver.read()).toBeUndefined();
+  });
+
+  test('reads back exactly what was applied', async () => {
+    const wanted = buildRuleset(everything(table));
+    await driver.apply(diff(undefined, wanted));
+    const present = await driver.read();
+    expect(contents(present)).toEqual(contents(wanted));
+    expect(isEmpty(diff(present, wanted))).toBe(true);
+  });
+
+  test('follows a layout from change to change', async () => {
+    const { layout, plan } = Layout.plan({ ...everything(table), services: [], nodes: [] });
+    await driver.apply(plan.transaction);
+    plan.accept();
+    const { services, nodes = [] } = everything(table);
+    const changes = [
+      { set: services },
+      { nodes },
+      { set: services.map((s) => ({ ...s, dispatch: slots() })) },
+      { set: services, policies: [], pods: [] },
+      { remove: [...layout.services.keys()], set: services.slice(0, 2), nodes: nodes.slice(0, 1) },
+    ];
+    for (const change of changes) {
+      const next = layout.plan(change);
+      await driver.apply(next.transaction);
+      next.accept();
+      expect(isEmpty(diff(await driver.read(), layout.ruleset()))).toBe(true);
+    }
+  });
+
+  test('replaces a table as a whole, whatever was in it', async () => {
+    await driver.apply(replacement(buildRuleset(everything(table))));
+    const empty = buildRuleset({ ...everything(table), services: [], nodes: [] });
+    await driver.apply(replacement(empty));
+    expect(contents(await driver.read())).toEqual(contents(empty));
+  });
+
+  test('changes nothing when one element is at fault, and names it', async () => {
+    const wanted = buildRuleset(everything(table));
+    await driver.apply(diff(undefined, wanted));
+    const fresh = { key: [address('198.51.100.9')] };
+    const doubled = { key: [address('192.0.2.3')] };
+    const elements = [fresh, { key: [address('198.51.100.10')] }, doubled];
+    const failure = driver.apply({
+      table,
+      operations: [{ op: 'add-elements', set: addresses, elements }],
+    });
+    await expect(failure).rejects.toBeInstanceOf(TransactionError);
+    await expect(failure).rejects.toMatchObject({ code: 'conflict', element: doubled });
+    expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
+  });
+
+  test('names an element that cannot be removed', async () => {
+    await driver.apply(diff(undefined, buildRuleset(everything(table))));
+    const missing = { key: [address('198.51.100.9')] };
+    const there = { key: [address('192.0.2.3')] };
+    const failure = driver.apply({
+      table,
+      operations: [{ op: 'remove-elements', set: addresses, elements: [there, missing] }],
+    });
+    await expect(failure).rejects.toMatchObject({ element: missing });
+  });
+
+  test('refuses to change a table that is not there', async () => {
+    const failure = driver.apply({
+      table,
+      operations: [{ op: 'flush-set', set: 'addresses4' }],
+    });
+    await expect(failure).rejects.toBeInstanceOf(TransactionError);
+  });
+
+  test('applies nothing once the signal has fired', async () => {
+    const wanted = buildRuleset(everything(table));
+    const failure = driver.apply(diff(undefined, wanted), AbortSignal.abort());
+    await expect(failure).rejects.toMatchObject({ code: 'aborted' });
+    expect(await driver.read()).toBeUndefined();
+  });
+
+  test('counts for each service', async () => {
+    await driver.apply(diff(undefined, buildRuleset(everything(table))));
+    const counters = await driver.counters('counts4');
+    expect(counters.get('192.0.2.1 . 6 . 80')).toEqual({ packets: 0n, bytes: 0n });
+    expect(counters.size).toBe(7);
+  });
+
+  test('leaves other tables alone', async () => {
+    if (host === undefined) return;
+    const foreign = 'table ip other { chain c { counter; }; set s { type ipv4_addr; }; }';
+    await host.attempt('nft', ['-f', '-'], foreign);
+    await driver.apply(replacement(buildRuleset(everything(table))));
+    await driver.apply({ table, operations: [{ op: 'remove-table' }] });
+    expect(await host.run('nft', 'list', 'tables')).toBe('table ip other\n');
+  });
+});
