@@ -60,7 +60,9 @@ const quickRetries = { attempts: 3, backoff: { baseMs: 1, maxMs: 5, jitter: 0 } 
 /** A cloud that logs everyone in; everything else is the test's. */
 export async function startMinimalCloud(
   answer: (request: Received) => Answer | Promise<Answer>,
-  options: Partial<CloudOptions> & { config?: Partial<CloudConfig> } = {},
+  options: Partial<CloudOptions> & {
+    config?: Partial<CloudConfig> | ((url: string) => Partial<CloudConfig>);
+  } = {},
 ): Promise<MinimalCloud> {
   let tokens = 0;
   const isLogin = (request: Received) => request.path.endsWith('/auth/tokens');
@@ -68,7 +70,8 @@ export async function startMinimalCloud(
     isLogin(request) ? tokenAnswer(`token-${(tokens += 1)}`) : answer(request),
   );
   const { config, ...rest } = options;
-  const cloud = new Cloud(configFor(server.url, config), {
+  const change = typeof config === 'function' ? config(server.url) : config;
+  const cloud = new Cloud(configFor(server.url, change), {
     log: silentLog,
     metrics: noMetrics,
     retry: quickRetries,
