@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { Cloud } from '../src/openstack/cloud.ts';
+import { openLoadBalancing } from '../src/openstack/load-balancing/open.ts';
+import { Secret } from '../src/openstack/secret.ts';
+import { silentLog } from '../src/runtime/log.ts';
+import { noMetrics } from '../src/runtime/metrics.ts';
+import { percentile, type BenchmarkSuite, type Measurement } from './benchmark.ts';
+
+const call = { signal: new AbortController().signal };
+
+interface CannedCloud {
+  readonly url: string;
+  readonly cloud: Cloud;
+  readonly stop: () => Promise<void>;
+}
+
+async function startCannedCloud(...args: string[]): Promise<CannedCloud> {
+  const script = path.join(import.meta.dirname, 'openstack-server.ts');
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const url = await new Promise<string>((resolve) =>
+    child.stdout.once('data', (line: Buffer) => resolve(line.toString().trim())),
+  );
+  const cloud = new Cloud(
+    {
+      name: 'bench',
+      authUrl: url,
+      credentials: { method: 'password', user: { id: 'u' }, password: new Secret('secret') },
+      scope: { kind: 'project', project: { id: 'p' } },
+      interface: 'public',
+      endpoints: { 'load-balancer': url },
+      tls: { verify: true },
+    },
+    { log: silentLog, metrics: noMetrics },
+  );
+  const stop = async () => {
+    await cloud.close();
+    child.stdin.end();
+    await ended;
+  };
+  return { url, cloud, stop };
+}
+
+/**
+ * How long the work holds the event loop at a time: the processor time that this thread takes between
+ * two looks of a timer. Processor time, because on a busy machine the clock also counts the others.
+ */
+async function holdsOf(work: () => Promise<void>): Promise<number[]> {
+  const holds: number[] = [];
+  const used = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+  let last = used();
+  const look = () => {
+    const now = used();
+    holds.push(now - last);
+    last = now;
+    timer = setTimeout(look, 1);
+  };
+  let timer = setTimeout(look, 1);
+  try {
+    await work();
+  } finally {
+    clearTimeout(timer);
+  }
+  return holds;
+}
+
+/** The p99 and the longest hold, in milliseconds, while every load balancer, listener and pool is listed. */
+async function listingHolds(...args: string[]): Promise<{ p99: number; longest: number }> {
+  const { cloud, stop } = await startCannedCloud(...args);
+  try {
+    const service = await openLoadBalancing(cloud.session(), call);
+    let seen = 0;
+    const count = async (objects: AsyncIterable<unknown>) => {
+      for await (const object of objects) if (object !== undefined) seen += 1;
+    };
+    const holds = await holdsOf(async () => {
+      await Promise.all([
+        count(service.loadBalancers({}, call)),
+        count(service.listeners({}, call)),
+        count(service.pools({}, call)),
+      ]);
+    });
+    if (seen !== 15_000) throw new Error(`listed ${seen} objects instead of 15000`);
+    return { p99: percentile(holds, 0.99), longest: Math.max(...holds) };
+  } finally {
+    await stop();
+  }
+}
+
+/** How many tokens are asked for when 1,000 calls at once meet an expired one. */
+async function renewals(): Promise<Measurement> {
+  const { url, cloud, stop } = await startCannedCloud('--count', '1');
+  try {
+    const service = await openLoadBalancing(cloud.session(), call);
+    const tokens = async () => {
+      const answer = (await (await fetch(`${url}/tokens`)).json()) as { tokens: number };
+      return answer.tokens;
+    };
+    const before = await tokens();
+    await fetch(`${url}/expire`);
+    const listOnce = async () => {
+      for await (const { id } of service.loadBalancers({}, call)) if (id === '') throw new Error();
+    };
+    await Promise.all(Array.from({ length: 1_000 }, listOnce));
+    return { value: (await tokens()) - before, baseline: null };
+  } finally {
+    await stop();
+  }
+}
+
+const atMost50 = { of: 'value', comparison: 'at most', limit: 50, unit: 'ms' } as const;
+
+export const suite: BenchmarkSuite<
+  | 'openstack-list-hold-p99'
+  | 'openstack-list-hold-longest'
+  | 'openstack-unpaged-list-hold-p99'
+  | 'openstack-token-renewals'
+> = {
+  name: 'openstack',
+  bars: {
+    'openstack-list-hold-p99': atMost50,
+    'openstack-list-hold-longest': atMost50,
+    // A service that ignores the page size answers with everything at once.
+    'openstack-unpaged-list-hold-p99': atMost50,
+    'openstack-token-renewals': { of: 'value', comparison: 'at most', limit: 1, unit: 'tokens' },
+  },
+  async run() {
+    const paged = await listingHolds();
+    const unpaged = await listingHolds('--ignore-limit');
+    return {
+      'openstack-list-hold-p99': { value: paged.p99, baseline: null },
+      'openstack-list-hold-longest': { value: paged.longest, baseline: null },
+      'openstack-unpaged-list-hold-p99': { value: unpaged.p99, baseline: null },
+      'openstack-token-renewals': await renewals(),
+    };
+  },
+};
