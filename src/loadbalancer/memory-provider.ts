@@ -7,6 +7,7 @@ import type {
   Ingress,
   LoadBalancerProvider,
   Owner,
+  ProviderHost,
 } from './provider.ts';
 
 export interface MemoryProviderOptions {
@@ -96,7 +97,7 @@ export class MemoryProvider implements LoadBalancerProvider {
     });
   }
 
-  run(_enqueue: (key: string) => void, signal: AbortSignal): Promise<void> {
+  run(_host: ProviderHost, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });

@@ -1,4 +1,5 @@
 import type { Service } from '../kube/core-objects.ts';
+import type { Store } from '../kube/store.ts';
 import type { Log } from '../runtime/log.ts';
 
 /** Whose load balancer it is. The UID tells a Service from another one of the same name. */
@@ -65,6 +66,14 @@ export interface ProviderContext {
   tell(type: 'Normal' | 'Warning', reason: string, message: string): void;
 }
 
+/** What the controller gives to a provider while it runs. */
+export interface ProviderHost {
+  /** All Services, of every provider and of none. */
+  readonly services: Store<Service>;
+  /** Brings a Service (`namespace/name`) back to the controller. */
+  enqueue(key: string): void;
+}
+
 /**
  * What a kind of infrastructure does for Services, modelled on Kubernetes' cloud-provider contract.
  * Every call may be repeated, may come late, and may come after a crash in the middle of the same
@@ -92,11 +101,8 @@ export interface LoadBalancerProvider {
   update(service: Service, context: ProviderContext): Promise<EnsureOutcome>;
   /** Takes everything away that it holds for the owner. What is gone already is gone. */
   ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome>;
-  /**
-   * Runs what it needs until the signal fires: watches, pollers, pushes to agents. `enqueue` brings a
-   * Service (`namespace/name`) back to the controller.
-   */
-  run(enqueue: (key: string) => void, signal: AbortSignal): Promise<void>;
+  /** Runs what it needs until the signal fires: watches, pollers, pushes to agents. */
+  run(host: ProviderHost, signal: AbortSignal): Promise<void>;
   /** Resolves when it knows enough to decide: nothing is written before. */
   readonly synced: Promise<void>;
   /** Undefined when it is ready, else why not. */

@@ -64,11 +64,6 @@ export class ServiceController {
     });
   }
 
-  /** The Services as they are known, for providers that need to see them all. */
-  get services(): Store<Service> {
-    return this.#store;
-  }
-
   /** Undefined when ready, else why not. */
   readiness(): string | undefined {
     const problems = [
@@ -81,9 +76,10 @@ export class ServiceController {
   async run(signal: AbortSignal): Promise<void> {
     const enqueue = (key: string) => this.#queue.add(key);
     const stopListening = this.#store.onChange(({ key }) => enqueue(key));
+    const host = { services: this.#store, enqueue };
     const providerLoops = this.#options.providers.all.map((provider): [string, Loop] => [
       `provider ${provider.name}`,
-      (inner) => provider.run(enqueue, inner),
+      (inner) => provider.run(host, inner),
     ]);
     try {
       await supervise(signal, {

@@ -1,58 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Acknowledgement } from '../../agent/admit/acknowledgement.ts';
-import type { AgentStatus } from '../../agent/http/status.ts';
 import { endpointKey, makeEndpoint, type Endpoint } from '../../agent/model/endpoint.ts';
-import { PushReader, type Push } from '../../agent/wire/push.ts';
 import { parseAddress } from '../../domain/address.ts';
-import { CausewayError } from '../../domain/error.ts';
 import { parsePort } from '../../domain/port.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { seededRandom } from '../../runtime/random.ts';
 import { settled, SimulatedClock } from '../../runtime/simulated-clock.ts';
 import { AgentFleet } from './agent-fleet.ts';
-import type { AgentPort } from './agent-link.ts';
-
-/** An agent that takes everything, unless told to fail, to hang or to keep something. */
-class FakeAgent implements AgentPort {
-  readonly pushes: Push[] = [];
-  readonly holds = new Map<string, Endpoint>();
-  generation = 0;
-  mode: 'works' | 'fails' | 'hangs' = 'works';
-  keeps: { address: string; protocol: 'TCP'; port: number } | undefined;
-
-  async status(signal: AbortSignal): Promise<AgentStatus> {
-    await this.#suffer(signal);
-    return { generation: this.generation, older: [] } as unknown as AgentStatus;
-  }
-
-  async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
-    await this.#suffer(signal);
-    const reader = new PushReader();
-    for (const line of lines) reader.line(line.trimEnd());
-    const push = reader.result();
-    if (push.header.kind === 'delta' && push.header.base !== this.generation) {
-      throw new CausewayError('conflict', 'another base');
-    }
-    this.pushes.push(push);
-    if (push.header.kind === 'state') this.holds.clear();
-    for (const key of push.removedEndpoints) this.holds.delete(key);
-    for (const [key, value] of push.endpoints) this.holds.set(key, value);
-    this.generation = push.header.generation;
-    const older =
-      this.keeps === undefined ? [] : [{ ...this.keeps, generation: 1, reason: 'broken' }];
-    return { generation: this.generation, committed: true, older, errors: [] };
-  }
-
-  #suffer(signal: AbortSignal): Promise<void> {
-    if (this.mode === 'fails') return Promise.reject(new CausewayError('unavailable', 'no route'));
-    if (this.mode === 'works') return Promise.resolve();
-    return new Promise((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(CausewayError.from(signal.reason)), {
-        once: true,
-      });
-    });
-  }
-}
+import { MemoryAgent } from './memory-agent.ts';
 
 const address = parseAddress('192.0.2.1');
 const endpoint = (service: string, port = 80): Endpoint =>
@@ -71,7 +25,7 @@ afterEach(async () => {
   await ended;
 });
 
-async function start(...agents: FakeAgent[]) {
+async function start(...agents: MemoryAgent[]) {
   stop = new AbortController();
   const clock = new SimulatedClock();
   const fleet = new AgentFleet({
@@ -95,7 +49,7 @@ function run(fleet: AgentFleet): void {
 }
 
 test('all gateways get the whole first, then only what changes', async () => {
-  const [one, two] = [new FakeAgent(), new FakeAgent()];
+  const [one, two] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet } = await start(one, two);
   const generation = fleet.setService('default/a', [endpoint('a')]);
   run(fleet);
@@ -109,7 +63,7 @@ test('all gateways get the whole first, then only what changes', async () => {
 });
 
 test('one that hangs or fails delays no other, and catches up when it is back', async () => {
-  const [slow, good] = [new FakeAgent(), new FakeAgent()];
+  const [slow, good] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await start(slow, good);
   slow.mode = 'hangs';
   const generation = fleet.setService('default/a', [endpoint('a')]);
@@ -128,7 +82,7 @@ test('one that hangs or fails delays no other, and catches up when it is back', 
 });
 
 test('with no gateway to be reached nothing is called served', async () => {
-  const agent = new FakeAgent();
+  const agent = new MemoryAgent();
   agent.mode = 'fails';
   const { fleet } = await start(agent);
   const generation = fleet.setService('default/a', [endpoint('a')]);
@@ -139,7 +93,7 @@ test('with no gateway to be reached nothing is called served', async () => {
 });
 
 test('an address is free only when every gateway has confirmed that it is gone, or is fenced', async () => {
-  const [one, two] = [new FakeAgent(), new FakeAgent()];
+  const [one, two] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await start(one, two);
   fleet.setService('default/a', [endpoint('a')]);
   run(fleet);
@@ -160,7 +114,7 @@ test('an address is free only when every gateway has confirmed that it is gone, 
 });
 
 test('the first push does not say that it means to remove; later ones do', async () => {
-  const agent = new FakeAgent();
+  const agent = new MemoryAgent();
   const { fleet } = await start(agent);
   fleet.setService('default/a', [endpoint('a')]);
   run(fleet);
@@ -171,7 +125,7 @@ test('the first push does not say that it means to remove; later ones do', async
 });
 
 test('generations start beyond those of every gateway', async () => {
-  const agent = new FakeAgent();
+  const agent = new MemoryAgent();
   agent.generation = 9_000_000_000_000;
   const { fleet } = await start(agent);
   run(fleet);

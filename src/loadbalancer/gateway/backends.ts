@@ -15,12 +15,17 @@ import { isEligibleNode, nodeAddress } from './nodes.ts';
 /** What a gateway sends connections to: the nodes, the cluster's own virtual address, or the pods. */
 export type BackendLayer = 'NodePort' | 'ClusterIP' | 'Pod';
 
+/** Nodes by name. */
+export interface NodeLookup {
+  get(name: string): Node | undefined;
+}
+
 export interface BackendInput {
   readonly service: Service;
   /** The address that the gateways serve on, for each family. */
   readonly addresses: ReadonlyMap<Family, Address>;
   readonly slices: readonly EndpointSlice[];
-  readonly nodes: ReadonlyMap<string, Node>;
+  readonly nodes: NodeLookup;
   readonly layer: BackendLayer;
   readonly masquerade: Masquerade;
 }
@@ -93,10 +98,11 @@ function nodesTarget(
   const nodePort = parsePort(port.nodePort);
   const isLocal = input.service.spec?.externalTrafficPolicy === 'Local' && !isIdle(input.service);
   if (!isLocal) return { nodePort };
-  const names = new Set(ready.map(({ nodeName }) => nodeName));
   const destinations: Destination[] = [];
-  for (const [name, node] of input.nodes) {
-    const address = names.has(name) && isEligibleNode(node) ? nodeAddress(node, family) : undefined;
+  for (const name of new Set(ready.map(({ nodeName }) => nodeName))) {
+    const node = name === undefined ? undefined : input.nodes.get(name);
+    const address =
+      node !== undefined && isEligibleNode(node) ? nodeAddress(node, family) : undefined;
     if (address !== undefined) destinations.push(at(address, nodePort));
   }
   return { destinations };

@@ -142,6 +142,10 @@ export class PortMapper {
     return this.#byPort.get(portId);
   }
 
+  knownPorts(): readonly L2Port[] {
+    return [...this.#byPort.values()].flatMap(({ port }) => port ?? []);
+  }
+
   unused(): readonly PortSlot[] {
     return [...this.#unused];
   }

@@ -1,0 +1,123 @@
+import type { Address } from '../../domain/address.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Node, Service } from '../../kube/core-objects.ts';
+import type { EndpointSlice } from '../../kube/network-objects.ts';
+import { slimMetadata, withSlimMetadata } from '../../kube/projection.ts';
+import { Reflector } from '../../kube/reflector.ts';
+import { endpointSlices, nodes } from '../../kube/resources.ts';
+import { Store, whenSynced } from '../../kube/store.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { supervise } from '../../runtime/supervisor.ts';
+import type { NodeLookup } from './backends.ts';
+import { eligibleAddresses } from './nodes.ts';
+
+export interface ClusterViewOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const serviceLabel = 'kubernetes.io/service-name';
+
+/** The Service that a slice belongs to, as `namespace/name`. */
+function serviceOf(slice: EndpointSlice): string | undefined {
+  const name = slice.metadata?.labels?.[serviceLabel];
+  return name === undefined ? undefined : `${slice.metadata?.namespace}/${name}`;
+}
+
+/** The parts of the cluster that stand behind Services: endpoint slices and nodes. */
+export class ClusterView {
+  readonly #slices: Store<EndpointSlice, 'service'>;
+  readonly #nodes: Store<Node>;
+  readonly #sliceReflector: Reflector<EndpointSlice, EndpointSlice, 'service'>;
+  readonly #nodeReflector: Reflector<Node, Node>;
+
+  constructor(options: ClusterViewOptions) {
+    const { log } = options;
+    this.#slices = new Store<EndpointSlice, 'service'>({
+      log,
+      indexes: {
+        service: (slice) => {
+          const key = serviceOf(slice);
+          return key === undefined ? [] : [key];
+        },
+      },
+    });
+    this.#nodes = new Store<Node>({ log });
+    this.#sliceReflector = new Reflector({
+      ...options,
+      resource: endpointSlices,
+      store: this.#slices,
+      projection: withSlimMetadata,
+    });
+    this.#nodeReflector = new Reflector({
+      ...options,
+      resource: nodes,
+      store: this.#nodes,
+      projection: slimNode,
+    });
+  }
+
+  readiness(): string | undefined {
+    return this.#sliceReflector.readiness() ?? this.#nodeReflector.readiness();
+  }
+
+  slicesOf(service: string): readonly EndpointSlice[] {
+    return this.#slices.byIndex('service', service);
+  }
+
+  /** Nodes by name. */
+  get nodes(): NodeLookup {
+    return this.#nodes;
+  }
+
+  nodeAddresses(): readonly Address[] {
+    return eligibleAddresses(this.#nodes.values());
+  }
+
+  whenSynced(services: Store<Service>, signal: AbortSignal): Promise<void> {
+    return whenSynced([services, this.#slices, this.#nodes], signal);
+  }
+
+  /** Calls back with the Service whose endpoints have changed, and when nodes have. */
+  onChange(endpoints: (service: string) => void, nodesChanged: () => void): () => void {
+    const stops = [
+      this.#slices.onChange((change) => {
+        const slices = change.type === 'deleted' ? [change.before] : [change.after];
+        if (change.type === 'updated') slices.push(change.before);
+        for (const slice of slices) {
+          const service = serviceOf(slice);
+          if (service !== undefined) endpoints(service);
+        }
+      }),
+      this.#nodes.onChange(nodesChanged),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await supervise(signal, {
+      'endpoint slices reflector': (inner) => this.#sliceReflector.run(inner),
+      'nodes reflector': (inner) => this.#nodeReflector.run(inner),
+    });
+  }
+}
+
+/** A kubelet writes its node's status every few seconds; what we use of it hardly ever changes. */
+function slimNode(node: Node): Node {
+  const { addresses, conditions } = node.status ?? {};
+  const { taints } = node.spec ?? {};
+  return {
+    metadata: slimMetadata(node.metadata),
+    spec: taints === undefined ? {} : { taints },
+    status: {
+      ...(addresses === undefined ? {} : { addresses }),
+      conditions: (conditions ?? []).filter(({ type }) => type === 'Ready'),
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { parseAddressRange } from '../../domain/address-range.ts';
+import { KubeClient } from '../../kube/client.ts';
+import { findConnection } from '../../kube/connection.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { HttpTransport } from '../../kube/http-transport.ts';
+import { endpointSlices, services } from '../../kube/resources.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { silentLog } from '../../runtime/log.ts';
+import { noMetrics } from '../../runtime/metrics.ts';
+import {
+  startEmbeddedKubernetes,
+  type EmbeddedKubernetes,
+} from '../../sandbox/kubernetes/start.ts';
+import { ServiceController } from '../service-controller.ts';
+import { portsAnnotation } from './annotations.ts';
+import { makeGatewayProvider } from './make-gateway-provider.ts';
+import { MemoryAgent } from './memory-agent.ts';
+import { StaticPortManager } from './static-port-manager.ts';
+
+let kubernetes: EmbeddedKubernetes;
+let client: KubeClient;
+let directory = '';
+let agents: MemoryAgent[] = [];
+let manager: StaticPortManager;
+let stop = new AbortController();
+let ended: Promise<void> | undefined;
+const events: string[] = [];
+
+beforeEach(async () => {
+  directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-gateway-'));
+  kubernetes = await startEmbeddedKubernetes();
+  const kubeconfig = path.join(directory, 'kubeconfig');
+  await fs.writeFile(kubeconfig, kubernetes.kubeconfig);
+  const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
+  client = new KubeClient({
+    transport: new HttpTransport(connection, systemClock),
+    clock: systemClock,
+  });
+  agents = [new MemoryAgent(), new MemoryAgent()];
+  manager = new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.3')]);
+  events.length = 0;
+});
+
+afterEach(async () => {
+  await stopController();
+  await client.close();
+  await kubernetes.stop();
+  await fs.rm(directory, { recursive: true });
+});
+
+function startController(): void {
+  stop = new AbortController();
+  const common = { client, clock: systemClock, log: silentLog, metrics: noMetrics };
+  const provider = makeGatewayProvider({
+    ...common,
+    manager,
+    agents: new Map(agents.map((agent, index) => [`g${index + 1}`, agent])),
+    layer: 'Pod',
+    masquerade: 'needed',
+    keepWayBack: false,
+    driftEveryMs: 60_000,
+  });
+  const controller = new ServiceController({
+    ...common,
+    providers: { all: [provider], defaultName: 'gateway' },
+    tell: (_service, type, reason, message) => events.push(`${type} ${reason}: ${message}`),
+    workers: 4,
+  });
+  ended = controller.run(stop.signal);
+}
+
+async function stopController(): Promise<void> {
+  stop.abort();
+  await ended;
+}
+
+const newService = (name: string, port = 80, annotations = {}): Service => ({
+  metadata: { name, namespace: 'default', annotations },
+  spec: { type: 'LoadBalancer', ports: [{ port }] },
+});
+
+const named = (name: string) => ({ namespace: 'default', name });
+const read = (name: string) => client.find(services, named(name));
+const until = (check: () => Promise<void> | void) =>
+  vi.waitFor(check, { timeout: 10_000, interval: 20 });
+
+async function addressOf(name: string): Promise<string | undefined> {
+  return (await read(name))?.status?.loadBalancer?.ingress?.[0]?.ip;
+}
+
+test('a Service gets an address, every gateway serves it, and its pods follow', async () => {
+  startController();
+  await client.create(services, newService('web'));
+  await until(async () => expect(await addressOf('web')).toBe('192.0.2.1'));
+  await client.create(endpointSlices, {
+    metadata: { ...named('web-1'), labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.1.0.7'], conditions: { ready: true } }],
+    ports: [{ name: '', port: 8080, protocol: 'TCP' }],
+  });
+  for (const agent of agents) {
+    await until(() =>
+      expect([...agent.holds.values()][0]?.destinations).toMatchObject([
+        { address: '10.1.0.7', port: 8080 },
+      ]),
+    );
+  }
+  await until(async () =>
+    expect((await read('web'))?.status?.conditions?.[0]?.status).toBe('True'),
+  );
+});
+
+test('Services of one namespace share an address; a clash takes the next; none left is said', async () => {
+  startController();
+  for (const [name, port] of [
+    ['a', 80],
+    ['b', 443],
+    ['c', 80],
+    ['d', 80],
+  ] as const) {
+    await client.create(services, newService(name, port));
+    await until(async () => expect(await addressOf(name)).toBeDefined());
+  }
+  const addresses = await Promise.all(['a', 'b', 'c', 'd'].map(addressOf));
+  expect(addresses).toEqual(['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3']);
+  await client.create(services, newService('e', 80));
+  await until(() =>
+    expect(events.find((event) => event.includes('SyncLoadBalancerFailed'))).toContain(
+      'no IPv4 address is left',
+    ),
+  );
+});
+
+test('a deleted Service gives its address back once every gateway has let go of it', async () => {
+  startController();
+  await client.create(services, newService('web'));
+  await until(async () =>
+    expect((await read('web'))?.status?.conditions?.[0]?.status).toBe('True'),
+  );
+  const [, second] = agents;
+  if (second === undefined) throw new Error('two agents are needed');
+  second.mode = 'fails';
+  await client.delete(services, named('web'));
+  await until(async () => expect(await read('web')).toBeUndefined());
+  expect(agents[0]?.holds.size).toBe(0);
+  // The second gateway may still announce it: nobody else gets it yet.
+  const elsewhere = (name: string) => ({
+    ...newService(name),
+    metadata: { name, namespace: 'kube-public' },
+  });
+  const addressElsewhere = async (name: string) => {
+    const service = await client.get(services, { namespace: 'kube-public', name });
+    return service.status?.loadBalancer?.ingress?.[0]?.ip;
+  };
+  await client.create(services, elsewhere('early'));
+  await until(async () => expect(await addressElsewhere('early')).toBe('192.0.2.2'));
+  second.mode = 'works';
+  await until(() => expect(second.holds.size).toBe(1));
+  await client.create(services, elsewhere('late'));
+  await until(async () => expect(await addressElsewhere('late')).toBe('192.0.2.1'));
+});
+
+test('a requested address that another Service has is refused, with who has it', async () => {
+  startController();
+  await client.create(services, newService('first', 80, { 'causeway.dev/address': '192.0.2.2' }));
+  await until(async () => expect(await addressOf('first')).toBe('192.0.2.2'));
+  await client.create(services, newService('second', 80, { 'causeway.dev/address': '192.0.2.2' }));
+  await until(() => expect(events.join('\n')).toContain('192.0.2.2 is taken by default/first'));
+  await client.create(services, newService('third', 80, { 'causeway.dev/address': '203.0.113.1' }));
+  await until(() =>
+    expect(events.join('\n')).toContain('203.0.113.1 is not in the list of addresses'),
+  );
+});
+
+test('after a restart everything is as before, and the gateways were never told otherwise', async () => {
+  startController();
+  for (const name of ['a', 'b'])
+    await client.create(services, newService(name, name === 'a' ? 80 : 81));
+  for (const name of ['a', 'b']) {
+    await until(async () =>
+      expect((await read(name))?.status?.conditions?.[0]?.status).toBe('True'),
+    );
+  }
+  await stopController();
+  const before = await Promise.all(['a', 'b'].map(read));
+  for (const agent of agents) agent.pushes.length = 0;
+  manager = new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.3')]);
+  startController();
+  for (const agent of agents) await until(() => expect(agent.pushes.length).toBeGreaterThan(0));
+  await client.create(services, newService('c', 82));
+  await until(async () => expect(await addressOf('c')).toBe('192.0.2.1'));
+  for (const agent of agents) {
+    for (const push of agent.pushes)
+      expect(push.header.kind === 'state' ? push.endpoints.size : 2).toBeGreaterThanOrEqual(2);
+  }
+  const after = await Promise.all(['a', 'b'].map(read));
+  expect(after.map((service) => service?.metadata?.resourceVersion)).toEqual(
+    before.map((service) => service?.metadata?.resourceVersion),
+  );
+  expect(before[0]?.metadata?.annotations?.[portsAnnotation]).toBe(
+    '{"version":1,"ipv4":"192.0.2.1"}',
+  );
+});

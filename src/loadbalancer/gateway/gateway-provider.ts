@@ -1,0 +1,268 @@
+import type { Address, Family } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import type { Masquerade } from '../../agent/model/endpoint.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { keyOf } from '../../kube/object.ts';
+import type {
+  Claim,
+  DeleteOutcome,
+  EnsureOutcome,
+  Ingress,
+  LoadBalancerProvider,
+  Owner,
+  ProviderContext,
+  ProviderHost,
+} from '../provider.ts';
+import { OwnerIndex } from '../owner-index.ts';
+import type { AgentFleet } from './agent-fleet.ts';
+import {
+  keepFloatingIpAnnotation,
+  legacyManagedAnnotation,
+  portAnnotations,
+  readPortIds,
+} from './annotations.ts';
+import { backendsOf, type BackendLayer } from './backends.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { GatewayHousekeeping } from './housekeeping.ts';
+import type { PortKeeper } from './port-keeper.ts';
+import type { L2Port } from './port-mapper.ts';
+import { readNeeds, type ServiceNeeds } from './service-needs.ts';
+
+export const gatewayClass = 'causeway.dev/gateway';
+
+export interface GatewaySettings {
+  readonly layer: BackendLayer;
+  readonly masquerade: Masquerade;
+  /** Also writes ch-k8s-lbaas's annotations, so that it can take the Services back. */
+  readonly keepWayBack: boolean;
+  readonly families: readonly Family[];
+}
+
+export interface GatewayProviderOptions {
+  readonly settings: GatewaySettings;
+  readonly keeper: PortKeeper;
+  readonly fleet: AgentFleet;
+  readonly view: ClusterView;
+  readonly housekeeping: GatewayHousekeeping;
+}
+
+const waitMs = 2_000;
+
+/** Services on plain gateway nodes: an address from the port manager, served by every agent. */
+export class GatewayProvider implements LoadBalancerProvider {
+  readonly name = 'gateway';
+  readonly #options: GatewayProviderOptions;
+  readonly #owners = new OwnerIndex();
+  readonly #synced = Promise.withResolvers<void>();
+
+  constructor(options: GatewayProviderOptions) {
+    this.#options = options;
+  }
+
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  readiness(): string | undefined {
+    return this.#options.view.readiness();
+  }
+
+  claims(service: Service): Claim {
+    if (service.spec?.type !== 'LoadBalancer') return 'no';
+    if (service.metadata?.annotations?.[legacyManagedAnnotation] === 'false') return 'no';
+    const { loadBalancerClass } = service.spec;
+    if (loadBalancerClass === undefined) return 'if-default';
+    return loadBalancerClass === gatewayClass ? 'yes' : 'no';
+  }
+
+  statusWriter(): 'controller' {
+    return 'controller';
+  }
+
+  loadBalancerName(service: Service): string {
+    return keyOf(service);
+  }
+
+  get(owner: Owner): readonly Ingress[] | undefined {
+    const ports = this.#options.keeper.portsOf(owner.uid);
+    return ports.size === 0 ? undefined : ingressOf(ports);
+  }
+
+  owners(): Iterable<Owner> {
+    return this.#owners.all();
+  }
+
+  ownersNamed(key: string): readonly Owner[] {
+    return this.#owners.named(key);
+  }
+
+  async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+    const { settings, keeper } = this.#options;
+    const reading = readNeeds(service, settings.families);
+    if (reading.kind === 'refused') return reading;
+    const owner = this.#owners.add(service);
+    const before = ids(keeper.portsOf(owner.uid));
+    for (const family of reading.needs.families) {
+      const refusal = await this.#reserve(owner, reading.needs, family, context);
+      if (refusal !== undefined) return refusal;
+    }
+    const ports = keeper.portsOf(owner.uid);
+    await context.annotate(portAnnotations(ids(ports), settings.keepWayBack));
+    const keepsPublic = service.metadata?.annotations?.[keepFloatingIpAnnotation] === 'true';
+    for (const port of ports.values()) keeper.keepPublic(port, keepsPublic);
+    if (before.size > 0 && hasMoved(before, ids(ports))) {
+      const message = `Now on ${describe(ports)}: its ports no longer fit on the address it had`;
+      context.tell('Warning', 'Remapped', message);
+    }
+    return this.#serve(service, ports, context);
+  }
+
+  update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+    const ports = this.#options.keeper.portsOf(service.metadata?.uid ?? '');
+    if (ports.size === 0) return this.ensure(service, context);
+    return Promise.resolve(this.#serve(service, ports, context));
+  }
+
+  async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
+    const { keeper, fleet, housekeeping, settings } = this.#options;
+    const key = `${owner.namespace}/${owner.name}`;
+    const freed = [...keeper.portsOf(owner.uid).values()];
+    // Without the annotation the port is nobody's after a restart, and is cleaned up.
+    await context.annotate(portAnnotations(new Map(), settings.keepWayBack));
+    fleet.setService(key, []);
+    keeper.release(owner.uid);
+    housekeeping.freed(freed, fleet.generation);
+    this.#owners.remove(owner);
+    return { kind: 'gone' };
+  }
+
+  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { view, fleet, housekeeping, keeper } = this.#options;
+    await housekeeping.run(host, signal, async (inner) => {
+      await view.whenSynced(host.services, inner);
+      await fleet.start(inner);
+      const losers = await keeper.restore(this.#claims(host), inner);
+      for (const service of host.services.values()) this.#restoreBackends(service);
+      fleet.setNodes(view.nodeAddresses());
+      housekeeping.freed(keeper.unused(), fleet.generation);
+      fleet.complete();
+      this.#synced.resolve();
+      for (const { owner } of losers) {
+        const loser = this.#owners.get(owner);
+        if (loser !== undefined) host.enqueue(`${loser.namespace}/${loser.name}`);
+      }
+    });
+  }
+
+  async #reserve(
+    owner: Owner,
+    needs: ServiceNeeds,
+    family: Family,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome | undefined> {
+    const requested = needs.requested.get(family);
+    const request = {
+      owner: owner.uid,
+      family,
+      needs: needs.ports,
+      circle: needs.circle,
+      requested,
+    };
+    try {
+      const reservation = await this.#options.keeper.reserve(request, context.signal);
+      if (reservation.kind === 'port') return undefined;
+      const by = this.#owners.get(reservation.by);
+      const who = by === undefined ? 'another Service' : `${by.namespace}/${by.name}`;
+      const message =
+        reservation.reason === 'taken'
+          ? `${requested} is taken by ${who} on one of its ports. Choose another address or other ports.`
+          : `${requested} belongs to ${who}. To share it, give both the same annotation causeway.dev/sharing-key.`;
+      return { kind: 'refused', reason: 'AddressTaken', message };
+    } catch (error) {
+      const known = CausewayError.from(error);
+      if (known.code !== 'invalid' && known.code !== 'conflict') throw known;
+      return { kind: 'refused', reason: 'AddressRefused', message: known.message };
+    }
+  }
+
+  /** Tells the gateways, and says how far they are. */
+  #serve(
+    service: Service,
+    ports: ReadonlyMap<Family, L2Port>,
+    context: ProviderContext,
+  ): EnsureOutcome {
+    const { fleet, housekeeping } = this.#options;
+    const { generation, problems } = this.#push(service, ports);
+    const addresses = [...ports.values()].map(({ address }) => address);
+    for (const problem of problems) context.tell('Warning', 'PortNotServed', problem);
+    const serving = fleet.servingSince(generation, addresses);
+    const ingress = ingressOf(ports);
+    switch (serving.kind) {
+      case 'served':
+        return { kind: 'ready', ingress };
+      case 'waiting':
+        housekeeping.waiting(keyOf(service));
+        return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };
+      case 'wrong':
+        return { kind: 'refused', reason: 'GatewayRefused', message: serving.messages.join('; ') };
+    }
+  }
+
+  #push(service: Service, ports: ReadonlyMap<Family, L2Port>) {
+    const { view, settings, fleet } = this.#options;
+    const { endpoints, problems } = backendsOf({
+      service,
+      addresses: new Map([...ports].map(([family, { address }]) => [family, address])),
+      slices: view.slicesOf(keyOf(service)),
+      nodes: view.nodes,
+      layer: settings.layer,
+      masquerade: settings.masquerade,
+    });
+    return { generation: fleet.setService(keyOf(service), endpoints), problems };
+  }
+
+  #restoreBackends(service: Service): void {
+    const ports = this.#options.keeper.portsOf(service.metadata?.uid ?? '');
+    if (ports.size > 0) this.#push(service, ports);
+  }
+
+  /** What Services had by their annotations. Those that are being deleted still have it. */
+  #claims(host: ProviderHost) {
+    return [...host.services.values()].flatMap((service) => {
+      const portIds = readPortIds(service);
+      const reading = readNeeds(service, this.#options.settings.families);
+      if (portIds.size === 0 || reading.kind === 'refused') return [];
+      const owner = this.#owners.add(service);
+      return [...portIds.values()].map((portId) => ({
+        owner: owner.uid,
+        portId,
+        circle: reading.needs.circle,
+        needs: reading.needs.ports,
+        createdAt: service.metadata?.creationTimestamp ?? '',
+      }));
+    });
+  }
+}
+
+function ids(ports: ReadonlyMap<Family, L2Port>): Map<Family, string> {
+  return new Map([...ports].map(([family, { id }]) => [family, id]));
+}
+
+function hasMoved(
+  before: ReadonlyMap<Family, string>,
+  after: ReadonlyMap<Family, string>,
+): boolean {
+  return [...before].some(([family, id]) => after.has(family) && after.get(family) !== id);
+}
+
+function ingressOf(ports: ReadonlyMap<Family, L2Port>): Ingress[] {
+  return addressesOf(ports).map((ip) => ({ ip, ipMode: 'VIP' }));
+}
+
+function addressesOf(ports: ReadonlyMap<Family, L2Port>): Address[] {
+  return [...ports.values()].map(({ publicAddress }) => publicAddress);
+}
+
+function describe(ports: ReadonlyMap<Family, L2Port>): string {
+  return addressesOf(ports).join(', ');
+}

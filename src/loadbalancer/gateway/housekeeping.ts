@@ -1,0 +1,150 @@
+import { CausewayError } from '../../domain/error.ts';
+import { BoundedFrequencyRunner } from '../../runtime/bounded-frequency-runner.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import { supervise } from '../../runtime/supervisor.ts';
+import type { ProviderHost } from '../provider.ts';
+import type { AgentFleet } from './agent-fleet.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { PortKeeper } from './port-keeper.ts';
+import type { L2Port } from './port-mapper.ts';
+
+export interface HousekeepingOptions {
+  readonly keeper: PortKeeper;
+  readonly fleet: AgentFleet;
+  readonly view: ClusterView;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How often the ports are compared with what the manager has. */
+  readonly driftEveryMs: number;
+}
+
+/**
+ * What goes on beside the Services: following endpoints and nodes, waking those that wait for a
+ * gateway, deleting ports once no gateway can announce them, and looking for drift.
+ */
+export class GatewayHousekeeping {
+  readonly #options: HousekeepingOptions;
+  readonly #waiting = new Set<string>();
+  /** Ports that nobody uses, with the first generation that is without them. */
+  readonly #freed = new Map<string, number>();
+  readonly #cleaner: BoundedFrequencyRunner;
+  #host: ProviderHost | undefined;
+
+  constructor(options: HousekeepingOptions) {
+    const { clock, log } = options;
+    this.#options = options;
+    this.#cleaner = new BoundedFrequencyRunner({
+      name: 'clean unused ports',
+      run: (signal) => this.#clean(signal),
+      minIntervalMs: 100,
+      burst: 2,
+      maxIntervalMs: 60_000,
+      retryMs: 5_000,
+      clock,
+      log,
+    });
+  }
+
+  /** The Service is to be looked at again when a gateway has answered. */
+  waiting(key: string): void {
+    this.#waiting.add(key);
+  }
+
+  /** These ports are nobody's from this generation on. */
+  freed(ports: readonly L2Port[], generation: number): void {
+    for (const { id } of ports) this.#freed.set(id, generation);
+    this.#cleaner.request();
+  }
+
+  /** A gateway has answered or failed: whoever waits is looked at again. */
+  news(): void {
+    this.#cleaner.request();
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const key of waiting) this.#host?.enqueue(key);
+  }
+
+  async run(
+    host: ProviderHost,
+    signal: AbortSignal,
+    prepare: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const { view, fleet } = this.#options;
+    this.#host = host;
+    await supervise(signal, {
+      'cluster view': (inner) => view.run(inner),
+      gateways: async (inner) => {
+        await prepare(inner);
+        const stop = view.onChange(
+          (service) => host.enqueue(service),
+          () => this.#nodesChanged(host),
+        );
+        try {
+          await supervise(inner, {
+            agents: (deepest) => fleet.run(deepest),
+            'clean unused ports': (deepest) => this.#cleaner.loop(deepest),
+            drift: (deepest) => this.#watchDrift(host, deepest),
+          });
+        } finally {
+          stop();
+        }
+      },
+    });
+  }
+
+  #nodesChanged(host: ProviderHost): void {
+    const { view, fleet } = this.#options;
+    fleet.setNodes(view.nodeAddresses());
+    for (const [key, service] of entries(host)) {
+      if (service.spec?.externalTrafficPolicy === 'Local') host.enqueue(key);
+    }
+  }
+
+  /** A port is deleted only after every gateway has confirmed a state without it, or is fenced. */
+  async #clean(signal: AbortSignal): Promise<void> {
+    const { keeper, fleet, log } = this.#options;
+    for (const port of keeper.unused()) {
+      const since = this.#freed.get(port.id) ?? fleet.generation;
+      this.#freed.set(port.id, since);
+      const announcers = fleet.mayAnnounce(port.address, since);
+      if (announcers.length > 0) {
+        log.debug(
+          { address: port.address, announcers },
+          'a gateway may still announce the address',
+        );
+        continue;
+      }
+      await keeper.retire(port, signal);
+      this.#freed.delete(port.id);
+      log.info({ address: port.address, port: port.id }, 'deleted a port that nobody uses');
+    }
+  }
+
+  async #watchDrift(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { keeper, clock, log, driftEveryMs } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, driftEveryMs, signal);
+      try {
+        const orphaned = new Set(await keeper.findDrift(signal));
+        for (const [key, service] of entries(host)) {
+          if (orphaned.has(service.metadata?.uid ?? '')) host.enqueue(key);
+        }
+        if (orphaned.size > 0)
+          log.warn({ services: orphaned.size }, 'ports were lost; making new ones');
+        this.#cleaner.request();
+      } catch (error) {
+        const known = CausewayError.from(error);
+        if (known.code === 'aborted') throw known;
+        log.warn({ error: known }, 'could not look for drift');
+      }
+    }
+  }
+}
+
+function* entries(host: ProviderHost) {
+  for (const key of host.services.keys()) {
+    const service = host.services.get(key);
+    if (service !== undefined) yield [key, service] as const;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Address, Family } from '../../domain/address.ts';
+import type { L2Port } from './port-mapper.ts';
+
+export interface PortWish {
+  readonly family: Family;
+  /** This address and no other. */
+  readonly requested: Address | undefined;
+  /** Unlike any other wish's: by it the port is known as ours from its first moment. */
+  readonly marker: string;
+}
+
+/**
+ * Where the addresses come from. Two implementations: Neutron ports with floating IPs, and a list of
+ * addresses. Everything may be repeated; what is gone already is gone.
+ */
+export interface PortManager {
+  /** The families it has addresses of. */
+  readonly families: readonly Family[];
+  /**
+   * The ports that are this cluster's, used or not, and those of `claimed` that exist; but not those
+   * that are being made at this moment, whose markers are in `making` as long as that lasts. A constant
+   * number of requests, however many ports there are.
+   */
+  list(
+    claimed: ReadonlySet<string>,
+    making: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<readonly L2Port[]>;
+  /** Makes a port. Throws `exhausted` when there is none to be had, `conflict` when the requested one is taken. */
+  create(wish: PortWish, signal: AbortSignal): Promise<L2Port>;
+  /** Deletes the port; `keepPublic` leaves its floating IP to the project. */
+  delete(port: L2Port, keepPublic: boolean, signal: AbortSignal): Promise<void>;
+  /**
+   * Removes what a crash left that is no port: floating IPs that nothing uses, unless they were made
+   * for one of these ports. Says what it removed.
+   */
+  sweep(portIds: ReadonlySet<string>, signal: AbortSignal): Promise<readonly string[]>;
+}
