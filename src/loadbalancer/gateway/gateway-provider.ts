@@ -171,6 +171,10 @@ export class GatewayProvider implements LoadBalancerProvider {
     try {
       const reservation = await this.#options.keeper.reserve(request, context.signal);
       if (reservation.kind === 'port') return undefined;
+      if (reservation.kind === 'leaving') {
+        const message = `Waiting until no gateway announces ${requested} for its last owner`;
+        return { kind: 'pending', message, retryAfterMs: waitMs };
+      }
       const by = this.#owners.get(reservation.by);
       const who = by === undefined ? 'another Service' : `${by.namespace}/${by.name}`;
       const message =

@@ -11,7 +11,8 @@ import {
 
 export type Reservation =
   | { readonly kind: 'port'; readonly port: L2Port }
-  | { readonly kind: 'refused'; readonly reason: 'taken' | 'other-circle'; readonly by: string };
+  | { readonly kind: 'refused'; readonly reason: 'taken' | 'other-circle'; readonly by: string }
+  | { readonly kind: 'leaving' };
 
 /**
  * Joins the mapper, which decides at once, with the manager, which takes its time. A port that is being
@@ -44,7 +45,7 @@ export class PortKeeper {
   /** Reserves before anything is awaited, then waits until the port is there. */
   async reserve(request: PlacementRequest, signal: AbortSignal): Promise<Reservation> {
     const placement = this.#mapper.place(request);
-    if (placement.kind === 'refused') return placement;
+    if (placement.kind === 'refused' || placement.kind === 'leaving') return placement;
     const { slot } = placement;
     if (slot.port !== undefined) return { kind: 'port', port: slot.port };
     const making = this.#making.get(slot) ?? this.#make(slot, signal);
@@ -75,10 +76,11 @@ export class PortKeeper {
     else this.#keptPublic.delete(port.id);
   }
 
-  /** Deletes a port unless somebody has been placed on it again. */
+  /** Deletes a port that nobody uses. */
   async retire(port: L2Port, signal: AbortSignal): Promise<void> {
     const slot = this.#mapper.slotOfPort(port.id);
-    if (slot === undefined || !this.#mapper.retire(slot)) return;
+    if (slot === undefined || slot.users.size > 0) return;
+    this.#mapper.retire(slot);
     try {
       await this.#manager.delete(port, this.#keptPublic.has(port.id), signal);
       this.#keptPublic.delete(port.id);

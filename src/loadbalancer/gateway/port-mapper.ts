@@ -38,7 +38,9 @@ export interface PlacementRequest {
 export type Placement =
   | { readonly kind: 'placed'; readonly slot: PortSlot }
   | { readonly kind: 'make'; readonly slot: PortSlot; readonly requested: Address | undefined }
-  | { readonly kind: 'refused'; readonly reason: 'taken' | 'other-circle'; readonly by: string };
+  | { readonly kind: 'refused'; readonly reason: 'taken' | 'other-circle'; readonly by: string }
+  /** The requested address is on its way out: a gateway may still announce it for who had it. */
+  | { readonly kind: 'leaving' };
 
 /** What is known of one L2 port. Its `port` is undefined while it is being made. */
 export interface PortSlot {
@@ -127,11 +129,9 @@ export class PortMapper {
     return slots.filter(({ users }) => users.size === 0);
   }
 
-  /** Takes an unused slot out, right before its port is deleted. False when it is used again. */
-  retire(slot: PortSlot): boolean {
-    if (slot.users.size > 0) return false;
+  /** Takes an unused slot out, right before its port is deleted. */
+  retire(slot: PortSlot): void {
     this.#forget(slot);
-    return true;
   }
 
   slotOf(owner: string, family: Family): PortSlot | undefined {
@@ -166,6 +166,7 @@ export class PortMapper {
     if (request.requested === undefined) return undefined;
     const holder = this.#byAddress.get(request.requested);
     if (holder === undefined) return undefined;
+    if (holder.users.size === 0) return { kind: 'leaving' };
     const [other] = [...holder.users.keys()].filter((owner) => owner !== request.owner);
     if (other !== undefined && holder.circle !== request.circle) {
       return { kind: 'refused', reason: 'other-circle', by: other };
@@ -174,12 +175,15 @@ export class PortMapper {
     return taken === undefined ? undefined : { kind: 'refused', reason: 'taken', by: taken };
   }
 
-  /** The oldest port that it fits on, so that the answer does not depend on chance. */
+  /**
+   * The oldest port that it fits on, so that the answer does not depend on chance. Never one that
+   * nobody uses: that is on its way out, and a gateway may still announce it for who had it.
+   */
   #bestSlot(request: PlacementRequest): PortSlot | undefined {
     const requested = request.requested && this.#byAddress.get(request.requested);
     if (requested !== undefined) return fits(requested, request) ? requested : undefined;
     for (const slot of this.#byCircle.get(request.circle) ?? []) {
-      if (fits(slot, request)) return slot;
+      if (slot.users.size > 0 && fits(slot, request)) return slot;
     }
     return undefined;
   }
