@@ -106,7 +106,7 @@ export const kubectlScenarios: readonly KubectlScenario[] = [
         ['apply', '--server-side', '--dry-run=server', '--force-conflicts', ...stdin],
         deployment('example/web:3'),
       ],
-      [words('get deploy web -o yaml --show-managed-fields')],
+      [words('get deploy web -o json --show-managed-fields')],
     ],
   },
   {
@@ -114,7 +114,7 @@ export const kubectlScenarios: readonly KubectlScenario[] = [
     commands: [
       [['apply', ...stdin], deployment('example/web:1')],
       [['apply', '--server-side', ...stdin], deployment('example/web:2')],
-      [words('get deploy web -o yaml --show-managed-fields')],
+      [words('get deploy web -o json --show-managed-fields')],
     ],
   },
   {
@@ -122,7 +122,7 @@ export const kubectlScenarios: readonly KubectlScenario[] = [
     commands: [
       [words('create deployment web --image=example/web:1 --replicas=0 --port=80')],
       [words('create deployment web --image=example/web:1')],
-      [words('get deployment web -o yaml --show-managed-fields')],
+      [words('get deployment web -o json --show-managed-fields')],
       [words('create service nodeport web --tcp=80:8080')],
       [words('create service externalname out --external-name=example.com')],
       [words('get services -o yaml')],

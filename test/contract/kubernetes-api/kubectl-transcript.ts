@@ -35,6 +35,7 @@ export async function transcribeKubectl(
 
 /** Ages, ports, versions and dates differ between any two runs; so do the blanks that align columns. */
 function comparable(text: string): string {
+  if (text.startsWith('{')) return JSON.stringify(withoutChance(JSON.parse(text)), undefined, 1);
   return (
     (withoutChance(text) as string)
       .replaceAll(/\b\d+(ms|s|m)\b/g, '<age>')

@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { applyScenarios } from './scenarios/apply.ts';
+import { customResourceScenarios, gadgetDefinition } from './scenarios/custom-resources.ts';
 import { listScenarios } from './scenarios/lists.ts';
 import { objectScenarios } from './scenarios/objects.ts';
 import { serviceScenarios } from './scenarios/services.ts';
 import { workloadScenarios } from './scenarios/workloads.ts';
 import { type ServerUnderTest, startEmbeddedServer, startRealServer } from './server-under-test.ts';
+import { define } from './define.ts';
 import { transcribe } from './transcript.ts';
 
 const scenarios = [
@@ -15,6 +17,7 @@ const scenarios = [
   ...objectScenarios,
   ...applyScenarios,
   ...listScenarios,
+  ...customResourceScenarios,
 ];
 
 describe.runIf(await isAvailable(prepareKubernetes))(
@@ -25,6 +28,7 @@ describe.runIf(await isAvailable(prepareKubernetes))(
 
     beforeAll(async () => {
       [embedded, real] = await Promise.all([startEmbeddedServer(), startRealServer()]);
+      await Promise.all([embedded, real].map((server) => define(server, gadgetDefinition)));
     });
 
     afterAll(async () => {

@@ -36,14 +36,14 @@ const ipv6 = /\bfd00:96::[0-9a-f]{1,4}\b/g;
 export function withoutChance(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) {
     const items = value.map((item) => withoutChance(item, name));
-    // Some causes come twice from a real server, where two of its checks look at the same thing.
-    return name === 'causes' ? distinct(items) : items;
+    return name === 'causes' || name === 'managedFields' ? sortedDistinct(items) : items;
   }
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
       Object.entries(value)
-        // The descriptions of columns and schemas are text for people, which we do not copy.
-        .filter(([key]) => key !== 'description')
+        // Descriptions of columns and schemas are text for people, which we do not copy; a hash of how
+        // objects are stored is the server's own business.
+        .filter(([key]) => key !== 'description' && key !== 'storageVersionHash')
         .map(([key, field]) => [key, withoutChance(field, key)]),
     );
   }
@@ -51,7 +51,7 @@ export function withoutChance(value: unknown, name = ''): unknown {
   if (name === 'nodePort' || name === 'healthCheckNodePort') return `<${name}>`;
   if (typeof value !== 'string') return value;
   if (name === 'cells' && age.test(value)) return '<age>';
-  return value
+  return sortedCauses(value)
     .replace(/(json parse error: ).*/s, '$1…')
     .replace(/(continue key is not valid: ).*/s, '$1…')
     .replace(/( in scheme).*/s, '$1')
@@ -64,7 +64,30 @@ export function withoutChance(value: unknown, name = ''): unknown {
     .replaceAll(ipv6, '<ip>');
 }
 
-const distinct = (items: readonly unknown[]) =>
-  [...new Set(items.map((item) => JSON.stringify(item)))].map(
-    (text) => JSON.parse(text) as unknown,
+/**
+ * A real server finds causes in an order that is not always the same, and some of them twice; it sorts
+ * owners by time, so that their order depends on where a second ends.
+ */
+const sortedDistinct = (items: readonly unknown[]): readonly unknown[] =>
+  [...new Set(items.map((item) => JSON.stringify(inKeyOrder(item))))]
+    .sort()
+    .map((text) => JSON.parse(text) as unknown);
+
+function inKeyOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inKeyOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, field]) => [key, inKeyOrder(field)]),
+  );
+}
+
+/** The message of a refusal lists its causes too: `… is invalid: [a, b]`. */
+const sortedCauses = (message: string) =>
+  message.replace(/(?<= is invalid: \[).*(?=\]$)/s, (list) =>
+    list
+      .split(/, (?=[a-z]+[.:[])/)
+      .sort()
+      .join(', '),
   );

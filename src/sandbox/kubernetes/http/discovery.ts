@@ -1,6 +1,6 @@
 import { scaleKind } from '../cluster/scale.ts';
 import type { ServedResource } from '../cluster/served-resource.ts';
-import { apiVersionOf, type ResourceDefinition } from '../resource-definition.ts';
+import { apiVersionOf } from '../resource-definition.ts';
 
 const allVerbs = [
   'create',
@@ -9,6 +9,17 @@ const allVerbs = [
   'get',
   'list',
   'patch',
+  'update',
+  'watch',
+];
+/** The same verbs, in the order in which custom resources list them. */
+const customVerbs = [
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'create',
   'update',
   'watch',
 ];
@@ -25,12 +36,13 @@ interface SubresourceEntry {
   readonly kind: Kind;
 }
 
-function subresourcesOf(definition: ResourceDefinition): SubresourceEntry[] {
+function subresourcesOf({ definition, isCustom }: ServedResource): SubresourceEntry[] {
   const { group, version, kind } = definition;
-  return [
+  const entries = [
     ...(definition.scale === undefined ? [] : [{ name: 'scale', kind: scaleKind }]),
     ...(definition.statusSubresource ? [{ name: 'status', kind: { group, version, kind } }] : []),
   ];
+  return isCustom ? entries.reverse() : entries;
 }
 
 /** The versions of each group, the preferred one first, in the order in which they are served. */
@@ -44,11 +56,12 @@ function versionsByGroup(served: readonly ServedResource[]): Map<string, string[
   return groups;
 }
 
-const definitionsAt = (served: readonly ServedResource[], group: string, version: string) =>
+const servedAt = (served: readonly ServedResource[], group: string, version: string) =>
   served
-    .map(({ definition }) => definition)
-    .filter((definition) => definition.group === group && definition.version === version)
-    .sort((a, b) => (a.plural < b.plural ? -1 : 1));
+    .filter(({ definition }) => definition.group === group && definition.version === version)
+    .sort((a, b) => (a.definition.plural < b.definition.plural ? -1 : 1));
+
+const verbsOf = ({ isCustom }: ServedResource) => (isCustom ? customVerbs : allVerbs);
 
 /** `/api` and `/apis` in one document each, as current clients ask for them. */
 export function aggregatedDiscovery(served: readonly ServedResource[], core: boolean): object {
@@ -61,22 +74,23 @@ export function aggregatedDiscovery(served: readonly ServedResource[], core: boo
       metadata: { ...(core ? {} : { name: group }), creationTimestamp: null },
       versions: versions.map((version) => ({
         version,
-        resources: definitionsAt(served, group, version).map(aggregatedResource),
+        resources: servedAt(served, group, version).map(aggregatedResource),
         freshness: 'Current',
       })),
     })),
   };
 }
 
-function aggregatedResource(definition: ResourceDefinition): object {
+function aggregatedResource(served: ServedResource): object {
+  const { definition } = served;
   const { group, version, kind } = definition;
-  const subresources = subresourcesOf(definition);
+  const subresources = subresourcesOf(served);
   return {
     resource: definition.plural,
     responseKind: { group, version, kind },
     scope: definition.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: definition.singular,
-    verbs: allVerbs,
+    verbs: verbsOf(served),
     ...(definition.shortNames.length === 0 ? {} : { shortNames: definition.shortNames }),
     ...(definition.categories.length === 0 ? {} : { categories: definition.categories }),
     ...(subresources.length === 0
@@ -129,18 +143,18 @@ export function resourceList(
   group: string,
   version: string,
 ): object | undefined {
-  const definitions = definitionsAt(served, group, version);
-  if (definitions.length === 0) return undefined;
+  const members = servedAt(served, group, version);
+  if (members.length === 0) return undefined;
   return {
     kind: 'APIResourceList',
     ...(group === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: apiVersionOf({ group, version }),
-    resources: definitions.flatMap((definition) => [
-      resourceEntry(definition),
-      ...subresourcesOf(definition).map(({ name, kind }) => ({
-        name: `${definition.plural}/${name}`,
+    resources: members.flatMap((member) => [
+      resourceEntry(member),
+      ...subresourcesOf(member).map(({ name, kind }) => ({
+        name: `${member.definition.plural}/${name}`,
         singularName: '',
-        namespaced: definition.namespaced,
+        namespaced: member.definition.namespaced,
         ...(kind.group === group ? {} : { group: kind.group, version: kind.version }),
         kind: kind.kind,
         verbs: subresourceVerbs,
@@ -149,13 +163,14 @@ export function resourceList(
   };
 }
 
-function resourceEntry(definition: ResourceDefinition): object {
+function resourceEntry(served: ServedResource): object {
+  const { definition } = served;
   return {
     name: definition.plural,
     singularName: definition.singular,
     namespaced: definition.namespaced,
     kind: definition.kind,
-    verbs: allVerbs,
+    verbs: verbsOf(served),
     ...(definition.shortNames.length === 0 ? {} : { shortNames: definition.shortNames }),
     ...(definition.categories.length === 0 ? {} : { categories: definition.categories }),
   };

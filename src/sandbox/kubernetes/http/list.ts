@@ -93,8 +93,10 @@ export async function* serializeList(
   isCustom: boolean,
   { items, metadata }: Page,
 ): AsyncGenerator<string> {
+  // Lists of custom resources always say whether they go on.
+  const shown = isCustom ? { continue: '', ...metadata } : metadata;
   const kind = definition.listKind ?? `${definition.kind}List`;
-  yield `{"kind":"${kind}","apiVersion":"${apiVersionOf(definition)}","metadata":${JSON.stringify(metadata)},"items":[`;
+  yield `{"kind":"${kind}","apiVersion":"${apiVersionOf(definition)}","metadata":${JSON.stringify(shown)},"items":[`;
   for (let start = 0; start < items.length; start += itemsPerChunk) {
     const chunk = items
       .slice(start, start + itemsPerChunk)

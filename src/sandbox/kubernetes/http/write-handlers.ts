@@ -131,8 +131,14 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
 
 function patchType({ served, request }: Call): PatchType {
   const type = patchTypes[mediaType(request.headers['content-type'])];
-  if (type === undefined || (type === 'strategic' && served.isCustom)) {
+  if (type === undefined) {
     throw new ApiError('UnsupportedMediaType', '415: Unsupported Media Type', {});
+  }
+  if (type === 'strategic' && served.isCustom) {
+    throw new ApiError(
+      'UnsupportedMediaType',
+      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+    );
   }
   return type;
 }

@@ -89,24 +89,30 @@ function checkEnum(schema: Schema, value: unknown, path: string): Outcome {
 
 function checkString(schema: Schema, value: string, path: string): Outcome {
   const errors: FieldError[] = [];
-  const length = Array.from(value).length;
-  if (schema.maxLength !== undefined && length > schema.maxLength) {
-    errors.push(tooLong(fieldName(path), schema.maxLength));
-  }
-  if (schema.minLength !== undefined && length < schema.minLength) {
-    const detail = `${path} in body should be at least ${schema.minLength} chars long`;
-    errors.push(invalid(fieldName(path), value, detail));
-  }
-  if (schema.pattern !== undefined && compiledPattern(schema.pattern)?.test(value) === false) {
-    const detail = `${path} in body should match '${schema.pattern}'`;
-    errors.push(invalid(fieldName(path), value, detail));
-  }
+  const bounds = stringError(schema, value, path);
+  if (bounds !== undefined) errors.push(bounds);
   const { format } = schema;
   if (format !== undefined && isCheckedFormat(format) && !fitsFormat(format, value)) {
     const detail = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
     errors.push(typeInvalid(fieldName(path), value, detail));
   }
   return outcome(errors);
+}
+
+/** Length and pattern are looked at until one of them does not fit. */
+function stringError(schema: Schema, value: string, path: string): FieldError | undefined {
+  const length = Array.from(value).length;
+  if (schema.maxLength !== undefined && length > schema.maxLength) {
+    return tooLong(fieldName(path), schema.maxLength);
+  }
+  if (schema.minLength !== undefined && length < schema.minLength) {
+    const detail = `${path} in body should be at least ${schema.minLength} chars long`;
+    return invalid(fieldName(path), value, detail);
+  }
+  if (schema.pattern !== undefined && compiledPattern(schema.pattern)?.test(value) === false) {
+    return invalid(fieldName(path), value, `${path} in body should match '${schema.pattern}'`);
+  }
+  return undefined;
 }
 
 const int32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
