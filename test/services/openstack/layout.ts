@@ -15,6 +15,11 @@ export interface CloudSettings {
   /** Forces pages of this size on every list. */
   readonly pageSize: number | undefined;
   readonly healthIntervalSeconds: number;
+  /**
+   * Keeps a defect of Octavia 11.0.0 that real clouds have: what is created below a load balancer in
+   * the same request stays in PENDING_CREATE although the load balancer becomes ACTIVE.
+   */
+  readonly populatedCreateDefect: boolean;
 }
 
 export const defaultSettings: CloudSettings = {
@@ -22,6 +27,7 @@ export const defaultSettings: CloudSettings = {
   tokenCacheSeconds: 300,
   pageSize: undefined,
   healthIntervalSeconds: 1,
+  populatedCreateDefect: false,
 };
 
 export const region = 'RegionOne';

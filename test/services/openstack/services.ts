@@ -122,6 +122,7 @@ const commands: Readonly<
       CAUSEWAY_DOWN_MEMBERS: downMembersFile(layout),
       CAUSEWAY_COMPUTE_BROKEN: computeBrokenFile(layout),
       CAUSEWAY_HEALTH_INTERVAL: String(settings.healthIntervalSeconds),
+      CAUSEWAY_AS_SHIPPED: settings.populatedCreateDefect ? '1' : '',
     },
     url: `${layout.loadBalancerUrl}/`,
   }),

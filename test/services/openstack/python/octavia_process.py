@@ -8,6 +8,7 @@ Environment:
   CAUSEWAY_OCTAVIA_CONF     the configuration file
   CAUSEWAY_DOWN_MEMBERS     a file of `address:port` lines: monitored members to report as down
   CAUSEWAY_HEALTH_INTERVAL  seconds between two reports
+  CAUSEWAY_AS_SHIPPED       if set, a known defect of 11.0.0 stays (see MarkAllActive)
 """
 import os
 import threading
@@ -24,13 +25,32 @@ application = app.setup_app(
 # The controller's modules read the configuration while they are imported: not before setup_app.
 from octavia.amphorae.drivers.health import heartbeat_udp  # noqa: E402
 from octavia.controller.queue.v2 import consumer  # noqa: E402
+from octavia.controller.worker.v2.tasks import database_tasks  # noqa: E402
 from octavia.db import api as database  # noqa: E402
 from octavia.db import models  # noqa: E402
 from octavia.db import repositories  # noqa: E402
 
-consumer.ConsumerService(0, cfg.CONF).run()
 
 LOG = logging.getLogger('octavia.simulated_amphora')
+
+
+class MarkAllActive(database_tasks.MarkLBActiveInDB):
+    """What other versions do at the end of a create.
+
+    11.0.0 loses the listeners on the way to its flow (ControllerWorker.run_flow drops the keyword
+    arguments), so everything below a load balancer that was created in one request stays in
+    PENDING_CREATE for good, although the load balancer itself becomes ACTIVE.
+    """
+
+    def __init__(self, mark_subobjects=True, **kwargs):
+        super().__init__(mark_subobjects=mark_subobjects, **kwargs)
+
+
+if not os.environ.get('CAUSEWAY_AS_SHIPPED'):
+    database_tasks.MarkLBActiveInDB = MarkAllActive
+
+consumer.ConsumerService(0, cfg.CONF).run()
+
 IDLE = {'tx': 0, 'rx': 0, 'conns': 0, 'totconns': 0, 'ereq': 0}
 
 

@@ -1,0 +1,125 @@
+import { serviceActor } from './actor.ts';
+import { assemble } from './assemble.ts';
+import { cloudsYaml, openrc } from './client-files.ts';
+import { Faults } from './faults.ts';
+import { ServiceServer, type RequestRecord } from './http/service-server.ts';
+import type { Keystone } from './keystone/api.ts';
+import type { NeutronState } from './neutron/state.ts';
+import type { OctaviaApi } from './octavia/api.ts';
+import { refreshHealth } from './octavia/health.ts';
+import { createLoadBalancer } from './octavia/load-balancers.ts';
+import type { FailureRule, Provisioning } from './octavia/provisioning.ts';
+import type { LoadBalancerRow } from './octavia/rows.ts';
+import type { OctaviaState } from './octavia/state.ts';
+import { accounts } from './seed.ts';
+import { readSettings, type EmbeddedOptions } from './settings.ts';
+
+/** Keystone, Neutron and Octavia in this process, over HTTP on the loopback address. */
+export interface EmbeddedOpenStack {
+  /** Keystone's, with `/v3`. */
+  readonly authUrl: string;
+  readonly networkUrl: string;
+  readonly loadBalancerUrl: string;
+  readonly region: string;
+  readonly accounts: typeof accounts;
+  /** The text of a clouds.yaml with one cloud for each account. */
+  readonly cloudsYaml: string;
+  /** The text of a shell file that sets OS_* for the account `demo`. */
+  readonly openrc: string;
+  readonly faults: Faults;
+  /** The state itself, for seeds and for tests that look behind the API. */
+  readonly keystone: Keystone;
+  readonly neutron: NeutronState;
+  readonly octavia: OctaviaState;
+  readonly provisioning: Provisioning;
+  /** Makes a load balancer that is ACTIVE at once. The values are those of the API's request. */
+  addLoadBalancer(projectId: string, values: Readonly<Record<string, unknown>>): LoadBalancerRow;
+  /** Makes a monitored member fail its checks, or pass them again. Written `address:port`. */
+  setMemberDown(member: string, isDown?: boolean): void;
+  /** While broken, new load balancers end in ERROR. */
+  setComputeBroken(isBroken: boolean): void;
+  /** Calls back after each request; answers with a function that ends it. */
+  onRequest(listener: (record: RequestRecord) => void): () => void;
+  stop(): Promise<void>;
+}
+
+export async function startEmbeddedOpenStack(
+  options: EmbeddedOptions = {},
+): Promise<EmbeddedOpenStack> {
+  const settings = readSettings(options);
+  const { clock, region } = settings;
+  const { keystone, neutron, octavia, networking } = assemble(settings);
+  const faults = new Faults();
+  const serve = (name: 'identity' | 'network' | 'load-balancer', port: number) =>
+    new ServiceServer({
+      service: name,
+      clock,
+      faults,
+      port,
+      handle: (call) =>
+        (name === 'identity' ? keystone : name === 'network' ? networking : octavia).handle(call),
+    });
+  const servers = [
+    serve('identity', settings.ports.identity),
+    serve('network', settings.ports.network),
+    serve('load-balancer', settings.ports.loadBalancer),
+  ] as const;
+  const [identityUrl, networkUrl, loadBalancerUrl] = (await Promise.all(
+    servers.map((server) => server.start()),
+  )) as [string, string, string];
+  const authUrl = `${identityUrl}/v3`;
+  keystone.catalog.add('identity', 'keystone', authUrl);
+  keystone.catalog.add('network', 'neutron', networkUrl);
+  if (settings.loadBalancing === 'octavia')
+    keystone.catalog.add('load-balancer', 'octavia', loadBalancerUrl);
+
+  return {
+    authUrl,
+    networkUrl,
+    loadBalancerUrl,
+    region,
+    accounts,
+    cloudsYaml: cloudsYaml(authUrl, region),
+    openrc: openrc(authUrl, region),
+    faults,
+    keystone,
+    neutron,
+    octavia: octavia.state,
+    provisioning: octavia.parts.provisioning,
+    ...loadBalancerControls(octavia),
+    onRequest: (listener) => {
+      const ends = servers.map((server) => server.onRequest(listener));
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    async stop() {
+      octavia.parts.provisioning.stop();
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+}
+
+function loadBalancerControls(
+  octavia: OctaviaApi,
+): Pick<EmbeddedOpenStack, 'addLoadBalancer' | 'setMemberDown' | 'setComputeBroken'> {
+  const { state, parts } = octavia;
+  const brokenCompute: FailureRule = ({ kind }) => kind === 'create';
+  let mend: (() => void) | undefined;
+  return {
+    addLoadBalancer(projectId, values) {
+      const row = createLoadBalancer(octavia, values, serviceActor(projectId));
+      parts.provisioning.settle(row);
+      return row;
+    },
+    setMemberDown(member, isDown = true) {
+      if (isDown) state.membersDown.add(member);
+      else state.membersDown.delete(member);
+      for (const loadBalancer of state.loadBalancers.all()) refreshHealth(state, loadBalancer);
+    },
+    setComputeBroken(isBroken) {
+      mend?.();
+      mend = isBroken ? parts.provisioning.failWhen(brokenCompute) : undefined;
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import { addAdministrationRoutes } from './administration.ts';
+import { Keystone, type KeystoneOptions } from './api.ts';
+import { addApplicationCredentialRoutes } from './application-credentials.ts';
+import { addTokenRoutes } from './token-routes.ts';
+
+/** Keystone without anybody in it. */
+export function createKeystone(options: KeystoneOptions): Keystone {
+  const keystone = new Keystone(options);
+  addTokenRoutes(keystone);
+  addAdministrationRoutes(keystone);
+  addApplicationCredentialRoutes(keystone);
+  return keystone;
+}

@@ -1,0 +1,93 @@
+export type ProvisioningStatus =
+  | 'ACTIVE'
+  | 'ERROR'
+  | 'PENDING_CREATE'
+  | 'PENDING_UPDATE'
+  | 'PENDING_DELETE';
+
+export type OperatingStatus =
+  | 'ONLINE'
+  | 'OFFLINE'
+  | 'DEGRADED'
+  | 'ERROR'
+  | 'NO_MONITOR'
+  | 'DRAINING';
+
+/** What every object of a load balancer has. */
+export interface OctaviaRow {
+  readonly id: string;
+  name: string;
+  readonly project_id: string;
+  admin_state_up: boolean;
+  provisioning_status: ProvisioningStatus;
+  operating_status: OperatingStatus;
+  tags: readonly string[];
+  readonly created_at: string;
+  updated_at: string | null;
+}
+
+export interface LoadBalancerRow extends OctaviaRow {
+  description: string;
+  readonly provider: string;
+  readonly flavor_id: string | null;
+  readonly availability_zone: string | null;
+  readonly vip_address: string;
+  readonly vip_port_id: string;
+  readonly vip_subnet_id: string;
+  readonly vip_network_id: string;
+  vip_qos_policy_id: string | null;
+  /** The port was made for this load balancer and goes away with it. */
+  readonly ownsPort: boolean;
+  /** Ports and groups in Neutron that Octavia made for itself. */
+  readonly neutronIds: { readonly ports: readonly string[]; readonly groups: readonly string[] };
+}
+
+export interface ListenerRow extends OctaviaRow {
+  readonly loadbalancer_id: string;
+  description: string;
+  readonly protocol: string;
+  readonly protocol_port: number;
+  default_pool_id: string | null;
+  connection_limit: number;
+  timeout_client_data: number;
+  timeout_member_connect: number;
+  timeout_member_data: number;
+  timeout_tcp_inspect: number;
+  insert_headers: Readonly<Record<string, string>>;
+  allowed_cidrs: readonly string[] | null;
+  default_tls_container_ref: string | null;
+  sni_container_refs: readonly string[];
+}
+
+export interface PoolRow extends OctaviaRow {
+  readonly loadbalancer_id: string;
+  description: string;
+  readonly protocol: string;
+  lb_algorithm: string;
+  session_persistence: Readonly<Record<string, unknown>> | null;
+}
+
+export interface MemberRow extends OctaviaRow {
+  readonly pool_id: string;
+  readonly address: string;
+  readonly protocol_port: number;
+  weight: number;
+  backup: boolean;
+  readonly subnet_id: string | null;
+  monitor_address: string | null;
+  monitor_port: number | null;
+}
+
+export interface HealthMonitorRow extends OctaviaRow {
+  readonly pool_id: string;
+  readonly type: string;
+  delay: number;
+  timeout: number;
+  max_retries: number;
+  max_retries_down: number;
+  http_method: string | null;
+  url_path: string | null;
+  expected_codes: string | null;
+  http_version: number | null;
+  domain_name: string | null;
+}
