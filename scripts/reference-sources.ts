@@ -3,6 +3,7 @@ import { allocatorMetricDefinitions } from '../src/ipam/allocator-metrics.ts';
 import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
 import { usageMetricDefinitions } from '../src/ipam/usage.ts';
 import { processMetrics } from '../src/observe/event-loop.ts';
+import { openStackMetricDefinitions } from '../src/openstack/metrics.ts';
 import { controllerMetrics } from '../src/runtime/controller-metrics.ts';
 import type { MetricDefinition } from '../src/runtime/metrics.ts';
 
@@ -16,6 +17,7 @@ export const configSchemas: Readonly<Record<string, z.ZodType>> = {
 export const allMetrics: readonly MetricDefinition[] = [
   ...allocatorMetricDefinitions,
   ...controllerMetrics,
+  ...openStackMetricDefinitions,
   ...processMetrics,
   ...usageMetricDefinitions,
 ];
