@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { allocatorMetricDefinitions } from '../src/ipam/allocator-metrics.ts';
 import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
 import { usageMetricDefinitions } from '../src/ipam/usage.ts';
+import { controllerSettings } from '../src/loadbalancer/settings.ts';
 import { processMetrics } from '../src/observe/event-loop.ts';
 import { openStackMetricDefinitions } from '../src/openstack/metrics.ts';
 import { controllerMetrics } from '../src/runtime/controller-metrics.ts';
@@ -9,6 +10,7 @@ import type { MetricDefinition } from '../src/runtime/metrics.ts';
 
 /** The settings of every command that has some, for the configuration reference. */
 export const configSchemas: Readonly<Record<string, z.ZodType>> = {
+  controller: controllerSettings,
   'ipam serve': ipamServerSettings,
   'ipam (as a client)': ipamClientSettings,
 };

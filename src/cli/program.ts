@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { completionCommand } from './completion.ts';
+import { controllerCommand } from './controller.ts';
 import { ipamCommand } from './ipam.ts';
 import { playgroundCommand } from './playground.ts';
 import { causewayVersion } from './version.ts';
@@ -13,7 +14,12 @@ export function buildProgram(): Command {
     .showHelpAfterError('(causeway COMMAND --help shows what it takes)')
     .showSuggestionAfterError()
     .enablePositionalOptions();
-  for (const command of [playgroundCommand(), ipamCommand(), completionCommand()]) {
+  for (const command of [
+    playgroundCommand(),
+    controllerCommand(),
+    ipamCommand(),
+    completionCommand(),
+  ]) {
     program.addCommand(command);
   }
   return program;

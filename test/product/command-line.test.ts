@@ -1,6 +1,8 @@
+import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram } from '../services/run-program.ts';
+import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 
 const launcher = path.join(import.meta.dirname, '..', '..', 'bin', 'causeway.js');
 const causeway = (...args: string[]) => runProgram(process.execPath, [launcher, ...args]);
@@ -25,4 +27,16 @@ test('an unknown command is a usage error with the nearest known one', async () 
 test('output that is not a terminal has no colours', async () => {
   const result = await causeway('--help');
   expect(result.stdout).not.toContain('\u001B[');
+});
+
+test('a mistake in the settings is told with its place and what was probably meant', async () => {
+  const directory = await scratchDirectory('settings');
+  const file = path.join(directory, 'controller.yaml');
+  await fs.writeFile(file, 'gateway:\n  enabled: true\n  adresses: [192.0.2.0/24]\n');
+  const result = await causeway('controller', '--config', file);
+  await removeDirectory(directory);
+  expect(result.code).toBe(3);
+  expect(result.stderr).toContain(
+    `${file}:3: gateway.adresses: unknown key; did you mean addresses?`,
+  );
 });
