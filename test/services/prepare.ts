@@ -20,6 +20,7 @@ const programs: readonly ProgramName[] = [
   'kube-apiserver',
   'kube-controller-manager',
   'kubectl',
+  'porcupine',
 ];
 
 /**

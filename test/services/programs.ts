@@ -44,6 +44,13 @@ const sources = {
     package: 'go.etcd.io/etcd/server/v3',
     ldflags: '',
   },
+  /** A linearizability checker with our model in it; count up the last part when the model changes. */
+  porcupine: {
+    module: 'porcupine',
+    version: '1.3.1-1',
+    package: 'causeway.dev/test/porcupine',
+    ldflags: '',
+  },
 } satisfies Record<string, ProgramSource>;
 
 export type ProgramName = keyof typeof sources;

@@ -2,6 +2,8 @@ import net from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
+  /** From now on nothing comes back: requests arrive, answers don't. */
+  mute(): void;
   /** Cuts every connection that is open, in the middle of whatever it carries. */
   cut(): void;
   close(): Promise<void>;
@@ -10,6 +12,7 @@ export interface TcpProxy {
 /** A way to a port of this machine that can be cut. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const open = new Set<net.Socket>();
+  let muted = false;
   const track = (socket: net.Socket, other: net.Socket) => {
     open.add(socket);
     socket.on('error', () => other.destroy());
@@ -23,7 +26,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     track(client, target);
     track(target, client);
     client.pipe(target);
-    target.pipe(client);
+    target.on('data', (chunk: Buffer) => {
+      if (!muted) client.write(chunk);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cut = () => {
@@ -31,6 +36,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   };
   return {
     port: (server.address() as net.AddressInfo).port,
+    mute: () => (muted = true),
     cut,
     async close() {
       cut();

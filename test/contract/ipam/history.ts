@@ -1,0 +1,127 @@
+import { IpamClient } from '../../../src/ipam/api/client.ts';
+import { Refusal } from '../../../src/ipam/refusal.ts';
+import { CausewayError } from '../../../src/domain/error.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { ensureProgram } from '../../services/programs.ts';
+import { runProgram } from '../../services/run-program.ts';
+import { never } from './server-under-test.ts';
+
+interface RecordedCall {
+  readonly client: number;
+  readonly begin: number;
+  readonly end: number;
+  readonly input: {
+    readonly kind: 'reserve' | 'free' | 'holdings';
+    readonly cluster: string;
+    readonly owner?: string;
+    readonly fence?: number;
+    readonly repeated: boolean;
+  };
+  readonly output: {
+    readonly result: string;
+    readonly address?: string;
+    readonly fence?: number;
+    readonly listed?: Readonly<Record<string, string>>;
+  };
+}
+
+type Output = RecordedCall['output'];
+type Input = Omit<RecordedCall['input'], 'repeated'>;
+
+/** Calls made to several servers, each with when it began and ended and what came of it. */
+export class History {
+  readonly calls: RecordedCall[] = [];
+
+  /** Sends until there is an answer, to one server after the other, and records it as one call. */
+  async record(
+    client: number,
+    servers: readonly IpamClient[],
+    input: Input,
+    attempt: (server: IpamClient) => Promise<Output>,
+  ): Promise<Output> {
+    const begin = nanoseconds();
+    for (let tries = 0; ; tries += 1) {
+      const server = servers[(client + tries) % servers.length];
+      if (server === undefined) throw new Error('no server');
+      try {
+        const output = await attempt(server);
+        const end = nanoseconds();
+        this.calls.push({ client, begin, end, input: { ...input, repeated: tries > 0 }, output });
+        return output;
+      } catch (error) {
+        const { code } = CausewayError.from(error);
+        const isTransient = code === 'unavailable' || code === 'timeout';
+        if (!isTransient || tries > 200) throw error;
+      }
+    }
+  }
+
+  /** What the independent judge says of the history. */
+  async judge(pool: number, quotas: Record<string, number>, timeoutSeconds = 60): Promise<string> {
+    const program = await ensureProgram('porcupine');
+    const history = { pool, quotas, timeoutSeconds, calls: this.calls };
+    const { stdout, stderr } = await runProgram(program, [], {
+      input: JSON.stringify(history),
+      timeoutMs: (timeoutSeconds + 30) * 1_000,
+    });
+    return stdout.trim() + stderr.trim();
+  }
+}
+
+/** Microseconds would do; the judge wants whole numbers. */
+const nanoseconds = () => Math.round(performance.now() * 1_000);
+
+export async function reserveOnce(
+  server: IpamClient,
+  site: string,
+  cluster: string,
+  uid: string,
+): Promise<Output> {
+  try {
+    const answer = await server.call(
+      'reserve',
+      { params: { site, cluster }, body: { uid } },
+      never,
+    );
+    if (answer.state !== 'held') return { result: answer.state };
+    const { addresses, fence } = answer.reservation;
+    return { result: 'held', address: addresses[0]?.address ?? '', fence };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { result: error.reason === 'pool-exhausted' ? 'exhausted' : error.reason };
+  }
+}
+
+export async function freeOnce(
+  server: IpamClient,
+  site: string,
+  cluster: string,
+  uid: string,
+  fence: number,
+): Promise<Output> {
+  try {
+    const params = { site, cluster, uid };
+    const query = { fence, withdrawn: 'true' as const };
+    const { freed } = await server.call('free', { params, query }, never);
+    return { result: freed.length === 0 ? 'absent' : 'freed' };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { result: error.reason === 'stale-fence' ? 'stale' : error.reason };
+  }
+}
+
+export async function listOnce(server: IpamClient, site: string, cluster: string): Promise<Output> {
+  const answer = await server.call('listReservations', { params: { site, cluster } }, never);
+  const listed = answer.items.map(({ uid, addresses }) => [uid, addresses[0]?.address ?? '']);
+  return { result: 'listed', listed: Object.fromEntries(listed) as Record<string, string> };
+}
+
+/** A client of one server that gives up soon, so that the next server is tried. */
+export function clientOf(url: string, token: string): IpamClient {
+  return new IpamClient({
+    urls: [url],
+    token: () => Promise.resolve(token),
+    clock: systemClock,
+    limitMs: 4_000,
+  });
+}

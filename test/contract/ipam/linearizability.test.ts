@@ -1,0 +1,194 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seededRandom, type Random } from '../../../src/runtime/random.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { ensureProgram } from '../../services/programs.ts';
+import { startTcpProxy } from '../../services/tcp-proxy.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { prepareSite, startFleet, type Fleet } from './fleet.ts';
+import { clientOf, freeOnce, History, listOnce, reserveOnce } from './history.ts';
+import { never } from './server-under-test.ts';
+
+const available = await isAvailable(async () => {
+  await ensureProgram('etcd');
+  await ensureProgram('porcupine');
+});
+
+/** The long version: IPAM_FAULT_SECONDS=600 npx vitest run test/contract/ipam/linearizability.test.ts */
+const seconds = Number(process.env['IPAM_FAULT_SECONDS'] ?? 25);
+const seed = Number(process.env['IPAM_FAULT_SEED'] ?? 1);
+const site = 'edge';
+const pool = 6;
+const quotas = { blue: 3, green: 3, red: 4 };
+const clusters = Object.keys(quotas) as (keyof typeof quotas)[];
+
+describe.skipIf(!available)('three servers on three etcd members', () => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await startFleet(3);
+  });
+  afterAll(() => fleet.stop());
+
+  test(
+    'every history is linearizable while servers, etcd and connections fail',
+    async () => {
+      const [client] = fleet.clients;
+      if (client === undefined) throw new Error('no client');
+      await prepareSite(client, site, '10.0.0.1-10.0.0.6', quotas);
+      const history = new History();
+      const end = performance.now() + seconds * 1_000;
+      const isOver = () => performance.now() > end;
+      const work = Array.from({ length: 9 }, (_, index) =>
+        runOwner(fleet, history, index, seededRandom(seed * 100 + index), isOver),
+      );
+      const faults = breakThings(fleet, seededRandom(seed), isOver);
+      await Promise.all([...work, faults]);
+      // What was acknowledged is there, on every server.
+      for (const [index, cluster] of clusters.flatMap((each) => [each, each, each]).entries()) {
+        await history.record(90 + (index % 3), fleet.clients, { kind: 'holdings', cluster }, (at) =>
+          listOnce(at, site, cluster),
+        );
+      }
+      const results = Object.groupBy(
+        history.calls,
+        ({ input, output }) => `${input.kind} ${output.result}`,
+      );
+      const counts = Object.entries(results).map(([name, calls]) => [name, calls?.length ?? 0]);
+      process.stderr.write(`${JSON.stringify(Object.fromEntries(counts))}\n`);
+      expect(Object.keys(results)).toEqual(
+        expect.arrayContaining([
+          'reserve held',
+          'reserve exhausted',
+          'reserve quota',
+          'free freed',
+          'free stale',
+        ]),
+      );
+      expect(await history.judge(pool, quotas)).toBe('ok');
+    },
+    (seconds + 150) * 1_000,
+  );
+
+  test('a server killed between commit and answer: the repeat gets the same address', async () => {
+    const [victim, other] = fleet.servers;
+    if (victim === undefined || other === undefined) throw new Error('no servers');
+    const witness = clientOf(other.url, fleet.token);
+    await prepareSite(witness, 'killed', '10.1.0.1-10.1.0.99', { blue: 50 });
+    const line = await startTcpProxy(victim.port);
+    const behind = clientOf(`http://127.0.0.1:${line.port}`, fleet.token);
+    await reserveOnce(behind, 'killed', 'blue', 'before');
+    line.mute();
+    const lost = reserveOnce(behind, 'killed', 'blue', 'lost').catch((error: unknown) => error);
+    const committed = await waitFor('the commit', async () => {
+      const { listed } = await listOnce(witness, 'killed', 'blue');
+      return listed?.['lost'];
+    });
+    victim.process.kill('SIGKILL');
+    line.cut();
+    expect(await lost).toMatchObject({ code: 'unavailable' });
+    expect(await reserveOnce(witness, 'killed', 'blue', 'lost')).toMatchObject({
+      result: 'held',
+      address: committed,
+    });
+    await victim.restart();
+    await Promise.all([witness.close(), behind.close(), line.close()]);
+  });
+
+  test('a server killed after a tombstone: nothing leaks, everything is swept', async () => {
+    const [victim, other] = fleet.servers;
+    if (victim === undefined || other === undefined) throw new Error('no servers');
+    const doomed = clientOf(victim.url, fleet.token);
+    const witness = clientOf(other.url, fleet.token);
+    await prepareSite(doomed, 'voided', '10.2.0.1-10.2.0.150', { blue: 200, green: 200 });
+    const fill = (client: typeof witness, cluster: string) =>
+      Promise.all(
+        Array.from({ length: 150 }, (_, index) =>
+          reserveOnce(client, 'voided', cluster, `u${index}`),
+        ),
+      );
+    await fill(doomed, 'blue');
+    const params = { site: 'voided', cluster: 'blue' };
+    const removed = await doomed.call(
+      'removeCluster',
+      { params, query: { withdrawn: 'true' } },
+      never,
+    );
+    victim.process.kill('SIGKILL');
+    expect(removed.addresses).toHaveLength(150);
+    const again = await fill(witness, 'green');
+    expect(new Set(again.map(({ address }) => address)).size).toBe(150);
+    await victim.restart();
+    await Promise.all([doomed.close(), witness.close()]);
+  });
+});
+
+/** One controller's work on its own owners: reserve, repeat, free, and free too late. */
+async function runOwner(
+  fleet: Fleet,
+  history: History,
+  client: number,
+  random: Random,
+  isOver: () => boolean,
+): Promise<void> {
+  const cluster = clusters[client % clusters.length] ?? 'blue';
+  const { clients } = fleet;
+  const fences = new Map<string, { now?: number; before?: number }>();
+  while (!isOver()) {
+    const owner = `owner-${client}-${Math.floor(random() * 2)}`;
+    const known = fences.get(owner) ?? {};
+    const choice = random();
+    if (choice < 0.5 || known.now === undefined) {
+      const output = await history.record(
+        client,
+        clients,
+        { kind: 'reserve', cluster, owner },
+        (at) => reserveOnce(at, site, cluster, owner),
+      );
+      if (output.result === 'held' && output.fence !== undefined)
+        fences.set(owner, { ...known, now: output.fence });
+    } else {
+      const late = choice > 0.9 && known.before !== undefined;
+      const fence = late ? (known.before ?? 0) : known.now;
+      const input = { kind: 'free' as const, cluster, owner, fence };
+      await history.record(client, clients, input, (at) =>
+        freeOnce(at, site, cluster, owner, fence),
+      );
+      if (!late) fences.set(owner, { before: fence });
+    }
+    await delay(random() * 20);
+  }
+}
+
+/** One fault after the other until the time is over; then everything is put right again. */
+async function breakThings(fleet: Fleet, random: Random, isOver: () => boolean): Promise<void> {
+  const { etcd, servers, lines } = fleet;
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+  const faults: (() => Promise<unknown>)[] = [
+    async () => {
+      const server = pick(servers);
+      server.process.kill('SIGKILL');
+      await server.restart();
+    },
+    async () => {
+      const server = pick(servers);
+      server.process.kill('SIGSTOP');
+      await delay(2_000);
+      server.process.kill('SIGCONT');
+    },
+    async () => {
+      const member = Math.floor(random() * 3);
+      etcd.signal(member, 'SIGKILL');
+      await etcd.restart(member);
+    },
+    () => etcd.moveLeader(Math.floor(random() * 3)),
+    () => etcd.compact(),
+    () => Promise.resolve(lines.forEach((line) => line.cut())),
+    () => Promise.resolve(pick(lines).cut()),
+  ];
+  for (let index = 0; !isOver(); index += 1) {
+    // Each at least once in order, then by chance.
+    const fault = faults[index] ?? pick(faults);
+    await fault().catch(() => undefined);
+    await delay(300 + random() * 700);
+  }
+}
