@@ -102,6 +102,16 @@ describe('removing a cluster', () => {
   });
 });
 
+test('a late free meant for a removed cluster does not reach the one after it', () => {
+  const desk = new Desk().withSite([pool(3)]).withCluster('a');
+  desk.take('a', 'u');
+  const late = desk.fenceOf('a', 'u');
+  desk.free('a', 'u', { fence: late });
+  desk.run(removeCluster({ site: 's', cluster: 'a', withdrawn: true }));
+  desk.withCluster('a').take('a', 'u');
+  expect(() => desk.free('a', 'u', { fence: late })).toThrow(refusal('stale-fence'));
+});
+
 describe('a silent cluster', () => {
   const selfWithdrawal = { afterMs: 10_000, graceMs: 5_000 };
 

@@ -13,7 +13,7 @@ import { keys } from './keys.ts';
 import type { Write } from './ledger.ts';
 import type { ClusterRecord, CredentialRecord, TombstoneRecord } from './records.ts';
 import { refuseIfMoved, reserveFor, type ReserveAnswer, type Reservation } from './reserve.ts';
-import type { Kept } from './site-view.ts';
+import type { Kept, SiteView } from './site-view.ts';
 import type { View } from './view.ts';
 
 interface OnCluster {
@@ -55,7 +55,7 @@ export function createCluster(request: CreateClusterRequest): Decide<CreateClust
       const site = findSite(view, request.site);
       refuseIfMoved(site);
       const known = site.view.clusters.get(request.cluster);
-      const cluster = known ?? newCluster(request, moment.now);
+      const cluster = known ?? newCluster(request, site.view, moment.now);
       const address = reserveControlPlane(request, site, cluster, moment);
       if (address.kind === 'busy' || address.kind === 'refuse') return address;
       const credential = firstCredential(request, cluster.record, moment.now);
@@ -92,10 +92,20 @@ export function createCluster(request: CreateClusterRequest): Decide<CreateClust
     });
 }
 
-function newCluster(request: CreateClusterRequest, now: number): Kept<ClusterRecord> {
+function newCluster(
+  request: CreateClusterRequest,
+  view: SiteView,
+  now: number,
+): Kept<ClusterRecord> {
   const { site, cluster: name, id, epoch, quota, selfWithdrawal, imported } = request;
   const settings = { quota, selfWithdrawal, imported };
-  const record = { site, name, id, epoch, sequence: 0, ...settings, createdAt: now };
+  // From the time and not from 0, and above what was just removed: a fence of an earlier cluster of
+  // this name never comes again.
+  const earlier = [...view.tombstones.values()]
+    .filter(({ record }) => record.cluster === name)
+    .map(({ record }) => record.sequence + 1);
+  const sequence = Math.max(now, ...earlier);
+  const record = { site, name, id, epoch, sequence, ...settings, createdAt: now };
   return { key: keys.cluster(site, name), revision: 0, record };
 }
 
@@ -245,6 +255,7 @@ function tombstoneOf(
   const record: TombstoneRecord = {
     cluster: cluster.name,
     epoch: cluster.epoch,
+    sequence: cluster.sequence,
     at: now,
     until: now + (withdrawn ? quarantineMs : unconfirmedQuarantineMs),
   };

@@ -78,7 +78,7 @@ export const clusterRecordSchema = z.looseObject({
   id: identifierSchema,
   /** What the cluster holds belongs to its epoch. Reclaiming begins a new one. */
   epoch: identifierSchema,
-  /** Grows with every change of what the cluster holds. */
+  /** Grows with every change of what the cluster holds; starts at the time of its creation. */
   sequence: z.int().min(0),
   quota: z.int().min(0).max(1_000_000).optional(),
   selfWithdrawal: selfWithdrawalSchema.optional(),
@@ -135,6 +135,8 @@ export type AddressRecord = HeldAddress | RestingAddress;
 export const tombstoneRecordSchema = z.looseObject({
   cluster: clusterNameSchema,
   epoch: identifierSchema,
+  /** The cluster's, when the epoch ended. */
+  sequence: z.int(),
   at: z.number(),
   /** Until when the addresses of the epoch rest. */
   until: z.number(),

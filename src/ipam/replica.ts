@@ -10,7 +10,8 @@ import { Housekeeper } from './housekeeper.ts';
 import type { Ledger } from './ledger.ts';
 import { usageGauges } from './usage.ts';
 
-export interface ReplicaOptions extends Pick<ApiOptions, 'host' | 'port' | 'tls' | 'rateLimit'> {
+export interface ReplicaOptions
+  extends Pick<ApiOptions, 'host' | 'port' | 'tls' | 'rateLimit' | 'strangerLimit'> {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;

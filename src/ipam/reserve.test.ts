@@ -12,7 +12,7 @@ describe('a reservation', () => {
     const desk = new Desk().withSite([fourAddresses]).withCluster('a');
     const first = desk.reserve('a', { uid: 'u' });
     expect(desk.reserve('a', { uid: 'u' })).toEqual(first);
-    expect(first).toMatchObject({ state: 'held', reservation: { fence: 1 } });
+    expect(first).toMatchObject({ state: 'held', reservation: { fence: desk.now + 1 } });
   });
 
   test('gives different owners different addresses until none is left', () => {

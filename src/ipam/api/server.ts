@@ -38,6 +38,8 @@ export interface ApiOptions {
       }
     | undefined;
   readonly rateLimit: RateLimit;
+  /** For requests without a valid credential, by source: nobody gets to guess. */
+  readonly strangerLimit?: RateLimit;
 }
 
 export interface ApiServer {
@@ -48,7 +50,6 @@ export interface ApiServer {
 /** What the API is called, in a header of every answer; a client may tell its own. */
 export const apiVersion = '1.0';
 const largestBody = 1024 * 1024;
-/** For requests without a valid credential, by source: nobody gets to guess. */
 const strangers: RateLimit = { perSecond: 5, burst: 50 };
 
 export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
@@ -71,7 +72,7 @@ export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
   }) as unknown as FastifyInstance;
   const limits = {
     known: new RateLimiter(options.rateLimit, options.clock),
-    strangers: new RateLimiter(strangers, options.clock),
+    strangers: new RateLimiter(options.strangerLimit ?? strangers, options.clock),
   };
   const document = openApiDocument();
   app.get('/openapi.json', () => document);

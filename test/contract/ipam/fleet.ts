@@ -1,4 +1,4 @@
-import { IpamClient } from '../../../src/ipam/api/client.ts';
+import type { IpamClient } from '../../../src/ipam/api/client.ts';
 import { EtcdLedger } from '../../../src/ipam/etcd-ledger.ts';
 import { createOperator } from '../../../src/ipam/init.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
