@@ -145,10 +145,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     this.#mustCheckHistory = false;
     if (this.#resourceVersion === undefined) {
       this.#enter('listing');
-      if (this.#canStreamLists) {
-        await this.#streamListAndWatch(signal);
-        return;
-      }
+      if (this.#canStreamLists && (await this.#streamListAndWatch(signal))) return;
       await this.#listPages(signal);
     }
     await this.#watch(signal);
@@ -189,8 +186,8 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     await this.#loaded(found, version);
   }
 
-  /** The initial events make the list; the same stream goes on as the watch. */
-  async #streamListAndWatch(signal: AbortSignal): Promise<void> {
+  /** The initial events make the list; the same stream goes on as the watch. False where that is not known. */
+  async #streamListAndWatch(signal: AbortSignal): Promise<boolean> {
     const found = new Map<string, P>();
     let isInitial = true;
     const idleTimeoutMs = () => (isInitial ? initialSilenceMs : watchSilenceMs);
@@ -208,12 +205,18 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
         this.#measure();
       }
     } catch (error) {
-      if (isInitial && isAboutStreaming(error)) this.#canStreamLists = false;
-      throw error;
+      if (!isInitial || !isAboutStreaming(error)) throw error;
+      this.#log.info(
+        { error: CausewayError.from(error) },
+        'lists cannot be streamed: reading pages',
+      );
+      this.#canStreamLists = false;
+      return false;
     }
     if (isInitial) {
       throw new KubeError('unavailable', 'the server ended the watch before its list was complete');
     }
+    return true;
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
