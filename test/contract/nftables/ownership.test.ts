@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { diff, replacement } from '../../../src/nftables/diff.ts';
+import type { Driver, ForeignChange } from '../../../src/nftables/driver.ts';
+import { buildRuleset } from '../../../src/nftables/layout.ts';
+import { MemoryDriver } from '../../../src/nftables/memory-driver.ts';
+import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
+import { NftDriver } from '../../../src/nftables/nft-driver.ts';
+import { isEmpty } from '../../../src/nftables/transaction.ts';
+import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
+import { everything } from './sample.ts';
+
+const table = 'contract';
+const wanted = buildRuleset(everything(table));
+const strangersEdit = ['add', 'element', 'inet', table, 'addresses4', '{ 198.51.100.1 }'];
+
+let network: TestNetwork;
+let host: Host;
+let nextHost = 1;
+
+describe.skipIf(!canUseNamespaces())('our table', () => {
+  beforeAll(async () => {
+    network = await TestNetwork.create();
+  });
+  afterAll(() => network.remove());
+  beforeEach(async () => {
+    host = await network.host(`h${nextHost}`);
+    nextHost += 1;
+  });
+
+  describe('where the kernel lets us own it', () => {
+    const open = () => NetlinkDriver.open({ table, networkNamespace: host.path });
+
+    test('cannot be edited, removed or flushed by others', async () => {
+      const driver = await open();
+      try {
+        await driver.apply(replacement(wanted));
+        expect(driver.isOwned).toBe(true);
+        expect((await host.attempt('nft', strangersEdit)).code).not.toBe(0);
+        expect((await host.attempt('nft', ['delete', 'table', 'inet', table])).code).not.toBe(0);
+        await host.run('nft', 'flush', 'ruleset');
+        expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
+      } finally {
+        await driver.close();
+      }
+    });
+
+    test('outlives the process and is taken over as it is', async () => {
+      const first = await open();
+      await first.apply(replacement(wanted));
+      await first.close();
+      const second = await open();
+      try {
+        expect(second.isOwned).toBe(true);
+        expect(isEmpty(diff(await second.read(), wanted))).toBe(true);
+        expect((await host.attempt('nft', strangersEdit)).code).not.toBe(0);
+      } finally {
+        await second.close();
+      }
+    });
+
+    test('is not taken from a process that is alive', async () => {
+      const driver = await open();
+      await driver.apply(replacement(wanted));
+      await expect(open()).rejects.toMatchObject({ code: 'conflict' });
+      await driver.close();
+    });
+
+    test('replaces one that was made without ownership', async () => {
+      await new NftDriver({ table, networkNamespace: host.path }).apply(replacement(wanted));
+      const driver = await open();
+      expect(driver.isOwned).toBe(false);
+      await driver.apply(replacement(wanted));
+      expect(driver.isOwned).toBe(true);
+      await driver.close();
+    });
+  });
+
+  const watched: readonly { name: string; open: () => Promise<Driver> }[] = [
+    {
+      name: 'nft',
+      open: () => Promise.resolve(new NftDriver({ table, networkNamespace: host.path })),
+    },
+    {
+      name: 'netlink without ownership',
+      open: () => NetlinkDriver.open({ table, networkNamespace: host.path, own: false }),
+    },
+  ];
+
+  describe.each(watched)('with the $name driver', ({ open }) => {
+    test("is watched: a stranger's change shows, ours and other tables' do not", async () => {
+      const driver = await open();
+      await driver.apply(replacement(wanted));
+      const stop = new AbortController();
+      const changes = driver.watch(stop.signal)[Symbol.asyncIterator]();
+      const first = changes.next();
+      await waitForListener(host);
+      await host.attempt('nft', ['add', 'table', 'ip', 'other']);
+      await driver.apply({ table, operations: [{ op: 'flush-set', set: 'hairpin4' }] });
+      await host.run('nft', 'delete', 'table', 'inet', table);
+      // The kernel announces the table's contents first. Our own flush would have come before it.
+      const { value } = (await first) as { value: ForeignChange };
+      expect(value).toMatchObject({ table, what: 'a rule was removed' });
+      await driver.apply(replacement(wanted));
+      expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
+      stop.abort();
+      expect((await changes.next()).done).toBe(true);
+      await driver.close();
+    });
+  });
+
+  test('is not changed on the ground of an old reading', async () => {
+    const driver = await NetlinkDriver.open({ table, networkNamespace: host.path, own: false });
+    await driver.apply(replacement(wanted));
+    const present = await driver.read();
+    await host.run('nft', ...strangersEdit);
+    const late = diff(present, buildRuleset({ ...everything(table), services: [] }));
+    await expect(driver.apply(late)).rejects.toMatchObject({ code: 'conflict' });
+    await driver.close();
+  });
+
+  test('looks to nft as if nft had made it', async () => {
+    const netlink = await NetlinkDriver.open({ table, networkNamespace: host.path, own: false });
+    await netlink.apply(replacement(wanted));
+    const ours = await host.run('nft', 'list', 'table', 'inet', table);
+    await netlink.close();
+    await new NftDriver({ table, networkNamespace: host.path }).apply(replacement(wanted));
+    const theirs = await host.run('nft', 'list', 'table', 'inet', table);
+    expect(rulesOf(ours)).toEqual(rulesOf(theirs));
+    const bytecode = async () => host.run('nft', '--debug=netlink', 'list', 'table', 'inet', table);
+    const reference = expressionsOf(await bytecode());
+    const again = await NetlinkDriver.open({ table, networkNamespace: host.path, own: false });
+    await again.apply(replacement(wanted));
+    await again.close();
+    expect(expressionsOf(await bytecode()).length).toBe(reference.length);
+  });
+});
+
+test('the driver in memory shows what a stranger did', async () => {
+  const driver = new MemoryDriver(table);
+  await driver.apply(replacement(wanted));
+  driver.interfere([{ op: 'flush-set', set: 'addresses4' }]);
+  for await (const change of driver.watch(new AbortController().signal)) {
+    expect(change.table).toBe(table);
+    break;
+  }
+});
+
+/** Chains and their rules, without sets: nft prints the types of those by how they were declared. */
+function rulesOf(listing: string): string {
+  return listing.slice(listing.indexOf('\tchain '));
+}
+
+function expressionsOf(debug: string): string[] {
+  return debug.split('\n').filter((line) => line.trimStart().startsWith('['));
+}
+
+/** The kernel lists who listens to which group; group 7 is bit 6. */
+async function waitForListener(host: Host): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt += 1) {
+    const sockets = await host.run('cat', '/proc/net/netlink');
+    const isThere = sockets.split('\n').some((line) => {
+      const [, protocol, , groups = '0'] = line.trim().split(/\s+/);
+      return protocol === '12' && (Number.parseInt(groups, 16) & 0x40) !== 0;
+    });
+    if (isThere) return;
+  }
+  throw new Error('nobody listens');
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAddress as address } from '../../../src/domain/address.ts';
+import { parsePort as port } from '../../../src/domain/port.ts';
+import type { VirtualService } from '../../../src/nftables/virtual-service.ts';
+import { canUseNamespaces, type Host } from '../../services/namespaces.ts';
+import { endpoints, Lab, service, virtual4, whoAnswered, type Request } from './lab.ts';
+
+const chunks = 150;
+const whole = chunks * 16_384;
+
+/** Two gateways that share nothing but the ruleset: no state is passed between them. */
+describe.skipIf(!canUseNamespaces())('two gateways', () => {
+  let lab: Lab;
+  let first: Host;
+  let second: Host;
+
+  beforeAll(async () => {
+    lab = await Lab.create();
+    first = await lab.gateway(1);
+    second = await lab.gateway(2);
+    await lab.backend(1, 8080);
+    await lab.backend(2, 8080);
+    await lab.backend(3, 8080);
+    await lab.take(first);
+  });
+  afterAll(() => lab.remove());
+
+  const programBoth = (...services: VirtualService[]) =>
+    Promise.all([first, second].map((gateway) => lab.program(gateway, { services })));
+
+  const transfers = (from: number, count: number, say: string): Request[] =>
+    Array.from({ length: count }, (_, index) => ({
+      address: virtual4,
+      port: 80,
+      localPort: from + index,
+      say,
+      timeoutMs: 20_000,
+    }));
+
+  const move = async (from: Host, to: Host) => {
+    await lab.yield(from);
+    await lab.take(to);
+  };
+
+  test('hand over running downloads and uploads, and take them back, without a lost byte', async () => {
+    await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
+    const downloads = await lab.begin(lab.client, ...transfers(50_000, 10, `download ${chunks}`));
+    const uploads = await lab.begin(lab.client, ...transfers(51_000, 10, `upload ${chunks}`));
+    await move(first, second);
+    await move(second, first);
+    const down = await downloads.answers;
+    const up = await uploads.answers;
+    expect(down.map(({ bytes, error }) => error ?? bytes)).toEqual(down.map(() => whole));
+    expect(up.map(({ text, error }) => error ?? text)).toEqual(up.map(() => String(whole)));
+  });
+
+  test('accept an endpoint behind two ports, and serve both', async () => {
+    await programBoth(
+      service({ dispatch: endpoints(1, 2) }),
+      service({ dispatch: endpoints(1, 2), port: port(81) }),
+    );
+    const answers = await lab.ask(
+      lab.client,
+      { address: virtual4, port: 80 },
+      { address: virtual4, port: 81 },
+    );
+    expect(answers.every(({ text }) => text.startsWith('backend'))).toBe(true);
+  });
+
+  test("leave a backend's own connections alone, even from its service port", async () => {
+    await programBoth(service({ dispatch: endpoints(1) }));
+    await lab.serve(lab.client, 'outside', 9000);
+    const helper = await lab.network.host('pod');
+    await lab.network.join(helper, 'int', '10.78.0.31/24');
+    await helper.ip('route', 'add', 'default', 'via', '10.78.0.1');
+    await lab.client.ip('route', 'add', '10.78.0.0/24', 'via', '10.77.0.11');
+    await programBoth(
+      service({
+        dispatch: {
+          kind: 'slots',
+          endpoints: [{ address: address('10.78.0.31'), port: port(8080) }],
+        },
+      }),
+    );
+    const [answer] = await lab.ask(helper, { address: '10.77.0.100', port: 9000, localPort: 8080 });
+    expect(answer === undefined ? '' : whoAnswered(answer).client).toBe('10.78.0.31');
+  });
+
+  test('do not hand over what is masqueraded: the page on topologies says so', async () => {
+    await programBoth(service({ dispatch: endpoints(1), masquerade: 'always' }));
+    const requests = transfers(52_000, 3, `download ${chunks}`);
+    const { answers } = await lab.begin(
+      lab.client,
+      ...requests.map((request) => ({ ...request, timeoutMs: 4000 })),
+    );
+    await move(first, second);
+    const cut = await answers;
+    expect(cut.every(({ bytes }) => bytes < whole)).toBe(true);
+    await move(second, first);
+  });
+
+  test('send the same client to the same backend', async () => {
+    await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
+    const ask = async () => {
+      const requests = transfers(53_000, 30, 'who');
+      const answers = await lab.ask(lab.client, ...requests);
+      return answers.map((answer) => whoAnswered(answer).backend);
+    };
+    const before = await ask();
+    await first.run('conntrack', '-F');
+    await move(first, second);
+    await second.run('conntrack', '-F');
+    const after = await ask();
+    expect(after).toEqual(before);
+    expect(new Set(before).size).toBe(3);
+  });
+});

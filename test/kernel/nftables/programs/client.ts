@@ -1,0 +1,83 @@
+// Carries out the requests given as JSON and prints their results as JSON. See lab.ts for their form.
+
+import dgram from 'node:dgram';
+import net from 'node:net';
+import type { Answer, Request } from '../lab.ts';
+
+const requests = JSON.parse(process.argv[2] ?? '[]') as Request[];
+const answers = await Promise.all(requests.map((request) => carryOut(request)));
+process.stdout.write(`${JSON.stringify(answers)}\n`);
+process.exit(0);
+
+function carryOut(request: Request): Promise<Answer> {
+  return request.protocol === 'UDP' ? askByUdp(request) : askByTcp(request);
+}
+
+function askByTcp(request: Request): Promise<Answer> {
+  return new Promise((resolve) => {
+    const { address, port, localPort, timeoutMs = 2000, say = 'who' } = request;
+    const socket = net.connect({
+      host: address,
+      port,
+      ...(localPort === undefined ? {} : { localPort }),
+    });
+    let text = '';
+    let bytes = 0;
+    const finish = (error?: string) => {
+      clearTimeout(timer);
+      const ended = performance.now();
+      resolve(error === undefined ? { text, bytes, ended } : { text, bytes, ended, error });
+      socket.destroy();
+    };
+    const timer = setTimeout(() => finish('silence'), timeoutMs);
+    socket.on('connect', () => {
+      process.stderr.write('connected\n');
+      socket.write(`${say}\n`);
+      if (say.startsWith('upload')) upload(socket, Number(say.split(' ')[1]));
+    });
+    socket.on('data', (data) => {
+      bytes += data.length;
+      if (text.length < 100) text += data.toString('latin1', 0, 100);
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => finish(error.code ?? error.message));
+    socket.on('end', () => finish());
+  });
+}
+
+function upload(socket: net.Socket, chunks: number): void {
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (socket.destroyed) return clearInterval(timer);
+    socket.write(Buffer.alloc(16_384, 9));
+    sent += 1;
+    if (sent < chunks) return;
+    clearInterval(timer);
+    socket.end();
+  }, 10);
+}
+
+function askByUdp(request: Request): Promise<Answer> {
+  return new Promise((resolve) => {
+    const { address, port, localPort, timeoutMs = 2000 } = request;
+    const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
+    const finish = (answer: Answer) => {
+      clearTimeout(timer);
+      socket.close();
+      resolve(answer);
+    };
+    const ended = () => performance.now();
+    const timer = setTimeout(
+      () => finish({ text: '', bytes: 0, ended: ended(), error: 'silence' }),
+      timeoutMs,
+    );
+    socket.on('message', (data) =>
+      finish({ text: data.toString(), bytes: data.length, ended: ended() }),
+    );
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      finish({ text: '', bytes: 0, ended: ended(), error: error.code ?? error.message }),
+    );
+    socket.bind(localPort ?? 0, () => {
+      socket.connect(port, address, () => socket.send('who'));
+    });
+  });
+}
