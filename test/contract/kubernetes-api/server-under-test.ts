@@ -54,7 +54,7 @@ export interface ServerUnderTest {
   stop(): Promise<void>;
 }
 
-interface Endpoint {
+export interface Endpoint {
   readonly url: string;
   readonly token: string;
   readonly ca: string;
@@ -69,7 +69,7 @@ export async function startEmbeddedServer(
   const kubeconfig = path.join(directory, 'kubeconfig');
   await fs.writeFile(kubeconfig, server.kubeconfig, { mode: 0o600 });
   const { url, token, ca } = server;
-  return underTest({ url, token, ca, kubeconfig }, async () => {
+  return serverUnderTest({ url, token, ca, kubeconfig }, async () => {
     await server.stop();
     await removeDirectory(directory);
   });
@@ -77,10 +77,10 @@ export async function startEmbeddedServer(
 
 export async function startRealServer(): Promise<ServerUnderTest> {
   const server = await startKubernetes();
-  return underTest(server, () => server.stop());
+  return serverUnderTest(server, () => server.stop());
 }
 
-async function underTest(
+export async function serverUnderTest(
   { url, token, ca, kubeconfig }: Endpoint,
   stop: () => Promise<void>,
 ): Promise<ServerUnderTest> {

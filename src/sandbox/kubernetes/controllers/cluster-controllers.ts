@@ -4,6 +4,7 @@ import { endpointSliceController } from './endpoint-slice-controller.ts';
 import { endpointsController } from './endpoints-controller.ts';
 import { garbageCollector } from './garbage-collector.ts';
 import { namespaceController } from './namespace-controller.ts';
+import { nodeController } from './node-controller.ts';
 import { runPodController } from './pod-controller.ts';
 import type { PodRunner } from './pod-runner.ts';
 import { replicaController } from './replica-set-controller.ts';
@@ -34,6 +35,7 @@ export async function runClusterControllers(
     garbageCollector(options),
     namespaceController(options),
     serviceAccountController(options),
+    nodeController(options),
     ...(options.schedulesPods === true ? [scheduler(options)] : []),
   ];
   const loops: Record<string, Loop> = Object.fromEntries(

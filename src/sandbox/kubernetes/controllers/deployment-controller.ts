@@ -2,7 +2,7 @@ import { done, retryAfter, type Outcome } from '../../../runtime/controller.ts';
 import type { Pod, PodTemplate } from '../resources/pod/pod-type.ts';
 import type { Deployment, ReplicaSet } from '../resources/workload-type.ts';
 import { jsonEqual } from '../schema/json.ts';
-import { planRollout, rolloutMargins } from './deployment-plan.ts';
+import { planPaused, planRollout, rolloutMargins, type Sizes } from './deployment-plan.ts';
 import { deploymentStatus, type DeploymentFacts } from './deployment-status.ts';
 import { EventRecorder } from './event-recorder.ts';
 import {
@@ -69,8 +69,8 @@ class Rollouts {
     if (this.#current(deployment) !== undefined || deployment.spec.paused !== true) {
       progress = this.#ensureCurrent(deployment);
       deployment = api.store.get('deployments.apps', namespace, name) as Deployment;
-      this.#resize(deployment);
     }
+    this.#resize(deployment);
     this.#report(deployment, progress);
     this.#forgetOldRevisions(deployment);
     const { spec, status } = deployment;
@@ -170,12 +170,8 @@ class Rollouts {
   }
 
   #resize(deployment: Deployment): void {
-    const current = this.#current(deployment);
-    if (current === undefined) return;
     const sets = this.#sets(deployment);
-    const earlier = sets.filter((set) => set.metadata.name !== current.metadata.name);
-    const hasEarlierPods = this.#pods(earlier).length > 0;
-    for (const [name, size] of planRollout({ deployment, current, earlier, hasEarlierPods })) {
+    for (const [name, size] of this.#sizes(deployment, sets)) {
       const set = sets.find(({ metadata }) => metadata.name === name);
       if (set === undefined) continue;
       const direction = size > set.spec.replicas ? 'up' : 'down';
@@ -185,6 +181,14 @@ class Rollouts {
       const message = `Scaled ${direction} replica set ${name} from ${set.spec.replicas} to ${size}`;
       this.#recorder.record(deployment, { type: 'Normal', reason: 'ScalingReplicaSet', message });
     }
+  }
+
+  #sizes(deployment: Deployment, sets: readonly ReplicaSet[]): Sizes {
+    const current = this.#current(deployment);
+    if (current === undefined) return planPaused(deployment, sets);
+    const earlier = sets.filter((set) => set.metadata.name !== current.metadata.name);
+    const hasEarlierPods = this.#pods(earlier).length > 0;
+    return planRollout({ deployment, current, earlier, hasEarlierPods });
   }
 
   #pods(sets: readonly ReplicaSet[]): Pod[] {

@@ -33,7 +33,7 @@ export function rolloutMargins({ spec }: Deployment): { surge: number; unavailab
 /** The next step of a rollout: it is asked again after every change until nothing is left to do. */
 export function planRollout(rollout: Rollout): Sizes {
   const { deployment, current, earlier } = rollout;
-  if (deployment.spec.paused === true) return planPaused(rollout);
+  if (deployment.spec.paused === true) return planPaused(deployment, [...earlier, current]);
   if (deployment.spec.strategy.type === 'Recreate') return planRecreate(rollout);
   const margins = rolloutMargins(deployment);
   const grown = growCurrent(deployment, current, earlier, margins.surge);
@@ -42,11 +42,12 @@ export function planRollout(rollout: Rollout): Sizes {
 }
 
 /** While a rollout is paused, the size may change but not the mix: the newest active set takes it. */
-function planPaused({ deployment, current, earlier }: Rollout): Sizes {
-  const active = [...earlier, current].filter((set) => wanted(set) > 0);
-  const target = active.at(-1) ?? current;
+export function planPaused({ spec }: Deployment, sets: readonly ReplicaSet[]): Sizes {
+  const active = sets.filter((set) => wanted(set) > 0);
+  const target = active.at(-1) ?? sets.at(-1);
+  if (target === undefined) return new Map();
   const others = sum(active, wanted) - (active.includes(target) ? wanted(target) : 0);
-  const size = Math.max(deployment.spec.replicas - others, 0);
+  const size = Math.max(spec.replicas - others, 0);
   return size === wanted(target) ? new Map() : new Map([[target.metadata.name, size]]);
 }
 

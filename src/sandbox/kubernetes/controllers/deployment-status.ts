@@ -1,7 +1,7 @@
 import { isPodFinished } from '../resources/pod/pod-type.ts';
 import type { Pod } from '../resources/pod/pod-type.ts';
 import type { Condition, Deployment, ReplicaSet } from '../resources/workload-type.ts';
-import { withCondition, withoutCondition } from './condition.ts';
+import { withoutCondition } from './condition.ts';
 import { rolloutMargins } from './deployment-plan.ts';
 
 export interface DeploymentFacts {
@@ -78,10 +78,11 @@ function conditions(
         message: 'Deployment does not have minimum availability.',
       };
   const progressing = progressCondition(facts, counts, wallTime);
-  const list = [...(progressing === undefined ? [] : [progressing]), available].reduce(
-    (all, condition) => dated(all, condition, time),
-    had ?? [],
-  );
+  const changes: readonly (Condition | undefined)[] =
+    facts.progress === undefined ? [available, progressing] : [progressing, available];
+  const list = changes
+    .filter((condition) => condition !== undefined)
+    .reduce((all, condition) => dated(all, condition, time), had ?? []);
   const failure = facts.sets
     .flatMap(({ status }) => status?.conditions ?? [])
     .find(({ type }) => type === 'ReplicaFailure');
@@ -90,14 +91,19 @@ function conditions(
     : dated(list, failure, time);
 }
 
-/** Deployments also say when a condition was last found to hold for a new reason. */
+/** A condition that says something new goes to the end of the list, with the time it did. */
 function dated(list: readonly Condition[], condition: Condition, time: string): Condition[] {
   const had = list.find(({ type }) => type === condition.type);
+  if (had === condition) return [...list];
   const isSame = had?.status === condition.status && had.reason === condition.reason;
-  const isNoNews =
-    isSame && (condition.type !== 'Progressing' || had.message === condition.message);
-  const lastUpdateTime = isNoNews ? (had.lastUpdateTime ?? time) : time;
-  return withCondition(list, { ...condition, lastUpdateTime }, time);
+  const isNews = condition.reason === 'ReplicaSetUpdated';
+  if (isSame && !isNews) return [...list];
+  const lastTransitionTime =
+    had?.status === condition.status ? (had.lastTransitionTime ?? time) : time;
+  return [
+    ...withoutCondition(list, condition.type),
+    { ...condition, lastTransitionTime, lastUpdateTime: time },
+  ];
 }
 
 function isComplete({ deployment }: DeploymentFacts, counts: Counts): boolean {

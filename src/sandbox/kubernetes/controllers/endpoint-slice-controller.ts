@@ -22,7 +22,7 @@ import {
   type ControllerSetting,
   type StoreController,
 } from './store-controller.ts';
-import { now } from './timestamp.ts';
+import { TriggerTimes } from './trigger-times.ts';
 
 const resource = 'endpointslices.discovery.k8s.io';
 const serviceLabel = 'kubernetes.io/service-name';
@@ -39,6 +39,13 @@ export function endpointSliceController(setting: ControllerSetting): StoreContro
     watches: {
       services: ownKey,
       pods: servicesOfPod(setting),
+      *nodes({ type, object }) {
+        if (type === 'MODIFIED') return;
+        for (const pod of setting.api.store.list('pods')) {
+          if ((pod as Pod).spec.nodeName !== object.metadata.name) continue;
+          yield* servicesOfPod(setting)({ type: 'MODIFIED', version: 0, object: pod });
+        }
+      },
       [resource]: sliceService,
     },
     reconcile: (key) => slices.reconcile(key),
@@ -69,6 +76,7 @@ function* sliceService({ object, previous }: Change): Iterable<string> {
 
 class Slices {
   readonly #setting: ControllerSetting;
+  readonly #triggers = new TriggerTimes();
 
   constructor(setting: ControllerSetting) {
     this.#setting = setting;
@@ -79,6 +87,7 @@ class Slices {
     const { namespace, name } = splitKey(key);
     const service = api.store.get('services', namespace, name) as Service | undefined;
     // What belonged to a Service that is gone is left to the garbage collector.
+    if (service === undefined) this.#triggers.forget(key);
     if (service === undefined || service.metadata.deletionTimestamp !== undefined) return done;
     const isServed = service.spec.type !== 'ExternalName' && service.spec.selector !== undefined;
     if (!isServed) return done;
@@ -90,12 +99,16 @@ class Slices {
           metadata.labels?.[serviceLabel] === name && metadata.labels[managerLabel] === manager,
       );
     const pods = api.store.list('pods', namespace).map((pod) => pod as Pod);
-    const groups = groupEndpoints(service, selectedPods(service, pods), (nodeName) =>
+    const selected = selectedPods(service, pods);
+    const groups = groupEndpoints(service, selected, (nodeName) =>
       api.store.get('nodes', undefined, nodeName),
     );
     const plan = planSlices(groups, existing);
-    for (const group of plan.create) this.#create(service, group);
-    for (const { slice, endpoints } of plan.update) this.#update(service, slice, endpoints);
+    const trigger = this.#triggers.observe(service, selected);
+    for (const group of plan.create) this.#create(service, group, trigger);
+    for (const { slice, endpoints } of plan.update) {
+      this.#update(service, slice, endpoints, trigger);
+    }
     for (const { metadata } of plan.remove) api.delete(resource, namespace, metadata.name);
     const untouched = existing.filter(
       (slice) => !plan.remove.includes(slice) && !plan.update.some((one) => one.slice === slice),
@@ -104,7 +117,8 @@ class Slices {
     return done;
   }
 
-  #create(service: Service, { addressType, ports, endpoints }: EndpointGroup): void {
+  #create(service: Service, group: EndpointGroup, trigger: string | undefined): void {
+    const { addressType, ports, endpoints } = group;
     const { name, namespace } = service.metadata;
     this.#setting.api.create(resource, {
       apiVersion: 'discovery.k8s.io/v1',
@@ -113,7 +127,7 @@ class Slices {
         generateName: `${name}-`,
         ...(namespace === undefined ? {} : { namespace }),
         labels: sliceLabels(service),
-        annotations: { [triggerAnnotation]: now(this.#setting.clock) },
+        annotations: trigger === undefined ? {} : { [triggerAnnotation]: trigger },
         ownerReferences: [controllerReference(service)],
       },
       addressType,
@@ -122,14 +136,17 @@ class Slices {
     });
   }
 
-  #update(service: Service, slice: EndpointSlice, endpoints: readonly Endpoint[]): void {
+  #update(
+    service: Service,
+    slice: EndpointSlice,
+    endpoints: readonly Endpoint[],
+    trigger: string | undefined,
+  ): void {
     const draft = structuredClone(slice);
     draft.endpoints = [...structuredClone(endpoints)];
     draft.metadata.labels = sliceLabels(service);
-    const annotations = {
-      ...draft.metadata.annotations,
-      [triggerAnnotation]: now(this.#setting.clock),
-    };
+    const { [triggerAnnotation]: _, ...annotations } = draft.metadata.annotations ?? {};
+    if (trigger !== undefined) annotations[triggerAnnotation] = trigger;
     draft.metadata.annotations = annotations;
     this.#setting.api.update(resource, draft);
   }
@@ -164,10 +181,12 @@ function groupEndpoints(
     for (const pod of pods) {
       const address = addressOf(pod, family);
       if (address === undefined) continue;
+      const node = nodeNamed(pod.spec.nodeName ?? '') as Node | undefined;
+      // A pod whose node is gone is about to go too; only who asks for every pod still gets it.
+      if (node === undefined && service.spec.publishNotReadyAddresses !== true) continue;
       const ports = servedPorts(service, pod);
       const key = canonicalText(ports);
       const group = byPorts.get(key) ?? { ports, endpoints: [] };
-      const node = nodeNamed(pod.spec.nodeName ?? '') as Node | undefined;
       group.endpoints.push(toEndpoint(service, pod, address, node));
       byPorts.set(key, group);
     }

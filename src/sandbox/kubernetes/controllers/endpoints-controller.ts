@@ -11,7 +11,7 @@ import {
   type ControllerSetting,
   type StoreController,
 } from './store-controller.ts';
-import { now } from './timestamp.ts';
+import { TriggerTimes } from './trigger-times.ts';
 
 const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 const managerLabel = 'endpoints.kubernetes.io/managed-by';
@@ -19,25 +19,30 @@ const headlessLabel = 'service.kubernetes.io/headless';
 
 /** Keeps the older form of endpoints: one object for each Service, of its first family only. */
 export function endpointsController(setting: ControllerSetting): StoreController {
+  const triggers = new TriggerTimes();
   return {
     name: 'endpoints',
     watches: { services: ownKey, endpoints: ownKey, pods: servicesOfPod(setting) },
-    reconcile: (key) => reconcile(setting, key),
+    reconcile: (key) => reconcile(setting, triggers, key),
   };
 }
 
-function reconcile({ api, clock }: ControllerSetting, key: string): Outcome {
+function reconcile({ api }: ControllerSetting, triggers: TriggerTimes, key: string): Outcome {
   const { namespace, name } = splitKey(key);
   const service = api.store.get('services', namespace, name) as Service | undefined;
   const existing: Endpoints | undefined = api.store.get('endpoints', namespace, name);
   if (service === undefined) {
+    triggers.forget(key);
     if (existing?.metadata.labels?.[managerLabel] !== undefined)
       api.delete('endpoints', namespace, name);
     return done;
   }
   if (service.spec.selector === undefined || service.spec.type === 'ExternalName') return done;
   const pods = api.store.list('pods', namespace).map((pod) => pod as Pod);
-  const subsets = endpointSubsets(service, selectedPods(service, pods));
+  const selected = selectedPods(service, pods);
+  const subsets = endpointSubsets(service, selected);
+  const trigger = triggers.observe(service, selected);
+  const triggered = trigger === undefined ? {} : { [triggerAnnotation]: trigger };
   const labels = {
     ...service.metadata.labels,
     [managerLabel]: 'endpoint-controller',
@@ -47,7 +52,7 @@ function reconcile({ api, clock }: ControllerSetting, key: string): Outcome {
     api.create('endpoints', {
       apiVersion: 'v1',
       kind: 'Endpoints',
-      metadata: { name, namespace, labels, annotations: { [triggerAnnotation]: now(clock) } },
+      metadata: { name, namespace, labels, annotations: triggered },
       subsets,
     });
     return done;
@@ -58,10 +63,8 @@ function reconcile({ api, clock }: ControllerSetting, key: string): Outcome {
   const draft = structuredClone(existing);
   draft.subsets = subsets;
   draft.metadata.labels = labels;
-  draft.metadata.annotations = {
-    ...draft.metadata.annotations,
-    [triggerAnnotation]: now(clock),
-  };
+  const { [triggerAnnotation]: _, ...annotations } = draft.metadata.annotations ?? {};
+  draft.metadata.annotations = { ...annotations, ...triggered };
   api.update('endpoints', draft);
   return done;
 }

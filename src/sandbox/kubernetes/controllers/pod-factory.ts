@@ -16,9 +16,8 @@ export function createPod(
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      ...(change.name === undefined
-        ? { generateName: `${owner.metadata.name}-` }
-        : { name: change.name }),
+      generateName: `${owner.metadata.name}-`,
+      ...(change.name === undefined ? {} : { name: change.name }),
       ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
       labels: { ...labels, ...change.labels },
       ...(annotations === undefined ? {} : { annotations }),
