@@ -2,6 +2,9 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
+import { parsePrefix } from '../domain/prefix.ts';
+import type { ClusterApi } from '../sandbox/kubernetes/cluster-api.ts';
+import { MemoryPodRunner } from '../sandbox/kubernetes/controllers/memory-pod-runner.ts';
 import { startEmbeddedKubernetes } from '../sandbox/kubernetes/start.ts';
 import { style } from './output.ts';
 import { makePlaygroundDirectory } from './playground-directory.ts';
@@ -31,7 +34,10 @@ async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): P
   const port = options.port === undefined ? 0 : parsePortOption(options.port);
   const directory = await makePlaygroundDirectory();
   try {
-    const kubernetes = await startEmbeddedKubernetes({ port });
+    const runner = new MemoryPodRunner([parsePrefix('10.244.0.0/16')], nodeAddress);
+    const controllers = { schedulesPods: true, runner };
+    const kubernetes = await startEmbeddedKubernetes({ port, controllers });
+    addNode(kubernetes.cluster);
     const kubeconfig = path.join(directory, 'kubeconfig');
     await fs.writeFile(kubeconfig, kubernetes.kubeconfig, { mode: 0o600 });
     if (options.readyFile !== undefined) await writeReadyFile(options.readyFile, { kubeconfig });
@@ -44,6 +50,24 @@ async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): P
     await fs.rm(directory, { recursive: true, force: true });
   }
 }
+
+const nodeAddress = '192.0.2.1';
+
+/** Pods need a node to be bound to. A new one is tainted as not ready until somebody says otherwise. */
+function addNode(cluster: ClusterApi): void {
+  const node = structuredClone(cluster.create('nodes', playgroundNode));
+  cluster.update('nodes', { ...node, spec: {} });
+}
+
+const playgroundNode = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'playground', labels: { 'kubernetes.io/hostname': 'playground' } },
+  status: {
+    addresses: [{ type: 'InternalIP', address: nodeAddress }],
+    conditions: [{ type: 'Ready', status: 'True', reason: 'Playground' }],
+  },
+};
 
 function parsePortOption(text: string): number {
   const port = Number(text);
@@ -66,8 +90,6 @@ async function writeReadyFile(file: string, ready: Ready): Promise<void> {
   }
 }
 
-const example = path.join(import.meta.dirname, '..', '..', 'examples', 'web.yaml');
-
 function welcome(url: string, kubeconfig: string): string {
   return `
 ${style('bold', 'The Causeway playground is ready.')}
@@ -78,8 +100,11 @@ ${style('bold', 'The Causeway playground is ready.')}
 A first thing to try, in another terminal:
 
   ${style('cyan', `export KUBECONFIG=${kubeconfig}`)}
-  ${style('cyan', `kubectl apply -f ${example}`)}
-  ${style('cyan', 'kubectl get services,deployments')}
+  ${style('cyan', 'kubectl create deployment web --image=example.com/web --port=8080 --replicas=2')}
+  ${style('cyan', 'kubectl expose deployment web --port=80')}
+  ${style('cyan', 'kubectl get deployments,pods,services,endpointslices')}
+
+Pods here run in name only: they get an address and are ready at once.
 
 Ctrl-C stops it and leaves nothing behind.
 `;

@@ -42,7 +42,17 @@ async function start(): Promise<{ kubeconfig: string; exited: Promise<number | n
 test.skipIf(!hasKubectl)('kubectl works with it, and Ctrl-C leaves nothing behind', async () => {
   const { kubeconfig, exited } = await start();
   const ask = (...args: string[]) => runOrThrow(kubectl, args, { env: { KUBECONFIG: kubeconfig } });
-  await ask('apply', '-f', path.join(import.meta.dirname, '..', '..', 'examples', 'web.yaml'));
+  await ask(
+    'create',
+    'deployment',
+    'web',
+    '--image=example.com/web',
+    '--port=8080',
+    '--replicas=2',
+  );
+  await ask('expose', 'deployment', 'web', '--port=80');
+  await ask('rollout', 'status', 'deployment/web', '--timeout=30s');
+  expect(await ask('get', 'pods', '--no-headers')).toMatch(/^(web-\S+ +1\/1 +Running .*\n){2}$/);
   expect(await ask('get', 'service', 'web', '-o', 'jsonpath={.spec.ports[0].port}')).toBe('80');
   playground?.kill('SIGINT');
   expect(await exited).toBe(0);
