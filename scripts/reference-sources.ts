@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { agentMetricDefinitions } from '../src/agent/metric-definitions.ts';
+import { agentSettings } from '../src/agent/settings.ts';
 import { allocatorMetricDefinitions } from '../src/ipam/allocator-metrics.ts';
 import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
 import { usageMetricDefinitions } from '../src/ipam/usage.ts';
@@ -11,12 +13,14 @@ import type { MetricDefinition } from '../src/runtime/metrics.ts';
 /** The settings of every command that has some, for the configuration reference. */
 export const configSchemas: Readonly<Record<string, z.ZodType>> = {
   controller: controllerSettings,
+  agent: agentSettings,
   'ipam serve': ipamServerSettings,
   'ipam (as a client)': ipamClientSettings,
 };
 
 /** Every metric of every job, for the metrics reference. */
 export const allMetrics: readonly MetricDefinition[] = [
+  ...agentMetricDefinitions,
   ...allocatorMetricDefinitions,
   ...controllerMetrics,
   ...openStackMetricDefinitions,

@@ -44,6 +44,18 @@ export const gatewayMetrics = {
     help: 'Destinations and nodes that do not answer and get no new connections.',
     labels: [],
   },
+  connections: {
+    kind: 'gauge',
+    name: 'causeway_agent_connections',
+    help: 'How many connections the kernel tracks.',
+    labels: [],
+  },
+  connectionFill: {
+    kind: 'gauge',
+    name: 'causeway_agent_connection_table_fill_ratio',
+    help: "How full the kernel's table of connections is, from 0 to 1.",
+    labels: [],
+  },
   degraded: {
     kind: 'gauge',
     name: 'causeway_agent_degraded',

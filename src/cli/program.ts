@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { agentCommand } from './agent.ts';
 import { completionCommand } from './completion.ts';
 import { controllerCommand } from './controller.ts';
 import { ipamCommand } from './ipam.ts';
@@ -17,6 +18,7 @@ export function buildProgram(): Command {
   for (const command of [
     playgroundCommand(),
     controllerCommand(),
+    agentCommand(),
     ipamCommand(),
     completionCommand(),
   ]) {

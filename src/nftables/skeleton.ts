@@ -12,7 +12,6 @@ import {
   isDestinationRewritten,
   isFamily,
   isIn,
-  isNotIn,
   isNotPlainSyn,
   isReply,
   jump,
@@ -86,7 +85,7 @@ function familySets(family: Family): SetDefinition[] {
     { name: setNames.localSources(family), key: [address], interval: true },
     { name: setNames.hairpin(family), key: [address, address] },
     { name: setNames.pods(family), key: [address], value: 'verdict' },
-    { name: setNames.vrrpPeers(family), key: [address] },
+    { name: setNames.vrrpPeers(family), key: [address], counter: true },
   ];
 }
 
@@ -213,14 +212,18 @@ function filterChains(settings: LayoutSettings): Chain[] {
     ),
     rule(isFamily(family), isIn(target(family), setNames.refused(family)), goto(chainNames.refuse)),
   ]);
-  const peers = families.map((family) =>
-    rule(
-      equals(protocol, vrrp),
-      isFamily(family),
-      isNotIn([source(family)], setNames.vrrpPeers(family)),
-      drop,
+  // Each peer is counted: adverts that go on while this machine is master mean a second one.
+  const peers = [
+    ...families.map((family) =>
+      rule(
+        equals(protocol, vrrp),
+        isFamily(family),
+        isIn([source(family)], setNames.vrrpPeers(family)),
+        accept,
+      ),
     ),
-  );
+    rule(equals(protocol, vrrp), drop),
+  ];
   const pods = families.map((family) =>
     rule(isDestinationRewritten, isFamily(family), {
       kind: 'dispatch',

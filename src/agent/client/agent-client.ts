@@ -16,6 +16,8 @@ export interface AgentClientOptions {
   readonly name: string;
   readonly secret: Uint8Array;
   readonly clock: Clock;
+  /** The agent's socket in the file system instead of the network, on the gateway itself. */
+  readonly socketPath?: string;
   /** Whom to believe, and who we are, where the agent speaks TLS. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly limitMs: number;
@@ -44,7 +46,11 @@ export class AgentClient {
   constructor(options: AgentClientOptions) {
     this.#options = options;
     this.#dispatcher = new Agent({
-      connect: { ...options.tls, timeout: options.limitMs },
+      connect: {
+        ...options.tls,
+        ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
+        timeout: options.limitMs,
+      },
       headersTimeout: options.limitMs,
       bodyTimeout: options.limitMs,
     });

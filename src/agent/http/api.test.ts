@@ -57,6 +57,7 @@ beforeEach(async () => {
     {
       host: '127.0.0.1',
       port: 0,
+      socketFile: path.join(directory, 'api.sock'),
       tls: undefined,
       events,
       status,
@@ -221,6 +222,21 @@ describe('/v2', () => {
       reason: 'apply-failed',
     });
     expect([...world.announced]).toEqual(['192.0.2.1']);
+  });
+
+  test('answers on its socket in the file system too, which others can not open', async () => {
+    const socketPath = path.join(directory, 'api.sock');
+    expect((await fs.stat(socketPath)).mode & 0o777).toBe(0o600);
+    const local = new AgentClient({
+      url: 'http://localhost',
+      socketPath,
+      name: 'gateway-1',
+      secret,
+      clock: systemClock,
+      limitMs: 5_000,
+    });
+    await expect(local.status(signal)).resolves.toEqual({ generation: 0 });
+    await local.close();
   });
 
   test('streams its status to who listens', async () => {

@@ -1,6 +1,7 @@
+import fs from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, ListenOptions } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { CausewayError } from '../../domain/error.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -15,6 +16,8 @@ import type { V2Api } from './v2-api.ts';
 export interface AgentServerOptions {
   readonly host: string;
   readonly port: number;
+  /** Served without TLS; only root can open it. */
+  readonly socketFile: string;
   readonly tls: SecureContextOptions | undefined;
   readonly v1: V1Api | undefined;
   readonly v2: V2Api | undefined;
@@ -33,7 +36,10 @@ export interface AgentServer {
   close(): Promise<void>;
 }
 
-/** Serves both APIs. Requests that are under way when it closes are finished first. */
+/**
+ * Serves both APIs, on the network and on a socket in the file system for whoever is root here.
+ * Requests that are under way when it closes are finished first.
+ */
 export async function startAgentServer(
   options: AgentServerOptions,
   signal: AbortSignal,
@@ -53,10 +59,13 @@ export async function startAgentServer(
           { ...tls, requestCert: needsCertificate, rejectUnauthorized: needsCertificate },
           onRequest,
         );
-  server.headersTimeout = 10_000;
-  server.requestTimeout = 120_000;
-  server.maxConnections = 256;
-  await listen(server, options.host, options.port);
+  const local = http.createServer(onRequest);
+  const servers = [server, local];
+  for (const each of servers) limit(each);
+  await listen(server, { host: options.host, port: options.port });
+  await fs.rm(options.socketFile, { force: true });
+  await listen(local, { path: options.socketFile });
+  await fs.chmod(options.socketFile, 0o600);
   const { address, family, port } = server.address() as AddressInfo;
   const host = family === 'IPv6' ? `[${address}]` : address;
   return {
@@ -64,13 +73,24 @@ export async function startAgentServer(
     setTls: (next) => {
       if (server instanceof https.Server) server.setSecureContext(next);
     },
-    close: () =>
-      new Promise((resolve) => {
-        options.events.close();
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      }),
+    async close() {
+      options.events.close();
+      await Promise.all(servers.map(close));
+    },
   };
+}
+
+function limit(server: http.Server | https.Server): void {
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 120_000;
+  server.maxConnections = 256;
+}
+
+function close(server: http.Server | https.Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
 }
 
 async function serve(
@@ -142,16 +162,17 @@ function send(request: http.IncomingMessage, response: http.ServerResponse, repl
   request.resume();
 }
 
-function listen(server: http.Server | https.Server, host: string, port: number): Promise<void> {
+function listen(server: http.Server | https.Server, where: ListenOptions): Promise<void> {
+  const place = where.path ?? `${where.host}:${where.port}`;
   return new Promise((resolve, reject) => {
     server.once('error', (cause) =>
       reject(
-        new CausewayError('unavailable', `can't serve the agent's API on ${host}:${port}`, {
+        new CausewayError('unavailable', `can't serve the agent's API on ${place}`, {
           cause,
-          hint: 'Another process may hold the port, or the address is not on this machine.',
+          hint: 'Another process may hold it, or the address is not on this machine.',
         }),
       ),
     );
-    server.listen(port, host, resolve);
+    server.listen(where, resolve);
   });
 }

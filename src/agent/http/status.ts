@@ -1,4 +1,4 @@
-import type { EndpointErrors, OlderRecord } from '../admit/acknowledgement.ts';
+import type { OlderRecord } from '../admit/acknowledgement.ts';
 import type { Lever } from '../levers.ts';
 
 /** What `GET /v2/status` answers, and every line of `GET /v2/events`. */
@@ -10,7 +10,6 @@ export interface AgentStatus {
   readonly generation: number;
   readonly endpoints: number;
   readonly older: readonly OlderRecord[];
-  readonly errors: readonly EndpointErrors[];
   /** False while the kernel may differ from the accepted configuration. */
   readonly sound: boolean;
   readonly vrrp: { readonly state: string; readonly since: string | null };

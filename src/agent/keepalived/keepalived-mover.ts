@@ -1,11 +1,13 @@
 import fs from 'node:fs/promises';
 import type { Address } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
+import { parsePort } from '../../domain/port.ts';
 import { replaceFile } from '../../runtime/atomic-file.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { AddressMover } from '../apply/address-mover.ts';
+import { knock } from '../probe/knock.ts';
 import { ClaimedAddresses } from './claimed-addresses.ts';
 import { readHostAddresses, removeHostAddresses } from './link-addresses.ts';
 import { makeFifo } from './notify.ts';
@@ -26,6 +28,7 @@ export interface KeepalivedMoverOptions {
 
 const verifyLimitMs = 5_000;
 const pollMs = 20;
+const greetMs = 300;
 const patientRounds = 25;
 
 /** Moves addresses with keepalived: renders, tests, replaces its file, reloads, looks at the link. */
@@ -49,7 +52,8 @@ export class KeepalivedMover implements AddressMover {
     await makeFifo(files.notifyFifo, signal);
     await fs.appendFile(files.fault, '');
     const mover = new KeepalivedMover(options, await ClaimedAddresses.load(options.claimedFile));
-    await mover.#inferState(signal);
+    const state = await mover.stateOnLink(signal);
+    if (state !== undefined) options.status.enter(state);
     return mover;
   }
 
@@ -75,9 +79,23 @@ export class KeepalivedMover implements AddressMover {
     await this.#claimed.add(addresses.union(this.#ownAddresses()));
     this.#wanted = addresses;
     if (!isSame) await replaceFile(config, text);
-    if (!(await this.process.isRunning())) await this.process.start(signal);
+    if (!(await this.process.isRunning())) await this.start(signal);
     else if (!isSame) await this.process.reload();
     await this.#verify(signal);
+  }
+
+  /**
+   * Starts keepalived once the peers know where this machine is: adverts that still go to where it was
+   * before a restart would not be heard, and a gateway that hears nothing takes over.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    const { clock, settings } = this.#options;
+    const port = parsePort(1);
+    const peers = settings.networks.flatMap(({ families }) =>
+      families.flatMap((family) => family.peers),
+    );
+    await Promise.all(peers.map((address) => knock(clock, { address, port }, greetMs, signal)));
+    await this.process.start(signal);
   }
 
   /** Makes the gateway give up its addresses, or lets it take part again. */
@@ -91,14 +109,17 @@ export class KeepalivedMover implements AddressMover {
     }
   }
 
-  /** Addresses of ours that are on a link although they should not be there now. */
+  /**
+   * Addresses of ours that are on a link and that nobody answers for. A keepalived that runs answers for
+   * all that it is configured with: it alone knows when it holds them.
+   */
   async findOrphans(signal: AbortSignal): Promise<Map<string, Set<Address>>> {
-    const isMaster = this.#options.status.state === 'MASTER';
-    const meant = isMaster ? this.#wanted.union(this.#ownAddresses()) : new Set<Address>();
+    const isRunning = await this.process.isRunning();
+    const answeredFor = isRunning ? this.#wanted.union(this.#ownAddresses()) : new Set<Address>();
     const orphans = new Map<string, Set<Address>>();
     for (const link of this.#links()) {
       const present = await readHostAddresses(link, signal);
-      const left = present.intersection(this.#claimed.all).difference(meant);
+      const left = present.intersection(this.#claimed.all).difference(answeredFor);
       if (left.size > 0) orphans.set(link, left);
     }
     return orphans;
@@ -135,7 +156,7 @@ export class KeepalivedMover implements AddressMover {
         if (!(await this.process.isRunning())) {
           throw new CausewayError('unavailable', 'keepalived ended when it was reloaded');
         }
-        const unwanted = await this.#findUnwanted(limit);
+        const unwanted = await this.findOrphans(limit);
         if (unwanted.size === 0 && (await this.findMissing(limit)).size === 0) break;
         // What a dead keepalived left there, a living one does not know of.
         if (round === patientRounds) await this.removeOrphans(unwanted, limit);
@@ -146,28 +167,17 @@ export class KeepalivedMover implements AddressMover {
     await this.#claimed.forget(this.#claimed.all.difference(meant));
   }
 
-  /** Addresses of ours that nobody wants any more, whichever state the gateway is in. */
-  async #findUnwanted(signal: AbortSignal): Promise<Map<string, Set<Address>>> {
-    const meant = this.#wanted.union(this.#ownAddresses());
-    const orphans = await this.findOrphans(signal);
-    const unwanted = [...orphans].map(
-      ([link, addresses]) => [link, addresses.difference(meant)] as const,
-    );
-    return new Map(unwanted.filter(([, addresses]) => addresses.size > 0));
-  }
-
-  /** After a start of the agent alone keepalived has nothing new to say, but the link does. */
-  async #inferState(signal: AbortSignal): Promise<void> {
-    if (!(await this.process.isRunning())) return;
-    const anchors = this.#options.settings.networks.flatMap((network) =>
-      network.families.map((family) => ({ link: network.interface, anchor: family.anchor })),
-    );
-    for (const { link, anchor } of anchors) {
-      if ((await readHostAddresses(link, signal)).has(anchor)) continue;
-      this.#options.status.enter('BACKUP');
-      return;
+  /**
+   * The state that the link shows: whoever holds the anchors is master. For a start of the agent alone,
+   * when keepalived has nothing new to say. Undefined while keepalived does not run.
+   */
+  async stateOnLink(signal: AbortSignal): Promise<'MASTER' | 'BACKUP' | undefined> {
+    if (!(await this.process.isRunning())) return undefined;
+    for (const network of this.#options.settings.networks) {
+      const present = await readHostAddresses(network.interface, signal);
+      if (!network.families.every((family) => present.has(family.anchor))) return 'BACKUP';
     }
-    this.#options.status.enter('MASTER');
+    return 'MASTER';
   }
 
   #ownAddresses(): Set<Address> {

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import fs from 'node:fs/promises';
 import { CausewayError } from '../../domain/error.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
@@ -36,24 +37,39 @@ export class KeepalivedProcess {
 
   /** Starts it where that is ours to do, and waits until it runs. */
   async start(signal: AbortSignal): Promise<void> {
-    if (this.#mode === 'spawn') {
-      const { config, pid, vrrpPid } = this.#files;
-      const outcome = await runProgram(
-        'keepalived',
-        ['--vrrp', '--use-file', config, '--pid', pid, '--vrrp_pid', vrrpPid],
-        { signal },
-      );
-      if (outcome.code !== 0) throw unavailable(`keepalived ended with ${outcome.code}`);
+    const hasEnded = this.#mode === 'spawn' ? await this.#spawn() : () => false;
+    await withDeadline(this.#clock, startLimitMs, signal, 'starting keepalived', async (limit) => {
+      while (!(await this.isRunning())) {
+        if (hasEnded()) throw unavailable('keepalived ended as soon as it was started');
+        await sleep(this.#clock, pollMs, limit);
+      }
+    });
+  }
+
+  /** As a process of its own, which goes on when we end. Answers how to ask whether it has ended. */
+  async #spawn(): Promise<() => boolean> {
+    const { config, pid, vrrpPid, log } = this.#files;
+    // A pid file whose process died and was not waited for yet looks to keepalived like one that runs.
+    for (const file of [pid, vrrpPid]) {
+      if ((await this.#livePid(file)) === undefined) await fs.rm(file, { force: true });
     }
-    await withDeadline(
-      this.#clock,
-      startLimitMs,
-      signal,
-      'the start of keepalived',
-      async (limit) => {
-        while (!(await this.isRunning())) await sleep(this.#clock, pollMs, limit);
-      },
-    );
+    const output = await fs.open(log, 'w', 0o600);
+    try {
+      const child = spawn(
+        'keepalived',
+        [
+          ...['--dont-fork', '--log-console', '--log-detail', '--no-syslog', '--vrrp'],
+          ...['--use-file', config, '--pid', pid, '--vrrp_pid', vrrpPid],
+        ],
+        { detached: true, stdio: ['ignore', output.fd, output.fd] },
+      );
+      let hasFailed = false;
+      child.on('error', () => (hasFailed = true));
+      child.unref();
+      return () => hasFailed || child.exitCode !== null;
+    } finally {
+      await output.close();
+    }
   }
 
   /** Makes it read its configuration again. */

@@ -4,6 +4,9 @@ import type { KeepalivedSettings, VrrpFamily, VrrpNetwork } from './settings.ts'
 /** The sync group that everything of one gateway moves with. */
 export const syncGroup = 'gateway';
 
+/** A gateway that comes back listens for so long before it counts missing adverts against its peers. */
+const startupDelaySeconds = 1;
+
 /**
  * keepalived's configuration for these addresses. The same text for the same addresses in any order.
  * Everything in it is a parsed value or a constant; nothing here is text that somebody sent.
@@ -15,7 +18,7 @@ export function renderKeepalived(settings: KeepalivedSettings, served: Iterable<
   );
   return [
     ...globalDefinitions(settings),
-    'vrrp_track_file fault {',
+    'track_file fault {',
     `  file "${settings.files.fault}"`,
     '}',
     `vrrp_sync_group ${syncGroup} {`,
@@ -33,13 +36,12 @@ function globalDefinitions(settings: KeepalivedSettings): string[] {
     'global_defs {',
     `  router_id ${settings.name}`,
     '  vrrp_version 3',
+    `  vrrp_startup_delay ${startupDelaySeconds}`,
     `  vrrp_notify_fifo "${settings.files.notifyFifo}"`,
     `  vrrp_garp_master_delay ${settings.announceAgainSeconds}`,
     '  vrrp_garp_master_repeat 2',
     `  vrrp_garp_master_refresh ${settings.announceAgainSeconds * 10}`,
     '  vrrp_garp_master_refresh_repeat 1',
-    '  script_user root',
-    '  enable_script_security',
     '}',
   ];
 }

@@ -39,6 +39,8 @@ export interface KeepalivedFiles {
   readonly config: string;
   readonly pid: string;
   readonly vrrpPid: string;
+  /** What keepalived says, where the agent starts it. */
+  readonly log: string;
   readonly notifyFifo: string;
   /** Holds 0, or 1 while the gateway must not be master. */
   readonly fault: string;
@@ -49,6 +51,7 @@ export function keepalivedFiles(directory: string): KeepalivedFiles {
     config: `${directory}/keepalived.conf`,
     pid: `${directory}/keepalived.pid`,
     vrrpPid: `${directory}/keepalived-vrrp.pid`,
+    log: `${directory}/keepalived.log`,
     notifyFifo: `${directory}/vrrp.fifo`,
     fault: `${directory}/fault`,
   };

@@ -58,7 +58,7 @@ export async function keepAlive(
     status.enter('STOP');
     log.error({}, 'keepalived is not running; starting it');
     try {
-      await mover.process.start(signal);
+      await mover.start(signal);
       restarts.add({});
     } catch (error) {
       if (signal.aborted) throw error;
@@ -70,31 +70,41 @@ export async function keepAlive(
   }
 }
 
-/** Removes leftovers that were there on two looks in a row, with no change of state in between. */
-export async function sweepOrphans(
+/** Removes leftovers, and sets right what is believed of the state where the link shows another. */
+export async function sweepLinks(
   options: KeepalivedWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { mover, status, clock, log } = options;
+  const { mover, clock, log } = options;
   const removed = options.metrics.counter(keepalivedMetrics.orphans);
   while (!signal.aborted) {
     await sleep(clock, options.sweepEveryMs, signal);
     try {
-      const before = status.transitions;
-      const first = await mover.findOrphans(signal);
-      if (first.size === 0) continue;
-      await sleep(clock, options.sweepEveryMs, signal);
-      const second = await mover.findOrphans(signal);
-      if (status.transitions !== before) continue;
-      for (const [link, addresses] of second) {
-        const left = addresses.intersection(first.get(link) ?? new Set());
-        second.set(link, left);
-        removed.add({}, left.size);
-      }
-      await mover.removeOrphans(second, signal);
+      await correctState(options, signal);
+      const orphans = await mover.findOrphans(signal);
+      if (orphans.size === 0 || !(await mover.process.isRunning())) continue;
+      for (const addresses of orphans.values()) removed.add({}, addresses.size);
+      await mover.removeOrphans(orphans, signal);
     } catch (error) {
       if (signal.aborted) throw error;
-      log.warn({ error: CausewayError.from(error) }, "leftover addresses can't be looked for");
+      log.warn({ error: CausewayError.from(error) }, "the links can't be looked at");
     }
   }
+}
+
+/** A notification that got lost would be believed forever; two looks in a row with no news outweigh it. */
+async function correctState(options: KeepalivedWatchOptions, signal: AbortSignal): Promise<void> {
+  const { mover, status, clock, log } = options;
+  const before = status.transitions;
+  const differs = async () => {
+    const shown = await mover.stateOnLink(signal);
+    const isMaster = status.state === 'MASTER';
+    return shown !== undefined && (shown === 'MASTER') !== isMaster ? shown : undefined;
+  };
+  if ((await differs()) === undefined) return;
+  await sleep(clock, options.sweepEveryMs, signal);
+  const shown = await differs();
+  if (shown === undefined || status.transitions !== before) return;
+  log.warn({ shown, believed: status.state }, 'the link shows another VRRP state than was told');
+  status.enter(shown);
 }

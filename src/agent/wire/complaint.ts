@@ -17,6 +17,11 @@ export function describeProblem(thrown: unknown): string {
   return printable(messageOf(thrown)).slice(0, longestMessage);
 }
 
+/** The same without anything that the request said: for what is kept, and written down. */
+export function describeWithoutQuotes(thrown: unknown): string {
+  return describeProblem(thrown).replaceAll(/"(?:[^"\\]|\\.)*(?:"|$)/g, '(...)');
+}
+
 function messageOf(thrown: unknown): string {
   if (thrown instanceof z.ZodError) {
     return thrown.issues

@@ -128,6 +128,7 @@ describe('a push', () => {
         const push = read(state(...objects));
         expect(push.endpoints.size + push.complaints.length).toBe(objects.length);
         for (const { message } of push.complaints) expect(message).toMatch(/^[\x20-\x7e]{1,400}$/);
+        for (const reason of push.badEndpoints.values()) expect(reason).not.toContain('"');
       }),
     );
   });

@@ -10,7 +10,7 @@ import {
 } from '../model/endpoint.ts';
 import type { GatewayNode } from '../model/state.ts';
 import { policyKey, type Assignment, type Policy, type PolicyKey } from '../model/policy.ts';
-import { describeProblem, type Complaint } from './complaint.ts';
+import { describeProblem, describeWithoutQuotes, type Complaint } from './complaint.ts';
 import {
   endpointIdOf,
   parseAddressRecord,
@@ -168,7 +168,10 @@ export class PushReader {
     } catch (thrown) {
       const duplicate = thrown instanceof CausewayError && thrown.code === 'conflict';
       if (id !== undefined) {
-        this.#badEndpoints.set(endpointKey(id), duplicate ? ambiguous : describeProblem(thrown));
+        this.#badEndpoints.set(
+          endpointKey(id),
+          duplicate ? ambiguous : describeWithoutQuotes(thrown),
+        );
       }
       this.#complain(id, describeProblem(thrown));
     }

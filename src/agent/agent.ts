@@ -1,0 +1,335 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { CausewayError } from '../domain/error.ts';
+import { sleep, type Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { supervise, type Loop } from '../runtime/supervisor.ts';
+import { listOlder } from './admit/acknowledgement.ts';
+import { Alarms } from './alarms.ts';
+import { foreignMover } from './apply/address-mover.ts';
+import { credentialFiles } from './credential-files.ts';
+import { watchForSecondMaster } from './duplicate-master.ts';
+import { Gateway } from './gateway.ts';
+import { loadCredentials, type Credentials } from './http/credentials.ts';
+import { EventStream } from './http/event-stream.ts';
+import { startAgentServer } from './http/server.ts';
+import type { AgentStatus } from './http/status.ts';
+import { V1Api } from './http/v1-api.ts';
+import { V2Api } from './http/v2-api.ts';
+import { KeepalivedMover } from './keepalived/keepalived-mover.ts';
+import { VrrpStatus } from './keepalived/vrrp-status.ts';
+import { followVrrpState, keepAlive, sweepLinks } from './keepalived/watch.ts';
+import type { Kernel } from './kernel.ts';
+import { Levers, type LeverName } from './levers.ts';
+import { knock } from './probe/knock.ts';
+import { ProbeLedger } from './probe/probe-ledger.ts';
+import { runProber } from './probe/prober.ts';
+import { probeTargets } from './probe/targets.ts';
+import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
+import { Silence } from './silence.ts';
+import { StateStore } from './store/state-store.ts';
+import { Upkeep } from './upkeep.ts';
+import { WakeUp } from './wake-up.ts';
+import { revisions } from './wire/push.ts';
+
+export interface AgentOptions {
+  readonly settings: AgentSettings;
+  readonly kernel: Kernel;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly version: string;
+  metricsPage(): Promise<{ type: string; body: string }>;
+  /** Called when the accepted configuration is in force and the API listens. */
+  onReady(url: string): void;
+}
+
+const credentialsEveryMs = 5_000;
+
+/** Runs a gateway's agent until the signal fires. */
+export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
+  const agent = await Agent.open(options, signal);
+  try {
+    await supervise(signal, agent.loops());
+  } finally {
+    await agent.close();
+  }
+}
+
+class Agent {
+  readonly #options: AgentOptions;
+  readonly #store: StateStore;
+  readonly #gateway: Gateway;
+  readonly #levers: Levers;
+  readonly #status: VrrpStatus;
+  readonly #mover: KeepalivedMover | undefined;
+  readonly #alarms: Alarms;
+  readonly #silence: Silence;
+  readonly #events: EventStream;
+  readonly #ledger: ProbeLedger;
+  readonly #silenceDue = new WakeUp();
+  readonly #statusDue = new WakeUp();
+  readonly #upkeep: Upkeep;
+  #credentials: Credentials;
+
+  private constructor(options: AgentOptions, parts: AgentParts) {
+    const { clock, log, metrics, settings, kernel } = options;
+    this.#options = options;
+    this.#store = parts.opened.store;
+    this.#levers = parts.levers;
+    this.#status = parts.status;
+    this.#mover = parts.mover;
+    this.#credentials = parts.credentials;
+    this.#alarms = new Alarms(log, metrics);
+    this.#gateway = new Gateway({
+      ruleset: kernel.ruleset,
+      mover: parts.mover ?? foreignMover,
+      store: parts.opened.store,
+      stored: parts.opened.stored,
+      levers: parts.levers,
+      limits: settings.removal,
+      clock,
+      log,
+      metrics,
+      forgetConnections: (removed, each) => kernel.forgetConnections(removed, each),
+    });
+    this.#events = new EventStream(() => this.#controllerCameOrLeft());
+    this.#silence = new Silence(this.#gateway, log, () => this.#events.hasListeners);
+    this.#ledger = new ProbeLedger(settings.probe);
+    this.#upkeep = new Upkeep({
+      ...{ gateway: this.#gateway, kernel, mover: parts.mover, status: parts.status },
+      ...{ alarms: this.#alarms, clock, log, metrics },
+    });
+    parts.status.onChange(() => this.#statusDue.call());
+  }
+
+  static async open(options: AgentOptions, signal: AbortSignal): Promise<Agent> {
+    const { settings, clock, log, metrics } = options;
+    await fs.mkdir(settings.runtimeDirectory, { recursive: true, mode: 0o700 });
+    const credentials = await loadCredentials(credentialFiles(settings));
+    const status = new VrrpStatus(clock, log, metrics);
+    const mover =
+      settings.addresses.mover === 'foreign'
+        ? undefined
+        : await KeepalivedMover.open(
+            {
+              settings: keepalivedSettings(settings),
+              start: settings.addresses.start,
+              clock,
+              log,
+              status,
+              claimedFile: path.join(settings.runtimeDirectory, 'claimed.json'),
+            },
+            signal,
+          );
+    const levers = await Levers.load(path.join(settings.stateDirectory, 'levers.json'));
+    const opened = await StateStore.open(settings.stateDirectory);
+    await mover?.setFault(levers.get('drained') !== undefined);
+    const agent = new Agent(options, { opened, levers, status, mover, credentials });
+    await agent.#gateway.restore(signal);
+    return agent;
+  }
+
+  loops(): Record<string, Loop> {
+    const { settings, clock, kernel, log, metrics } = this.#options;
+    const mover = this.#mover;
+    const status = this.#status;
+    const watch = { status, clock, log, metrics, aliveEveryMs: 100, sweepEveryMs: 1_000 };
+    return {
+      api: (signal) => this.#serve(signal),
+      ...this.#upkeep.loops(),
+      'silent destinations': (signal) => this.#actOnSilence(signal),
+      'status events': (signal) => this.#sendStatus(signal),
+      credentials: (signal) => this.#followCredentials(signal),
+      ...(settings.probe.intervalMs === 0 ? {} : { probes: (signal) => this.#probe(signal) }),
+      ...(mover === undefined
+        ? {}
+        : {
+            'VRRP state': (signal) =>
+              followVrrpState(keepalivedSettings(settings).files.notifyFifo, status, signal),
+            keepalived: (signal) => keepAlive({ ...watch, mover }, signal),
+            links: (signal) => sweepLinks({ ...watch, mover }, signal),
+            'second master': (signal) =>
+              watchForSecondMaster(
+                {
+                  clock,
+                  status,
+                  alarms: this.#alarms,
+                  everyMs: Math.max(500, settings.addresses.advertMs * 2),
+                  countAdverts: (each) => kernel.countAdverts(each),
+                },
+                signal,
+              ),
+          }),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#gateway.idle();
+    await this.#store.close();
+  }
+
+  async #serve(signal: AbortSignal): Promise<void> {
+    const { settings, clock, log, metrics } = this.#options;
+    const gateway = this.#gateway;
+    const status = () => this.#describe();
+    const server = await startAgentServer(
+      {
+        host: settings.listen.address,
+        port: settings.listen.port,
+        socketFile: socketFile(settings),
+        tls: this.#credentials.tls,
+        events: this.#events,
+        status,
+        log,
+        metrics,
+        metricsPage: () => this.#options.metricsPage(),
+        v1:
+          settings.v1.secretsFile === undefined
+            ? undefined
+            : new V1Api({
+                gateway,
+                clock,
+                masquerade: settings.v1.masquerade,
+                secrets: () => this.#credentials.v1Secrets,
+              }),
+        v2:
+          settings.secretsFile === undefined
+            ? undefined
+            : new V2Api({
+                name: settings.name,
+                gateway,
+                clock,
+                limits: {
+                  totalBytes: settings.limits.bodyBytes,
+                  lineBytes: settings.limits.lineBytes,
+                },
+                secrets: () => this.#credentials.secrets,
+                status,
+                handSilent: (silent) => {
+                  this.#silence.hand(silent);
+                  return this.#silence.act(signal);
+                },
+                pull: (name, reason) => this.#pull(name, reason),
+              }),
+      },
+      signal,
+    );
+    this.#setTls = (tls) => server.setTls(tls);
+    this.#options.onReady(server.url);
+    await aborted(signal);
+    await server.close();
+  }
+
+  #setTls: (tls: NonNullable<Credentials['tls']>) => void = () => {};
+
+  async #pull(name: LeverName, reason: string | undefined): Promise<void> {
+    const { clock, log } = this.#options;
+    await this.#levers.set(
+      name,
+      reason === undefined ? undefined : { since: clock.wallTime(), reason },
+    );
+    if (name === 'drained') await this.#mover?.setFault(reason !== undefined);
+    log.info({ lever: name, reason }, reason === undefined ? 'lever taken back' : 'lever pulled');
+    this.#statusDue.call();
+  }
+
+  #controllerCameOrLeft(): void {
+    if (!this.#events.hasListeners) this.#silence.controllerLeft();
+    this.#silenceDue.call();
+  }
+
+  async #actOnSilence(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#silenceDue.next(signal);
+      await this.#silence.act(signal);
+      this.#statusDue.call();
+    }
+  }
+
+  async #sendStatus(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#statusDue.next(signal);
+      this.#events.send(this.#describe());
+    }
+  }
+
+  #probe(signal: AbortSignal): Promise<void> {
+    const { settings, clock } = this.#options;
+    return runProber(
+      {
+        clock,
+        intervalMs: settings.probe.intervalMs,
+        ledger: this.#ledger,
+        targets: () => probeTargets(this.#gateway.state, settings.probe.nodePort),
+        knock: (target, limitMs, each) => knock(clock, target, limitMs, each),
+        onChange: (silent) => {
+          this.#silence.see(silent);
+          this.#alarms.set(
+            'cut-off',
+            this.#ledger.isCutOff ? 'nothing that this gateway sends to answers it' : undefined,
+          );
+          this.#silenceDue.call();
+        },
+      },
+      signal,
+    );
+  }
+
+  async #followCredentials(signal: AbortSignal): Promise<void> {
+    const { clock, log, settings } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, credentialsEveryMs, signal);
+      try {
+        this.#credentials = await loadCredentials(credentialFiles(settings));
+        if (this.#credentials.tls !== undefined) this.#setTls(this.#credentials.tls);
+      } catch (error) {
+        log.warn(
+          { error: CausewayError.from(error) },
+          'credentials are kept: the new ones are wrong',
+        );
+      }
+    }
+  }
+
+  #describe(): AgentStatus {
+    const { settings, version, kernel } = this.#options;
+    const { state } = this.#gateway;
+    return {
+      agent: settings.name,
+      version,
+      revisions,
+      generation: state.generation,
+      endpoints: state.endpoints.size,
+      older: listOlder(state),
+      sound: !this.#gateway.isDegraded,
+      vrrp: {
+        state: this.#mover === undefined ? 'foreign' : this.#status.state,
+        since: new Date(this.#status.since).toISOString(),
+      },
+      frozen: this.#levers.get('frozen') ?? null,
+      drained: this.#levers.get('drained') ?? null,
+      undoSteps: this.#gateway.undoSteps,
+      silent: { seen: [...this.#silence.own], acted: [...this.#gateway.silent] },
+      alarms: this.#alarms.list(),
+      kernelSettings: kernel.settings(),
+      connections: kernel.connections(),
+    };
+  }
+}
+
+interface AgentParts {
+  readonly opened: Awaited<ReturnType<typeof StateStore.open>>;
+  readonly levers: Levers;
+  readonly status: VrrpStatus;
+  readonly mover: KeepalivedMover | undefined;
+  readonly credentials: Credentials;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,44 @@
+import type { Log } from '../runtime/log.ts';
+import type { MetricDefinition, Metrics } from '../runtime/metrics.ts';
+
+export const alarmMetric = {
+  kind: 'gauge',
+  name: 'causeway_agent_alarm',
+  help: '1 while something needs an operator: see the label and the status for what.',
+  labels: ['alarm'],
+} as const satisfies MetricDefinition;
+
+/**
+ * - `two-masters`: another gateway sends adverts while this one is master
+ * - `cut-off`: nothing that this gateway sends to answers it
+ * - `addresses-missing`: this gateway is master and lacks addresses that it should hold
+ * - `degraded`: the kernel may differ from the accepted configuration
+ */
+export type AlarmName = 'two-masters' | 'cut-off' | 'addresses-missing' | 'degraded';
+
+/** What is wrong now and needs somebody to look. */
+export class Alarms {
+  readonly #raised = new Map<AlarmName, string>();
+  readonly #log: Log;
+  readonly #gauge;
+
+  constructor(log: Log, metrics: Metrics) {
+    this.#log = log;
+    this.#gauge = metrics.gauge(alarmMetric);
+  }
+
+  /** Raised while there is a message, taken back without one. */
+  set(name: AlarmName, message: string | undefined): void {
+    const isNew = this.#raised.has(name) !== (message !== undefined);
+    if (message === undefined) this.#raised.delete(name);
+    else this.#raised.set(name, message);
+    if (!isNew) return;
+    this.#gauge.set({ alarm: name }, message === undefined ? 0 : 1);
+    if (message === undefined) this.#log.info({ alarm: name }, 'an alarm is over');
+    else this.#log.error({ alarm: name }, message);
+  }
+
+  list(): string[] {
+    return [...this.#raised].map(([name, message]) => `${name}: ${message}`);
+  }
+}

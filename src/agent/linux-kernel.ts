@@ -1,0 +1,77 @@
+import type { Driver } from '../nftables/driver.ts';
+import type { RemovedEndpoint } from '../nftables/layout-change.ts';
+import { setNames } from '../nftables/names.ts';
+import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
+import { NftDriver } from '../nftables/nft-driver.ts';
+import type { LayoutSettings } from '../nftables/virtual-service.ts';
+import { forgetConnections, forgetRewrittenConnections } from './connections.ts';
+import { EngineRuleset } from './engine-ruleset.ts';
+import type { KernelSetting } from './http/status.ts';
+import { enforceKernelSettings, readConnections } from './kernel-settings.ts';
+import type { Kernel } from './kernel.ts';
+
+export interface LinuxKernelOptions {
+  readonly driver: 'netlink' | 'nft';
+  readonly layout: LayoutSettings;
+}
+
+/** The kernel that this process runs on. */
+export class LinuxKernel implements Kernel {
+  readonly ruleset: EngineRuleset;
+  readonly #driver: Driver;
+  #settings: readonly KernelSetting[] = [];
+  #connections: { count: number; limit: number } | null = null;
+
+  private constructor(driver: Driver, layout: LayoutSettings) {
+    this.#driver = driver;
+    this.ruleset = new EngineRuleset(driver, layout);
+  }
+
+  static async open({ driver, layout }: LinuxKernelOptions): Promise<LinuxKernel> {
+    const { table } = layout;
+    const opened =
+      driver === 'netlink' ? await NetlinkDriver.open({ table }) : new NftDriver({ table });
+    const kernel = new LinuxKernel(opened, layout);
+    await kernel.look();
+    return kernel;
+  }
+
+  /** Sets the kernel's settings right and counts its connections. */
+  async look(): Promise<void> {
+    this.#settings = await enforceKernelSettings();
+    this.#connections = await readConnections();
+  }
+
+  forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
+    return forgetConnections(removed, signal);
+  }
+
+  forgetAllConnections(signal: AbortSignal): Promise<void> {
+    return forgetRewrittenConnections(signal);
+  }
+
+  foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {
+    return this.#driver.watch(signal);
+  }
+
+  async countAdverts(signal: AbortSignal): Promise<bigint> {
+    let packets = 0n;
+    for (const family of [4, 6] as const) {
+      const counters = await this.#driver.counters(setNames.vrrpPeers(family), signal);
+      for (const count of counters.values()) packets += count.packets;
+    }
+    return packets;
+  }
+
+  settings(): readonly KernelSetting[] {
+    return this.#settings;
+  }
+
+  connections(): { count: number; limit: number } | null {
+    return this.#connections;
+  }
+
+  close(): Promise<void> {
+    return this.#driver.close();
+  }
+}

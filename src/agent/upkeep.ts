@@ -1,0 +1,138 @@
+import { CausewayError } from '../domain/error.ts';
+import { sleep, type Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Loop } from '../runtime/supervisor.ts';
+import type { Alarms } from './alarms.ts';
+import { gatewayMetrics } from './gateway-metrics.ts';
+import type { Gateway } from './gateway.ts';
+import type { KeepalivedMover } from './keepalived/keepalived-mover.ts';
+import type { VrrpStatus } from './keepalived/vrrp-status.ts';
+import type { Kernel } from './kernel.ts';
+import { WakeUp } from './wake-up.ts';
+
+export interface UpkeepOptions {
+  readonly gateway: Gateway;
+  readonly kernel: Kernel;
+  readonly mover: KeepalivedMover | undefined;
+  readonly status: VrrpStatus;
+  readonly alarms: Alarms;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const repairEveryMs = 1_000;
+const lookEveryMs = 10_000;
+const compactEveryMs = 10_000;
+
+/** What has to be done again and again so that the machine stays as it was accepted. */
+export class Upkeep {
+  readonly #options: UpkeepOptions;
+  readonly #repairDue = new WakeUp();
+  readonly #becameBackup = new WakeUp();
+  #wasTampered = false;
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options;
+    options.status.onChange((state, before) => {
+      if (before === 'MASTER' && state !== 'MASTER') this.#becameBackup.call();
+    });
+  }
+
+  loops(): Record<string, Loop> {
+    return {
+      repair: (signal) => this.#repair(signal),
+      alarms: (signal) => this.#raiseAlarms(signal),
+      'foreign changes': (signal) => this.#followForeignChanges(signal),
+      kernel: (signal) => this.#lookAtKernel(signal),
+      'stored configuration': (signal) => this.#compact(signal),
+      'becoming backup': (signal) => this.#forgetOnBackup(signal),
+    };
+  }
+
+  /** Sees to it that the kernel is what was accepted: after a failed way back, and after strangers. */
+  async #repair(signal: AbortSignal): Promise<void> {
+    const { gateway, clock, log } = this.#options;
+    while (!signal.aborted) {
+      await this.#repairDue.next(signal);
+      if (signal.aborted) return;
+      if (!gateway.isDegraded && !this.#wasTampered) continue;
+      this.#wasTampered = false;
+      try {
+        await gateway.restore(signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        this.#wasTampered = true;
+        log.error(
+          { error: CausewayError.from(error) },
+          "the accepted configuration can't be restored",
+        );
+        await sleep(clock, repairEveryMs, signal);
+        this.#repairDue.call();
+      }
+    }
+  }
+
+  async #raiseAlarms(signal: AbortSignal): Promise<void> {
+    const { gateway, mover, alarms, clock } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, repairEveryMs, signal);
+      if (gateway.isDegraded) this.#repairDue.call();
+      alarms.set(
+        'degraded',
+        gateway.isDegraded ? 'the kernel may differ from what is accepted' : undefined,
+      );
+      const missing = await mover?.findMissing(signal).catch(() => undefined);
+      const count = missing?.size ?? 0;
+      alarms.set('addresses-missing', count === 0 ? undefined : `${count} addresses are missing`);
+    }
+  }
+
+  async #followForeignChanges(signal: AbortSignal): Promise<void> {
+    const { kernel, log } = this.#options;
+    for await (const { what } of kernel.foreignChanges(signal)) {
+      log.warn({ what }, 'somebody else changed our table; repairing it');
+      this.#wasTampered = true;
+      this.#repairDue.call();
+    }
+  }
+
+  async #lookAtKernel(signal: AbortSignal): Promise<void> {
+    const { clock, kernel, metrics } = this.#options;
+    const connections = metrics.gauge(gatewayMetrics.connections);
+    const fill = metrics.gauge(gatewayMetrics.connectionFill);
+    while (!signal.aborted) {
+      await kernel.look();
+      const found = kernel.connections();
+      if (found !== null) {
+        connections.set({}, found.count);
+        fill.set({}, found.limit === 0 ? 0 : found.count / found.limit);
+      }
+      await sleep(clock, lookEveryMs, signal);
+    }
+  }
+
+  /** What this gateway remembers of connections is out of date once another one has them. */
+  async #forgetOnBackup(signal: AbortSignal): Promise<void> {
+    const { kernel, log } = this.#options;
+    while (!signal.aborted) {
+      await this.#becameBackup.next(signal);
+      if (signal.aborted) return;
+      try {
+        await kernel.forgetAllConnections(signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        log.warn({ error: CausewayError.from(error) }, 'old connections may linger');
+      }
+    }
+  }
+
+  async #compact(signal: AbortSignal): Promise<void> {
+    const { gateway, clock } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, compactEveryMs, signal);
+      await gateway.compactIfNeeded();
+    }
+  }
+}

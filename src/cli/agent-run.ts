@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs/promises';
+import { Command } from 'commander';
+import { runAgent } from '../agent/agent.ts';
+import { LinuxKernel } from '../agent/linux-kernel.ts';
+import {
+  agentSettings,
+  keepalivedSettings,
+  vrrpPeers,
+  type AgentSettings,
+} from '../agent/settings.ts';
+import type { LayoutSettings } from '../nftables/virtual-service.ts';
+import { createLog } from '../observe/logger.ts';
+import { startObserveServer } from '../observe/observe-server.ts';
+import { PrometheusMetrics } from '../observe/prometheus.ts';
+import { Readiness } from '../observe/readiness.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { addConfigOptions, readConfig } from './config-options.ts';
+import { stopSignal } from './stop-signal.ts';
+import { causewayVersion } from './version.ts';
+
+/** `causeway agent run`: the gateway's agent in the foreground. */
+export function runAgentCommand(): Command {
+  const command = new Command('run').description('run the agent (the default)');
+  return addConfigOptions(command, agentSettings).action(async () => {
+    await run(await readConfig(command, agentSettings), stopSignal());
+  });
+}
+
+async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> {
+  const log = createLog({ ...settings.log, destination: process.stderr });
+  const metrics = new PrometheusMetrics();
+  const readiness = new Readiness();
+  let problem: string | undefined = 'the accepted configuration is not in force yet';
+  readiness.add('agent', () => problem);
+  const observe = await startObserveServer({
+    host: settings.metrics.address,
+    port: settings.metrics.port,
+    metrics,
+    readiness,
+  });
+  const kernel = await LinuxKernel.open({
+    driver: settings.nftables.driver,
+    layout: await layoutSettings(settings),
+  });
+  try {
+    await runAgent(
+      {
+        settings,
+        kernel,
+        clock: systemClock,
+        log,
+        metrics,
+        version: causewayVersion(),
+        metricsPage: async () => ({ type: metrics.contentType, body: await metrics.render() }),
+        onReady(url) {
+          problem = undefined;
+          log.info({ url }, 'the agent is ready');
+        },
+      },
+      signal,
+    );
+  } finally {
+    await kernel.close();
+    await observe.close();
+  }
+}
+
+async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> {
+  const { table, localSources } = settings.nftables;
+  const peers =
+    settings.addresses.mover === 'keepalived'
+      ? { vrrpPeers: vrrpPeers(keepalivedSettings(settings)) }
+      : {};
+  return {
+    table,
+    hashSeed: await readSeed(settings.seedFile),
+    localSources,
+    hairpin: false,
+    resumeConnections: true,
+    ...peers,
+  };
+}
+
+/** A number from the secret, so that nobody outside can tell which client goes where. */
+async function readSeed(file: string | undefined): Promise<number> {
+  const secret = file === undefined ? '' : (await fs.readFile(file, 'utf8')).trim();
+  return createHash('sha256').update(secret).digest().readUInt32BE(0);
+}

@@ -1,0 +1,121 @@
+import { Command } from 'commander';
+import { AgentClient } from '../agent/client/agent-client.ts';
+import { parseSecrets } from '../agent/http/secrets.ts';
+import type { AgentStatus } from '../agent/http/status.ts';
+import { agentSettings, socketFile } from '../agent/settings.ts';
+import { CausewayError } from '../domain/error.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { runAgentCommand } from './agent-run.ts';
+import { addConfigOptions, readConfig } from './config-options.ts';
+import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
+import { stopSignal } from './stop-signal.ts';
+import fs from 'node:fs/promises';
+
+/** `causeway agent`: a gateway's side of load balancing, and the levers an operator has on it. */
+export function agentCommand(): Command {
+  const agent = new Command('agent').description('program nftables and keepalived on a gateway');
+  agent.addCommand(runAgentCommand(), { isDefault: true });
+  agent.addCommand(statusCommand());
+  agent.addCommand(
+    leverCommand('drain', 'drained', true, 'give up all addresses, for maintenance'),
+  );
+  agent.addCommand(leverCommand('undrain', 'drained', false, 'take part again'));
+  agent.addCommand(leverCommand('freeze', 'frozen', true, 'take no push until thawed'));
+  agent.addCommand(leverCommand('thaw', 'frozen', false, 'take pushes again'));
+  agent.addCommand(undoCommand());
+  return agent;
+}
+
+const reasonOption = ['-r, --reason <text>', 'why, for those who come after'] as const;
+
+function statusCommand(): Command {
+  const command = new Command('status').description('what this gateway serves and how it is');
+  addOutputOption(addConfigOptions(command, agentSettings));
+  return command.action(async (options: { output: OutputFormat }) => {
+    printStatus(
+      options.output,
+      await withAgent(command, (client, signal) => client.status(signal)),
+    );
+  });
+}
+
+function leverCommand(
+  name: string,
+  lever: 'drained' | 'frozen',
+  on: boolean,
+  description: string,
+): Command {
+  const command = new Command(name).description(description).option(...reasonOption);
+  addOutputOption(addConfigOptions(command, agentSettings));
+  return command.action(async (options: { output: OutputFormat; reason?: string }) => {
+    const status = await withAgent(command, (client, signal) =>
+      client.pull(lever, on, options.reason, signal),
+    );
+    printStatus(options.output, status);
+  });
+}
+
+function undoCommand(): Command {
+  const command = new Command('undo')
+    .description('go back to what was served before the last change, and freeze')
+    .requiredOption(...reasonOption);
+  addOutputOption(addConfigOptions(command, agentSettings));
+  return command.action(async (options: { output: OutputFormat; reason: string }) => {
+    const status = await withAgent(command, async (client, signal) => {
+      await client.undo(options.reason, signal);
+      return client.status(signal);
+    });
+    printStatus(options.output, status);
+  });
+}
+
+/** Speaks with the agent on this machine, by its own settings. */
+async function withAgent<T>(
+  command: Command,
+  work: (client: AgentClient, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const settings = await readConfig(command, agentSettings);
+  if (settings.secretsFile === undefined) {
+    throw new CausewayError('invalid', 'the agent has no shared secret to speak to it with', {
+      hint: 'Set secretsFile.',
+    });
+  }
+  const [secret] = parseSecrets(await fs.readFile(settings.secretsFile, 'utf8'));
+  const client = new AgentClient({
+    url: 'http://localhost',
+    socketPath: socketFile(settings),
+    name: settings.name,
+    secret: secret ?? new Uint8Array(),
+    clock: systemClock,
+    limitMs: 30_000,
+  });
+  try {
+    return await work(client, stopSignal());
+  } finally {
+    await client.close();
+  }
+}
+
+function printStatus(format: OutputFormat, status: AgentStatus): void {
+  printObjects(
+    format,
+    [status],
+    [
+      { title: 'agent', value: ({ agent }) => agent },
+      { title: 'generation', value: ({ generation }) => String(generation) },
+      { title: 'endpoints', value: ({ endpoints }) => String(endpoints) },
+      { title: 'older', value: ({ older }) => String(older.length) },
+      { title: 'vrrp', value: ({ vrrp }) => vrrp.state },
+      { title: 'levers', value: describeLevers },
+      { title: 'alarms', value: ({ alarms }) => alarms.join('; ') || '-' },
+    ],
+  );
+}
+
+function describeLevers({ frozen, drained }: AgentStatus): string {
+  const pulled = [
+    frozen === null ? undefined : `frozen (${frozen.reason})`,
+    drained === null ? undefined : `drained (${drained.reason})`,
+  ].filter((text) => text !== undefined);
+  return pulled.join(', ') || '-';
+}

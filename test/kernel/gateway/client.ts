@@ -1,0 +1,167 @@
+// What clients do, from the machine they stand on. Prints one line of JSON.
+//
+//   node client.ts who ADDRESS PORT [COUNT]             who answers over TCP, and whom they see
+//   node client.ts who-udp ADDRESS PORT [COUNT]         the same over UDP
+//   node client.ts down ADDRESS PORT COUNT BYTES MS     COUNT downloads at once; how many were whole
+//   node client.ts up ADDRESS PORT COUNT BYTES MS       COUNT uploads at once; how many arrived whole
+//   node client.ts silence PORT ADDRESS...              knocks by UDP every 10 ms until SIGTERM; the longest
+//                                                       silence of each
+//
+// The last three print "flowing" once everything is under way.
+
+import dgram from 'node:dgram';
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const [verb = '', ...args] = process.argv.slice(2);
+const patienceMs = 1_000;
+let underWay = 0;
+
+switch (verb) {
+  case 'who':
+    await repeat(who);
+    break;
+  case 'who-udp':
+    await repeat(whoUdp);
+    break;
+  case 'down':
+    await transfers(download);
+    break;
+  case 'up':
+    await transfers(upload);
+    break;
+  case 'silence':
+    await silence();
+    break;
+  default:
+    throw new Error(`unknown: ${verb}`);
+}
+
+async function repeat(ask: (address: string, port: number) => Promise<string>): Promise<void> {
+  const [address = '', port = '', count = '1'] = args;
+  const answers: string[] = [];
+  for (let index = 0; index < Number(count); index += 1) {
+    answers.push(await ask(address, Number(port)));
+  }
+  print(answers);
+}
+
+function who(address: string, port: number): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = net.connect({ host: address, port, timeout: patienceMs });
+    socket.on('connect', () => socket.write('who\n'));
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('timeout', () => socket.destroy(new Error('timeout')));
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    socket.on('close', () => resolve(text));
+  });
+}
+
+function whoUdp(address: string, port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
+    const finish = (text: string) => {
+      clearTimeout(timer);
+      socket.close();
+      resolve(text);
+    };
+    const timer = setTimeout(() => finish('timeout'), patienceMs);
+    socket.on('message', (message) => finish(message.toString().trim()));
+    socket.on('error', (error: NodeJS.ErrnoException) => finish(error.code ?? error.message));
+    socket.connect(port, address, () => socket.send(''));
+  });
+}
+
+async function transfers(
+  transfer: (address: string, port: number, bytes: number, ms: number) => Promise<boolean>,
+): Promise<void> {
+  const [address = '', port, count, bytes, ms] = args;
+  const results = await Promise.all(
+    Array.from({ length: Number(count) }, () =>
+      transfer(address, Number(port), Number(bytes), Number(ms)),
+    ),
+  );
+  print({ whole: results.filter(Boolean).length, of: results.length });
+}
+
+/** Called once for each transfer. */
+function flows(): void {
+  underWay += 1;
+  if (underWay === Number(args[2])) process.stdout.write('flowing\n');
+}
+
+function download(address: string, port: number, bytes: number, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    let taken = 0;
+    const socket = net.connect({ host: address, port });
+    socket.setTimeout(ms + 20_000, () => socket.destroy());
+    socket.on('connect', () => socket.write(`down ${bytes} ${ms}\n`));
+    socket.once('data', flows);
+    socket.on('data', (chunk) => (taken += chunk.length));
+    socket.on('error', () => resolve(false));
+    socket.on('close', () => resolve(taken === bytes));
+  });
+}
+
+function upload(address: string, port: number, bytes: number, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const socket = net.connect({ host: address, port, allowHalfOpen: true });
+    socket.setTimeout(ms + 20_000, () => socket.destroy());
+    socket.on('connect', () => {
+      socket.write('up\n', flows);
+      const tick = 10;
+      const piece = Math.ceil(bytes / (ms / tick));
+      let left = bytes;
+      const timer = setInterval(() => {
+        const size = Math.min(piece, left);
+        left -= size;
+        if (!socket.destroyed) socket.write(Buffer.alloc(size, 0x62));
+        if (left > 0 && !socket.destroyed) return;
+        clearInterval(timer);
+        socket.end();
+      }, tick);
+    });
+    socket.on('data', (chunk) => (answer += chunk.toString()));
+    socket.on('error', () => resolve(false));
+    socket.on('close', () => resolve(Number(answer) === bytes));
+  });
+}
+
+async function silence(): Promise<void> {
+  const [port = '', ...addresses] = args;
+  let answering = 0;
+  const knocks = addresses.map((address) => {
+    const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
+    const knock = { address, socket, last: performance.now(), longest: 0, answers: 0 };
+    socket.on('message', () => {
+      const now = performance.now();
+      if (knock.answers > 0) knock.longest = Math.max(knock.longest, now - knock.last);
+      knock.last = now;
+      knock.answers += 1;
+      if (knock.answers > 1) return;
+      answering += 1;
+      if (answering === addresses.length) process.stdout.write('flowing\n');
+    });
+    socket.on('error', () => {});
+    return knock;
+  });
+  const stop = new AbortController();
+  process.once('SIGTERM', () => stop.abort());
+  while (!stop.signal.aborted) {
+    for (const { socket, address } of knocks) socket.send('k', Number(port), address, () => {});
+    await delay(10);
+  }
+  const now = performance.now();
+  print(
+    knocks.map(({ address, socket, last, longest, answers }) => {
+      socket.close();
+      return { address, answers, longestMs: Math.round(Math.max(longest, now - last)) };
+    }),
+  );
+}
+
+function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { faults, strikeMaster } from './faults.ts';
+import { requireNetworkTools } from './network.ts';
+import { endpoint, nothing } from './services.ts';
+import { Topology } from './topology.ts';
+
+const isRunnable = await isAvailable(requireNetworkTools);
+const addresses = ['10.77.1.1', '10.77.1.2', '10.77.1.3', '2001:db8:77::1:1'];
+
+describe.skipIf(!isRunnable)('failover and failback', () => {
+  let topology: Topology;
+
+  beforeAll(async () => {
+    topology = await Topology.start();
+    await topology.startAgents();
+    // A port for each: a server's packet that arrives first must tell which address it belongs to.
+    const endpoints = addresses.flatMap((address, index) => [
+      endpoint(address, 'UDP', ['p1', 'p2'], {}, index),
+      endpoint(address, 'TCP', ['p1', 'p2'], {}, index),
+    ]);
+    await topology.push(writeState({ ...nothing, endpoints }, { generation: 1 }));
+  });
+  afterAll(() => topology.stop());
+
+  // Each fault strikes one gateway and then the other: the second time is the failback of the first.
+  test.each(faults)('running transfers survive when $name, there and back', async (fault) => {
+    const transfers = await Promise.all([
+      topology.startClient('c', 'down', '10.77.1.1', 80, 10, 4_000_000, 12_000),
+      topology.startClient('c', 'up', '10.77.1.2', 80, 10, 4_000_000, 12_000),
+      topology.startClient('c', 'down', '2001:db8:77::1:1', 80, 5, 2_000_000, 12_000),
+    ]);
+    const first = await strikeMaster(topology, fault, addresses);
+    const second = await strikeMaster(topology, fault, addresses);
+    expect(second.struck).not.toBe(first.struck);
+    for (const { silences } of [first, second]) {
+      process.stderr.write(
+        `${fault.name}: ${silences.map((each) => each.longestMs).join(' ')} ms\n`,
+      );
+      for (const { longestMs } of silences) expect(longestMs).toBeLessThan(5_000);
+    }
+    const results = await Promise.all(transfers.map((each) => each.result()));
+    expect(results).toEqual([
+      { whole: 10, of: 10 },
+      { whole: 10, of: 10 },
+      { whole: 5, of: 5 },
+    ]);
+  });
+});

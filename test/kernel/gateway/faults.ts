@@ -1,0 +1,65 @@
+import fs from 'node:fs/promises';
+import { waitFor } from '../../services/wait-for.ts';
+import type { GatewayName, Topology } from './topology.ts';
+
+/** Something that happens to a gateway, and how it recovers. */
+export interface Fault {
+  readonly name: string;
+  strike(topology: Topology, gateway: GatewayName): Promise<void>;
+  recover(topology: Topology, gateway: GatewayName): Promise<void>;
+}
+
+export const faults: readonly Fault[] = [
+  {
+    name: 'keepalived is killed',
+    async strike(topology, gateway) {
+      for (const file of ['keepalived.pid', 'keepalived-vrrp.pid']) {
+        const pid = Number(await fs.readFile(topology.runtimeFile(gateway, file), 'utf8'));
+        process.kill(pid, 'SIGKILL');
+      }
+    },
+    recover: () => Promise.resolve(),
+  },
+  {
+    name: 'its external link goes down',
+    async strike({ network }, gateway) {
+      await network.ip('switch', `link set ${gateway}-ext down`);
+    },
+    async recover({ network }, gateway) {
+      await network.ip('switch', `link set ${gateway}-ext up`);
+    },
+  },
+  {
+    name: 'its power is cut',
+    strike: (topology, gateway) => topology.cutPower(gateway),
+    recover: (topology, gateway) => topology.restorePower(gateway),
+  },
+];
+
+export interface Silence {
+  readonly address: string;
+  readonly answers: number;
+  readonly longestMs: number;
+}
+
+/** Strikes the master while clients knock, and answers how long each address was silent. */
+export async function strikeMaster(
+  topology: Topology,
+  fault: Fault,
+  addresses: readonly string[],
+): Promise<{ silences: Silence[]; struck: GatewayName }> {
+  const struck = await waitFor('one master', () => topology.master());
+  const other = struck === 'g1' ? 'g2' : 'g1';
+  const knocking = await topology.startClient('c', 'silence', 80, ...addresses);
+  await fault.strike(topology, struck);
+  await waitFor('the other to be master', async () => (await topology.master()) === other);
+  knocking.stop();
+  const silences = await knocking.result<Silence[]>();
+  await fault.recover(topology, struck);
+  await waitFor('the struck one to be backup', async () => {
+    const { vrrp } = await topology.client(struck).status(new AbortController().signal);
+    // One that has just started listens for a second before it would take over.
+    return vrrp.state === 'BACKUP' && Date.now() - Date.parse(vrrp.since ?? '') > 1_500;
+  });
+  return { silences, struck };
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAddress } from '../../../src/domain/address.ts';
+import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { requireNetworkTools } from './network.ts';
+import { endpoint, nothing } from './services.ts';
+import { servers, Topology, type GatewayName } from './topology.ts';
+
+const isRunnable = await isAvailable(requireNetworkTools);
+const { signal } = new AbortController();
+
+describe.skipIf(!isRunnable)('destinations that fall silent', () => {
+  let topology: Topology;
+
+  beforeAll(async () => {
+    topology = await Topology.start();
+    await topology.startAgents({ probe: { intervalMs: 500 } });
+    const endpoints = [
+      endpoint('10.77.1.1', 'TCP', ['p1', 'p2']),
+      endpoint('10.77.1.2', 'UDP', ['p1']),
+      endpoint('2001:db8:77::1:1', 'TCP', ['p1', 'p2']),
+    ];
+    await topology.push(writeState({ ...nothing, endpoints }, { generation: 1 }));
+  });
+  afterAll(() => topology.stop());
+
+  const silentOn = async (name: GatewayName) =>
+    (await topology.client(name).status(signal)).silent.acted;
+  const silent = async () => [...(await silentOn('g1')), ...(await silentOn('g2'))];
+  const mute = (machine: string) =>
+    topology.network.run(
+      machine,
+      ['nft', '-f', '-'],
+      'table inet mute {\n chain everything {\n type filter hook input priority 0; policy drop;\n }\n }\n',
+    );
+  const unmute = (machine: string) =>
+    topology.network.run(machine, ['nft', 'delete', 'table', 'inet', 'mute']);
+  const who = async (address: string) =>
+    new Set(
+      (await topology.ask<string[]>('c', 'who', address, 80, 20)).map((text) => text.split(' ')[0]),
+    );
+
+  test('get no connections, long before anybody else notices, and get them back', async () => {
+    expect(await who('10.77.1.1')).toEqual(new Set(['p1', 'p2']));
+    await mute('p1');
+    await waitFor('p1 to be out on both gateways', async () => (await silent()).length === 4);
+    expect(await who('10.77.1.1')).toEqual(new Set(['p2']));
+    expect(await who('2001:db8:77::1:1')).toEqual(new Set(['p2']));
+    await unmute('p1');
+    await waitFor('p1 to be back', async () => (await silent()).length === 0);
+    expect(await who('10.77.1.1')).toEqual(new Set(['p1', 'p2']));
+  });
+
+  test('are never all of them', async () => {
+    await Promise.all([mute('p1'), mute('p2')]);
+    await waitFor('the alarm', async () => {
+      const { alarms } = await topology.client('g1').status(signal);
+      return alarms.some((text) => text.startsWith('cut-off'));
+    });
+    await waitFor('nobody to be out', async () => (await silent()).length === 0);
+    await Promise.all([unmute('p1'), unmute('p2')]);
+    expect(await who('10.77.1.1')).toEqual(new Set(['p1', 'p2']));
+  });
+
+  test('are whom the controller names while it listens, and whom the gateway sees when it left', async () => {
+    const master = await waitFor('one master', () => topology.master());
+    const client = topology.client(master);
+    const listening = new AbortController();
+    const events = client.events(listening.signal);
+    await events.next();
+    await client.handSilent([parseAddress(servers.p2.v4)], signal);
+    expect(await silentOn(master)).toEqual([servers.p2.v4]);
+    expect(await who('10.77.1.1')).toEqual(new Set(['p1']));
+    listening.abort();
+    await events.next().catch(() => undefined);
+    await waitFor('everybody to be back', async () => (await silent()).length === 0);
+  });
+});

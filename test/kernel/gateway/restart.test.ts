@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeState } from '../../../src/agent/wire/write-push.ts';
+import type { Endpoint } from '../../../src/agent/model/endpoint.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import type { Silence } from './faults.ts';
+import { requireNetworkTools } from './network.ts';
+import { endpoint, nothing } from './services.ts';
+import { Topology, type GatewayName } from './topology.ts';
+
+const isRunnable = await isAvailable(requireNetworkTools);
+const { signal } = new AbortController();
+
+describe.skipIf(!isRunnable)('an agent that is killed and started again', () => {
+  let topology: Topology;
+  let generation = 0;
+
+  beforeAll(async () => {
+    topology = await Topology.start();
+    await topology.startAgents();
+  });
+  afterAll(() => topology.stop());
+
+  async function push(name: GatewayName, ...endpoints: Endpoint[]): Promise<void> {
+    generation += 1;
+    const lines = writeState({ ...nothing, endpoints }, { generation });
+    await topology.client(name).push([...lines], signal);
+  }
+
+  test('is no outage, with the controller away', async () => {
+    await push('g1', endpoint('10.77.1.1', 'UDP', ['p1', 'p2']));
+    generation -= 1;
+    await push('g2', endpoint('10.77.1.1', 'UDP', ['p1', 'p2']));
+    const knocking = await topology.startClient('c', 'silence', 80, '10.77.1.1');
+    const master = await waitFor('one master', () => topology.master());
+    await topology.killAgent(master);
+    await topology.startAgent(master);
+    knocking.stop();
+    const [silence] = await knocking.result<Silence[]>();
+    expect(silence?.longestMs).toBeLessThan(1_000);
+    expect(await topology.master()).toBe(master);
+    expect((await topology.client(master).status(signal)).generation).toBe(generation);
+  });
+
+  test('at any moment of an apply, serves the old or the new configuration and nothing between', async () => {
+    const name = await waitFor('one master', () => topology.master());
+    const old = [
+      endpoint('10.77.1.1', 'TCP', ['p1', 'p2']),
+      endpoint('10.77.1.2', 'TCP', ['p1']),
+      endpoint('2001:db8:77::1:2', 'TCP', ['p1']),
+    ];
+    // One changed, one removed with its address, one added with a new address, one as it was.
+    const wanted = [
+      endpoint('10.77.1.1', 'TCP', ['p2']),
+      endpoint('2001:db8:77::1:2', 'TCP', ['p1']),
+      endpoint('10.77.1.3', 'TCP', ['n1']),
+    ];
+    await push(name, ...wanted);
+    const afterwards = await topology.describe(name);
+    await push(name, ...old);
+    const before = await topology.describe(name);
+    expect(before).not.toBe(afterwards);
+    const started = performance.now();
+    await push(name, ...wanted);
+    const applyMs = performance.now() - started;
+    await push(name, ...old);
+
+    const seen = new Set<string>();
+    const moments = 7;
+    for (let moment = 0; moment <= moments; moment += 1) {
+      const answer = push(name, ...wanted).then(
+        () => true,
+        () => false,
+      );
+      await delay((moment * 1.2 * applyMs) / moments);
+      await topology.killAgent(name);
+      const isAcknowledged = await answer;
+      await topology.startAgent(name);
+      const found = await topology.describe(name);
+      expect([before, afterwards]).toContain(found);
+      // What was acknowledged is never lost.
+      if (isAcknowledged) expect(found).toBe(afterwards);
+      seen.add(found === before ? 'old' : 'new');
+      generation = (await topology.client(name).status(signal)).generation;
+      await push(name, ...old);
+      expect(await topology.describe(name)).toBe(before);
+    }
+    expect(seen).toContain('old');
+  });
+
+  test('drained gives up its addresses, and stays drained over a restart', async () => {
+    const master = await waitFor('one master', () => topology.master());
+    const other = master === 'g1' ? 'g2' : 'g1';
+    await topology.client(master).pull('drained', true, 'new disks', signal);
+    await waitFor('the other to be master', async () => (await topology.master()) === other);
+    await topology.killAgent(master);
+    await topology.startAgent(master);
+    const status = await topology.client(master).status(signal);
+    expect(status.drained?.reason).toBe('new disks');
+    expect(await topology.master()).toBe(other);
+    await topology.client(master).pull('drained', false, undefined, signal);
+    await waitFor('backup', async () => {
+      const { vrrp } = await topology.client(master).status(signal);
+      return vrrp.state === 'BACKUP';
+    });
+    expect(await topology.master()).toBe(other);
+  });
+});

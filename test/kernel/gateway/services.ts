@@ -1,0 +1,40 @@
+import { parseAddress } from '../../../src/domain/address.ts';
+import { parsePort, type Protocol } from '../../../src/domain/port.ts';
+import { parsePrefix } from '../../../src/domain/prefix.ts';
+import {
+  makeEndpoint,
+  type Endpoint,
+  type EndpointParts,
+} from '../../../src/agent/model/endpoint.ts';
+import type { StateContent } from '../../../src/agent/wire/write-push.ts';
+import { serverPort, servers } from './topology.ts';
+
+export type ServerName = keyof typeof servers;
+
+/** An endpoint on port 80 that leads to these servers, on the port this far after their first. */
+export function endpoint(
+  address: string,
+  protocol: Protocol,
+  to: readonly ServerName[],
+  more: Partial<EndpointParts> = {},
+  offset = 0,
+): Endpoint {
+  const family = address.includes(':') ? 'v6' : 'v4';
+  return makeEndpoint({
+    address: parseAddress(address),
+    protocol,
+    port: parsePort(80),
+    destinations: to.map((name) => ({
+      address: parseAddress(servers[name][family]),
+      port: parsePort(serverPort + offset),
+      weight: 1,
+    })),
+    ...more,
+  });
+}
+
+export function ranges(...texts: string[]): Pick<EndpointParts, 'sourceRanges'> {
+  return { sourceRanges: texts.map(parsePrefix) };
+}
+
+export const nothing: StateContent = { endpoints: [], policies: [], assignments: [], nodes: [] };

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAddress } from '../../../src/domain/address.ts';
+import { parsePort } from '../../../src/domain/port.ts';
+import { parsePrefix } from '../../../src/domain/prefix.ts';
+import { makeEndpoint, type Endpoint } from '../../../src/agent/model/endpoint.ts';
+import { policyKey, type Policy } from '../../../src/agent/model/policy.ts';
+import { writeState, type StateContent } from '../../../src/agent/wire/write-push.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { requireNetworkTools } from './network.ts';
+import { endpoint, nothing, ranges } from './services.ts';
+import { servers, Topology } from './topology.ts';
+
+const isRunnable = await isAvailable(requireNetworkTools);
+
+describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
+  let topology: Topology;
+  let generation = 0;
+
+  beforeAll(async () => {
+    topology = await Topology.start();
+    await topology.startAgents();
+  });
+  afterAll(() => topology.stop());
+
+  async function serve(content: Partial<StateContent>): Promise<void> {
+    generation += 1;
+    const state = { ...nothing, ...content };
+    await topology.push(writeState(state, { generation, meansRemoval: true }));
+  }
+  const serveEndpoints = (...endpoints: Endpoint[]) => serve({ endpoints });
+  const who = (from: string, address: string, count = 1, verb = 'who', port = 80) =>
+    topology.ask<string[]>(from, verb, address, port, count);
+
+  test('TCP and UDP, IPv4 and IPv6 reach every destination, which sees the client itself', async () => {
+    await serveEndpoints(
+      endpoint('10.77.1.1', 'TCP', ['p1', 'p2']),
+      endpoint('10.77.1.1', 'UDP', ['p1', 'p2']),
+      endpoint('2001:db8:77::1:1', 'TCP', ['p1', 'p2']),
+      endpoint('2001:db8:77::1:1', 'UDP', ['p1', 'p2']),
+    );
+    for (const [address, seen] of [
+      ['10.77.1.1', '10.77.0.100'],
+      ['2001:db8:77::1:1', '2001:db8:77::100'],
+    ] as const) {
+      for (const verb of ['who', 'who-udp']) {
+        const answers = await who('c', address, 20, verb);
+        expect(new Set(answers)).toEqual(new Set([`p1 ${seen}`, `p2 ${seen}`]));
+      }
+    }
+  });
+
+  test('a client with affinity stays with one destination', async () => {
+    const options = { affinity: 'client' } as const;
+    await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1', 'p2', 'n1', 'n2'], options));
+    expect(new Set(await who('c', '10.77.1.1', 20)).size).toBe(1);
+  });
+
+  test('clients outside the source ranges are not let in, others are', async () => {
+    await serveEndpoints(
+      endpoint('10.77.1.1', 'TCP', ['p1'], ranges('10.77.0.96/27')),
+      endpoint('10.77.1.2', 'TCP', ['p1'], ranges('10.99.0.0/16', '192.0.2.0/24')),
+      endpoint('2001:db8:77::1:1', 'TCP', ['p1'], ranges('2001:db8:99::/48')),
+    );
+    expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
+    for (const address of ['10.77.1.2', '2001:db8:77::1:1']) {
+      expect((await who('c', address))[0]).toMatch(/^(timeout|ECONNREFUSED)$/);
+    }
+  });
+
+  test('without destinations a client is refused at once instead of left waiting', async () => {
+    await serveEndpoints(
+      endpoint('10.77.1.1', 'TCP', []),
+      endpoint('10.77.1.1', 'UDP', []),
+      endpoint('2001:db8:77::1:1', 'TCP', []),
+    );
+    expect(await who('c', '10.77.1.1')).toEqual(['ECONNREFUSED']);
+    expect(await who('c', '10.77.1.1', 1, 'who-udp')).toEqual(['ECONNREFUSED']);
+    expect(await who('c', '2001:db8:77::1:1')).toEqual(['ECONNREFUSED']);
+  });
+
+  test("the gateway's own ports can't be reached on a virtual address", async () => {
+    await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1']));
+    const master = (await topology.master()) ?? 'g1';
+    const own = master === 'g1' ? '10.77.0.11' : '10.77.0.12';
+    expect(await who('c', own, 1, 'who', 15213)).not.toEqual(['ECONNREFUSED']);
+    expect(await who('c', '10.77.1.1', 1, 'who', 15213)).toEqual(['ECONNREFUSED']);
+  });
+
+  test('clients inside the node and pod networks, and a pod that reaches itself', async () => {
+    await serveEndpoints(
+      endpoint('10.77.1.1', 'TCP', ['p1']),
+      endpoint('10.77.1.2', 'TCP', ['n1']),
+    );
+    for (const from of ['n1', 'n2', 'p2', 'p1']) {
+      expect((await who(from, '10.77.1.1'))[0]).toMatch(/^p1 /);
+      expect((await who(from, '10.77.1.2'))[0]).toMatch(/^n1 /);
+    }
+  });
+
+  test('a service that asks for it is masqueraded for everybody', async () => {
+    await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1'], { masquerade: 'always' }));
+    expect((await who('c', '10.77.1.1'))[0]).toMatch(/^p1 10\.78\.0\.1[12]?$/);
+  });
+
+  test('node ports are spread over the nodes that all of them share', async () => {
+    const nodes = [servers.n1.v4, servers.n2.v4].map((text) => ({ address: parseAddress(text) }));
+    const web = makeEndpoint({
+      address: parseAddress('10.77.1.3'),
+      protocol: 'TCP',
+      port: parsePort(80),
+      nodePort: parsePort(8080),
+    });
+    await serve({ endpoints: [web], nodes });
+    expect(new Set(await who('c', '10.77.1.3', 20))).toEqual(
+      new Set(['n1 10.77.0.100', 'n2 10.77.0.100']),
+    );
+  });
+
+  test('policies let in whom they name: blocks with exceptions, ports, ranges, names', async () => {
+    const policy = (name: string, ingress: Policy['ingress']): Policy => ({
+      namespace: 'shop',
+      name,
+      ingress,
+    });
+    const from = (cidr: string, ...except: string[]) => [
+      { cidr: parsePrefix(cidr), except: except.map(parsePrefix) },
+    ];
+    const ports = (port: number | string | undefined, endPort?: number) => [
+      {
+        protocol: 'TCP' as const,
+        port: typeof port === 'number' ? parsePort(port) : port,
+        endPort: endPort === undefined ? undefined : parsePort(endPort),
+      },
+    ];
+    const address = parseAddress(servers.p1.v4);
+    const endpoints = [endpoint('10.77.1.1', 'TCP', ['p1']), endpoint('10.77.1.2', 'TCP', ['p2'])];
+    const outcome = async (ingress: Policy['ingress']) => {
+      const accept = policy('accept', ingress);
+      await serve({
+        endpoints,
+        policies: [accept],
+        assignments: [
+          {
+            address,
+            policies: [policyKey(accept)],
+            namedPorts: [{ name: 'http', protocol: 'TCP', port: parsePort(8080) }],
+          },
+        ],
+      });
+      // A pod that no policy selects is open to all.
+      expect(await who('c', '10.77.1.2')).toEqual(['p2 10.77.0.100']);
+      return (await who('c', '10.77.1.1'))[0] === 'p1 10.77.0.100' ? 'in' : 'out';
+    };
+    const any = undefined;
+    expect(await outcome([])).toBe('out');
+    expect(await outcome([{ from: any, ports: any }])).toBe('in');
+    expect(await outcome([{ from: from('10.77.0.0/16'), ports: any }])).toBe('in');
+    expect(await outcome([{ from: from('10.77.0.0/16', '10.77.0.0/24'), ports: any }])).toBe('out');
+    expect(await outcome([{ from: from('10.99.0.0/16'), ports: any }])).toBe('out');
+    expect(await outcome([{ from: any, ports: ports(8080) }])).toBe('in');
+    expect(await outcome([{ from: any, ports: ports(80) }])).toBe('out');
+    expect(await outcome([{ from: any, ports: ports(8000, 8100) }])).toBe('in');
+    expect(await outcome([{ from: any, ports: ports('http') }])).toBe('in');
+    expect(await outcome([{ from: any, ports: ports('https') }])).toBe('out');
+  });
+
+  test('a firewall that is not ours keeps its rules and its say', async () => {
+    await serveEndpoints(
+      endpoint('10.77.1.1', 'TCP', ['p1']),
+      endpoint('10.77.1.2', 'TCP', ['p2']),
+    );
+    const firewall = `table ip other {
+      chain forward { type filter hook forward priority 10; ip daddr ${servers.p2.v4} drop; }
+      chain marks { type filter hook prerouting priority -150; meta mark set 0x7; }
+    }`;
+    for (const gateway of ['g1', 'g2'])
+      await topology.network.run(gateway, ['nft', '-f', '-'], firewall);
+    await serveEndpoints(
+      endpoint('10.77.1.1', 'TCP', ['p1', 'n1']),
+      endpoint('10.77.1.2', 'TCP', ['p2']),
+    );
+    expect(new Set(await who('c', '10.77.1.1', 12))).toEqual(
+      new Set(['p1 10.77.0.100', 'n1 10.77.0.100']),
+    );
+    expect(await who('c', '10.77.1.2')).toEqual(['timeout']);
+    for (const gateway of ['g1', 'g2']) {
+      expect(
+        await topology.network.run(gateway, ['nft', 'list', 'table', 'ip', 'other']),
+      ).toContain(servers.p2.v4);
+      await topology.network.run(gateway, ['nft', 'delete', 'table', 'ip', 'other']);
+    }
+  });
+});
