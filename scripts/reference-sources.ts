@@ -5,6 +5,7 @@ import { allocatorMetricDefinitions } from '../src/ipam/allocator-metrics.ts';
 import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
 import { usageMetricDefinitions } from '../src/ipam/usage.ts';
 import { controllerSettings } from '../src/loadbalancer/settings.ts';
+import { kubeMetrics } from '../src/kube/kube-metrics.ts';
 import { processMetrics } from '../src/observe/event-loop.ts';
 import { openStackMetricDefinitions } from '../src/openstack/metrics.ts';
 import { controllerMetrics } from '../src/runtime/controller-metrics.ts';
@@ -23,6 +24,7 @@ export const allMetrics: readonly MetricDefinition[] = [
   ...agentMetricDefinitions,
   ...allocatorMetricDefinitions,
   ...controllerMetrics,
+  ...kubeMetrics,
   ...openStackMetricDefinitions,
   ...processMetrics,
   ...usageMetricDefinitions,

@@ -97,13 +97,16 @@ export class HttpTransport implements Transport {
 
   #open(tls: object, connections: number | null): Dispatcher {
     const { tlsServerName, insecureSkipTlsVerify, proxyUrl } = this.#connection;
-    const connect = {
-      ...tls,
-      rejectUnauthorized: !insecureSkipTlsVerify,
-      ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+    const socket = {
       timeout: connectTimeoutMs,
       keepAlive: true,
       keepAliveInitialDelay: probeAfterMs,
+    };
+    const connect = {
+      ...tls,
+      ...socket,
+      rejectUnauthorized: !insecureSkipTlsVerify,
+      ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
     };
     const options = {
       allowH2: false,
@@ -120,6 +123,7 @@ export class HttpTransport implements Transport {
       ...options,
       uri: proxyUrl,
       requestTls: connect,
+      proxyTls: socket,
       connectTimeout: connectTimeoutMs,
     });
   }
