@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parsePrefix } from '../../../domain/prefix.ts';
 import { systemClock } from '../../../runtime/clock.ts';
@@ -60,6 +61,16 @@ const endpoints = () =>
   cluster.store
     .list('endpointslices.discovery.k8s.io', 'default')
     .flatMap((slice) => (slice['endpoints'] ?? []) as Endpoint[]);
+
+/** How many turns of the event loop pass before something is written, up to fifty. */
+async function turnsWithoutChange(): Promise<number> {
+  const { version } = cluster.store;
+  for (let turn = 0; turn < 50; turn += 1) {
+    if (cluster.store.version !== version) return turn;
+    await nextTurn();
+  }
+  return 50;
+}
 
 describe('a live cluster', () => {
   test('runs what a Deployment asks for, spread over its nodes', async () => {
@@ -142,6 +153,28 @@ describe('a live cluster', () => {
     node.metadata.labels = { disk: 'fast' };
     cluster.update('nodes', node);
     await expect.poll(() => pods()[0]?.spec.nodeName).toBe('node-2');
+  });
+
+  test('comes to rest when there is nothing left to do', async () => {
+    deploy(2);
+    for (const selector of [{ app: 'web' }, { app: 'nobody' }]) {
+      const metadata = { name: `svc-${selector.app}`, namespace: 'default' };
+      const spec = { selector, ports: [{ port: 80 }] };
+      cluster.create('services', { apiVersion: 'v1', kind: 'Service', metadata, spec });
+    }
+    cluster.create('statefulsets.apps', {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'db', namespace: 'default' },
+      spec: {
+        replicas: 2,
+        serviceName: 'db',
+        selector: { matchLabels: { app: 'web', set: 'db' } },
+        template: { ...template('db:1'), metadata: { labels: { app: 'web', set: 'db' } } },
+      },
+    });
+    await expect.poll(() => ready().length).toBe(4);
+    await expect.poll(turnsWithoutChange, { timeout: 5_000 }).toBe(50);
   });
 
   test('empties a namespace that is deleted', async () => {

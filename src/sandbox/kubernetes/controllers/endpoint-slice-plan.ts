@@ -34,8 +34,8 @@ export function planSlices(
   const create: EndpointGroup[] = [];
   const update: { slice: EndpointSlice; endpoints: readonly Endpoint[] }[] = [];
   const remove: EndpointSlice[] = [];
-  const byKey = Map.groupBy(existing, ({ addressType, ports = [] }) =>
-    groupKey(addressType, ports),
+  const byKey = Map.groupBy(existing, ({ addressType, ports }) =>
+    groupKey(addressType, ports ?? []),
   );
   for (const group of groups) {
     const key = groupKey(group.addressType, group.ports);
