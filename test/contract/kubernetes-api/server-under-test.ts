@@ -5,7 +5,7 @@ import {
   startEmbeddedKubernetes,
   type EmbeddedKubernetesOptions,
 } from '../../../src/sandbox/kubernetes/start.ts';
-import { startKubernetes } from '../../services/kubernetes.ts';
+import { type KubernetesOptions, startKubernetes } from '../../services/kubernetes.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { runProgram, type ProgramResult } from '../../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
@@ -45,20 +45,28 @@ export interface OpenWatch {
 /** One API server, embedded or real, as the contracts see it. */
 export interface ServerUnderTest {
   readonly url: string;
+  /** The authority that signed the server's certificate, as PEM. */
+  readonly ca: string;
   readonly kubeconfig: string;
+  /** An administrator's certificate and key, as PEM. */
+  readonly adminCertificate: { readonly cert: string; readonly key: string };
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   watch(path: string, headers?: Readonly<Record<string, string>>): Promise<OpenWatch>;
   kubectl(args: readonly string[], input?: string): Promise<ProgramResult>;
   /** Path of the real kubectl, for tests that keep it running. */
   readonly kubectlProgram: string;
+  /** Makes the server forget its history. A real one has to be restarted for that. */
+  forget(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface Endpoint {
+interface Endpoint {
   readonly url: string;
   readonly token: string;
   readonly ca: string;
   readonly kubeconfig: string;
+  readonly adminCertificate: { readonly cert: string; readonly key: string };
+  readonly forget: () => Promise<void>;
 }
 
 export async function startEmbeddedServer(
@@ -69,19 +77,30 @@ export async function startEmbeddedServer(
   const kubeconfig = path.join(directory, 'kubeconfig');
   await fs.writeFile(kubeconfig, server.kubeconfig, { mode: 0o600 });
   const { url, token, ca } = server;
-  return serverUnderTest({ url, token, ca, kubeconfig }, async () => {
+  const { certificate: cert, key } = server.adminCertificate;
+  const forget = () => Promise.resolve(server.expireHistory());
+  const endpoint = { url, token, ca, kubeconfig, adminCertificate: { cert, key }, forget };
+  return underTest(endpoint, async () => {
     await server.stop();
     await removeDirectory(directory);
   });
 }
 
-export async function startRealServer(): Promise<ServerUnderTest> {
-  const server = await startKubernetes();
-  return serverUnderTest(server, () => server.stop());
+export async function startRealServer(options: KubernetesOptions = {}): Promise<ServerUnderTest> {
+  const server = await startKubernetes(options);
+  const [cert, key] = await Promise.all([
+    fs.readFile(server.adminCertificate.certificate, 'utf8'),
+    fs.readFile(server.adminCertificate.key, 'utf8'),
+  ]);
+  const forget = async () => {
+    await server.etcd.compact();
+    await server.restart();
+  };
+  return underTest({ ...server, adminCertificate: { cert, key }, forget }, () => server.stop());
 }
 
-export async function serverUnderTest(
-  { url, token, ca, kubeconfig }: Endpoint,
+async function underTest(
+  { url, token, ca, kubeconfig, adminCertificate, forget }: Endpoint,
   stop: () => Promise<void>,
 ): Promise<ServerUnderTest> {
   const dispatcher = new Agent({ connect: { ca } });
@@ -90,7 +109,10 @@ export async function serverUnderTest(
   const home = await scratchDirectory('kubectl-home');
   return {
     url,
+    ca,
     kubeconfig,
+    adminCertificate,
+    forget,
     kubectlProgram,
     async call(method, path, { body, contentType = 'application/json', headers = {} } = {}) {
       const answer = await request(`${url}${path}`, {

@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { waitFor } from '../../services/wait-for.ts';
-import { startKubernetes } from '../../services/kubernetes.ts';
 import {
-  serverUnderTest,
   startEmbeddedServer,
+  startRealServer,
   type ServerUnderTest,
 } from '../kubernetes-api/server-under-test.ts';
 
@@ -47,8 +46,7 @@ export class LiveCluster {
   }
 
   static async real(): Promise<LiveCluster> {
-    const real = await startKubernetes({ controllerManager: true });
-    return new LiveCluster(await serverUnderTest(real, () => real.stop()));
+    return new LiveCluster(await startRealServer({ controllerManager: true }));
   }
 
   /** A new namespace to work in. */
