@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import type { Address } from '../../../src/domain/address.ts';
+import type { PortManager } from '../../../src/loadbalancer/gateway/port-manager.ts';
+
+export interface ManagerUnderTest {
+  /** A manager that has nothing yet, as a controller that has just started would make one. */
+  newManager(): Promise<PortManager>;
+  /** An address that can be asked for and is free. */
+  readonly wishable: () => Promise<Address>;
+}
+
+const signal = new AbortController().signal;
+const nothing: ReadonlySet<string> = new Set();
+
+/** What every source of addresses promises. */
+export function portManagerContract(under: ManagerUnderTest): void {
+  test('makes ports with addresses of their own, and lists what it made', async () => {
+    const manager = await under.newManager();
+    const first = await manager.create({ family: 4, requested: undefined, marker: 'one' }, signal);
+    const second = await manager.create({ family: 4, requested: undefined, marker: 'two' }, signal);
+    expect(first.address).not.toBe(second.address);
+    expect(first.family).toBe(4);
+    const listed = await manager.list(new Set([first.id, second.id]), nothing, signal);
+    expect(listed).toEqual(expect.arrayContaining([first, second]));
+    for (const port of [first, second]) await manager.delete(port, false, signal);
+  });
+
+  test('a manager that starts anew finds what Services claim', async () => {
+    const before = await under.newManager();
+    const port = await before.create(
+      { family: 4, requested: undefined, marker: 'claimed' },
+      signal,
+    );
+    const after = await under.newManager();
+    expect(await after.list(new Set([port.id]), nothing, signal)).toContainEqual(port);
+    const next = await after.create({ family: 4, requested: undefined, marker: 'next' }, signal);
+    expect(next.address).not.toBe(port.address);
+    for (const made of [port, next]) await after.delete(made, false, signal);
+  });
+
+  test('a claim on something that is not there, or not ours, finds nothing', async () => {
+    const manager = await under.newManager();
+    const claims = new Set(['203.0.113.99', '00000000-0000-0000-0000-000000000000', 'nonsense']);
+    const found = await manager.list(claims, nothing, signal);
+    expect(found.filter(({ id }) => claims.has(id))).toEqual([]);
+  });
+
+  test('gives the requested address, and refuses it while it is in use', async () => {
+    const manager = await under.newManager();
+    const requested = await under.wishable();
+    const port = await manager.create({ family: 4, requested, marker: 'wish' }, signal);
+    expect(port.publicAddress).toBe(requested);
+    const again = manager.create({ family: 4, requested, marker: 'again' }, signal);
+    await expect(again).rejects.toMatchObject({ code: 'conflict' });
+    await manager.delete(port, false, signal);
+    const freed = await manager.create({ family: 4, requested, marker: 'later' }, signal);
+    expect(freed.publicAddress).toBe(requested);
+    await manager.delete(freed, false, signal);
+  });
+
+  test('deleting what is gone already is a success', async () => {
+    const manager = await under.newManager();
+    const port = await manager.create({ family: 4, requested: undefined, marker: 'gone' }, signal);
+    await manager.delete(port, false, signal);
+    await manager.delete(port, false, signal);
+    const listed = await manager.list(nothing, nothing, signal);
+    expect(listed.map(({ id }) => id)).not.toContain(port.id);
+  });
+}
