@@ -43,9 +43,9 @@ interface Delta<T> {
 }
 type Deltas<T> = Map<string, Delta<T>>;
 
-interface Exchange {
-  removed?: Element;
-  added?: Element;
+interface ElementChange {
+  readonly removed: Element[];
+  readonly added: Element[];
 }
 
 /** The difference that replacing some fragments by others makes. Changes nothing until applied. */
@@ -53,7 +53,8 @@ export class ClaimChange {
   readonly #claims: Claims;
   readonly #chains: Deltas<Chain> = new Map();
   readonly #sets: Deltas<SetDefinition> = new Map();
-  readonly #own = new Map<string, Map<string, Exchange>>();
+  /** Of sets whose elements belong to one fragment each. */
+  readonly #own = new Map<string, ElementChange>();
   readonly #shared = new Map<string, Deltas<Element>>();
   readonly #contested = new Map<string, Map<string, Deltas<Element>>>();
 
@@ -61,14 +62,54 @@ export class ClaimChange {
     this.#claims = claims;
   }
 
-  remove(fragment: Fragment): void {
-    this.#count(fragment, -1);
-    for (const placed of fragment.elements) this.#element(placed, -1);
+  /** Puts what a source contributes now in the place of what it contributed before. */
+  exchange(before: Fragment | undefined, after: Fragment | undefined): void {
+    const old = before === undefined ? undefined : this.#withdraw(before, after !== undefined);
+    for (const chain of after?.chains ?? []) bump(this.#chains, chain.name, chain, 1);
+    for (const set of after?.sets ?? []) bump(this.#sets, set.name, set, 1);
+    for (const placed of after?.elements ?? []) {
+      if (this.#sharedElement(placed, 1)) continue;
+      const previous = old?.get(placementId(placed));
+      if (previous !== undefined) old?.delete(placementId(placed));
+      this.#replace(placed.set, previous?.element, placed.element);
+    }
+    for (const placed of old?.values() ?? []) this.#replace(placed.set, placed.element, undefined);
   }
 
-  add(fragment: Fragment): void {
-    this.#count(fragment, 1);
-    for (const placed of fragment.elements) this.#element(placed, 1);
+  /** Lets go of a fragment; the elements it alone had are returned if something may take their place. */
+  #withdraw(fragment: Fragment, mayBeReplaced: boolean): Map<string, PlacedElement> | undefined {
+    for (const chain of fragment.chains) bump(this.#chains, chain.name, chain, -1);
+    for (const set of fragment.sets) bump(this.#sets, set.name, set, -1);
+    const own = new Map<string, PlacedElement>();
+    for (const placed of fragment.elements) {
+      if (this.#sharedElement(placed, -1)) continue;
+      if (mayBeReplaced) own.set(placementId(placed), placed);
+      else this.#replace(placed.set, placed.element, undefined);
+    }
+    return mayBeReplaced ? own : undefined;
+  }
+
+  /** Counts an element that several fragments may hold; false if it is not of that kind. */
+  #sharedElement({ set, element }: PlacedElement, change: 1 | -1): boolean {
+    if (sharedSets.has(set)) {
+      bump(entry(this.#shared, set), elementId(element), element, change);
+      return true;
+    }
+    if (!unambiguousMaps.has(set)) return false;
+    const values = entry(entry(this.#contested, set), elementId(element));
+    bump(values, valueId(element.value), element, change);
+    return true;
+  }
+
+  #replace(set: string, removed: Element | undefined, added: Element | undefined): void {
+    if (removed !== undefined && added !== undefined && sameValue(removed, added)) return;
+    let change = this.#own.get(set);
+    if (change === undefined) {
+      change = { removed: [], added: [] };
+      this.#own.set(set, change);
+    }
+    if (removed !== undefined) change.removed.push(removed);
+    if (added !== undefined) change.added.push(added);
   }
 
   /** What has to be done to the kernel's table, in an order it accepts. */
@@ -119,88 +160,64 @@ export class ClaimChange {
     }
   }
 
-  #count(fragment: Fragment, change: 1 | -1): void {
-    for (const chain of fragment.chains) bump(this.#chains, chain.name, chain, change);
-    for (const set of fragment.sets) bump(this.#sets, set.name, set, change);
-  }
-
-  #element({ set, element }: PlacedElement, change: 1 | -1): void {
-    const id = elementId(element);
-    if (sharedSets.has(set)) {
-      bump(entry(this.#shared, set), id, element, change);
-    } else if (unambiguousMaps.has(set)) {
-      bump(entry(entry(this.#contested, set), id), valueId(element.value), element, change);
-    } else {
-      const own = entry(this.#own, set);
-      const exchange = own.get(id) ?? {};
-      if (change < 0) exchange.removed = element;
-      else exchange.added = element;
-      own.set(id, exchange);
-    }
-  }
-
-  *#elementOperations(removedSets: ReadonlySet<string>): Iterable<Operation> {
+  #elementOperations(removedSets: ReadonlySet<string>): Operation[] {
     const removals: Operation[] = [];
     const additions: Operation[] = [];
-    for (const [set, exchanges] of this.#exchanges()) {
-      const removed: Element[] = [];
-      const added: Element[] = [];
-      for (const exchange of exchanges) {
-        if (isSameElement(exchange)) continue;
-        if (exchange.removed !== undefined) removed.push(exchange.removed);
-        if (exchange.added !== undefined) added.push(exchange.added);
-      }
-      const definition = this.#sets.get(set)?.item ?? this.#claims.sets.get(set)?.item;
-      if (definition === undefined) throw new RangeError(`nothing defines the set ${set}`);
+    for (const [name, { removed, added }] of this.#elementChanges()) {
+      const set = this.#sets.get(name)?.item ?? this.#claims.sets.get(name)?.item;
+      if (set === undefined) throw new RangeError(`nothing defines the set ${name}`);
       // The elements of a set that goes away as a whole go with it.
-      if (removed.length > 0 && !removedSets.has(set)) {
-        removals.push({ op: 'remove-elements', set: definition, elements: removed });
+      if (removed.length > 0 && !removedSets.has(name)) {
+        removals.push({ op: 'remove-elements', set, elements: removed });
       }
-      if (added.length > 0) {
-        additions.push({ op: 'add-elements', set: definition, elements: added });
-      }
+      if (added.length > 0) additions.push({ op: 'add-elements', set, elements: added });
     }
-    yield* removals;
-    yield* additions;
+    return [...removals, ...additions];
   }
 
-  *#exchanges(): Iterable<[string, Iterable<Exchange>]> {
-    for (const [set, own] of this.#own) yield [set, own.values()];
-    for (const [set, deltas] of this.#shared) yield [set, this.#sharedExchanges(set, deltas)];
-    for (const [map, keys] of this.#contested) yield [map, this.#contestedExchanges(map, keys)];
+  *#elementChanges(): Iterable<[string, ElementChange]> {
+    yield* this.#own;
+    for (const [set, deltas] of this.#shared) yield [set, this.#sharedChange(set, deltas)];
+    for (const [map, keys] of this.#contested) yield [map, this.#contestedChange(map, keys)];
   }
 
-  *#sharedExchanges(set: string, deltas: Deltas<Element>): Iterable<Exchange> {
+  #sharedChange(set: string, deltas: Deltas<Element>): ElementChange {
+    const result: ElementChange = { removed: [], added: [] };
     for (const [id, { change, item }] of deltas) {
       const held = this.#claims.shared.get(set)?.get(id)?.count ?? 0;
-      if (held === 0 && change > 0) yield { added: item };
-      if (held > 0 && held + change === 0) yield { removed: item };
+      if (held === 0 && change > 0) result.added.push(item);
+      if (held > 0 && held + change === 0) result.removed.push(item);
     }
+    return result;
   }
 
-  *#contestedExchanges(map: string, keys: Map<string, Deltas<Element>>): Iterable<Exchange> {
+  #contestedChange(map: string, keys: Map<string, Deltas<Element>>): ElementChange {
+    const result: ElementChange = { removed: [], added: [] };
     for (const [key, deltas] of keys) {
       const held = this.#claims.contested.get(map)?.get(key) ?? new Map<string, Claim<Element>>();
       const next: ClaimTable<Element> = new Map(held);
       applyDeltas(next, deltas);
-      const exchange: Exchange = {};
       const removed = onlyClaim(held);
       const added = onlyClaim(next);
-      if (removed !== undefined) exchange.removed = removed;
-      if (added !== undefined) exchange.added = added;
-      yield exchange;
+      if (removed !== undefined && added !== undefined && sameValue(removed, added)) continue;
+      if (removed !== undefined) result.removed.push(removed);
+      if (added !== undefined) result.added.push(added);
     }
+    return result;
   }
+}
+
+function placementId({ set, element }: PlacedElement): string {
+  return `${set} ${elementId(element)}`;
+}
+
+function sameValue(left: Element, right: Element): boolean {
+  return valueId(left.value) === valueId(right.value);
 }
 
 function onlyClaim(table: ClaimTable<Element>): Element | undefined {
   const [first, ...others] = table.values();
   return others.length === 0 ? first?.item : undefined;
-}
-
-function isSameElement({ removed, added }: Exchange): boolean {
-  if (removed === undefined || added === undefined) return removed === added;
-  return valueId(removed.value) === valueId(added.value);
 }
 
 function sameRules(left: Chain, right: Chain): boolean {

@@ -60,7 +60,7 @@ export class Layout {
     const { settings, services, ...rest } = input;
     const layout = new Layout(settings);
     const plan = layout.#planWith({ set: services, nodes: [], ...rest }, [
-      { after: skeleton(settings) },
+      { before: undefined, after: skeleton(settings) },
     ]);
     const operations: Operation[] = [{ op: 'add-table' }, ...plan.transaction.operations];
     return { layout, plan: { ...plan, transaction: { table: settings.table, operations } } };
@@ -125,13 +125,12 @@ export class Layout {
       ...this.#nodeChanges(change.nodes, extra.length > 0),
       ...this.#policyChanges(policies, pods),
     ];
-    for (const { before, after } of fragments) {
-      if (before !== undefined) claimChange.remove(before);
-      if (after !== undefined) claimChange.add(after);
-    }
+    for (const { before, after } of fragments) claimChange.exchange(before, after);
     for (const { before, after } of services.values()) {
-      if (before !== undefined) claimChange.remove(serviceFragment(before, this.settings));
-      if (after !== undefined) claimChange.add(serviceFragment(after, this.settings));
+      claimChange.exchange(
+        before === undefined ? undefined : serviceFragment(before, this.settings),
+        after === undefined ? undefined : serviceFragment(after, this.settings),
+      );
     }
     const accept = () => {
       if (version !== this.#version) {
@@ -177,9 +176,8 @@ export class Layout {
   #nodeChanges(nodes: readonly Address[] | undefined, isFirst: boolean): FragmentChange[] {
     if (nodes === undefined) return [];
     const after = nodesFragment(nodes, this.settings.hashSeed);
-    return [
-      isFirst ? { after } : { before: nodesFragment(this.#nodes, this.settings.hashSeed), after },
-    ];
+    const before = isFirst ? undefined : nodesFragment(this.#nodes, this.settings.hashSeed);
+    return [{ before, after }];
   }
 
   #policyChanges(
@@ -187,20 +185,42 @@ export class Layout {
     pods: Map<Address, PodPolicies>,
   ): FragmentChange[] {
     if (policies === this.#policies && pods === this.#pods) return [];
-    const changes: FragmentChange[] = [];
-    for (const policy of this.#policies.values()) changes.push({ before: policyFragment(policy) });
-    for (const policy of policies.values()) changes.push({ after: policyFragment(policy) });
     const known = (name: string) => this.#policies.has(name);
     const willBeKnown = (name: string) => policies.has(name);
-    for (const pod of this.#pods.values()) changes.push({ before: podFragment(pod, known) });
-    for (const pod of pods.values()) changes.push({ after: podFragment(pod, willBeKnown) });
-    return changes;
+    return [
+      ...paired(this.#policies, policies, policyFragment, policyFragment),
+      ...paired(
+        this.#pods,
+        pods,
+        (pod) => podFragment(pod, known),
+        (pod) => podFragment(pod, willBeKnown),
+      ),
+    ];
   }
 }
 
+/** What each source contributed before and contributes now. */
+function paired<K, V>(
+  before: ReadonlyMap<K, V>,
+  after: ReadonlyMap<K, V>,
+  compileBefore: (value: V) => Fragment,
+  compileAfter: (value: V) => Fragment,
+): FragmentChange[] {
+  const changes: FragmentChange[] = [];
+  for (const key of new Set([...before.keys(), ...after.keys()])) {
+    const old = before.get(key);
+    const now = after.get(key);
+    changes.push({
+      before: old === undefined ? undefined : compileBefore(old),
+      after: now === undefined ? undefined : compileAfter(now),
+    });
+  }
+  return changes;
+}
+
 interface FragmentChange {
-  readonly before?: Fragment;
-  readonly after?: Fragment;
+  readonly before: Fragment | undefined;
+  readonly after: Fragment | undefined;
 }
 
 interface ServiceChange {

@@ -1,4 +1,5 @@
 import { CausewayError } from '../domain/error.ts';
+import { runProgram, type ProgramOutcome } from '../runtime/program.ts';
 import type { Driver, ElementCount, ForeignChange } from './driver.ts';
 import { ForeignChangeQueue } from './foreign-change-queue.ts';
 import { groupNftables } from './netlink/constants.ts';
@@ -7,7 +8,6 @@ import { foreignChanges } from './netlink/foreign-events.ts';
 import { parseCounters, parseListing } from './nft-json.ts';
 import { elementText, operationsText } from './nft-text.ts';
 import { elementId, type PresentRuleset } from './ruleset.ts';
-import { runProgram, type ProgramResult } from './run-program.ts';
 import { TransactionError, type Operation, type Transaction } from './transaction.ts';
 
 export interface NftDriverOptions {
@@ -91,20 +91,24 @@ export class NftDriver implements Driver {
     args: readonly string[],
     signal: AbortSignal | undefined,
     input = '',
-  ): Promise<ProgramResult> {
-    return runProgram('nft', args, {
-      networkNamespace: this.#namespace,
+  ): Promise<ProgramOutcome> {
+    const namespace = this.#namespace;
+    const [program, ...rest] =
+      namespace === undefined
+        ? (['nft', ...args] as const)
+        : (['nsenter', `--net=${namespace}`, 'nft', ...args] as const);
+    return runProgram(program, rest, {
       signal,
       input,
-      onSpawn: (pid) => {
-        this.#children.push(pid);
+      onStart: (processId) => {
+        this.#children.push(processId);
         if (this.#children.length > rememberedChildren) this.#children.shift();
       },
     });
   }
 }
 
-function readError(result: ProgramResult): CausewayError {
+function readError(result: ProgramOutcome): CausewayError {
   const [line = 'nft failed'] = result.stderr.split('\n');
   return new CausewayError('unavailable', `nftables could not be read: ${line}`);
 }

@@ -12,7 +12,6 @@ import {
   families,
   isFamily,
   isIn,
-  isUnderWay,
   jump,
   protocol,
   protocolNumbers,
@@ -51,7 +50,6 @@ export function podFragment(pod: PodPolicies, known: (policy: string) => boolean
   fragment.chains.push({
     name,
     rules: [
-      { statements: [isUnderWay, accept] },
       ...policies.map((policy): Rule => ({ statements: [jump(policyChain(policy))] })),
       { statements: [drop] },
     ],

@@ -14,6 +14,7 @@ import {
   isIn,
   isNotPlainSyn,
   isReply,
+  isUnderWay,
   jump,
   originalTarget,
   protocol,
@@ -55,10 +56,10 @@ export function hashed(family: Family, by: HashBy): Operand[] {
   return by === 'client' ? [source(family)] : [source(family), sourcePort];
 }
 
+const rule = (...statements: Statement[]): Rule => ({ statements });
+
 /** nft wants to know that there are ports before it rewrites one. */
 const hasPorts: Statement = isIn([protocol], portProtocols);
-
-const rule = (...statements: Statement[]): Rule => ({ statements });
 
 function familySets(family: Family): SetDefinition[] {
   const address = addressType(family);
@@ -203,6 +204,9 @@ function sourceRules(settings: LayoutSettings): (family: Family) => Rule[] {
   ];
 }
 
+/** All packets of a connection but its first: one rule is all they meet. */
+const underWay = rule(isUnderWay, accept);
+
 function filterChains(settings: LayoutSettings): Chain[] {
   const virtual = families.flatMap((family) => [
     rule(
@@ -237,8 +241,12 @@ function filterChains(settings: LayoutSettings): Chain[] {
       base: filter('input'),
       rules: [...(settings.vrrpPeers === undefined ? [] : peers), ...virtual],
     },
-    { name: chainNames.filterForward, base: filter('forward'), rules: [...pods, ...virtual] },
-    { name: chainNames.filterOutput, base: filter('output'), rules: virtual },
+    {
+      name: chainNames.filterForward,
+      base: filter('forward'),
+      rules: [underWay, ...pods, ...virtual],
+    },
+    { name: chainNames.filterOutput, base: filter('output'), rules: [underWay, ...virtual] },
   ];
 }
 

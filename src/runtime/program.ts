@@ -12,6 +12,8 @@ export interface ProgramOutcome {
 export interface ProgramOptions {
   readonly input?: string;
   readonly signal?: AbortSignal | undefined;
+  /** Told the process id as soon as there is one. */
+  readonly onStart?: (processId: number) => void;
 }
 
 /** More output than this is cut off: what we run says little, and memory is bounded. */
@@ -52,6 +54,7 @@ export function runProgram(
       if (signal?.aborted === true) reject(abortedBy(signal));
       else resolve({ code: code ?? -1, stdout: stdout.text(), stderr: stderr.text() });
     });
+    if (child.pid !== undefined) options.onStart?.(child.pid);
     child.stdin.end(options.input ?? '');
   });
 }

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
-import { runProgram } from '../../src/nftables/run-program.ts';
+import { runProgram } from '../../src/runtime/program.ts';
 
 /**
  * Small networks for tests: namespaces joined by bridges that live in a namespace of their own, so
@@ -85,7 +85,7 @@ export class Host {
 
   /** Runs a program to its end and returns what it printed; throws if it failed. */
   async run(program: string, ...args: string[]): Promise<string> {
-    const result = await runProgram(program, args, { networkNamespace: this.path });
+    const result = await this.attempt(program, args);
     if (result.code !== 0) {
       throw new Error(`${program} ${args.join(' ')}: ${result.stderr || result.stdout}`);
     }
@@ -94,7 +94,7 @@ export class Host {
 
   /** Runs a program to its end with text on its standard input; resolves however it ends. */
   attempt(program: string, args: readonly string[], input = '') {
-    return runProgram(program, args, { networkNamespace: this.path, input });
+    return runProgram('nsenter', [`--net=${this.path}`, program, ...args], { input });
   }
 
   async ip(...args: string[]): Promise<string> {

@@ -1,0 +1,74 @@
+// The ends of the connections that nftables-packets measures.
+//   packet-program.ts serve PORT           sends a block for each line it is sent
+//   packet-program.ts connect PORT N A B   times N connections to each address, in turns
+//   packet-program.ts receive PORT N A B   times N blocks over one connection to each address, in turns
+
+import net from 'node:net';
+import { median } from './benchmark.ts';
+
+const [mode, portText, ...rest] = process.argv.slice(2);
+const port = Number(portText);
+
+const block = Buffer.alloc(16 * 1024 * 1024, 1);
+
+if (mode === 'serve') {
+  const server = net.createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.on('data', () => socket.write(block));
+  });
+  server.listen(port, '0.0.0.0', () => process.stdout.write('ready\n'));
+} else if (mode === 'connect') {
+  const [count = '0', ...addresses] = rest;
+  const times = addresses.map((): number[] => []);
+  for (let index = 0; index < Number(count); index += 1) {
+    for (const [which, address] of addresses.entries()) times[which]?.push(await connect(address));
+  }
+  process.stdout.write(JSON.stringify(times.map((list) => median(list))));
+  process.exit(0);
+} else {
+  const [count = '0', ...addresses] = rest;
+  const sockets = await Promise.all(addresses.map((address) => open(address)));
+  const times = sockets.map((): number[] => []);
+  for (let index = 0; index < Number(count); index += 1) {
+    for (const [which, socket] of sockets.entries()) times[which]?.push(await receive(socket));
+  }
+  const megabytes = block.length / 1e6;
+  process.stdout.write(JSON.stringify(times.map((list) => (megabytes * 1000) / median(list))));
+  process.exit(0);
+}
+
+function connect(address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const started = performance.now();
+    const socket = net.connect(port, address);
+    socket.on('error', reject);
+    socket.on('connect', () => {
+      resolve(performance.now() - started);
+      socket.resetAndDestroy();
+    });
+  });
+}
+
+function open(address: string): Promise<net.Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(port, address);
+    socket.once('error', reject);
+    socket.once('connect', () => resolve(socket));
+  });
+}
+
+/** How long one block takes, in milliseconds. */
+function receive(socket: net.Socket): Promise<number> {
+  return new Promise((resolve) => {
+    const started = performance.now();
+    let missing = block.length;
+    const onData = (data: Buffer) => {
+      missing -= data.length;
+      if (missing > 0) return;
+      socket.off('data', onData);
+      resolve(performance.now() - started);
+    };
+    socket.on('data', onData);
+    socket.write('more\n');
+  });
+}
