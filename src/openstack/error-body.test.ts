@@ -53,6 +53,7 @@ describe('errorCodeOf', () => {
     [409, neutron('IpAddressGenerationFailure'), 'exhausted'],
     [409, neutron('IpAddressInUse'), 'conflict'],
     [409, '{"faultstring":"Load Balancer x is immutable and cannot be updated."}', 'conflict'],
+    [500, neutron('StateInvalid'), 'conflict'],
     [429, '', 'unavailable'],
     [500, '', 'unavailable'],
     [501, '', 'unsupported'],

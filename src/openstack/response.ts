@@ -60,7 +60,7 @@ export async function readError(
     `${describe(exchange)} answered ${status}${words}${suffix}`,
     {
       service: exchange.service,
-      outcome: outcomeOf(status),
+      outcome: outcomeOf(status, body),
       status,
       ...(requestId === undefined ? {} : { requestId }),
       ...(said === undefined ? {} : { serviceMessage: said }),
@@ -69,14 +69,20 @@ export async function readError(
 }
 
 /** Whether a service that answered this has done nothing. Behind a 5xx anything may have happened. */
-function outcomeOf(status: number): Outcome {
-  return status < 500 || status === 501 ? 'refused' : 'unknown';
+function outcomeOf(status: number, body: string): Outcome {
+  return status < 500 || status === 501 || isStateInvalid(body) ? 'refused' : 'unknown';
+}
+
+/** Mitaka's LBaaS v2 refuses to touch a locked load balancer with a 500. */
+function isStateInvalid(body: string): boolean {
+  return serviceErrorType(body) === 'StateInvalid';
 }
 
 const exhaustedTypes = /^(?:OverQuota|IpAddressGenerationFailure|ExternalIpAddressExhausted)/;
 
 export function errorCodeOf(status: number, body: string): ErrorCode {
   if (status < 500 && isExhausted(body)) return 'exhausted';
+  if (isStateInvalid(body)) return 'conflict';
   switch (status) {
     case 400:
     case 405:

@@ -96,20 +96,29 @@ const needs: Readonly<Record<string, keyof Capabilities>> = {
 };
 
 /**
- * Refuses what the service would ignore or reject, before anything is sent. Left out in silence, a
- * list of allowed sources would be a load balancer open to all.
+ * The value without empty fields that the service does not know. What is asked for and not known is
+ * refused before anything is sent: left out in silence, a list of allowed sources would be a load
+ * balancer open to all.
  */
-export function refuseUnsupported(capabilities: Capabilities, value: object): void {
-  for (const [field, content] of Object.entries(value) as [string, unknown][]) {
-    const capability = needs[field];
-    const asked = content !== undefined && !(Array.isArray(content) && content.length === 0);
-    if (capability !== undefined && asked && capabilities[capability] === false) {
+export function supportedPart<T extends object>(capabilities: Capabilities, value: T): T {
+  const entries = Object.entries(value) as [string, unknown][];
+  return Object.fromEntries(
+    entries.flatMap(([field, content]) => {
+      const capability = needs[field];
+      if (capability === undefined || capabilities[capability] !== false) {
+        return [[field, supportedContent(capabilities, content)]];
+      }
+      if (content === undefined || (Array.isArray(content) && content.length === 0)) return [];
       throw new CausewayError('unsupported', `this load balancing service has no ${field}`, {
         hint: 'Leave it out, or use a newer service or another provider.',
       });
-    }
-    for (const nested of Array.isArray(content) ? (content as unknown[]) : [content]) {
-      if (typeof nested === 'object' && nested !== null) refuseUnsupported(capabilities, nested);
-    }
-  }
+    }),
+  ) as T;
+}
+
+function supportedContent(capabilities: Capabilities, content: unknown): unknown {
+  if (Array.isArray(content)) return content.map((part) => supportedContent(capabilities, part));
+  return typeof content === 'object' && content !== null
+    ? supportedPart(capabilities, content)
+    : content;
 }

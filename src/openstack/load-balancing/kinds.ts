@@ -15,6 +15,9 @@ import * as tables from './tables.ts';
 /** What the older service calls a project. */
 export type ProjectKey = 'project_id' | 'tenant_id';
 
+/** Mitaka does not narrow children by what they belong to; the caller sorts them out. */
+const byParent = (project: ProjectKey, key: string) => (project === 'tenant_id' ? () => ({}) : key);
+
 const tags = (wanted: readonly string[]) => ({ tags: wanted.join(',') });
 
 export function loadBalancerKind(
@@ -62,7 +65,12 @@ export function listenerKind(
     parse: parseListener,
     spec: tables.listenerSpec,
     change: tables.listenerChange,
-    filter: { name: 'name', projectId: project, loadBalancerId: 'loadbalancer_id', tags },
+    filter: {
+      name: 'name',
+      projectId: project,
+      loadBalancerId: byParent(project, 'loadbalancer_id'),
+      tags,
+    },
     // A port of a load balancer has one listener for each protocol; the name guards against a stranger's.
     identity: (wanted) => ({
       filter: { loadBalancerId: wanted.loadBalancerId },
@@ -85,7 +93,12 @@ export function poolKind(
     parse: parsePool,
     spec: tables.poolSpec,
     change: tables.poolChange,
-    filter: { name: 'name', projectId: project, loadBalancerId: 'loadbalancer_id', tags },
+    filter: {
+      name: 'name',
+      projectId: project,
+      loadBalancerId: byParent(project, 'loadbalancer_id'),
+      tags,
+    },
     identity: (wanted, by) => poolIdentity(wanted, by),
   };
 }
@@ -137,7 +150,7 @@ export function healthMonitorKind(
     parse: parseHealthMonitor,
     spec: tables.healthMonitorSpec,
     change: tables.healthMonitorChange,
-    filter: { name: 'name', projectId: project, poolId: 'pool_id', tags },
+    filter: { name: 'name', projectId: project, poolId: byParent(project, 'pool_id'), tags },
     identity: (wanted) => ({
       filter: { poolId: wanted.poolId },
       isSame: (candidate) => candidate.poolId === wanted.poolId,

@@ -2,7 +2,7 @@ import type { CallOptions, CreateOptions, Deletion } from '../call.ts';
 import { Collection } from '../collection.ts';
 import { OpenStackError } from '../error.ts';
 import type { ServiceClient } from '../service-client.ts';
-import { type Capabilities, refuseUnsupported } from './capabilities.ts';
+import { type Capabilities, supportedPart } from './capabilities.ts';
 import type { ChildFilter, HealthMonitorFilter, LoadBalancerFilter } from './contract.ts';
 import {
   healthMonitorKind,
@@ -34,8 +34,7 @@ export abstract class LbaasClient {
   abstract capabilities(provider?: string): Capabilities;
 
   loadBalancers(filter: LoadBalancerFilter, call: CallOptions): AsyncGenerator<LoadBalancer> {
-    refuseUnsupported(this.capabilities(), filter);
-    return this.balancers.list(filter, call);
+    return this.balancers.list(supportedPart(this.capabilities(), filter), call);
   }
 
   loadBalancer(id: string, call: CallOptions): Promise<LoadBalancer> {
@@ -47,13 +46,11 @@ export abstract class LbaasClient {
     change: spec.LoadBalancerChange,
     call: CallOptions,
   ): Promise<LoadBalancer> {
-    refuseUnsupported(this.capabilities(), change);
-    return this.balancers.update(id, change, call);
+    return this.balancers.update(id, supportedPart(this.capabilities(), change), call);
   }
 
   listeners(filter: ChildFilter, call: CallOptions): AsyncGenerator<Listener> {
-    refuseUnsupported(this.capabilities(), filter);
-    return this.listenerObjects.list(filter, call);
+    return this.listenerObjects.list(supportedPart(this.capabilities(), filter), call);
   }
 
   listener(id: string, call: CallOptions): Promise<Listener> {
@@ -61,8 +58,7 @@ export abstract class LbaasClient {
   }
 
   async createListener(wanted: spec.ListenerSpec, call: CreateOptions): Promise<Listener> {
-    refuseUnsupported(this.capabilities(), wanted);
-    return this.listenerObjects.create(wanted, call);
+    return this.listenerObjects.create(supportedPart(this.capabilities(), wanted), call);
   }
 
   async updateListener(
@@ -70,8 +66,7 @@ export abstract class LbaasClient {
     change: spec.ListenerChange,
     call: CallOptions,
   ): Promise<Listener> {
-    refuseUnsupported(this.capabilities(), change);
-    return this.listenerObjects.update(id, change, call);
+    return this.listenerObjects.update(id, supportedPart(this.capabilities(), change), call);
   }
 
   deleteListener(id: string, call: CallOptions): Promise<Deletion> {
@@ -79,8 +74,7 @@ export abstract class LbaasClient {
   }
 
   pools(filter: ChildFilter, call: CallOptions): AsyncGenerator<Pool> {
-    refuseUnsupported(this.capabilities(), filter);
-    return this.poolObjects.list(filter, call);
+    return this.poolObjects.list(supportedPart(this.capabilities(), filter), call);
   }
 
   pool(id: string, call: CallOptions): Promise<Pool> {
@@ -88,13 +82,11 @@ export abstract class LbaasClient {
   }
 
   async createPool(wanted: spec.PoolSpec, call: CreateOptions): Promise<Pool> {
-    refuseUnsupported(this.capabilities(), wanted);
-    return this.poolObjects.create(wanted, call);
+    return this.poolObjects.create(supportedPart(this.capabilities(), wanted), call);
   }
 
   async updatePool(id: string, change: spec.PoolChange, call: CallOptions): Promise<Pool> {
-    refuseUnsupported(this.capabilities(), change);
-    return this.poolObjects.update(id, change, call);
+    return this.poolObjects.update(id, supportedPart(this.capabilities(), change), call);
   }
 
   deletePool(id: string, call: CallOptions): Promise<Deletion> {
@@ -110,8 +102,7 @@ export abstract class LbaasClient {
     wanted: spec.MemberSpec,
     call: CreateOptions,
   ): Promise<Member> {
-    refuseUnsupported(this.capabilities(), wanted);
-    return this.memberObjects(poolId).create(wanted, call);
+    return this.memberObjects(poolId).create(supportedPart(this.capabilities(), wanted), call);
   }
 
   async updateMember(
@@ -120,8 +111,8 @@ export abstract class LbaasClient {
     change: spec.MemberChange,
     call: CallOptions,
   ): Promise<Member> {
-    refuseUnsupported(this.capabilities(), change);
-    return this.memberObjects(poolId).update(id, change, call);
+    const known = supportedPart(this.capabilities(), change);
+    return this.memberObjects(poolId).update(id, known, call);
   }
 
   deleteMember(poolId: string, id: string, call: CallOptions): Promise<Deletion> {
@@ -129,8 +120,7 @@ export abstract class LbaasClient {
   }
 
   healthMonitors(filter: HealthMonitorFilter, call: CallOptions): AsyncGenerator<HealthMonitor> {
-    refuseUnsupported(this.capabilities(), filter);
-    return this.monitorObjects.list(filter, call);
+    return this.monitorObjects.list(supportedPart(this.capabilities(), filter), call);
   }
 
   healthMonitor(id: string, call: CallOptions): Promise<HealthMonitor> {
@@ -141,8 +131,7 @@ export abstract class LbaasClient {
     wanted: spec.HealthMonitorSpec,
     call: CreateOptions,
   ): Promise<HealthMonitor> {
-    refuseUnsupported(this.capabilities(), wanted);
-    return this.monitorObjects.create(wanted, call);
+    return this.monitorObjects.create(supportedPart(this.capabilities(), wanted), call);
   }
 
   async updateHealthMonitor(
@@ -150,8 +139,7 @@ export abstract class LbaasClient {
     change: spec.HealthMonitorChange,
     call: CallOptions,
   ): Promise<HealthMonitor> {
-    refuseUnsupported(this.capabilities(), change);
-    return this.monitorObjects.update(id, change, call);
+    return this.monitorObjects.update(id, supportedPart(this.capabilities(), change), call);
   }
 
   deleteHealthMonitor(id: string, call: CallOptions): Promise<Deletion> {

@@ -5,7 +5,7 @@ import { Fields } from '../fields.ts';
 import { item, route } from '../route.ts';
 import type { ServiceClient } from '../service-client.ts';
 import type { Session } from '../session.ts';
-import { type Capabilities, lbaasV2Capabilities, refuseUnsupported } from './capabilities.ts';
+import { type Capabilities, lbaasV2Capabilities, supportedPart } from './capabilities.ts';
 import type { ChildFilter, HealthMonitorFilter, LoadBalancing } from './contract.ts';
 import { deleteUnlessUnderWay, LbaasClient } from './lbaas-client.ts';
 import { whenUnlocked } from './lock.ts';
@@ -17,6 +17,7 @@ import type {
   HealthMonitor,
   Listener,
   LoadBalancer,
+  Member,
   Pool,
   Provider,
   StatusTree,
@@ -43,8 +44,7 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
    * call with `mayExist` goes on where the first one ended.
    */
   async createLoadBalancer(spec: LoadBalancerSpec, call: CreateOptions): Promise<LoadBalancer> {
-    refuseUnsupported(this.capabilities(), spec);
-    const { listeners = [], ...alone } = spec;
+    const { listeners = [], ...alone } = supportedPart(this.capabilities(), spec);
     const created = await this.balancers.create(alone, call);
     for (const listener of listeners) await this.#addListener(created.id, listener, call);
     return listeners.length === 0 ? created : this.loadBalancer(created.id, call);
@@ -65,34 +65,43 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
     return this.client.get(at, parse, call);
   }
 
-  // Mitaka does not narrow children by their load balancer, so they are sorted out here.
-
   override listeners(filter: ChildFilter, call: CallOptions): AsyncGenerator<Listener> {
-    const { loadBalancerId, ...rest } = filter;
-    return only(super.listeners(rest, call), (listener) =>
-      isOrAny(loadBalancerId, listener.loadBalancerId),
-    );
+    const { loadBalancerId: id } = filter;
+    return only(super.listeners(filter, call), (listener) => isOrAny(id, listener.loadBalancerId));
   }
 
   override pools(filter: ChildFilter, call: CallOptions): AsyncGenerator<Pool> {
-    const { loadBalancerId, ...rest } = filter;
-    return only(super.pools(rest, call), (pool) => isOrAny(loadBalancerId, pool.loadBalancerId));
+    const { loadBalancerId: id } = filter;
+    return only(super.pools(filter, call), (pool) => isOrAny(id, pool.loadBalancerId));
   }
 
   override healthMonitors(
     filter: HealthMonitorFilter,
     call: CallOptions,
   ): AsyncGenerator<HealthMonitor> {
-    const { poolId, ...rest } = filter;
-    return only(super.healthMonitors(rest, call), (monitor) => isOrAny(poolId, monitor.poolId));
+    const { poolId } = filter;
+    return only(super.healthMonitors(filter, call), (monitor) => isOrAny(poolId, monitor.poolId));
+  }
+
+  /** Mitaka wants a subnet for every member; the load balancer's own stands in where none is given. */
+  override async createMember(
+    poolId: string,
+    spec: MemberSpec,
+    call: CreateOptions,
+  ): Promise<Member> {
+    if (spec.subnetId !== undefined) return super.createMember(poolId, spec, call);
+    const id = await this.#loadBalancerOfPool(poolId, call);
+    const { vipSubnetId } = await this.loadBalancer(id, call);
+    const subnet = vipSubnetId === undefined ? {} : { subnetId: vipSubnetId };
+    return super.createMember(poolId, { ...spec, ...subnet }, call);
   }
 
   async replaceMembers(
     poolId: string,
-    members: readonly MemberSpec[],
+    wanted: readonly MemberSpec[],
     call: CallOptions & { readonly keepOthers?: boolean },
   ): Promise<'changed' | 'unchanged'> {
-    refuseUnsupported(this.capabilities(), { members });
+    const { members } = supportedPart(this.capabilities(), { members: wanted });
     const current = await collect(this.members(poolId, call));
     const changes = memberChanges(current, members, call.keepOthers === true);
     if (!hasChanges(changes)) return 'unchanged';
@@ -158,18 +167,25 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
     );
   }
 
-  /** From the leaves up: Mitaka refuses to delete what something else still uses. */
+  /**
+   * From the leaves up, each only when the one before is gone: Mitaka refuses to delete what something
+   * else still uses, and says so in other words than when it is locked.
+   */
   async #deleteChildren(id: string, call: CallOptions): Promise<void> {
+    const remove = async (write: () => Promise<Deletion>) => {
+      await this.#unlocked(id, call, write);
+      await this.#waiter.settled(id, call);
+    };
     const pools = await collect(this.pools({ loadBalancerId: id }, call));
     for (const { id: poolId, healthMonitorId } of pools) {
       if (healthMonitorId !== undefined) {
-        await this.#unlocked(id, call, () => this.deleteHealthMonitor(healthMonitorId, call));
+        await remove(() => this.deleteHealthMonitor(healthMonitorId, call));
       }
-      await this.#unlocked(id, call, () => this.deletePool(poolId, call));
+      await remove(() => this.deletePool(poolId, call));
     }
     const listeners = await collect(this.listeners({ loadBalancerId: id }, call));
     for (const { id: listenerId } of listeners) {
-      await this.#unlocked(id, call, () => this.deleteListener(listenerId, call));
+      await remove(() => this.deleteListener(listenerId, call));
     }
   }
 

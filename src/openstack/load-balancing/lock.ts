@@ -9,8 +9,8 @@ import type { LoadBalancerWaiter } from './waiter.ts';
 export function isLocked(error: unknown): boolean {
   return (
     error instanceof OpenStackError &&
-    error.status === 409 &&
-    /immutable|PENDING_|invalid state/i.test(error.serviceMessage ?? '')
+    error.code === 'conflict' &&
+    /immutable|pending|invalid state/i.test(error.serviceMessage ?? '')
   );
 }
 

@@ -8,7 +8,7 @@ import {
   type Capabilities,
   octaviaCapabilities,
   type OctaviaMinor,
-  refuseUnsupported,
+  supportedPart,
 } from './capabilities.ts';
 import type { LoadBalancing } from './contract.ts';
 import { deleteUnlessUnderWay, LbaasClient } from './lbaas-client.ts';
@@ -40,8 +40,7 @@ export class Octavia extends LbaasClient implements LoadBalancing {
   }
 
   async createLoadBalancer(spec: LoadBalancerSpec, call: CreateOptions): Promise<LoadBalancer> {
-    refuseUnsupported(this.capabilities(spec.provider), spec);
-    return this.balancers.create(spec, call);
+    return this.balancers.create(supportedPart(this.capabilities(spec.provider), spec), call);
   }
 
   deleteLoadBalancer(
@@ -64,10 +63,10 @@ export class Octavia extends LbaasClient implements LoadBalancing {
 
   async replaceMembers(
     poolId: string,
-    members: readonly MemberSpec[],
+    wanted: readonly MemberSpec[],
     call: CallOptions & { readonly keepOthers?: boolean },
   ): Promise<'changed' | 'unchanged'> {
-    refuseUnsupported(this.capabilities(), { members });
+    const { members } = supportedPart(this.capabilities(), { members: wanted });
     const keepOthers = call.keepOthers === true;
     const current = await collect(this.members(poolId, call));
     // Octavia locks the load balancer even for a batch that changes nothing.

@@ -27,13 +27,15 @@ export interface Stage {
 export async function setStage(cloud: TestCloud): Promise<Stage> {
   const { catalog } = await cloud.open('demo').session().authenticate(call);
   const urlOf = (type: string) =>
-    catalog.find((entry) => entry.type === type && entry.interface === 'public')?.url ?? '';
-  const network = await startFaultProxy(urlOf('network'));
-  const loadBalancer = await startFaultProxy(urlOf('load-balancer'));
+    catalog.find((entry) => entry.type === type && entry.interface === 'public')?.url;
+  const network = await startFaultProxy(urlOf('network') ?? '');
+  const octaviaUrl = urlOf('load-balancer');
+  // LBaaS v2 lives on Neutron's address.
+  const loadBalancer = octaviaUrl === undefined ? network : await startFaultProxy(octaviaUrl);
   const session = cloud
     .open('demo', {
       network_endpoint_override: network.url,
-      load_balancer_endpoint_override: loadBalancer.url,
+      load_balancer_endpoint_override: octaviaUrl === undefined ? undefined : loadBalancer.url,
     })
     .session();
   const neutron = new Neutron(session);
