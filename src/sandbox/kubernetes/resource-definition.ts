@@ -46,6 +46,8 @@ export interface ResourceDefinition {
   /** Whether there is a `/status`, whose writes change nothing but `status`, and others no status. */
   readonly statusSubresource: boolean;
   readonly scale?: ScalePaths;
+  /** Set where its objects are those of another resource, in other words. */
+  readonly view?: View;
   /**
    * Whether `metadata.generation` counts changes of the desired state. Where it does, everything
    * outside `metadata` and `status` is desired state.
@@ -85,6 +87,19 @@ export interface ResourceDefinition {
   prepareDelete?(draft: KubeObject): void;
   /** Seconds until a deletion takes effect when the caller names none; Pods have 30 of them. */
   defaultGracePeriodSeconds?(object: KubeObject): number;
+}
+
+/** One resource shown as another: the hooks and the columns see objects as they are stored. */
+export interface View {
+  readonly of: GroupResource;
+  readonly storageApiVersion: string;
+  toStored(object: KubeObject): KubeObject;
+  fromStored(object: KubeObject): KubeObject;
+}
+
+/** Where the store keeps the objects of a resource. */
+export function storageResource(definition: ResourceDefinition): GroupResource {
+  return definition.view?.of ?? groupResource(definition);
 }
 
 /** How the store and the messages name a resource: `services`, `deployments.apps`. */

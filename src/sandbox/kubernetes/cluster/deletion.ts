@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { DeleteOptions } from '../cluster-api.ts';
 import type { KubeObject } from '../object.ts';
-import { groupResource, type ResourceDefinition } from '../resource-definition.ts';
+import { storageResource, type ResourceDefinition } from '../resource-definition.ts';
 import { conflict, notFound, type ObjectIdentity } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
 import { checkDeletable } from './namespaces.ts';
@@ -36,7 +36,7 @@ export function deleteObject(
   name: string,
   options: DeleteOptions,
 ): Deletion {
-  const resource = groupResource(definition);
+  const resource = storageResource(definition);
   const identity: ObjectIdentity = { ...definition, name };
   const found = store.get(resource, namespace, name);
   if (found === undefined) throw notFound(identity);

@@ -9,7 +9,7 @@ import type {
 import type { JsonObject, KubeObject } from '../object.ts';
 import {
   type GroupResource,
-  groupResource,
+  storageResource,
   type ResourceDefinition,
 } from '../resource-definition.ts';
 import { ApiError } from '../status.ts';
@@ -83,7 +83,7 @@ export class EmbeddedCluster implements ClusterApi {
   }
 
   get(definition: ResourceDefinition, namespace: string | undefined, name: string) {
-    return this.store.get(groupResource(definition), namespace, name);
+    return this.store.get(storageResource(definition), namespace, name);
   }
 
   #served(resource: GroupResource): ServedResource {

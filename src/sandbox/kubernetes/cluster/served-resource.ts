@@ -1,4 +1,4 @@
-import type { JsonObject } from '../object.ts';
+import type { JsonObject, KubeObject } from '../object.ts';
 import { builtInSchema } from '../openapi/built-in-schemas.ts';
 import { type Decoded, decodeAs } from '../openapi/decode.ts';
 import { apiVersionOf, type ResourceDefinition } from '../resource-definition.ts';
@@ -23,10 +23,13 @@ export function serveBuiltIn(definition: ResourceDefinition): ServedResource {
     definition,
     schema,
     isCustom: false,
-    storageApiVersion: apiVersionOf(definition),
-    decode: (body) =>
-      schema === undefined
-        ? { object: body, unknownFields: [], mismatches: [] }
-        : decodeAs(schema, body),
+    storageApiVersion: definition.view?.storageApiVersion ?? apiVersionOf(definition),
+    decode(body) {
+      if (schema === undefined) return { object: body, unknownFields: [], mismatches: [] };
+      const decoded = decodeAs(schema, body);
+      const { view } = definition;
+      if (view === undefined) return decoded;
+      return { ...decoded, object: view.toStored(decoded.object as KubeObject) };
+    },
   };
 }

@@ -3,7 +3,7 @@ import { toFieldsV1 } from '../apply/field-set.ts';
 import { takeableFields, updateLastApplied, upgradingManager } from '../apply/last-applied.ts';
 import { fieldsOf } from '../apply/typed-value.ts';
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../object.ts';
-import { groupResource } from '../resource-definition.ts';
+import { storageResource } from '../resource-definition.ts';
 import { ApiError, conflict, notFound } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
 import { asDraft } from './new-object.ts';
@@ -29,7 +29,7 @@ export function applyObject(
   if (config.metadata.managedFields !== undefined) {
     throw new ApiError('BadRequest', 'metadata.managedFields must be nil');
   }
-  const live = store.get(groupResource(served.definition), namespace, name);
+  const live = store.get(storageResource(served.definition), namespace, name);
   const isStale = resourceVersion !== '' && resourceVersion !== live?.metadata.resourceVersion;
   if (isStale) throw conflict(identity, staleVersion);
   if (live === undefined && (request.subresource !== undefined || uid !== '')) {

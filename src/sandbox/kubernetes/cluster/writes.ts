@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { trackUpdate, type Writer } from '../apply/managed-fields.ts';
 import { zeroValue } from '../apply/typed-value.ts';
 import { asObject, fieldAt, type KubeObject, type ManagedFieldsEntry } from '../object.ts';
-import { apiVersionOf, groupResource } from '../resource-definition.ts';
+import { apiVersionOf, storageResource } from '../resource-definition.ts';
 import {
   alreadyExists,
   ApiError,
@@ -37,8 +37,10 @@ export const staleVersion =
   'the object has been modified; please apply your changes to the latest version and try again';
 
 export function identityOf(served: ServedResource, name: string): ObjectIdentity {
-  const { group, plural, kind } = served.definition;
-  return { group, plural, kind, name };
+  const { group, plural, kind, view } = served.definition;
+  // What is shown in other words is still refused in its own.
+  const own = view === undefined ? group : view.of.split('.').slice(1).join('.');
+  return { group: own, plural, kind, name };
 }
 
 /**
@@ -60,7 +62,7 @@ export class Writes {
     if (draft.metadata.resourceVersion !== '') {
       throw new ApiError('Unknown', 'resourceVersion should not be set on objects to be created');
     }
-    const resource = groupResource(definition);
+    const resource = storageResource(definition);
     this.#name(served, draft);
     const identity = identityOf(served, draft.metadata.name);
     const { namespace } = draft.metadata;
@@ -82,7 +84,7 @@ export class Writes {
   /** The object as it is after the update; an update that changes nothing is none. */
   update(served: ServedResource, draft: KubeObject, request: UpdateRequest): KubeObject {
     const { definition } = served;
-    const resource = groupResource(definition);
+    const resource = storageResource(definition);
     const { namespace, name } = draft.metadata;
     const identity = identityOf(served, name);
     const old = this.#store.get(resource, namespace, name);
@@ -126,7 +128,7 @@ export class Writes {
     if (!served.definition.namespaced) delete metadata.namespace;
     if (metadata.name !== '' || metadata.generateName === undefined) return;
     const isTaken = (name: string) =>
-      this.#store.get(groupResource(served.definition), metadata.namespace, name) !== undefined;
+      this.#store.get(storageResource(served.definition), metadata.namespace, name) !== undefined;
     do {
       metadata.name = generatedName(metadata.generateName);
     } while (isTaken(metadata.name));
@@ -140,7 +142,7 @@ export class Writes {
     return trackUpdate({
       schema: served.schema,
       before: served.isCustom ? { metadata: {} } : zeroValue(served.schema),
-      after: withoutStatus(served, draft),
+      after: shownBy(served, withoutStatus(served, draft)),
       entries: draft.metadata.managedFields ?? [],
       writer: this.writer(served, request),
     });
@@ -159,8 +161,8 @@ export class Writes {
     if (!isTracked(served, entries, request.subresource)) return entries;
     return trackUpdate({
       schema: served.schema,
-      before: old,
-      after: draft,
+      before: shownBy(served, old),
+      after: shownBy(served, draft),
       entries,
       writer: this.writer(served, request),
     });
@@ -186,6 +188,11 @@ function withoutStatus({ definition }: ServedResource, draft: KubeObject): KubeO
   if (!definition.statusSubresource) return draft;
   const { status: _, ...rest } = draft;
   return rest;
+}
+
+/** Fields are owned by the names that the writer knows them by. */
+function shownBy({ definition }: ServedResource, object: KubeObject): KubeObject {
+  return definition.view === undefined ? object : definition.view.fromStored(object);
 }
 
 function own(draft: KubeObject, entries: readonly ManagedFieldsEntry[]): void {

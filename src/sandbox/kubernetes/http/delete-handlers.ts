@@ -1,7 +1,7 @@
 import type { Deletion } from '../cluster/deletion.ts';
 import type { DeleteOptions } from '../cluster-api.ts';
 import { asObject, type JsonObject, type KubeObject } from '../object.ts';
-import { groupResource } from '../resource-definition.ts';
+import { storageResource } from '../resource-definition.ts';
 import { ApiError } from '../status.ts';
 import { parseObject, readBody } from './body.ts';
 import { type Call, isDryRun, nameIn, type Reply, reply } from './call.ts';
@@ -25,7 +25,7 @@ export async function deleteCollection(call: Call): Promise<Reply> {
   const options = await deleteOptions(call);
   const items: KubeObject[] = [];
   for (const { metadata } of cluster.store
-    .list(groupResource(definition), path.namespace)
+    .list(storageResource(definition), path.namespace)
     .filter((object) => isSelected(definition, selection, object))) {
     items.push(cluster.remove(definition, metadata.namespace, metadata.name, options).object);
   }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KubeObject } from '../object.ts';
-import { apiVersionOf, groupResource, type ResourceDefinition } from '../resource-definition.ts';
+import { apiVersionOf, storageResource, type ResourceDefinition } from '../resource-definition.ts';
 import { ApiError } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
 import {
@@ -63,7 +63,7 @@ function versionedList(
   { namespace }: Selection,
   query: ListQuery,
 ): readonly KubeObject[] {
-  const resource = groupResource(definition);
+  const resource = storageResource(definition);
   try {
     return store.listAt(resource, version, namespace);
   } catch (error) {

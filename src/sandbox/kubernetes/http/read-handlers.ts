@@ -70,14 +70,8 @@ export function listObjects(call: Call): Reply {
         metadata: page.metadata,
         items: page.items.map(partialMetadata),
       });
-    default: {
-      // Lists of custom resources always say where they go on, be it nowhere.
-      const metadata = served.isCustom ? { continue: '', ...page.metadata } : page.metadata;
-      return {
-        status: 200,
-        body: serializeList(definition, served.isCustom, { ...page, metadata }),
-      };
-    }
+    default:
+      return { status: 200, body: serializeList(definition, served.isCustom, page) };
   }
 }
 

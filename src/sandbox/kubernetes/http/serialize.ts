@@ -16,9 +16,13 @@ function bodyOf(object: KubeObject): string {
   return body;
 }
 
+function shownBody({ view }: ResourceDefinition, object: KubeObject): string {
+  return bodyOf(view === undefined ? object : view.fromStored(object));
+}
+
 /** The object as JSON, at the version it was asked for. */
 export function serialize(definition: ResourceDefinition, object: KubeObject): string {
-  return `{"kind":"${definition.kind}","apiVersion":"${apiVersionOf(definition)}",${bodyOf(object)}`;
+  return `{"kind":"${definition.kind}","apiVersion":"${apiVersionOf(definition)}",${shownBody(definition, object)}`;
 }
 
 /** An item of a list: where all items are of one built-in type, they do not say so again. */
@@ -27,7 +31,7 @@ export function serializeItem(
   object: KubeObject,
   isCustom: boolean,
 ): string {
-  return isCustom ? serialize(definition, object) : `{${bodyOf(object)}`;
+  return isCustom ? serialize(definition, object) : `{${shownBody(definition, object)}`;
 }
 
 /** Only the metadata of an object. */

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../../runtime/clock.ts';
 import type { KubeObject } from '../object.ts';
-import { apiVersionOf, groupResource, type ResourceDefinition } from '../resource-definition.ts';
+import { apiVersionOf, storageResource, type ResourceDefinition } from '../resource-definition.ts';
 import { ApiError } from '../status.ts';
 import type { Change, ObjectStore } from '../store.ts';
 import { isSelected, type Selection } from './list-query.ts';
@@ -61,7 +61,7 @@ export class WatchStream {
   }
 
   get resource(): string {
-    return groupResource(this.#request.definition);
+    return storageResource(this.#request.definition);
   }
 
   start(): void {

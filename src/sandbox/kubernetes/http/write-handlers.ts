@@ -74,7 +74,9 @@ export async function patchObject(call: Call, subresource?: Subresource): Promis
   const patch = parseText(await readBody(request));
   if (type === 'apply') return applyPatch(call, patch, subresource);
   const current = existing(call);
-  const presented = { ...current, apiVersion: apiVersionOf(served.definition) };
+  const { view } = served.definition;
+  const shown = view === undefined ? current : view.fromStored(current);
+  const presented = { ...shown, apiVersion: apiVersionOf(served.definition) };
   const patched = patchedObject(type, served.schema, presented, patch);
   const validation = parseFieldValidation(query.get('fieldValidation'));
   const { draft, warnings } = decodeBody(served, structuredClone(patched), validation, {

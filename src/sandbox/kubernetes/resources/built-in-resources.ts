@@ -4,17 +4,20 @@ import type { ResourceDefinition } from '../resource-definition.ts';
 import type { ObjectStore } from '../store.ts';
 import { configMaps, secrets } from './config-map.ts';
 import { customResourceDefinitions } from './custom/custom-resource-definition.ts';
+import { daemonSets } from './daemon-set.ts';
 import { deployments } from './deployment.ts';
 import { endpointSlices } from './endpoint-slice.ts';
 import { endpoints } from './endpoints.ts';
-import { events } from './event.ts';
+import { events, newEvents } from './event.ts';
 import { horizontalPodAutoscalers } from './horizontal-pod-autoscaler.ts';
 import { leases } from './lease.ts';
 import { namespaces } from './namespace.ts';
 import { networkPolicies } from './network-policy.ts';
 import { nodes } from './node.ts';
+import { podDisruptionBudgets } from './pod-disruption-budget.ts';
 import { pods } from './pod/pod.ts';
 import { replicaSets, replicationControllers } from './replica-set.ts';
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './role.ts';
 import { serviceAccounts } from './service-account.ts';
 import { services } from './service/service.ts';
 import { ServiceAllocations, type ServiceNetwork } from './service/service-allocations.ts';
@@ -31,6 +34,7 @@ export function builtInResources(
     configMaps,
     endpoints,
     events,
+    newEvents,
     namespaces,
     nodes,
     pods,
@@ -40,6 +44,7 @@ export function builtInResources(
     services(new ServiceAllocations(store, network, random)),
     customResourceDefinitions(store, clock),
     controllerRevisions,
+    daemonSets,
     deployments,
     replicaSets,
     statefulSets,
@@ -47,5 +52,10 @@ export function builtInResources(
     leases,
     endpointSlices,
     networkPolicies,
+    podDisruptionBudgets,
+    clusterRoleBindings,
+    clusterRoles,
+    roleBindings,
+    roles,
   ];
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../object.ts';
-import type { Column, ResourceDefinition, ScalePaths } from '../resource-definition.ts';
+import type { Column, ResourceDefinition, ScalePaths, View } from '../resource-definition.ts';
 import type { FieldError } from '../schema/field-error.ts';
 import { subdomainErrors } from '../schema/names.ts';
 import { ageColumn, nameColumn } from './columns.ts';
@@ -16,6 +16,7 @@ export interface BuiltIn<T extends KubeObject> {
   readonly namespaced?: boolean;
   readonly statusSubresource?: boolean;
   readonly scale?: ScalePaths;
+  readonly view?: View;
   readonly countsGeneration?: boolean;
   /** What is wrong with a name; most names are DNS subdomains. */
   readonly nameErrors?: (name: string) => readonly string[];
@@ -54,6 +55,7 @@ export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefi
     namespaced: options.namespaced ?? true,
     statusSubresource: options.statusSubresource ?? false,
     ...(options.scale === undefined ? {} : { scale: options.scale }),
+    ...(options.view === undefined ? {} : { view: options.view }),
     countsGeneration: options.countsGeneration ?? false,
     defaults: (draft) => options.defaults?.(draft as T),
     prepareCreate: (draft) => options.prepareCreate?.(draft as T),

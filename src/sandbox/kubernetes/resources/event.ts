@@ -76,11 +76,17 @@ export const events = builtIn<Event>({
 
 /**
  * The same events under the newer group. They are stored in the older form; the newer one differs in
- * the names of some fields, which `toNewEvent` and `toStoredEvent` exchange.
+ * the names of some fields.
  */
 export const newEvents = builtIn<Event>({
   ...shared,
   group: 'events.k8s.io',
+  view: {
+    of: 'events',
+    storageApiVersion: 'v1',
+    toStored: (event) => renamedFields(event, ([stored, newer]) => [newer, stored]),
+    fromStored: (event) => renamedFields(event, (pair) => pair),
+  },
   fieldLabels: (event) => ({
     ...commonLabels(event, 'regarding'),
     reportingController: event.reportingComponent ?? '',
@@ -104,17 +110,7 @@ const renamed: readonly (readonly [stored: string, newer: string])[] = [
   ['reportingComponent', 'reportingController'],
 ];
 
-export function toNewEvent(stored: KubeObject): KubeObject {
-  const fields = rename(stored, (pair) => pair);
-  return { ...fields, apiVersion: 'events.k8s.io/v1' };
-}
-
-export function toStoredEvent(event: KubeObject): KubeObject {
-  const fields = rename(event, ([stored, newer]) => [newer, stored]);
-  return { ...fields, apiVersion: 'v1' };
-}
-
-function rename(
+function renamedFields(
   object: KubeObject,
   direction: (pair: readonly [string, string]) => readonly [string, string],
 ): KubeObject {
@@ -125,7 +121,7 @@ function rename(
 }
 
 function commonLabels(
-  { involvedObject, reason, type }: Event,
+  { involvedObject, reason, type }: Partial<Event>,
   prefix: string,
 ): Record<string, string> {
   const names = [
@@ -140,7 +136,7 @@ function commonLabels(
   return {
     reason: reason ?? '',
     type: type ?? '',
-    ...Object.fromEntries(names.map((name) => [`${prefix}.${name}`, involvedObject[name] ?? ''])),
+    ...Object.fromEntries(names.map((name) => [`${prefix}.${name}`, involvedObject?.[name] ?? ''])),
   };
 }
 

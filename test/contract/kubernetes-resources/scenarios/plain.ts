@@ -252,4 +252,108 @@ export const plainScenarios: readonly Scenario[] = [
       ];
     },
   },
+  {
+    name: 'Events in their newer form',
+    steps: (namespace) => {
+      const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+      const regarding = { kind: 'Pod', name: 'x', namespace };
+      const event = (name: string, fields: object) => ({
+        apiVersion: 'events.k8s.io/v1',
+        kind: 'Event',
+        metadata: { name },
+        eventTime: '2026-01-01T00:00:00.000000Z',
+        regarding,
+        reason: 'Why',
+        action: 'Do',
+        type: 'Normal',
+        note: 'Because',
+        reportingController: 'example.com/me',
+        reportingInstance: 'me-1',
+        ...fields,
+      });
+      return [
+        ['POST', path, { body: event('a', {}) }],
+        ['GET', `${path}/a`],
+        ['GET', core(namespace, 'events/a')],
+        ['GET', `${path}?fieldSelector=regarding.name=x`],
+        ['POST', path, { body: event('b', { eventTime: null }) }],
+        ['POST', path, { body: event('b', { type: 'Odd', deprecatedCount: 3 }) }],
+        [
+          'PATCH',
+          `${path}/a`,
+          merge({ series: { count: 2, lastObservedTime: '2026-01-01T00:00:01.000000Z' } }),
+        ],
+        ['PATCH', `${path}/a`, merge({ note: 'Otherwise' })],
+        ['DELETE', `${path}/a`],
+        ['GET', core(namespace, 'events/a')],
+      ];
+    },
+  },
+  {
+    name: 'Roles and budgets',
+    steps: (namespace) => {
+      const rbac = (rest: string) =>
+        `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/${rest}`;
+      const of = (kind: string, name: string, fields: object) => ({
+        ...object(kind, name, fields),
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+      });
+      const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
+      const budget = (name: string, spec: object) => ({
+        ...object('PodDisruptionBudget', name, { spec }),
+        apiVersion: 'policy/v1',
+      });
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
+      return [
+        [
+          'POST',
+          rbac('roles'),
+          {
+            body: of('Role', 'r', {
+              rules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }],
+            }),
+          },
+        ],
+        ['POST', rbac('roles'), { body: of('Role', 'empty', {}) }],
+        [
+          'POST',
+          rbac('roles'),
+          {
+            body: of('Role', 'x', {
+              rules: [{ apiGroups: [''] }, { verbs: ['get'], nonResourceURLs: ['/x'] }],
+            }),
+          },
+        ],
+        [
+          'POST',
+          rbac('rolebindings'),
+          {
+            body: of('RoleBinding', 'b', {
+              roleRef,
+              subjects: [
+                { kind: 'User', name: 'me' },
+                { kind: 'ServiceAccount', name: 'sa', namespace },
+              ],
+            }),
+          },
+        ],
+        [
+          'POST',
+          rbac('rolebindings'),
+          {
+            body: of('RoleBinding', 'x', {
+              roleRef: { ...roleRef, kind: 'Odd' },
+              subjects: [
+                { kind: 'Robot', name: 'me' },
+                { kind: 'ServiceAccount', name: 'sa' },
+              ],
+            }),
+          },
+        ],
+        ['POST', budgets, { body: budget('a', { minAvailable: 1, selector: {} }) }],
+        ['POST', budgets, { body: budget('x', { minAvailable: -1 }) }],
+        ['POST', budgets, { body: budget('x', { maxUnavailable: 'many' }) }],
+      ];
+    },
+  },
 ];

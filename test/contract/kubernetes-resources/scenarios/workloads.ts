@@ -194,4 +194,21 @@ export const workloadScenarios: readonly Scenario[] = [
       ];
     },
   },
+  {
+    name: 'DaemonSets',
+    steps: (namespace) => [
+      ['POST', apps(namespace, 'daemonsets'), { body: workload('DaemonSet', 'agent', {}) }],
+      [
+        'POST',
+        apps(namespace, 'daemonsets'),
+        { body: workload('DaemonSet', 'x', { selector: {} }) },
+      ],
+      ['PATCH', apps(namespace, 'daemonsets/agent'), merge({ spec: { minReadySeconds: 5 } })],
+      [
+        'PATCH',
+        apps(namespace, 'daemonsets/agent'),
+        merge({ spec: { selector: { matchLabels: { a: 'b' } } } }),
+      ],
+    ],
+  },
 ];
