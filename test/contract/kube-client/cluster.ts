@@ -1,12 +1,74 @@
-import { systemClock } from '../../../src/runtime/clock.ts';
+import fs from 'node:fs/promises';
+import path from 'node:path';
 import { KubeClient } from '../../../src/kube/client.ts';
 import { findConnection, type Connection } from '../../../src/kube/connection.ts';
 import { HttpTransport } from '../../../src/kube/http-transport.ts';
-import type { RealKubernetes } from '../../services/kubernetes.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
+import { prepareKubernetes, startKubernetes } from '../../services/kubernetes.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 
-/** A connection to the test cluster as its kubeconfig describes it, with changes if wanted. */
+/** An API server that the client is tried on. */
+export interface Cluster {
+  readonly url: string;
+  /** Path of a kubeconfig for an administrator. */
+  readonly kubeconfig: string;
+  /** Ends the server where it stands and starts it again with the same objects. */
+  restart(): Promise<void>;
+  /** Makes versions that were seen before too old to watch from. */
+  forgetHistory(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function startReal(): Promise<Cluster> {
+  const real = await startKubernetes();
+  return {
+    url: real.url,
+    kubeconfig: real.kubeconfig,
+    restart: () => real.restart(),
+    async forgetHistory() {
+      await real.etcd.compact();
+      // The server keeps the recent past in memory.
+      await real.restart();
+    },
+    stop: () => real.stop(),
+  };
+}
+
+async function startEmbedded(): Promise<Cluster> {
+  const embedded = await startEmbeddedKubernetes();
+  const directory = await scratchDirectory('embedded-kubernetes');
+  const kubeconfig = path.join(directory, 'kubeconfig');
+  await fs.writeFile(kubeconfig, embedded.kubeconfig, { mode: 0o600 });
+  return {
+    url: embedded.url,
+    kubeconfig,
+    restart: () => embedded.restart(),
+    forgetHistory() {
+      embedded.expireHistory();
+      return Promise.resolve();
+    },
+    async stop() {
+      await embedded.stop();
+      await removeDirectory(directory);
+    },
+  };
+}
+
+/** The client must not be able to tell them apart. */
+export const clusters = [
+  { name: 'the embedded API', isHere: true, start: startEmbedded },
+  {
+    name: 'a real kube-apiserver',
+    isHere: await isAvailable(() => prepareKubernetes()),
+    start: startReal,
+  },
+].filter(({ isHere }) => isHere);
+
+/** A connection as the cluster's kubeconfig describes it, with changes if wanted. */
 export async function connectionTo(
-  cluster: RealKubernetes,
+  cluster: { readonly kubeconfig: string },
   changes: Partial<Connection> = {},
 ): Promise<Connection> {
   const { kubeconfig } = cluster;

@@ -5,22 +5,14 @@ import { leases } from '../../../src/kube/resources.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
-import {
-  prepareKubernetes,
-  startKubernetes,
-  type RealKubernetes,
-} from '../../services/kubernetes.ts';
-import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
-import { clientFor, connectionTo } from './cluster.ts';
+import { clientFor, clusters, connectionTo, type Cluster } from './cluster.ts';
 
-const available = await isAvailable(() => prepareKubernetes());
-
-describe.skipIf(!available)('leader election on a real kube-apiserver', () => {
-  let cluster: RealKubernetes;
+describe.each(clusters)('leader election on $name', ({ start: startCluster }) => {
+  let cluster: Cluster;
   let client: KubeClient;
   beforeAll(async () => {
-    cluster = await startKubernetes();
+    cluster = await startCluster();
     client = clientFor(await connectionTo(cluster));
   });
   afterAll(async () => {

@@ -17,25 +17,18 @@ import {
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
-import {
-  prepareKubernetes,
-  startKubernetes,
-  type RealKubernetes,
-} from '../../services/kubernetes.ts';
-import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { runOrThrow } from '../../services/run-program.ts';
 import { waitFor } from '../../services/wait-for.ts';
-import { clientFor, connectionTo } from './cluster.ts';
+import { clientFor, clusters, connectionTo, type Cluster } from './cluster.ts';
 
-const available = await isAvailable(() => prepareKubernetes());
 const { signal } = new AbortController();
 
-describe.skipIf(!available)('the client on a real kube-apiserver', () => {
-  let cluster: RealKubernetes;
+describe.each(clusters)('the client on $name', ({ start }) => {
+  let cluster: Cluster;
   let client: KubeClient;
   beforeAll(async () => {
-    cluster = await startKubernetes();
+    cluster = await start();
     client = clientFor(await connectionTo(cluster));
   });
   afterAll(async () => {
