@@ -341,7 +341,10 @@ describe('ingress policies', () => {
         name: 'x; flush ruleset',
         allow: [
           {
-            from: [{ cidr: prefix('198.51.0.0/16'), except: [prefix('198.51.100.128/25')] }],
+            from: [
+              { cidr: prefix('198.51.0.0/16'), except: [prefix('198.51.100.128/25')] },
+              { cidr: prefix('2001:db8::/32'), except: [] },
+            ],
             ports: [{ protocol: 'TCP', first: port(8000), last: port(8100) }],
           },
         ],

@@ -66,13 +66,9 @@ function policyChain(key: string): string {
 }
 
 function compileRule(fragment: FragmentBuilder, prefix: string, allowed: IngressRule): Rule[] {
-  const rules: Rule[] = [];
-  for (const from of compileSources(fragment, prefix, allowed.from)) {
-    for (const to of compilePorts(fragment, prefix, allowed.ports)) {
-      rules.push({ statements: [...from, ...to, accept] });
-    }
-  }
-  return rules;
+  const sources = compileSources(fragment, prefix, allowed.from);
+  const ports = compilePorts(fragment, prefix, allowed.ports);
+  return sources.flatMap((from) => ports.map((to) => ({ statements: [...from, ...to, accept] })));
 }
 
 /** One list of statements for each family that has sources; a single empty one when all are allowed. */
