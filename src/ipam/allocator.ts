@@ -46,6 +46,8 @@ export class Allocator {
   readonly #counters: ReturnType<typeof allocatorMetrics>;
   readonly #callLimitMs: number;
   #settled = Promise.withResolvers<undefined>();
+  #changes = 0;
+  readonly #name = randomBytes(6).toString('hex');
 
   constructor({ ledger, clock, log, metrics = noMetrics, callLimitMs = 15_000 }: AllocatorOptions) {
     this.ledger = ledger;
@@ -181,7 +183,7 @@ export class Allocator {
     const now = this.now;
     const reads = new Set([...(key === undefined ? [] : [key]), ...change.reads]);
     const audit: AuditRecord = { ...change.audit, at: now, actor };
-    const writes = [...change.writes, put(keys.audit(now, randomBytes(6).toString('hex')), audit)];
+    const writes = [...change.writes, put(keys.audit(now, this.#auditId()), audit)];
     // The first use of a cluster's first credential settles that it has arrived.
     const arrived = credential?.first === 'unused' && key !== undefined;
     if (arrived && change.writes.every((write) => write.key !== key)) {
@@ -191,6 +193,12 @@ export class Allocator {
       conditions: [...reads].map((read) => ({ key: read, revision: this.view.revisionOf(read) })),
       writes,
     };
+  }
+
+  /** Unique among replicas; ordered within one, so that changes of one millisecond keep their order. */
+  #auditId(): string {
+    this.#changes += 1;
+    return `${String(this.#changes).padStart(8, '0')}-${this.#name}`;
   }
 
   /** A barrier that outlives short interruptions of the ledger. */

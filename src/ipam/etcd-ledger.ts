@@ -14,6 +14,7 @@ import {
   type RangeResponse,
   type WatchResponse,
 } from './etcd/messages.ts';
+import { packHead } from './pack.ts';
 import { Inbox } from './etcd/inbox.ts';
 import {
   endOfPrefix,
@@ -30,11 +31,23 @@ import {
 /** Small enough that neither side stops to breathe, large enough that 100,000 keys take 50 calls. */
 const pageSize = 2_000;
 
+/** Transactions on their way at once. More wait, and are packed. */
+const mostUnderWay = 4;
+const unhurried = new AbortController().signal;
+
+interface Queued {
+  readonly transaction: Transaction;
+  readonly resolve: (result: Committed) => void;
+  readonly reject: (error: CausewayError) => void;
+}
+
 /** The ledger in etcd, shared by any number of servers. */
 export class EtcdLedger implements Ledger {
   readonly #client: EtcdClient;
   readonly #root: string;
   readonly #watches = new Set<GrpcStream>();
+  readonly #queue: Queued[] = [];
+  #underWay = 0;
 
   /** The root is put before every key, so that an etcd may serve others too. */
   constructor(options: EtcdOptions & { readonly root: string }) {
@@ -64,17 +77,13 @@ export class EtcdLedger implements Ledger {
     return page.entries.map((entry) => this.#withoutRoot(entry));
   }
 
-  async commit(transaction: Transaction, signal: AbortSignal): Promise<Committed> {
-    refuseMalformed(transaction);
-    const message = encodeTransaction({
-      conditions: transaction.conditions.map(({ key, revision }) => {
-        return { key: this.#root + key, revision };
-      }),
-      writes: transaction.writes.map(({ key, value }) => ({ key: this.#root + key, value })),
+  commit(transaction: Transaction, signal: AbortSignal): Promise<Committed> {
+    return new Promise((resolve, reject) => {
+      refuseMalformed(transaction);
+      if (signal.aborted) throw abortedBy(signal);
+      this.#queue.push({ transaction, resolve, reject });
+      this.#sendQueued();
     });
-    return decodeTransactionResponse(
-      await this.#client.call('/etcdserverpb.KV/Txn', message, signal),
-    );
   }
 
   /** Any linearizable read will do: its answer carries the revision. */
@@ -137,6 +146,47 @@ export class EtcdLedger implements Ledger {
     }
     for (const [revision, changes] of batches) yield { revision, changes };
     if (response.events.length === 0) yield { revision: response.revision, changes: [] };
+  }
+
+  /** At once while little is under way; what arrives under load is sent together. */
+  #sendQueued(): void {
+    while (this.#underWay < mostUnderWay && this.#queue.length > 0) {
+      const { count, transaction } = packHead(this.#queue.map((each) => each.transaction));
+      const pack = this.#queue.splice(0, count);
+      this.#underWay += 1;
+      void this.#sendPack(transaction, pack).finally(() => {
+        this.#underWay -= 1;
+        this.#sendQueued();
+      });
+    }
+  }
+
+  /** Never rejects: every member of the pack hears what became of it. */
+  async #sendPack(transaction: Transaction, pack: readonly Queued[]): Promise<void> {
+    try {
+      const result = await this.#send(transaction);
+      if (result.applied || pack.length === 1) {
+        for (const { resolve } of pack) resolve(result);
+        return;
+      }
+    } catch (error) {
+      for (const { reject } of pack) reject(CausewayError.from(error));
+      return;
+    }
+    // One of them is out of date. Each for itself finds out which.
+    await Promise.all(
+      pack.map((member) => this.#send(member.transaction).then(member.resolve, member.reject)),
+    );
+  }
+
+  async #send({ conditions, writes }: Transaction): Promise<Committed> {
+    const message = encodeTransaction({
+      conditions: conditions.map(({ key, revision }) => ({ key: this.#root + key, revision })),
+      writes: writes.map(({ key, value }) => ({ key: this.#root + key, value })),
+    });
+    // By the client's own time limit: it is not one caller's to give up.
+    const response = await this.#client.call('/etcdserverpb.KV/Txn', message, unhurried);
+    return decodeTransactionResponse(response);
   }
 
   async #range(range: KeyRange, signal: AbortSignal): Promise<RangeResponse> {

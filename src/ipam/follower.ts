@@ -1,5 +1,5 @@
 import { CausewayError, isErrorCode } from '../domain/error.ts';
-import { abortedBy, sleep, type Clock } from '../runtime/clock.ts';
+import { abortedBy, sleep, type Clock, type Timer } from '../runtime/clock.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import type { Log } from '../runtime/log.ts';
 import { stateRoot } from './keys.ts';
@@ -8,8 +8,14 @@ import { View } from './view.ts';
 
 const retryMs = 200;
 /** How often an answer is asked for from a watch that has nothing to tell. */
-const progressEveryMs = 50;
+const progressEveryMs = 20;
 const barrierLimitMs = 5_000;
+
+interface Waiter {
+  /** Woken by a view at this revision or beyond. */
+  readonly revision: number;
+  wake(): void;
+}
 
 /** Keeps a view in step with the ledger, and says when it is new enough. */
 export class Follower {
@@ -17,7 +23,8 @@ export class Follower {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<Waiter>();
+  #asking: Timer | undefined;
   #loaded = false;
   #connected = false;
   /** The barrier that has not begun yet: whoever asks now may share it. */
@@ -46,7 +53,7 @@ export class Follower {
           this.#notify();
         }
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted) break;
         const known = CausewayError.from(error);
         if (known.code === 'internal') throw known;
         this.#connected = false;
@@ -55,6 +62,7 @@ export class Follower {
         await sleep(this.#clock, retryMs, signal).catch(() => undefined);
       }
     }
+    this.#asking?.cancel();
   }
 
   async #load(signal: AbortSignal): Promise<void> {
@@ -84,48 +92,62 @@ export class Follower {
       this.#nextBarrier = mine;
       this.#runningBarrier = mine.catch(() => undefined);
     }
-    await this.reached(await this.#nextBarrier, signal);
+    const revision = await this.#nextBarrier;
+    if (this.view.revision < revision) this.#ledger.requestProgress();
+    await this.reached(revision, signal);
   }
 
   /** Waits until the view is at this revision or beyond. */
   async reached(revision: number, signal: AbortSignal): Promise<void> {
     if (this.#loaded && this.view.revision >= revision) return;
-    // Asked for again and again: a watch that is still catching up doesn't answer.
-    const ask = () => {
+    this.#askLater();
+    await this.#wait(signal, revision);
+  }
+
+  /** A watch that has nothing to tell says how far it is when asked; one that catches up has to be asked again. */
+  #askLater(): void {
+    this.#asking ??= this.#clock.timer(progressEveryMs, () => {
+      this.#asking = undefined;
+      if (this.#waiting.size === 0) return;
       this.#ledger.requestProgress();
-      return this.#clock.timer(progressEveryMs, () => (timer = ask()));
-    };
-    let timer = ask();
-    try {
-      while (!this.#loaded || this.view.revision < revision) await this.changed(signal);
-    } finally {
-      timer.cancel();
-    }
+      this.#askLater();
+    });
   }
 
   /** Waits until the view changes. */
   changed(signal: AbortSignal): Promise<void> {
+    return this.#wait(signal, 0);
+  }
+
+  #wait(signal: AbortSignal, revision: number): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(abortedBy(signal));
         return;
       }
-      const settle = () => {
-        this.#waiting.delete(settle);
-        signal.removeEventListener('abort', onAbort);
-        resolve();
+      const waiter: Waiter = {
+        revision,
+        wake: () => {
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        },
       };
       const onAbort = () => {
-        this.#waiting.delete(settle);
+        this.#waiting.delete(waiter);
         reject(abortedBy(signal));
       };
-      this.#waiting.add(settle);
+      this.#waiting.add(waiter);
       signal.addEventListener('abort', onAbort, { once: true });
     });
   }
 
   #notify(): void {
-    for (const wake of [...this.#waiting]) wake();
+    const { revision } = this.view;
+    for (const waiter of this.#waiting) {
+      if (waiter.revision > revision) continue;
+      this.#waiting.delete(waiter);
+      waiter.wake();
+    }
   }
 
   #refuseThePast(revision: number, seen: number): void {

@@ -110,7 +110,9 @@ function serve(
     async handler(request, reply) {
       reply.header('causeway-ipam-version', apiVersion);
       const gone = new AbortController();
-      reply.raw.on('close', () => gone.abort());
+      reply.raw.on('close', () => {
+        if (!reply.raw.writableFinished) gone.abort();
+      });
       try {
         const caller = authenticate(request);
         // By secret and not by name: nobody uses up what another may.

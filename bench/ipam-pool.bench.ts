@@ -1,0 +1,70 @@
+import { parseAddress } from '../src/domain/address.ts';
+import { keys } from '../src/ipam/keys.ts';
+import { demandSchema, type HeldAddress } from '../src/ipam/records.ts';
+import { reserve } from '../src/ipam/reserve.ts';
+import { Desk } from '../src/ipam/desk.testing.ts';
+import { compare, type BenchmarkSuite } from './benchmark.ts';
+
+const size = 65_536;
+const full = Math.floor(size * 0.99);
+const decisions = 2_000;
+
+/** Finding an address in a pool of 65,536 of which 99 % are taken, beside the same pool empty. */
+export const suite: BenchmarkSuite<'ipam-full-pool'> = {
+  name: 'ipam-pool',
+  bars: {
+    'ipam-full-pool': {
+      of: 'ratio',
+      comparison: 'at most',
+      limit: 2,
+      unit: 'µs/decision',
+    },
+  },
+  async run() {
+    const crowded = deskWith(full);
+    const empty = deskWith(0);
+    const measure = (desk: Desk) => () => Promise.resolve(costOf(desk));
+    // Once before, for the compiler.
+    costOf(crowded);
+    costOf(empty);
+    return { 'ipam-full-pool': await compare(7, measure(crowded), measure(empty)) };
+  },
+};
+
+/** Addresses that are taken lie all over the pool, as they would after years. */
+function deskWith(taken: number): Desk {
+  const desk = new Desk().withSite([{ name: 'p', addresses: ['10.0.0.0-10.0.255.255'] }]);
+  desk.withCluster('other').withCluster('asking');
+  const cluster = desk.view.site('s')?.clusters.get('other')?.record;
+  const revision = desk.view.revision + 1;
+  const changes = Array.from({ length: taken }, (_, index) => {
+    const place = (index * 40_503) % size;
+    const address = parseAddress(`10.0.${place >> 8}.${place & 255}`);
+    const record: HeldAddress = {
+      state: 'held',
+      address,
+      pool: 'p',
+      cluster: 'other',
+      epoch: cluster?.epoch ?? '',
+      owners: [{ uid: `u${index}`, purpose: 'load-balancer', fence: index, since: 0 }],
+    };
+    return { key: keys.address('s', address), value: JSON.stringify(record), revision };
+  });
+  desk.view.apply({ revision, changes });
+  return desk;
+}
+
+function costOf(desk: Desk): number {
+  const started = performance.now();
+  for (let index = 0; index < decisions; index += 1) {
+    const demand = demandSchema.parse({
+      uid: `x${index}`,
+      purpose: 'load-balancer',
+      families: [4],
+    });
+    const decide = reserve({ site: 's', cluster: 'asking', demand });
+    const decision = decide(desk.view, desk, desk.grant);
+    if (decision.kind !== 'change') throw new Error('no address was found');
+  }
+  return ((performance.now() - started) / decisions) * 1_000;
+}
