@@ -111,7 +111,10 @@ async function onSqlite(directory: string): Promise<Figures> {
   }
 }
 
-function openBareDatabase(file: string): { rate(): Promise<number>; close(): void } {
+function openBareDatabase(file: string): {
+  readonly rate: () => Promise<number>;
+  readonly close: () => void;
+} {
   const database = new DatabaseSync(file);
   database.exec(`
     PRAGMA locking_mode = EXCLUSIVE;
@@ -154,7 +157,8 @@ async function measureInProcess(
   bareRate: () => Promise<number>,
 ): Promise<Measurement> {
   const spied = spiedOn(ledger);
-  const { allocator, stop } = await runAllocator(spied.ledger);
+  const running = await runAllocator(spied.ledger);
+  const { allocator } = running;
   await prepareSite(allocator);
   await reserveInProcess(allocator, 0);
   sample = spied.last();
@@ -163,7 +167,7 @@ async function measureInProcess(
     () => rateOf(roundMs, (caller) => reserveInProcess(allocator, caller)),
     bareRate,
   );
-  await stop();
+  await running.stop();
   return measured;
 }
 
