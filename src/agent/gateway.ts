@@ -53,6 +53,7 @@ export class Gateway {
   readonly #metrics;
   #silent: ReadonlySet<Address> = new Set();
   #isDegraded = true;
+  #forgetting: Promise<void> = Promise.resolve();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -128,13 +129,14 @@ export class Gateway {
       const { removedEndpoints } = await this.#options.ruleset.commit({ set, ...nodes }, signal);
       this.#silent = silent;
       this.#metrics.silent.set({}, silent.size);
-      await this.#forgetConnections(removedEndpoints, signal);
+      this.#forgetConnections(removedEndpoints, signal);
     });
   }
 
   /** Resolves when nothing is under way. */
-  idle(): Promise<void> {
-    return this.#turns.idle();
+  async idle(): Promise<void> {
+    await this.#turns.idle();
+    await this.#forgetting;
   }
 
   async #push(
@@ -176,7 +178,7 @@ export class Gateway {
       stored.holder.commit(step.change);
       rememberStep(stored.undo, step);
       if (applied.wrote) this.#metrics.commits.add({});
-      await this.#forgetConnections(applied.removedEndpoints, signal);
+      this.#forgetConnections(applied.removedEndpoints, signal);
       return applied.wrote;
     } catch (error) {
       if (error instanceof RollbackFailed) this.#isDegraded = true;
@@ -211,17 +213,19 @@ export class Gateway {
     await this.#turns.take(() => store.compact(stored.holder.current, stored.undo));
   }
 
-  async #forgetConnections(
-    removed: readonly RemovedEndpoint[],
-    signal: AbortSignal,
-  ): Promise<void> {
+  /** After the answer: whoever sent the push need not wait for what the kernel still remembers. */
+  #forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
     if (removed.length === 0) return;
-    try {
-      await this.#options.forgetConnections(removed, signal);
-    } catch (error) {
-      const { log } = this.#options;
-      log.warn({ error: CausewayError.from(error) }, 'connections of removed endpoints may linger');
-    }
+    const { log } = this.#options;
+    this.#forgetting = this.#forgetting
+      .then(() => this.#options.forgetConnections(removed, signal))
+      .catch((error: unknown) => {
+        if (signal.aborted) return;
+        log.warn(
+          { error: CausewayError.from(error) },
+          'connections of removed endpoints may linger',
+        );
+      });
   }
 
   #report(): void {

@@ -154,7 +154,6 @@ export class PushReader {
   }
 
   #endpoint(body: unknown): void {
-    const id = endpointIdOf(body);
     try {
       const endpoint = parseEndpoint(body);
       const key = endpointKey(endpoint);
@@ -166,6 +165,7 @@ export class PushReader {
       if (this.#badEndpoints.get(key) === ambiguous) throw new CausewayError('conflict', ambiguous);
       this.#endpoints.set(key, endpoint);
     } catch (thrown) {
+      const id = endpointIdOf(body);
       const duplicate = thrown instanceof CausewayError && thrown.code === 'conflict';
       if (id !== undefined) {
         this.#badEndpoints.set(

@@ -31,6 +31,12 @@ const endpointIdRecord = z.strictObject({
   port: z.number(),
 });
 
+const looseEndpointId = z.object({
+  address: z.string(),
+  protocol: z.string(),
+  port: z.number(),
+});
+
 const destinationRecord = z.strictObject({
   address: z.string(),
   port: z.number(),
@@ -99,8 +105,7 @@ export function parseEndpointId(value: unknown): EndpointId {
 
 /** The identity alone, from a record whose other fields may be anything. */
 export function endpointIdOf(value: unknown): EndpointId | undefined {
-  const loose = z.object({ address: z.string(), protocol: z.string(), port: z.number() });
-  const result = loose.safeParse(value);
+  const result = looseEndpointId.safeParse(value);
   if (!result.success) return undefined;
   try {
     return parseEndpointId(result.data);

@@ -1,0 +1,131 @@
+import { makeEndpoint, type Endpoint } from '../src/agent/model/endpoint.ts';
+import { writeDelta, writeState, type DeltaContent } from '../src/agent/wire/write-push.ts';
+import { addressFromInteger, addressToInteger, parseAddress } from '../src/domain/address.ts';
+import { parsePort } from '../src/domain/port.ts';
+import { Topology } from '../test/kernel/gateway/topology.ts';
+import { median, type BenchmarkSuite } from './benchmark.ts';
+
+const serviceCount = 10_000;
+const requests = 200;
+const { signal } = new AbortController();
+
+const nothing: DeltaContent = {
+  endpoints: [],
+  policies: [],
+  assignments: [],
+  nodes: [],
+  removedEndpoints: [],
+  removedPolicies: [],
+  removedAssignments: [],
+  removedNodes: [],
+};
+
+/** A gateway that serves many Services, each on its address, with two destinations. */
+class LoadedGateway {
+  readonly topology: Topology;
+  #generation = 0;
+
+  constructor(topology: Topology) {
+    this.topology = topology;
+  }
+
+  async fill(): Promise<number> {
+    const endpoints = Array.from({ length: serviceCount }, (_, index) => service(index, 0));
+    this.#generation += 1;
+    const started = performance.now();
+    await this.#push(writeState({ ...nothing, endpoints }, { generation: this.#generation }));
+    return performance.now() - started;
+  }
+
+  /**
+   * The median times of a request that replaces one destination of one Service, and of one that changes
+   * nothing and is written down all the same. One by one in turns, so that both meet the same machine.
+   */
+  async compareRequests(): Promise<{ value: number; baseline: number }> {
+    const replacing: number[] = [];
+    const noOps: number[] = [];
+    for (let index = 0; index < requests; index += 1) {
+      noOps.push(await this.#request([]));
+      replacing.push(await this.#request([service(index % serviceCount, this.#generation)]));
+    }
+    return { value: median(replacing), baseline: median(noOps) };
+  }
+
+  async changeNothing(): Promise<void> {
+    for (let index = 0; index < requests; index += 1) await this.#request([]);
+  }
+
+  /** How often the kernel was written to so far. */
+  async commits(): Promise<number> {
+    const response = await this.topology.network.run('g1', [
+      ...['curl', '--silent', '--globoff', 'http://[::1]:15214/metrics'],
+    ]);
+    const line = /^causeway_agent_ruleset_commits_total (\d+)$/m.exec(response);
+    return Number(line?.[1]);
+  }
+
+  async #request(endpoints: readonly Endpoint[]): Promise<number> {
+    const base = this.#generation;
+    this.#generation += 1;
+    const lines = writeDelta({ ...nothing, endpoints }, { generation: this.#generation, base });
+    const started = performance.now();
+    await this.#push(lines);
+    return performance.now() - started;
+  }
+
+  async #push(lines: Iterable<string>): Promise<void> {
+    await this.topology.client('g1').push(lines, signal);
+  }
+}
+
+function service(index: number, variant: number): Endpoint {
+  const base = addressToInteger(parseAddress('10.100.0.0'));
+  return makeEndpoint({
+    address: addressFromInteger(base + BigInt(index), 4),
+    protocol: 'TCP',
+    port: parsePort(80),
+    service: `bench/service-${index}`,
+    destinations: [1, 2].map((pod) => ({
+      address: addressFromInteger(
+        addressToInteger(parseAddress('10.200.0.0')) + BigInt(index * 2 + pod),
+        4,
+      ),
+      port: parsePort(8080 + ((pod === 1 ? variant : 0) % 1000)),
+      weight: 1,
+    })),
+  });
+}
+
+export const suite: BenchmarkSuite<'agent-request-to-commit' | 'agent-no-op-commits'> = {
+  name: 'gateway-agent',
+  bars: {
+    'agent-request-to-commit': { of: 'ratio', comparison: 'at most', limit: 2, unit: 'ms' },
+    'agent-no-op-commits': { of: 'value', comparison: 'at most', limit: 0, unit: 'commits' },
+  },
+  async run() {
+    const topology = await Topology.start();
+    try {
+      await topology.startAgent('g1', {
+        addresses: { mover: 'foreign' },
+        external: undefined,
+        internal: undefined,
+        log: { level: 'warn' },
+      });
+      const gateway = new LoadedGateway(topology);
+      console.log(
+        `  ${serviceCount} services from nothing in ${Math.round(await gateway.fill())} ms`,
+      );
+      await gateway.compareRequests();
+      const ratio = await gateway.compareRequests();
+      const before = await gateway.commits();
+      await gateway.changeNothing();
+      const commits = (await gateway.commits()) - before;
+      return {
+        'agent-request-to-commit': ratio,
+        'agent-no-op-commits': { value: commits, baseline: null },
+      };
+    } finally {
+      await topology.stop();
+    }
+  },
+};
