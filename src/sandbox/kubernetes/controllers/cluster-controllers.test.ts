@@ -6,6 +6,7 @@ import { silentLog } from '../../../runtime/log.ts';
 import { noMetrics } from '../../../runtime/metrics.ts';
 import { seededRandom } from '../../../runtime/random.ts';
 import { EmbeddedCluster } from '../cluster/embedded-cluster.ts';
+import { asObject } from '../object.ts';
 import type { Endpoint } from '../resources/endpoint-slice.ts';
 import { builtInResources } from '../resources/built-in-resources.ts';
 import { isPodReady, type Pod } from '../resources/pod/pod-type.ts';
@@ -153,6 +154,29 @@ describe('a live cluster', () => {
     node.metadata.labels = { disk: 'fast' };
     cluster.update('nodes', node);
     await expect.poll(() => pods()[0]?.spec.nodeName).toBe('node-2');
+  });
+
+  test('runs a daemon on every node that takes it, and rolls it over one by one', async () => {
+    cluster.create('daemonsets.apps', {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'agent', namespace: 'default' },
+      spec: { selector: { matchLabels: { app: 'web' } }, template: template('agent:1') },
+    });
+    await expect
+      .poll(() => new Set(ready().map(({ spec }) => spec.nodeName)))
+      .toEqual(new Set(['node-1', 'node-2']));
+    cluster.create('nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-3' } });
+    await expect.poll(() => ready().length).toBe(3);
+    const set = structuredClone(cluster.store.get('daemonsets.apps', 'default', 'agent'));
+    if (set === undefined) throw new Error('there is no DaemonSet');
+    set['spec'] = { ...asObject(set['spec']), template: template('agent:2') };
+    cluster.update('daemonsets.apps', set);
+    await expect
+      .poll(() => ready().map(({ spec }) => spec.containers[0]?.image))
+      .toEqual(Array(3).fill('agent:2'));
+    cluster.delete('nodes', undefined, 'node-3');
+    await expect.poll(() => pods().length).toBe(2);
   });
 
   test('comes to rest when there is nothing left to do', async () => {

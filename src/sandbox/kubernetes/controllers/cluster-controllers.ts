@@ -1,4 +1,5 @@
 import { supervise, type Loop } from '../../../runtime/supervisor.ts';
+import { daemonSetController } from './daemon-set-controller.ts';
 import { deploymentController } from './deployment-controller.ts';
 import { endpointSliceController } from './endpoint-slice-controller.ts';
 import { endpointsController } from './endpoints-controller.ts';
@@ -30,6 +31,7 @@ export async function runClusterControllers(
     replicaController(options, 'replicasets.apps', 'ReplicaSet'),
     replicaController(options, 'replicationcontrollers', 'ReplicationController'),
     statefulSetController(options),
+    daemonSetController(options),
     endpointSliceController(options),
     endpointsController(options),
     garbageCollector(options),

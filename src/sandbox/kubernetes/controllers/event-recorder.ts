@@ -17,6 +17,7 @@ interface Note {
 export class EventRecorder {
   readonly #setting: ControllerSetting;
   readonly #component: string;
+  readonly #names = new Map<string, string>();
 
   constructor(setting: ControllerSetting, component: string) {
     this.#setting = setting;
@@ -34,13 +35,11 @@ export class EventRecorder {
         api.update('events', { ...structuredClone(known), count, lastTimestamp: time });
         return;
       }
+      const name = `${about.metadata.name}.${randomBytes(8).toString('hex')}`;
       api.create('events', {
         apiVersion: 'v1',
         kind: 'Event',
-        metadata: {
-          name: `${about.metadata.name}.${randomBytes(8).toString('hex')}`,
-          namespace,
-        },
+        metadata: { name, namespace },
         involvedObject: {
           apiVersion: about.apiVersion,
           kind: about.kind,
@@ -56,20 +55,29 @@ export class EventRecorder {
         count: 1,
         reportingComponent: this.#component,
       });
+      this.#remember(about, note, name);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       log.debug({ error }, 'an event could not be recorded');
     }
   }
 
+  /** The Event that said the same before, if it is still there. */
   #find(namespace: string, about: KubeObject, note: Note): KubeObject | undefined {
-    return this.#setting.api.store.list('events', namespace).find((event) => {
-      const involved = event['involvedObject'] as { uid?: string } | undefined;
-      return (
-        involved?.uid === about.metadata.uid &&
-        event['reason'] === note.reason &&
-        event['message'] === note.message
-      );
-    });
+    const name = this.#names.get(wordsOf(about, note));
+    return name === undefined ? undefined : this.#setting.api.store.get('events', namespace, name);
   }
+
+  #remember(about: KubeObject, note: Note, name: string): void {
+    // The oldest words are forgotten first: who repeats them then gets a new Event.
+    const [oldest] = this.#names.keys();
+    if (this.#names.size >= mostRemembered && oldest !== undefined) this.#names.delete(oldest);
+    this.#names.set(wordsOf(about, note), name);
+  }
+}
+
+const mostRemembered = 1_000;
+
+function wordsOf({ metadata }: KubeObject, { reason, message }: Note): string {
+  return `${metadata.uid} ${reason} ${message}`;
 }
