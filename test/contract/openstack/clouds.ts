@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { Cloud, type CloudOptions } from '../../../src/openstack/cloud.ts';
 import type { CloudConfig } from '../../../src/openstack/config/cloud-config.ts';
 import { cloudConfigFrom, type CloudSettings } from '../../../src/openstack/config/settings.ts';
+import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
 import { isAvailable } from '../../services/missing.ts';
@@ -15,7 +16,11 @@ import { accounts } from '../../services/openstack/seed.ts';
 /** What every cloud of the contract has: the accounts, networks and flavors of test/services/openstack/seed.ts. */
 export interface RunningCloud {
   readonly authUrl: string;
+  readonly networkUrl: string;
+  readonly loadBalancerUrl: string;
   readonly region: string;
+  setMemberDown(member: string, isDown?: boolean): Promise<void> | void;
+  setComputeBroken(isBroken: boolean): Promise<void> | void;
   stop(): Promise<void>;
 }
 
@@ -27,11 +32,25 @@ interface CloudUnderTest {
 
 const cloudsUnderTest: readonly CloudUnderTest[] = [
   {
+    name: 'the embedded cloud',
+    isAvailable: async () => true,
+    start: startEmbedded,
+  },
+  {
     name: 'real Keystone, Neutron and Octavia',
     isAvailable: () => isAvailable(() => prepareOpenStack()),
     start: startOpenStack,
   },
 ];
+
+async function startEmbedded(options: OpenStackOptions): Promise<RunningCloud> {
+  const { tokenLifetimeSeconds, pageSize, populatedCreateDefect } = options;
+  return startEmbeddedOpenStack({
+    ...(tokenLifetimeSeconds === undefined ? {} : { tokenLifetimeMs: tokenLifetimeSeconds * 1000 }),
+    ...(pageSize === undefined ? {} : { pageSize }),
+    ...(populatedCreateDefect === undefined ? {} : { populatedCreateDefect }),
+  });
+}
 
 export type AccountName = keyof typeof accounts;
 
@@ -85,7 +104,9 @@ export async function describeEveryCloud(
   options: OpenStackOptions,
   tests: (cloud: () => TestCloud) => void,
 ): Promise<void> {
+  const only = process.env['CAUSEWAY_CLOUD'];
   for (const candidate of cloudsUnderTest) {
+    if (only !== undefined && !candidate.name.includes(only)) continue;
     const available = await candidate.isAvailable();
     describe.skipIf(!available)(`${what} on ${candidate.name}`, () => {
       let cloud: TestCloud | undefined;
