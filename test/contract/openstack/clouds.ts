@@ -21,6 +21,8 @@ export interface RunningCloud {
   readonly region: string;
   setMemberDown(member: string, isDown?: boolean): Promise<void> | void;
   setComputeBroken(isBroken: boolean): Promise<void> | void;
+  /** Keeps load balancers PENDING until the answer is called; where work takes its time anyway, not there. */
+  holdProvisioning?(): () => void;
   stop(): Promise<void>;
 }
 
@@ -45,11 +47,12 @@ const cloudsUnderTest: readonly CloudUnderTest[] = [
 
 async function startEmbedded(options: OpenStackOptions): Promise<RunningCloud> {
   const { tokenLifetimeSeconds, pageSize, populatedCreateDefect } = options;
-  return startEmbeddedOpenStack({
+  const cloud = await startEmbeddedOpenStack({
     ...(tokenLifetimeSeconds === undefined ? {} : { tokenLifetimeMs: tokenLifetimeSeconds * 1000 }),
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(populatedCreateDefect === undefined ? {} : { populatedCreateDefect }),
   });
+  return { ...cloud, holdProvisioning: () => cloud.provisioning.hold() };
 }
 
 export type AccountName = keyof typeof accounts;

@@ -135,6 +135,9 @@ function sortRows<T extends NeutronRow>(
 ): readonly T[] {
   const keys = query.getAll('sort_key');
   if (keys.length === 0) return rows;
+  if (query.getAll('sort_dir').length !== keys.length) {
+    throw badRequest('The number of sort_keys and sort_dirs must be same');
+  }
   const known = knownNames(resource);
   const unknown = keys.filter((key) => !known.has(key) && !key.endsWith('_at'));
   if (unknown.length > 0) {

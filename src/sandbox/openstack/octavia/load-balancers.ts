@@ -105,7 +105,7 @@ function requireState(row: LoadBalancerRow, allowed: readonly string[]): void {
   throw conflict(`Invalid state ${row.provisioning_status} of loadbalancer resource ${row.id}`);
 }
 
-/** Makes a load balancer and all that was asked for below it; in the end all of it or nothing. */
+/** Makes a load balancer and all that was asked for below it. */
 export function createLoadBalancer(api: OctaviaApi, values: Values, actor: Actor): LoadBalancerRow {
   const { state, parts } = api;
   const projectId = (values['project_id'] ?? values['tenant_id'] ?? actor.projectId) as string;
@@ -134,7 +134,8 @@ export function createLoadBalancer(api: OctaviaApi, values: Values, actor: Actor
   try {
     insertTree(state, row, tree);
   } catch (error) {
-    removeLoadBalancer(api, row);
+    // Octavia takes the port before it looks at the tree, and does not give it back.
+    removeLoadBalancer(api, { ...row, ownsPort: false });
     throw error;
   }
   parts.provisioning.begin({ loadBalancer: row, kind: 'create' });

@@ -27,6 +27,8 @@ export class Provisioning {
   /** Children that stay in PENDING_CREATE for good: see `populatedCreateDefect`. */
   private readonly stuck = new Set<string>();
   private readonly hasPopulatedCreateDefect: boolean;
+  /** Operations whose time has come while nothing may end. */
+  private held: Operation[] | undefined;
   /** How long each operation takes. */
   delayMs: number;
 
@@ -75,7 +77,21 @@ export class Provisioning {
     this.running.clear();
   }
 
+  /** Nothing ends until the answer is called: for tests that look at a locked load balancer. */
+  hold(): () => void {
+    this.held ??= [];
+    return () => {
+      const waiting = this.held ?? [];
+      this.held = undefined;
+      for (const operation of waiting) this.end(operation);
+    };
+  }
+
   private end(operation: Operation): void {
+    if (this.held !== undefined) {
+      this.held.push(operation);
+      return;
+    }
     const { loadBalancer, kind, finish } = operation;
     this.running.delete(loadBalancer.id);
     const now = this.state.now();

@@ -36,34 +36,34 @@ interface TreePool {
   readonly healthMonitor: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads the tree completely before anything is made. Pools are told apart by their names. */
+/** Reads the tree before anything is made. Pools are told apart by their names. */
 export function readTree(listeners: unknown, pools: unknown): Tree {
-  const found = new Map<string, TreePool>();
-  const addPool = (body: JsonObject) => {
-    const pool = readPool(body);
-    if (found.has(pool.name)) {
-      throw validationFailure(
-        'Pool names must be unique when creating a fully populated loadbalancer.',
-      );
-    }
-    found.set(pool.name, pool);
-  };
-  for (const body of objects(pools)) addPool(body);
+  const found = objects(pools).map(readPool);
   const readListeners = objects(listeners).map((body) => {
     const values = readFields(listenerTreeFields, body, 'post', 'load_balancer.loadbalancer');
     const pool = values['default_pool'];
     if (!isObject(pool)) return { values, defaultPool: undefined };
-    const name = poolName(pool);
     // A pool with nothing but a name refers to one that stands elsewhere in the request.
-    if (Object.keys(pool).length > 1) addPool(pool);
-    return { values, defaultPool: name };
+    if (Object.keys(pool).some((key) => key !== 'name')) found.push(readPool(pool));
+    return { values, defaultPool: poolName(pool) };
   });
-  for (const { defaultPool } of readListeners) {
-    if (defaultPool !== undefined && !found.has(defaultPool)) {
-      throw validationFailure(`Unknown pool ${defaultPool}.`);
-    }
+  return { listeners: readListeners, pools: found };
+}
+
+function checkNames({ listeners, pools }: Tree): void {
+  if (pools.some(({ name }) => name === '')) {
+    throw validationFailure('Pools must be named when creating a fully populated loadbalancer.');
   }
-  return { listeners: readListeners, pools: [...found.values()] };
+  const names = new Set(pools.map(({ name }) => name));
+  if (names.size !== pools.length) {
+    throw validationFailure(
+      'Pool names must be unique when creating a fully populated loadbalancer.',
+    );
+  }
+  for (const { defaultPool } of listeners) {
+    if (defaultPool === undefined || names.has(defaultPool)) continue;
+    throw validationFailure(`Unknown pool ${defaultPool}.`);
+  }
 }
 
 function objects(value: unknown): JsonObject[] {
@@ -72,10 +72,7 @@ function objects(value: unknown): JsonObject[] {
 
 function poolName(body: JsonObject): string {
   const { name } = body as Record<string, unknown>;
-  if (typeof name !== 'string' || name === '') {
-    throw validationFailure('Pools must be named when creating a fully populated loadbalancer.');
-  }
-  return name;
+  return typeof name === 'string' ? name : '';
 }
 
 function readPool(body: JsonObject): TreePool {
@@ -96,6 +93,7 @@ function readPool(body: JsonObject): TreePool {
 }
 
 export function insertTree(state: OctaviaState, loadBalancer: LoadBalancerRow, tree: Tree): void {
+  checkNames(tree);
   const byName = new Map<string, PoolRow>();
   for (const { name, values, members, healthMonitor } of tree.pools) {
     const pool = insertPool(state, loadBalancer, values);

@@ -1,0 +1,69 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  startEmbeddedOpenStack,
+  type EmbeddedOpenStack,
+} from '../../src/sandbox/openstack/cloud.ts';
+import { runProgram } from '../services/run-program.ts';
+import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
+
+/** The command of python3-openstackclient, with python3-octaviaclient beside it. */
+const program = '/usr/bin/openstack';
+
+const isHere = await fs.access(program).then(
+  () => true,
+  () => false,
+);
+if (!isHere) process.stderr.write(`skipped: ${program} is not here\n`);
+
+describe.skipIf(!isHere)('the embedded cloud under the openstack command', () => {
+  let cloud: EmbeddedOpenStack;
+  let directory: string;
+  beforeAll(async () => {
+    cloud = await startEmbeddedOpenStack();
+    directory = await scratchDirectory('openstack-command');
+    await fs.writeFile(path.join(directory, 'clouds.yaml'), cloud.cloudsYaml);
+  });
+  afterAll(async () => {
+    await cloud.stop();
+    await removeDirectory(directory);
+  });
+
+  const openstack = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const result = await runProgram(program, ['--os-cloud', 'demo', ...args, '-f', 'json'], {
+      cwd: directory,
+      env: { PYTHONWARNINGS: 'ignore', no_proxy: '127.0.0.1' },
+      timeoutMs: 100_000,
+    });
+    expect(result.code, result.stderr).toBe(0);
+    return JSON.parse(result.stdout) as Record<string, unknown>;
+  };
+
+  it('signs in', async () => {
+    const token = await openstack('token', 'issue');
+    expect(cloud.keystone.tokens.find(String(token['id']))?.user.name).toBe('demo');
+  });
+
+  it('makes ports and floating IPs', async () => {
+    const port = await openstack('port', 'create', '--network', 'private', 'mine');
+    const floating = await openstack(
+      ...['floating', 'ip', 'create', 'public', '--port', 'mine', '--description', 'mine'],
+    );
+    expect(floating['port_id']).toBe(port['id']);
+    const [listed] = Object.values(await openstack('floating', 'ip', 'list'));
+    expect(listed).toMatchObject({ 'Floating IP Address': floating['floating_ip_address'] });
+  });
+
+  it('makes load balancers and waits for them', async () => {
+    const made = await openstack(
+      ...['loadbalancer', 'create', '--name', 'web', '--vip-subnet-id', 'private-v4', '--wait'],
+    );
+    expect(made['provisioning_status']).toBe('ACTIVE');
+    const listener = await openstack(
+      ...['loadbalancer', 'listener', 'create', '--name', 'http', '--wait'],
+      ...['--protocol', 'TCP', '--protocol-port', '80', 'web'],
+    );
+    expect(cloud.octavia.listeners.get(String(listener['id']))?.provisioning_status).toBe('ACTIVE');
+  });
+});
