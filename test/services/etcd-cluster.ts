@@ -14,6 +14,8 @@ export interface EtcdClusterOptions {
   readonly tls?: boolean;
   /** Wait for the disk, as in production. Benchmarks do; most tests have no need to. */
   readonly fsync?: boolean;
+  /** Where the first member serves, instead of on a free port. */
+  readonly clientPort?: number;
 }
 
 export interface EtcdCluster {
@@ -46,6 +48,7 @@ export async function startEtcdCluster(options: EtcdClusterOptions): Promise<Etc
   const program = await ensureProgram('etcd');
   const tls = options.tls === true ? await makeCertificates(directory) : undefined;
   const ports = await freePorts(options.members * 2);
+  if (options.clientPort !== undefined) ports[0] = options.clientPort;
   const scheme = tls === undefined ? 'http' : 'https';
   const clientUrls = ports.slice(0, options.members).map((port) => `${scheme}://127.0.0.1:${port}`);
   const peerUrls = ports.slice(options.members).map((port) => `http://127.0.0.1:${port}`);

@@ -1,0 +1,223 @@
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { IpamClient } from '../../../src/ipam/api/client.ts';
+import { restoreBackup, suspendAll, takeBackup, type Backup } from '../../../src/ipam/backup.ts';
+import { cloudletImport, parseCloudletIps } from '../../../src/ipam/cloudlet-ips.ts';
+import { EtcdLedger } from '../../../src/ipam/etcd-ledger.ts';
+import type { Ledger } from '../../../src/ipam/ledger.ts';
+import { startReplica, type Replica } from '../../../src/ipam/replica.ts';
+import { SqliteLedger } from '../../../src/ipam/sqlite-ledger.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { startEtcdCluster, type EtcdCluster } from '../../services/etcd-cluster.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { ensureProgram } from '../../services/programs.ts';
+import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
+import { never, startServer, type ServerUnderTest } from './server-under-test.ts';
+
+const withEtcd = await isAvailable(() => ensureProgram('etcd'));
+let directory = '';
+let files = 0;
+beforeAll(async () => {
+  directory = await scratchDirectory('backup');
+});
+afterAll(() => removeDirectory(directory));
+const newLedger = () => SqliteLedger.open(path.join(directory, `${(files += 1)}.db`));
+
+const serve = (ledger: Ledger): Promise<Replica> =>
+  startReplica({
+    ledger,
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+    host: '127.0.0.1',
+    port: 0,
+    rateLimit: { perSecond: 1_000, burst: 1_000 },
+    auditRetentionMs: 1_000_000,
+  });
+const clientOf = (replica: Replica, token: string) =>
+  new IpamClient({ urls: [replica.url], token: () => Promise.resolve(token), clock: systemClock });
+const params = { site: 'edge', cluster: 'blue' };
+
+/** A site with two addresses and a cluster. */
+async function prepare(server: ServerUnderTest): Promise<string> {
+  const call = server.operator.call.bind(server.operator);
+  await call('setSite', { params: { site: 'edge' }, body: { quarantineMs: 0 } }, never);
+  const body = { addresses: ['192.0.2.1-192.0.2.2'] };
+  await call('setPool', { params: { site: 'edge', pool: 'p' }, body }, never);
+  const created = { params: { site: 'edge' }, body: { cluster: 'blue' } };
+  return (await call('createCluster', created, never)).token;
+}
+
+async function addressOf(client: IpamClient, uid: string, addresses: string[] = []) {
+  const answer = await client.call('reserve', { params, body: { uid, addresses } }, never);
+  if (answer.state !== 'held') throw new Error('waiting');
+  return {
+    address: answer.reservation.addresses[0]?.address ?? '',
+    fence: answer.reservation.fence,
+  };
+}
+
+describe('a restored backup', () => {
+  test('never hands out an address that was given out after it was taken', async () => {
+    const server = await startServer();
+    const token = await prepare(server);
+    const blue = server.client(token);
+    const known = await addressOf(blue, 'known');
+    const backup = await server.operator.call('backup', { params: {} }, never);
+    const later = await addressOf(blue, 'later');
+    await server.stop();
+
+    const ledger = await newLedger();
+    await restoreBackup(
+      ledger,
+      JSON.parse(JSON.stringify(backup)) as Backup,
+      'restore',
+      Date.now(),
+      never,
+    );
+    const replica = await serve(ledger);
+    const again = clientOf(replica, token);
+    const operator = clientOf(replica, server.operatorToken);
+    // Who was known keeps it; the same token works.
+    expect((await addressOf(again, 'known')).address).toBe(known.address);
+    // The one address that looks free is in use: nobody gets it without naming it.
+    await expect(addressOf(again, 'new')).rejects.toMatchObject({ reason: 'recovering' });
+    const claimed = await addressOf(again, 'later', [later.address]);
+    expect(claimed.address).toBe(later.address);
+    // A free from before the restore does not take it away.
+    const stale = { params: { ...params, uid: 'later' }, query: { fence: later.fence } };
+    await expect(again.call('free', stale, never)).rejects.toMatchObject({ reason: 'stale-fence' });
+    await operator.call('resumeSite', { params: { site: 'edge' }, body: {} }, never);
+    await expect(addressOf(again, 'new')).rejects.toMatchObject({ reason: 'pool-exhausted' });
+    await Promise.all([again.close(), operator.close()]);
+    await replica.stop();
+  });
+
+  test('goes only into an empty ledger', async () => {
+    const server = await startServer();
+    await prepare(server);
+    const backup = await server.operator.call('backup', { params: {} }, never);
+    const { ledger } = server.replica.allocator;
+    await expect(restoreBackup(ledger, backup, 'restore', 0, never)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    await server.stop();
+  });
+});
+
+describe.skipIf(!withEtcd)('between ledgers', () => {
+  let etcd: EtcdCluster;
+  beforeAll(async () => {
+    etcd = await startEtcdCluster({ members: 1 });
+  });
+  afterAll(() => etcd.stop());
+  const etcdLedger = (root: string) =>
+    new EtcdLedger({ endpoints: etcd.endpoints, clock: systemClock, root });
+
+  async function move(source: Ledger, target: Ledger): Promise<void> {
+    await suspendAll(source, 'moved', Date.now(), never);
+    await restoreBackup(
+      target,
+      await takeBackup(source, Date.now(), never),
+      'move',
+      Date.now(),
+      never,
+    );
+  }
+
+  test('all moves from SQLite to etcd and back, and the old place is closed', async () => {
+    const server = await startServer();
+    const token = await prepare(server);
+    const blue = server.client(token);
+    const before = await addressOf(blue, 'u');
+    const source = server.replica.allocator.ledger;
+    const middle = etcdLedger('/moved/');
+    await move(source, middle);
+    await expect(addressOf(blue, 'v')).rejects.toMatchObject({ reason: 'moved' });
+    await server.stop();
+    const onEtcd = await serve(middle);
+    const there = clientOf(onEtcd, token);
+    expect(await addressOf(there, 'u')).toEqual(before);
+    const second = await addressOf(there, 'v');
+    const back = await newLedger();
+    await move(onEtcd.allocator.ledger, back);
+    await there.close();
+    await onEtcd.stop();
+    const home = await serve(back);
+    const client = clientOf(home, token);
+    expect(await addressOf(client, 'u')).toEqual(before);
+    expect(await addressOf(client, 'v')).toEqual(second);
+    await client.close();
+    await home.stop();
+  });
+
+  test('a server stops when etcd is put back to an earlier state underneath it', async () => {
+    const replica = await serve(etcdLedger('/first/'));
+    const ended = replica.done.then(
+      () => 'ended',
+      (error: unknown) => (error as Error).message,
+    );
+    await etcd.stop();
+    const older = await startEtcdCluster({
+      members: 1,
+      clientPort: Number(new URL(etcd.endpoints[0] ?? '').port),
+    });
+    etcd = older;
+    expect(await ended).toContain('put back to an earlier state');
+    await replica.stop().catch(() => undefined);
+  });
+});
+
+describe('CloudletIPs', () => {
+  const cloudlet = JSON.stringify({
+    cloudlet: 'edge',
+    ipPool: '192.0.2.10-192.0.2.20, 192.0.2.30',
+    controlPlaneIpPool: '192.0.2.2-192.0.2.3',
+    clusters: {
+      blue: {
+        controlPlaneIpv4: '192.0.2.2',
+        loadBalancers: [
+          { namespace: 'shop', name: 'web', ipv4: '192.0.2.11' },
+          { namespace: 'shop', name: 'api', ipv4: '192.0.2.30' },
+        ],
+      },
+    },
+  });
+
+  test('are taken over, again if need be, and adopted by owners of the same name', async () => {
+    const server = await startServer();
+    const call = <T extends Parameters<typeof server.operator.call>[0]>(
+      name: T,
+      input: Parameters<typeof server.operator.call<T>>[1],
+    ) => server.operator.call(name, input, never);
+    await cloudletImport(parseCloudletIps(cloudlet), call);
+    const tokens = await cloudletImport(parseCloudletIps(cloudlet), call);
+    const blue = server.client(tokens['blue']);
+    const body = { uid: 'real-uid', namespace: 'shop', name: 'web' };
+    const answer = await blue.call('reserve', { params, body }, never);
+    expect(answer).toMatchObject({ reservation: { addresses: [{ address: '192.0.2.11' }] } });
+    const { items } = await blue.call('listReservations', { params }, never);
+    expect(items.map(({ uid, addresses }) => [uid, addresses[0]?.address])).toEqual([
+      ['control-plane', '192.0.2.2'],
+      ['imported:1', '192.0.2.30'],
+      ['real-uid', '192.0.2.11'],
+    ]);
+    await server.stop();
+  });
+
+  test('that give one address to two are refused', async () => {
+    const server = await startServer();
+    const twice = cloudlet.replace('192.0.2.30"}', '192.0.2.11"}');
+    const call = <T extends Parameters<typeof server.operator.call>[0]>(
+      name: T,
+      input: Parameters<typeof server.operator.call<T>>[1],
+    ) => server.operator.call(name, input, never);
+    await expect(cloudletImport(parseCloudletIps(twice), call)).rejects.toMatchObject({
+      reason: 'address-in-use',
+    });
+    expect(() => parseCloudletIps('{"cloudlet":"edge"}')).toThrow('not a CloudletIPs object');
+    await server.stop();
+  });
+});
