@@ -149,7 +149,6 @@ export class Cloud {
       log,
       deadlineMs,
       pageSize,
-      closed: this.#closing.signal,
     });
   }
 }

@@ -37,6 +37,8 @@ export interface ObjectMeta {
   finalizers?: string[];
   ownerReferences?: OwnerReference[];
   managedFields?: ManagedFieldsEntry[];
+  /** Never stored: servers once told objects where they are. */
+  selfLink?: string;
 }
 
 /**

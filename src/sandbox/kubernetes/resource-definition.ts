@@ -53,6 +53,8 @@ export interface ResourceDefinition {
    * outside `metadata` and `status` is desired state.
    */
   readonly countsGeneration: boolean;
+  /** Whether changed annotations count as well: Deployments. */
+  readonly countsAnnotations?: boolean;
   /** Fills in what the user left out. Runs on every write and must change nothing the second time. */
   defaults(draft: KubeObject): void;
   /** Allocates and sets what the server decides on creation. May throw an ApiError. */

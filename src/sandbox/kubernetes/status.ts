@@ -175,3 +175,8 @@ export function internalError(why: string): ApiError {
   const causes = [{ message: why } as Cause];
   return new ApiError('InternalError', `Internal error occurred: ${why}`, { causes });
 }
+
+/** The 422 of a bad query, which is about no object. */
+export function invalidOptions(kind: string, causes: readonly Cause[]): ApiError {
+  return invalid({ group: 'meta.k8s.io', plural: '', kind, name: '' }, causes);
+}

@@ -3,8 +3,10 @@ import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { applyScenarios } from './scenarios/apply.ts';
 import { customResourceScenarios, gadgetDefinition } from './scenarios/custom-resources.ts';
+import { lifecycleScenarios } from './scenarios/lifecycle.ts';
 import { listScenarios } from './scenarios/lists.ts';
 import { objectScenarios } from './scenarios/objects.ts';
+import { patchScenarios } from './scenarios/patches.ts';
 import { serviceScenarios } from './scenarios/services.ts';
 import { workloadScenarios } from './scenarios/workloads.ts';
 import { type ServerUnderTest, startEmbeddedServer, startRealServer } from './server-under-test.ts';
@@ -17,6 +19,8 @@ const scenarios = [
   ...objectScenarios,
   ...applyScenarios,
   ...listScenarios,
+  ...lifecycleScenarios,
+  ...patchScenarios,
   ...customResourceScenarios,
 ];
 

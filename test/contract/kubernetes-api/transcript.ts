@@ -55,8 +55,11 @@ export function withoutChance(value: unknown, name = ''): unknown {
     .replace(/(json parse error: ).*/s, '$1…')
     .replace(/(continue key is not valid: ).*/s, '$1…')
     .replace(/( in scheme).*/s, '$1')
-    .replace(/patch: Invalid value: ".*": (json|strict)/s, 'patch: Invalid value: "…": $1')
-    .replace(/^Invalid value: "\{.*": (json|strict)/s, 'Invalid value: "…": $1')
+    .replace(
+      /patch: Invalid value: ".*": (json|strict|converting)/s,
+      'patch: Invalid value: "…": $1',
+    )
+    .replace(/^Invalid value: "\{.*": (json|strict|converting)/s, 'Invalid value: "…": $1')
     .replace(/in record \(\d+\)/, 'in record (…)')
     .replaceAll(uuid, '<uid>')
     .replaceAll(time, '<time>')

@@ -71,12 +71,16 @@ export function without(set: FieldSet, step: string): FieldSet {
 /** Where the fields are, as messages write it: `.spec.ports[port=80,protocol="TCP"].nodePort`. */
 export function pathsOf(set: FieldSet, prefix = ''): string[] {
   const own = set.member && prefix !== '' ? [prefix] : [];
-  const below = [...set.children].flatMap(([step, child]) => pathsOf(child, prefix + shown(step)));
+  const below = [...set.children].flatMap(([step, child]) =>
+    pathsOf(child, prefix + shownStep(step)),
+  );
   return [...own, ...below];
 }
 
-function shown(step: string): string {
+/** One step as messages write it: `.spec`, `[port=80,protocol="TCP"]`, `[="x"]`, `[3]`. */
+export function shownStep(step: string): string {
   const content = step.slice(2);
+  if (step.startsWith('i:')) return `[${content}]`;
   if (step.startsWith('f:')) return `.${content}`;
   if (step.startsWith('v:')) return `[=${content}]`;
   const keys = JSON.parse(content) as JsonObject;

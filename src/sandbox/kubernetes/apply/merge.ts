@@ -50,7 +50,7 @@ function mergeLists(
 
 /**
  * Takes away what an applier no longer applies: the fields of `last` that nobody owns now. An item
- * that goes takes everything below it along; a structure that is left empty goes too.
+ * that goes takes everything below it along.
  */
 export function prune(
   schema: Schema | undefined,
@@ -78,7 +78,8 @@ export function prune(
     if (below !== undefined) kept.set(step, below);
   }
   if (!hasChanged) return value;
-  if (kept.size === 0) return undefined;
+  // What is left empty goes too, unless someone wants it to be there and empty.
+  if (kept.size === 0 && !owned.member) return undefined;
   if (Array.isArray(value)) return [...kept.values()];
   return Object.fromEntries([...kept].map(([step, below]) => [step.slice(2), below]));
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type JsonObject } from '../object.ts';
 import type { Schema } from '../schema-type.ts';
-import { emptySet, type FieldSet, leaf, node } from './field-set.ts';
+import { emptySet, type FieldSet, leaf, node, shownStep } from './field-set.ts';
 
 /** A part of a value that can be owned by itself. */
 export interface Element {
@@ -71,6 +71,25 @@ function keyStep(schema: Schema, item: JsonObject): string | undefined {
     if (value !== undefined) keys[key] = value;
   }
   return Object.keys(keys).length === 0 ? undefined : `k:${JSON.stringify(keys)}`;
+}
+
+/** Where a list names one item twice, as messages write it. */
+export function duplicateItems(schema: Schema | undefined, value: unknown, path = ''): string[] {
+  if (isObject(value)) {
+    return Object.entries(value).flatMap(([name, field]) =>
+      duplicateItems(schema?.properties?.[name] ?? entrySchema(schema), field, `${path}.${name}`),
+    );
+  }
+  if (!Array.isArray(value)) return [];
+  const steps = value.map((item) => stepOf(schema, item));
+  const twice = steps.filter((step, index) => step !== undefined && steps.indexOf(step) < index);
+  const below = value.flatMap((item, index) =>
+    duplicateItems(schema?.items, item, `${path}${shownStep(steps[index] ?? `i:${index}`)}`),
+  );
+  return [
+    ...twice.map((step) => `${path}: duplicate entries for key ${shownStep(step ?? '')}`),
+    ...below,
+  ];
 }
 
 /** All fields that a value sets: what its applier owns. */

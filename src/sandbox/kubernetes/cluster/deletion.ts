@@ -44,18 +44,23 @@ export function deleteObject(
   checkPreconditions(identity, found, options);
   const marked = mark(definition, found, options, clock.wallTime());
   if (isFinished(definition, marked)) {
-    // Nothing held it: it goes as it was, never marked.
     const object =
-      options.dryRun === true ? found : store.remove(resource, unmarked(found, marked));
+      options.dryRun === true ? found : store.remove(resource, unmarked(definition, found, marked));
     return { object, isGone: true };
   }
   if (marked === found || options.dryRun === true) return { object: marked, isGone: false };
   return { object: store.replace(resource, marked), isGone: false };
 }
 
-/** Someone who was waiting for the object to go has seen it marked; others see it as it was. */
-const unmarked = (found: KubeObject, marked: KubeObject) =>
-  found.metadata.deletionTimestamp === undefined ? found : marked;
+/**
+ * Kinds that end gracefully are marked even when they go at once, and so is what was marked before;
+ * everything else goes as it was.
+ */
+const unmarked = (definition: ResourceDefinition, found: KubeObject, marked: KubeObject) =>
+  found.metadata.deletionTimestamp === undefined &&
+  definition.defaultGracePeriodSeconds === undefined
+    ? found
+    : marked;
 
 function checkPreconditions(
   identity: ObjectIdentity,

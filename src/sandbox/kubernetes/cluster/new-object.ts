@@ -27,7 +27,7 @@ export function fillSystemFields(draft: KubeObject, wallTime: number): void {
   metadata.resourceVersion = '';
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
-  delete metadata.generation;
+  delete metadata.selfLink;
   for (const name of ['generateName', 'namespace'] as const) {
     if (metadata[name] === '') delete metadata[name];
   }

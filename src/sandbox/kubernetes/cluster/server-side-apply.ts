@@ -30,8 +30,7 @@ export function applyObject(
     throw new ApiError('BadRequest', 'metadata.managedFields must be nil');
   }
   const live = store.get(storageResource(served.definition), namespace, name);
-  const isStale = resourceVersion !== '' && resourceVersion !== live?.metadata.resourceVersion;
-  if (isStale) throw conflict(identity, staleVersion);
+  if (live === undefined && resourceVersion !== '') throw conflict(identity, staleVersion);
   if (live === undefined && (request.subresource !== undefined || uid !== '')) {
     throw notFound(identity);
   }
@@ -45,7 +44,8 @@ export function applyObject(
     force: request.force,
     ...(isUpgrade && live !== undefined ? { takeable: takeableFields(served.schema, live) } : {}),
   });
-  const draft = asDraft(structuredClone(object));
+  // Read once more as its kind: what was applied as nothing (null, an empty map) is nothing.
+  const draft = asDraft(served.decode(structuredClone(object)).object);
   if (isUpgrade) updateLastApplied(draft, request.sent);
   const write = { ...request, entries };
   return live === undefined

@@ -90,6 +90,7 @@ export class Writes {
     const old = this.#store.get(resource, namespace, name);
     if (old === undefined) throw notFound(identity);
     checkPreconditions(served, identity, draft, old, request);
+    const moved = movedDeletion(draft, old);
     draft['apiVersion'] = served.storageApiVersion;
     draft['kind'] = definition.kind;
     const given = draft.metadata.managedFields;
@@ -102,7 +103,7 @@ export class Writes {
       request.subresource === 'status' && definition.validateStatus !== undefined
         ? definition.validateStatus(draft, old)
         : definition.validate(draft, old);
-    refuse(identity, causes);
+    refuse(identity, [...moved, ...causes]);
     draft.metadata.resourceVersion = old.metadata.resourceVersion;
     if (isDeepStrictEqual(draft, old)) return old;
     if (request.dryRun === true) return draft;
@@ -215,6 +216,16 @@ function missingName({ metadata }: KubeObject): readonly Cause[] {
   ];
 }
 
+/** Only a deletion decides when an object goes. */
+function movedDeletion(draft: KubeObject, old: KubeObject): readonly Cause[] {
+  const { deletionTimestamp } = draft.metadata;
+  if (deletionTimestamp === undefined || deletionTimestamp === old.metadata.deletionTimestamp) {
+    return [];
+  }
+  const message = `Invalid value: ${JSON.stringify(deletionTimestamp)}: field is immutable`;
+  return [{ reason: 'FieldValueInvalid', message, field: 'metadata.deletionTimestamp' }];
+}
+
 function withoutVersion(draft: KubeObject): KubeObject {
   const metadata: Partial<KubeObject['metadata']> = { ...draft.metadata };
   delete metadata.resourceVersion;
@@ -268,13 +279,14 @@ function keepWhatIsNotWritten(
     else draft['status'] = status;
   } else if (subresource === 'finalize') {
     const finalizers = fieldAt(draft, 'spec', 'finalizers');
-    replaceContent(draft, structuredClone(old));
+    replaceContent(draft, { ...structuredClone(old), metadata: draft.metadata });
     draft['spec'] = { ...asObject(draft['spec']), finalizers };
   } else if (served.definition.statusSubresource) {
     if (old['status'] === undefined) delete draft['status'];
     else draft['status'] = old['status'];
   }
   const { metadata } = draft;
+  delete metadata.selfLink;
   metadata.uid = old.metadata.uid;
   metadata.creationTimestamp = old.metadata.creationTimestamp;
   for (const name of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const) {
@@ -292,7 +304,9 @@ function countGeneration(served: ServedResource, draft: KubeObject, old: KubeObj
   if (!served.definition.countsGeneration) return;
   const desired = (object: KubeObject) => {
     const { status, ...rest } = object;
-    const withoutMetadata = { ...rest, metadata: undefined };
+    const { annotations } = object.metadata;
+    const counted = served.definition.countsAnnotations === true ? annotations : undefined;
+    const withoutMetadata = { ...rest, metadata: counted };
     return served.definition.statusSubresource ? withoutMetadata : { ...withoutMetadata, status };
   };
   const hasChanged = !isDeepStrictEqual(desired(draft), desired(old));

@@ -124,7 +124,7 @@ export class ApiServer {
       send(response, 200, document.body, document.contentType);
       return;
     }
-    if (resource === undefined || !this.#isServed(resource)) {
+    if (!this.#isGroupServed(url.pathname)) {
       send(response, 404, '404 page not found\n', 'text/plain; charset=utf-8');
       return;
     }
@@ -171,17 +171,21 @@ export class ApiServer {
     );
   }
 
-  /** Below a group and version that nobody serves there is nothing, not even a Status. */
-  #isServed({ group, version }: ResourcePath): boolean {
-    return this.#options.cluster
-      .definitions()
-      .some((definition) => definition.group === group && definition.version === version);
+  /** Below a group that nobody serves there is nothing, not even a Status. */
+  #isGroupServed(path: string): boolean {
+    const [root, group] = path.split('/').slice(1);
+    if (root === 'api') return true;
+    const { cluster } = this.#options;
+    return (
+      root === 'apis' && cluster.definitions().some((definition) => definition.group === group)
+    );
   }
 
-  #call(path: ResourcePath, query: URLSearchParams, request: IncomingMessage): Call {
+  #call(path: ResourcePath | undefined, query: URLSearchParams, request: IncomingMessage): Call {
     const { cluster, clock } = this.#options;
-    const served = cluster.registry.at(path.group, path.version, path.plural);
-    if (served === undefined) throw notServed();
+    const served =
+      path === undefined ? undefined : cluster.registry.at(path.group, path.version, path.plural);
+    if (path === undefined || served === undefined) throw notServed();
     return { cluster, served, path, query, request, wallTime: clock.wallTime() };
   }
 

@@ -121,7 +121,9 @@ export function decodeBody(
       apiVersion === expected
         ? `converting (${definition.version}.${String(kind)}) to (${definition.group === '' ? 'core' : definition.group}.${definition.kind}): unknown conversion`
         : `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" in scheme`;
-    throw new ApiError('BadRequest', `${found}: ${why}`);
+    throw patched === undefined
+      ? new ApiError('BadRequest', `${found}: ${why}`)
+      : unfitPatch(body, patched, why);
   }
   const { object, unknownFields, mismatches } = served.decode(body);
   const [mismatch] = mismatches;

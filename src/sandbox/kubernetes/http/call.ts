@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { EmbeddedCluster } from '../cluster/embedded-cluster.ts';
 import type { ServedResource } from '../cluster/served-resource.ts';
-import { ApiError } from '../status.ts';
+import { ApiError, invalidOptions } from '../status.ts';
 import type { ResourcePath } from './request-info.ts';
 
 /** One request to a resource, as the handlers see it. */
@@ -40,11 +40,13 @@ export function fieldManagerOf({ query, request }: Call): string {
 export function isDryRun(query: URLSearchParams): boolean {
   const values = query.getAll('dryRun').filter((value) => value !== '');
   if (values.some((value) => value !== 'All')) {
-    throw new ApiError(
-      'Invalid',
-      `CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ${JSON.stringify(values)}: supported values: "All"`,
-      { group: 'meta.k8s.io', kind: 'CreateOptions' },
-    );
+    throw invalidOptions('CreateOptions', [
+      {
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`,
+        field: 'dryRun',
+      },
+    ]);
   }
   return values.length > 0;
 }

@@ -1,8 +1,8 @@
 import type { Deletion } from '../cluster/deletion.ts';
 import type { DeleteOptions } from '../cluster-api.ts';
-import { asObject, type JsonObject, type KubeObject } from '../object.ts';
+import { asObject, type JsonObject } from '../object.ts';
 import { storageResource } from '../resource-definition.ts';
-import { ApiError } from '../status.ts';
+import { invalidOptions } from '../status.ts';
 import { parseObject, readBody } from './body.ts';
 import { type Call, isDryRun, nameIn, type Reply, reply } from './call.ts';
 import { serializeList } from './list.ts';
@@ -17,17 +17,17 @@ export async function deleteOne(call: Call): Promise<Reply> {
   return isTold ? reply(200, success(call, deletion)) : objectReply(call, 200, deletion.object);
 }
 
-/** Objects that others delete in the meantime are not missed. */
+/** Answers with the objects as they were. */
 export async function deleteCollection(call: Call): Promise<Reply> {
   const { cluster, served, path, query } = call;
   const { definition } = served;
   const selection = parseSelection(served, path.namespace, query);
   const options = await deleteOptions(call);
-  const items: KubeObject[] = [];
-  for (const { metadata } of cluster.store
+  const items = cluster.store
     .list(storageResource(definition), path.namespace)
-    .filter((object) => isSelected(definition, selection, object))) {
-    items.push(cluster.remove(definition, metadata.namespace, metadata.name, options).object);
+    .filter((object) => isSelected(definition, selection, object));
+  for (const { metadata } of items) {
+    cluster.remove(definition, metadata.namespace, metadata.name, options);
   }
   const metadata = { resourceVersion: String(cluster.store.version) };
   return { status: 200, body: serializeList(definition, served.isCustom, { items, metadata }) };
@@ -81,9 +81,11 @@ function propagationPolicy(
     return orphan === true || orphan === 'true' ? 'Orphan' : undefined;
   }
   if (policy === 'Background' || policy === 'Foreground' || policy === 'Orphan') return policy;
-  throw new ApiError(
-    'Invalid',
-    `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Background", "Foreground", "Orphan"`,
-    { group: 'meta.k8s.io', kind: 'DeleteOptions' },
-  );
+  throw invalidOptions('DeleteOptions', [
+    {
+      reason: 'FieldValueNotSupported',
+      message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
+      field: 'propagationPolicy',
+    },
+  ]);
 }

@@ -14,7 +14,7 @@ import {
   parseLabelSelector,
   type Requirement,
 } from '../selectors/label-selector.ts';
-import { ApiError, type Cause } from '../status.ts';
+import { ApiError, type Cause, invalidOptions } from '../status.ts';
 
 /** Which objects a list, a watch or a deletion of a collection is about. */
 export interface Selection {
@@ -69,7 +69,7 @@ export function parseListQuery(query: URLSearchParams): ListQuery {
   const versionText = query.get('resourceVersion') ?? '';
   const token = query.get('continue') ?? '';
   const causes = [...checkMatch(match, versionText), ...checkContinue(token, match, versionText)];
-  if (causes.length > 0) throw invalidOptions(causes);
+  if (causes.length > 0) throw invalidOptions('ListOptions', causes);
   const version = parseVersion(versionText);
   const limit = parseCount(query.get('limit'));
   return {
@@ -111,17 +111,6 @@ function checkContinue(token: string, match: string, version: string): Cause[] {
     );
   }
   return [];
-}
-
-/** The 422 of a bad query, which names no object. */
-export function invalidOptions(causes: readonly Cause[]): ApiError {
-  const lines = causes.map(({ field, message }) => `${field}: ${message}`);
-  const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
-  return new ApiError('Invalid', `ListOptions.meta.k8s.io "" is invalid: ${list}`, {
-    group: 'meta.k8s.io',
-    kind: 'ListOptions',
-    causes,
-  });
 }
 
 export function parseVersion(text: string): number | undefined {

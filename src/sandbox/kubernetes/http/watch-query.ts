@@ -1,5 +1,5 @@
-import type { Cause } from '../status.ts';
-import { invalidOptions, parseCount, parseVersion } from './list-query.ts';
+import { type Cause, invalidOptions } from '../status.ts';
+import { parseCount, parseVersion } from './list-query.ts';
 
 export interface WatchQuery {
   /** Start after this version; undefined or 0 starts with everything that is there. */
@@ -12,7 +12,7 @@ export interface WatchQuery {
 
 export function parseWatchQuery(query: URLSearchParams): WatchQuery {
   const causes = checkInitialEvents(query);
-  if (causes.length > 0) throw invalidOptions(causes);
+  if (causes.length > 0) throw invalidOptions('ListOptions', causes);
   return {
     after: parseVersion(query.get('resourceVersion') ?? ''),
     bookmarks: isTrue(query.get('allowWatchBookmarks')),

@@ -1,15 +1,18 @@
 import { builtInSchema } from '../openapi/built-in-schemas.ts';
 import { decodeAs } from '../openapi/decode.ts';
+import { duplicateItems } from '../apply/typed-value.ts';
+import { asDraft } from '../cluster/new-object.ts';
 import { applyObject } from '../cluster/server-side-apply.ts';
 import { scaleKind, scaleOf, withScale } from '../cluster/scale.ts';
+import type { ServedResource } from '../cluster/served-resource.ts';
 import type { Subresource } from '../cluster/writes.ts';
-import { isObject, type JsonObject, type KubeObject } from '../object.ts';
+import { asObject, isObject, type JsonObject, type KubeObject } from '../object.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
 import { apiVersionOf, type ScalePaths } from '../resource-definition.ts';
 import type { Schema } from '../schema-type.ts';
-import { ApiError } from '../status.ts';
+import { ApiError, invalidOptions } from '../status.ts';
 import {
   decodeBody,
   mediaType,
@@ -92,25 +95,17 @@ export async function patchObject(call: Call, subresource?: Subresource): Promis
 function applyPatch(call: Call, patch: unknown, subresource?: Subresource): Reply {
   const { cluster, served, query } = call;
   if ((query.get('fieldManager') ?? '') === '') {
-    throw new ApiError(
-      'Invalid',
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    throw invalidOptions('PatchOptions', [
       {
-        group: 'meta.k8s.io',
-        kind: 'PatchOptions',
-        causes: [
-          {
-            reason: 'FieldValueRequired',
-            message: 'Required value: is required for apply patch',
-            field: 'fieldManager',
-          },
-        ],
+        reason: 'FieldValueRequired',
+        message: 'Required value: is required for apply patch',
+        field: 'fieldManager',
       },
-    );
+    ]);
   }
   if (!isObject(patch)) throw new ApiError('BadRequest', 'the applied configuration is no object');
-  const validation = parseFieldValidation(query.get('fieldValidation'));
-  const { draft, warnings } = decodeBody(served, patch, validation);
+  checkApplied(served, patch);
+  const draft = asDraft(structuredClone(patch));
   if (draft.metadata.name === '') draft.metadata.name = nameIn(call);
   checkName(call, draft);
   placeInNamespace(call, draft);
@@ -119,7 +114,33 @@ function applyPatch(call: Call, patch: unknown, subresource?: Subresource): Repl
     force: isTrue(query.get('force')),
     sent: patch,
   });
-  return objectReply(call, isNew ? 201 : 200, object, warnings);
+  return objectReply(call, isNew ? 201 : 200, object);
+}
+
+/** What is applied has to fit its schema: there is nothing to be lenient about in a wish. */
+function checkApplied(served: ServedResource, patch: JsonObject): void {
+  const { definition, schema } = served;
+  const { apiVersion, kind, metadata } = patch;
+  if (apiVersion !== apiVersionOf(definition) || kind !== definition.kind) {
+    throw new ApiError(
+      'BadRequest',
+      `invalid object type: ${String(apiVersion)}, Kind=${String(kind)}`,
+    );
+  }
+  const { unknownFields, mismatches } = served.decode(patch);
+  const problems = [
+    ...unknownFields.map((field) => `.${field}: field not declared in schema`),
+    ...mismatches,
+    ...duplicateItems(schema, patch),
+  ];
+  if (problems.length === 0) return;
+  const { name = '', namespace = '' } = asObject(metadata);
+  const what = `${String(namespace)}/${String(name)}; ${definition.group}/${definition.version}, Kind=${kind}`;
+  const [only = ''] = problems;
+  throw new ApiError(
+    'Unknown',
+    `failed to create typed patch object (${what}): ${problems.length === 1 ? only : `errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`}`,
+  );
 }
 
 type PatchType = 'json' | 'merge' | 'strategic' | 'apply';

@@ -18,6 +18,7 @@ export interface BuiltIn<T extends KubeObject> {
   readonly scale?: ScalePaths;
   readonly view?: View;
   readonly countsGeneration?: boolean;
+  readonly countsAnnotations?: boolean;
   /** What is wrong with a name; most names are DNS subdomains. */
   readonly nameErrors?: (name: string) => readonly string[];
   readonly defaults?: (draft: T) => void;
@@ -43,7 +44,7 @@ export interface BuiltIn<T extends KubeObject> {
  * them, so the fields have the types that T says, as far as they are there.
  */
 export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefinition {
-  const { nameErrors = subdomainErrors } = options;
+  const { nameErrors = subdomainErrors, defaultGracePeriodSeconds } = options;
   return {
     group: options.group ?? '',
     version: options.version ?? 'v1',
@@ -57,6 +58,7 @@ export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefi
     ...(options.scale === undefined ? {} : { scale: options.scale }),
     ...(options.view === undefined ? {} : { view: options.view }),
     countsGeneration: options.countsGeneration ?? false,
+    countsAnnotations: options.countsAnnotations ?? false,
     defaults: (draft) => options.defaults?.(draft as T),
     prepareCreate: (draft) => options.prepareCreate?.(draft as T),
     prepareUpdate: (draft, old) => options.prepareUpdate?.(draft as T, old as T),
@@ -79,6 +81,8 @@ export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefi
     returnsDeleted: options.returnsDeleted ?? false,
     holdsDeletion: (object) => options.holdsDeletion?.(object as T) ?? false,
     prepareDelete: (draft) => options.prepareDelete?.(draft as T),
-    defaultGracePeriodSeconds: (object) => options.defaultGracePeriodSeconds?.(object as T) ?? 0,
+    ...(defaultGracePeriodSeconds === undefined
+      ? {}
+      : { defaultGracePeriodSeconds: (object) => defaultGracePeriodSeconds(object as T) }),
   };
 }

@@ -26,6 +26,7 @@ export const deployments = builtIn<Deployment>({
   categories: ['all'],
   statusSubresource: true,
   countsGeneration: true,
+  countsAnnotations: true,
   scale: {
     specReplicas: ['spec', 'replicas'],
     statusReplicas: ['status', 'replicas'],

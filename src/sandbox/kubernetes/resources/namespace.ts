@@ -41,6 +41,7 @@ export const namespaces = builtIn<Namespace>({
   },
   holdsDeletion: ({ spec }) => (spec.finalizers ?? []).length > 0,
   prepareDelete(draft) {
+    delete draft.metadata.deletionGracePeriodSeconds;
     draft.status = { ...draft.status, phase: 'Terminating' };
   },
   validate(object) {
