@@ -41,5 +41,9 @@ export interface Schema {
   readonly 'x-kubernetes-validations'?: readonly {
     readonly rule: string;
     readonly message?: string;
+    readonly messageExpression?: string;
+    readonly reason?: string;
+    readonly fieldPath?: string;
+    readonly optionalOldSelf?: boolean;
   }[];
 }

@@ -10,17 +10,21 @@ import {
 import { transcribe } from '../kubernetes-api/transcript.ts';
 import { comparable } from './comparable.ts';
 import { customResourceScenarios } from './scenarios/custom-resources.ts';
-import { definitions, shapes } from './scenarios/definitions.ts';
+import { definitions, ruled, shapes } from './scenarios/definitions.ts';
 
 const definitionPath = `${definitions}/shapes.shapes.example.com`;
 
 async function define(server: ServerUnderTest): Promise<void> {
-  await server.call('POST', definitions, { body: shapes });
+  for (const body of [shapes, ruled]) {
+    const { status, body: answer } = await server.call('POST', definitions, { body });
+    expect(status, JSON.stringify(answer)).toBe(201);
+  }
   // A real server serves the resource a moment after it has called it established.
   await waitFor('the definition to be served', async () => {
     const answers = await Promise.all([
       server.call('GET', definitionPath),
       server.call('GET', '/apis/shapes.example.com/v1/shapes'),
+      server.call('GET', '/apis/shapes.example.com/v1/rules'),
       server.call('GET', '/apis/shapes.example.com/v1'),
     ]);
     const isEstablished = JSON.stringify(answers[0]?.body).includes('InitialNamesAccepted');

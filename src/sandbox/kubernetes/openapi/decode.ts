@@ -113,7 +113,7 @@ const shortName = (schema: Schema) => typeNameOf(schema).split('.').at(-1) ?? ''
 const goInteger = (schema: Schema) => (schema.format === 'int32' ? 'int32' : 'int64');
 
 function isEmptyContainer(schema: Schema, value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
+  if (Array.isArray(value)) return schema.type === 'array' && value.length === 0;
   const isMap = schema.properties === undefined && typeof schema.additionalProperties === 'object';
   return isMap && isObject(value) && Object.keys(value).length === 0;
 }

@@ -131,4 +131,42 @@ export const customResourceScenarios: readonly Scenario[] = [
       ];
     },
   },
+  {
+    name: 'custom resources and their rules',
+    steps: (namespace) => {
+      const path = `/apis/shapes.example.com/v1/namespaces/${namespace}/rules`;
+      const one = (name: string, spec: object) => ({
+        apiVersion: 'shapes.example.com/v1',
+        kind: 'Ruled',
+        metadata: { name },
+        spec,
+      });
+      return [
+        ['POST', path, { body: one('r', { max: 10, parts: [{ name: 'a', count: 2 }] }) }],
+        ['POST', path, { body: one('x', { max: 10 }) }],
+        ['POST', path, { body: one('r2', { min: 20, max: 10 }) }],
+        ['POST', path, { body: one('r2', { max: 200, mode: 'x' }) }],
+        ['POST', path, { body: one('r2', { max: 60 }) }],
+        ['POST', path, { body: one('r2', { max: 10, tags: ['', 'a'] }) }],
+        ['POST', path, { body: one('r2', { max: 13 }) }],
+        ['POST', path, { body: one('r2', { max: 'many', min: 1 }) }],
+        ['POST', path, { body: one('r2', {}) }],
+        ['PATCH', `${path}/r`, merge({ spec: { mode: 'a' } })],
+        ['PATCH', `${path}/r`, merge({ spec: { mode: 'b' } })],
+        ['PATCH', `${path}/r`, merge({ spec: { parts: [{ name: 'a', count: 1 }] } })],
+        [
+          'PATCH',
+          `${path}/r`,
+          merge({
+            spec: {
+              parts: [
+                { name: 'b', count: 1 },
+                { name: 'a', count: 3 },
+              ],
+            },
+          }),
+        ],
+      ];
+    },
+  },
 ];

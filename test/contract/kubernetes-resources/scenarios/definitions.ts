@@ -47,6 +47,77 @@ const properties = {
   },
 };
 
+/** Rules about fields, about what fields have to do with each other, and about changes. */
+export const ruled = definition('rules', 'Ruled', {
+  versions: [
+    version(
+      {},
+      {
+        type: 'object',
+        'x-kubernetes-validations': [
+          { rule: 'self.metadata.name.startsWith("r")', message: 'names start with r' },
+        ],
+        properties: {
+          spec: {
+            type: 'object',
+            'x-kubernetes-validations': [
+              { rule: '!has(self.min) || self.min <= self.max', message: 'min may not exceed max' },
+              {
+                rule: 'self.max <= 100',
+                messageExpression: 'self.max > 150 ? "far too high" : "too high"',
+                fieldPath: '.max',
+              },
+              {
+                rule: 'has(self.mode) || self.max < 50',
+                reason: 'FieldValueRequired',
+                fieldPath: '.mode',
+              },
+              { rule: 'self.tags.all(t, t.size() > 0)' },
+              { rule: 'self.absent == 1 || self.max != 13' },
+            ],
+            required: ['max'],
+            properties: {
+              min: { type: 'integer' },
+              max: { type: 'integer' },
+              absent: { type: 'integer' },
+              mode: {
+                type: 'string',
+                maxLength: 10,
+                'x-kubernetes-validations': [
+                  { rule: 'self == oldSelf', message: 'the mode may not change' },
+                ],
+              },
+              tags: {
+                type: 'array',
+                default: [],
+                maxItems: 5,
+                items: { type: 'string', maxLength: 10 },
+              },
+              parts: {
+                type: 'array',
+                maxItems: 5,
+                'x-kubernetes-list-type': 'map',
+                'x-kubernetes-list-map-keys': ['name'],
+                items: {
+                  type: 'object',
+                  required: ['name'],
+                  'x-kubernetes-validations': [
+                    { rule: 'self.count >= oldSelf.count', message: 'counts only grow' },
+                  ],
+                  properties: {
+                    name: { type: 'string', maxLength: 10 },
+                    count: { type: 'integer', default: 0 },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    ),
+  ],
+});
+
 /** Two versions, a status, a scale and columns: what the scenarios of custom resources work on. */
 export const shapes = definition('shapes', 'Shape', {
   names: { plural: 'shapes', kind: 'Shape', shortNames: ['sh'], categories: ['all'] },

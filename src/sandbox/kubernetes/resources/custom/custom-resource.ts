@@ -6,10 +6,16 @@ import type { Column, ResourceDefinition, ScalePaths } from '../../resource-defi
 import type { Schema } from '../../schema-type.ts';
 import { applyDefaults } from '../../schema/default.ts';
 import { validateEmbeddedResources } from '../../schema/embedded-resource.ts';
-import { invalid, noField, type FieldError } from '../../schema/field-error.ts';
+import {
+  invalid,
+  noField,
+  type FieldError,
+  type FieldErrorReason,
+} from '../../schema/field-error.ts';
 import { validateListTypes } from '../../schema/list-types.ts';
 import { subdomainErrors } from '../../schema/names.ts';
 import { pruneObject } from '../../schema/prune.ts';
+import { hasRules, validateRules } from '../../schema/rules.ts';
 import { parseSchema } from '../../schema/schema.ts';
 import { validateValue } from '../../schema/validate.ts';
 import { nameColumn, timeSince } from '../columns.ts';
@@ -90,36 +96,45 @@ function defineCustomResource(
     prepareCreate() {},
     prepareUpdate() {},
     validate: (object, old) => [
-      ...validateCustomResource((one) => validateContent(schema, one), object, old),
+      ...validateCustomResource((one, before) => validateContent(schema, one, before), object, old),
       ...validateScale(version, object),
     ],
     validateStatus: (object, old) =>
-      validateCustomResource((one) => validateStatusContent(schema, one), object, old),
+      validateCustomResource(
+        (one, before) => validateStatusContent(schema, one, before),
+        object,
+        old,
+      ),
     fieldLabels: (object) => selectableFields(version, object),
     columns: customColumns(version.additionalPrinterColumns),
   };
 }
 
 function validateCustomResource(
-  validateOne: (object: KubeObject) => FieldError[],
+  validateOne: (object: KubeObject, old: KubeObject | undefined) => FieldError[],
   object: KubeObject,
   old: KubeObject | undefined,
 ): FieldError[] {
-  const errors = [...validateMetadata(object, old, subdomainErrors), ...validateOne(object)];
+  const errors = [...validateMetadata(object, old, subdomainErrors), ...validateOne(object, old)];
   if (old === undefined || errors.length === 0) return errors;
   // What was wrong before, under an earlier schema, does not keep an object from changing elsewhere.
-  const known = new Set(validateOne(old).map(describe));
+  const known = new Set(validateOne(old, undefined).map(describe));
   return errors.filter((error) => !known.has(describe(error)));
 }
 
 /** A write to the status is checked by the schema of the status alone, in its own words. */
-function validateStatusContent(schema: Schema, object: KubeObject): FieldError[] {
+function validateStatusContent(
+  schema: Schema,
+  object: KubeObject,
+  old: KubeObject | undefined,
+): FieldError[] {
   const status = schema.properties?.['status'];
   if (status === undefined || object['status'] === undefined) return [];
-  return validateValue(status, object['status']).map((error) => ({
+  const errors = validateValue(status, object['status']).map((error) => ({
     ...error,
     field: error.field === noField ? 'status' : `status.${error.field}`,
   }));
+  return [...errors, ...validateByRules(schema, errors, object, old)];
 }
 
 /** The number of replicas is read by its path too, whatever the schema says of it. */
@@ -135,12 +150,41 @@ function validateScale(version: CrdVersion, object: KubeObject): FieldError[] {
   return [invalid(path, 0, detail)];
 }
 
-function validateContent(schema: Schema, object: KubeObject): FieldError[] {
-  return [
+function validateContent(
+  schema: Schema,
+  object: KubeObject,
+  old: KubeObject | undefined,
+): FieldError[] {
+  const errors = [
     ...validateValue(schema, object),
     ...validateEmbeddedResources(schema, object),
     ...validateListTypes(schema, object),
   ];
+  return [...errors, ...validateByRules(schema, errors, object, old)];
+}
+
+const blocking: readonly FieldErrorReason[] = [
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+];
+
+/** Rules may trust the types of what they look at, so they wait until those are right. */
+function validateByRules(
+  schema: Schema,
+  errors: readonly FieldError[],
+  object: KubeObject,
+  old: KubeObject | undefined,
+): FieldError[] {
+  if (!hasRules(schema)) return [];
+  if (!errors.some(({ reason }) => blocking.includes(reason))) {
+    return validateRules(schema, object, old);
+  }
+  const detail =
+    'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+  return [invalid(noField, null, detail)];
 }
 
 const describe = ({ field, message }: FieldError) => `${field}: ${message}`;
