@@ -1,4 +1,5 @@
 import { CausewayError, isErrorCode } from '../domain/error.ts';
+import { backoffDelay } from '../runtime/backoff.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -44,6 +45,8 @@ interface Held {
 }
 
 const releaseTimeoutMs = 3_000;
+/** After someone else was faster; grows to the time between renewals while the server is in trouble. */
+const firstRetryMs = 100;
 
 /**
  * Waits for the lease, then works while holding it. When the signal fires the work is stopped and the
@@ -96,12 +99,19 @@ class Election {
     const running = this.#reflector(store).run(watching.signal);
     try {
       await whenSynced([store], signal);
-      for (;;) {
+      for (let failures = 0; ; ) {
         const waitMs =
           observed === undefined ? 0 : waitBeforeTaking(observed, identity, clock.monotonic());
-        const held = waitMs > 0 ? undefined : await this.#take(observed?.lease, signal);
+        if (waitMs > 0) {
+          failures = 0;
+          await bell.wait(waitMs, signal);
+          continue;
+        }
+        const held = await this.#take(observed?.lease, signal);
         if (held !== undefined) return held;
-        await bell.wait(waitMs > 0 ? waitMs : this.#retryDelay(), signal);
+        // Whatever news came meanwhile may be of our own doing, if only the answer was lost.
+        failures += 1;
+        await sleep(clock, this.#delayAfter(failures), signal);
       }
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -237,9 +247,10 @@ class Election {
     }
   }
 
-  #retryDelay(): number {
+  #delayAfter(failures: number): number {
     const { random = systemRandom } = this.#options;
-    return this.#times.retryMs * (1 + 0.2 * random());
+    const policy = { baseMs: firstRetryMs, maxMs: this.#times.retryMs, jitter: 0.5 };
+    return backoffDelay(policy, failures, random);
   }
 
   #report(isLeading: boolean): void {
