@@ -10,7 +10,7 @@ import type { Endpoint } from './virtual-service.ts';
  * endpoint has its share and a little more. What a token takes depends on the circle, hardly on the
  * number of slots it is cut into; so when the table doubles, slot s becomes 2s and 2s + 1 and nearly
  * all keep their endpoint. The allowance over the exact share is what keeps a change local.
- * docs/decisions/0020-slot-tables.md has the figures.
+ * docs/decisions/0050-slot-tables.md has the figures.
  */
 export function buildSlotTable(endpoints: readonly Endpoint[], seed: number): readonly Endpoint[] {
   const parties = canonicalOrder(endpoints, seed);

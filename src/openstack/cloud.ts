@@ -149,6 +149,7 @@ export class Cloud {
       log,
       deadlineMs,
       pageSize,
+      closed: this.#closing.signal,
     });
   }
 }

@@ -33,6 +33,8 @@ export interface SessionParts {
   readonly log: Log;
   readonly deadlineMs: number;
   readonly pageSize: number;
+  /** Fires when the cloud is closed. */
+  readonly closed: AbortSignal;
 }
 
 /** A cloud in one scope: whoever holds it makes calls in that project, with one shared token. */
@@ -53,6 +55,10 @@ export class Session {
 
   get random(): Random {
     return this.#parts.random;
+  }
+
+  get closed(): AbortSignal {
+    return this.#parts.closed;
   }
 
   get log(): Log {

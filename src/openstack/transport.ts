@@ -133,7 +133,8 @@ function transportError(error: unknown, url: URL, signal?: AbortSignal): Causewa
       `${url.origin} shows a certificate we do not trust: ${said}`,
       'not-sent',
       {
-        cause: error,
+        // Node's own error has the whole certificate in it; a log needs the words alone.
+        cause: undefined,
         hint: "Give the cloud's certificate authority (cacert, OS_CACERT, certificateAuthorityData).",
       },
     );

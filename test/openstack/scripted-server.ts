@@ -1,4 +1,5 @@
 import http from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface Received {
@@ -33,6 +34,7 @@ export interface ScriptedServer extends AsyncDisposable {
 /** An HTTP server on a free port whose answers a test writes. */
 export async function startScriptedServer(
   answer: (request: Received) => Answer | Promise<Answer>,
+  tls?: https.ServerOptions,
 ): Promise<ScriptedServer> {
   const received: Received[] = [];
   const handle = async (request: http.IncomingMessage, response: http.ServerResponse) => {
@@ -63,11 +65,13 @@ export async function startScriptedServer(
     }
     response.end(status === 204 ? undefined : payload);
   };
-  const server = http.createServer((request, response) => {
+  const listener: http.RequestListener = (request, response) => {
     handle(request, response).catch((error: unknown) => {
       response.writeHead(599).end(String(error));
     });
-  });
+  };
+  const server =
+    tls === undefined ? http.createServer(listener) : https.createServer(tls, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = () =>
     new Promise<void>((resolve) => {
@@ -75,5 +79,6 @@ export async function startScriptedServer(
       server.closeAllConnections();
     });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, received, close, [Symbol.asyncDispose]: close };
+  const scheme = tls === undefined ? 'http' : 'https';
+  return { url: `${scheme}://127.0.0.1:${port}`, received, close, [Symbol.asyncDispose]: close };
 }

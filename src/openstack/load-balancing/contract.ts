@@ -25,6 +25,7 @@ import type {
   PoolChange,
   PoolSpec,
 } from './specs.ts';
+import type { LoadBalancerWaiter } from './waiter.ts';
 
 export interface LoadBalancerFilter {
   readonly name?: string;
@@ -56,7 +57,7 @@ export interface HealthMonitorFilter {
  *
  * Any write to a child locks its load balancer until it is ACTIVE again, and a write to a locked one
  * fails with `conflict` (`isLocked`). Writes return as soon as the service has accepted them; use
- * `LoadBalancerWaiter` to wait, and `whenUnlocked` to write without meeting the lock. The parts that
+ * `waiter` to wait, and `whenUnlocked` to write without meeting the lock. The parts that
  * LBaaS v2 has to do one by one (a whole tree, a cascade, a batch) wait on their own in between.
  *
  * A create that LBaaS v2 and Octavia make unique by themselves (a listener by its port, a member by
@@ -64,6 +65,8 @@ export interface HealthMonitorFilter {
  */
 export interface LoadBalancing {
   readonly kind: 'octavia' | 'lbaas-v2';
+  /** The one poller that waits for this service's load balancers. */
+  readonly waiter: LoadBalancerWaiter;
   /** What this service can do, and what this provider leaves of it (the default one if not named). */
   capabilities(provider?: string): Capabilities;
 

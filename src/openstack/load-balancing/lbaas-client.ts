@@ -2,6 +2,7 @@ import type { CallOptions, CreateOptions, Deletion } from '../call.ts';
 import { Collection } from '../collection.ts';
 import { OpenStackError } from '../error.ts';
 import type { ServiceClient } from '../service-client.ts';
+import type { Session } from '../session.ts';
 import { type Capabilities, supportedPart } from './capabilities.ts';
 import type { ChildFilter, HealthMonitorFilter, LoadBalancerFilter } from './contract.ts';
 import {
@@ -14,17 +15,21 @@ import {
 } from './kinds.ts';
 import type { HealthMonitor, Listener, LoadBalancer, Member, Pool } from './resources.ts';
 import type * as spec from './specs.ts';
+import { LoadBalancerWaiter } from './waiter.ts';
 
 /** What Octavia and LBaaS v2 do alike: Octavia's API grew out of the other's. */
 export abstract class LbaasClient {
+  abstract readonly kind: 'octavia' | 'lbaas-v2';
+  readonly waiter: LoadBalancerWaiter;
   protected readonly client: ServiceClient;
   protected readonly balancers;
   protected readonly listenerObjects;
   protected readonly poolObjects;
   protected readonly monitorObjects;
 
-  constructor(client: ServiceClient, project: ProjectKey) {
+  constructor(session: Session, client: ServiceClient, project: ProjectKey) {
     this.client = client;
+    this.waiter = new LoadBalancerWaiter(this, session);
     this.balancers = new Collection(client, loadBalancerKind(project));
     this.listenerObjects = new Collection(client, listenerKind(project));
     this.poolObjects = new Collection(client, poolKind(project));

@@ -3,7 +3,6 @@ import type { CallOptions, CreateOptions, Deletion } from '../call.ts';
 import { collect } from '../collect.ts';
 import { Fields } from '../fields.ts';
 import { item, route } from '../route.ts';
-import type { ServiceClient } from '../service-client.ts';
 import type { Session } from '../session.ts';
 import { type Capabilities, lbaasV2Capabilities, supportedPart } from './capabilities.ts';
 import type { ChildFilter, HealthMonitorFilter, LoadBalancing } from './contract.ts';
@@ -23,16 +22,13 @@ import type {
   StatusTree,
 } from './resources.ts';
 import type { ListenerTreeSpec, LoadBalancerSpec, MemberSpec, PoolTreeSpec } from './specs.ts';
-import { LoadBalancerWaiter } from './waiter.ts';
 
 /** LBaaS v2 as Neutron serves it since Mitaka. What it cannot do in one request is done in several. */
 export class LbaasV2 extends LbaasClient implements LoadBalancing {
-  readonly kind = 'lbaas-v2';
-  readonly #waiter: LoadBalancerWaiter;
+  override readonly kind = 'lbaas-v2';
 
-  constructor(client: ServiceClient, session: Session) {
-    super(client, 'tenant_id');
-    this.#waiter = new LoadBalancerWaiter(this, session);
+  constructor(session: Session) {
+    super(session, session.service('network'), 'tenant_id');
   }
 
   override capabilities(): Capabilities {
@@ -137,7 +133,7 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
   }
 
   #unlocked<T>(id: string, call: CallOptions, write: () => Promise<T>): Promise<T> {
-    return whenUnlocked(this.#waiter, id, write, call);
+    return whenUnlocked(this.waiter, id, write, call);
   }
 
   async #addListener(id: string, tree: ListenerTreeSpec, call: CreateOptions): Promise<void> {
@@ -174,7 +170,7 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
   async #deleteChildren(id: string, call: CallOptions): Promise<void> {
     const remove = async (write: () => Promise<Deletion>) => {
       await this.#unlocked(id, call, write);
-      await this.#waiter.settled(id, call);
+      await this.waiter.settled(id, call);
     };
     const pools = await collect(this.pools({ loadBalancerId: id }, call));
     for (const { id: poolId, healthMonitorId } of pools) {

@@ -2,7 +2,7 @@ import type { CallOptions, CreateOptions, Deletion } from '../call.ts';
 import { collect } from '../collect.ts';
 import { Fields } from '../fields.ts';
 import { item, route, type Route } from '../route.ts';
-import type { ServiceClient } from '../service-client.ts';
+import type { Session } from '../session.ts';
 import { toWire } from '../wire.ts';
 import {
   type Capabilities,
@@ -27,11 +27,11 @@ import { memberSpec } from './tables.ts';
 
 /** Octavia's API v2. */
 export class Octavia extends LbaasClient implements LoadBalancing {
-  readonly kind = 'octavia';
+  override readonly kind = 'octavia';
   readonly #minor: OctaviaMinor;
 
-  constructor(client: ServiceClient, minor: OctaviaMinor) {
-    super(client, 'project_id');
+  constructor(session: Session, minor: OctaviaMinor) {
+    super(session, session.service('load-balancer'), 'project_id');
     this.#minor = minor;
   }
 

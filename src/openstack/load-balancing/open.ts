@@ -13,11 +13,11 @@ export async function openLoadBalancing(
 ): Promise<LoadBalancing> {
   if (await session.offers('load-balancer', call)) {
     const client = session.service('load-balancer');
-    return new Octavia(client, await client.versions(parseOctaviaVersions, call));
+    return new Octavia(session, await client.versions(parseOctaviaVersions, call));
   }
   const extensions = await new Neutron(session).extensions(call);
   if (extensions.some(({ alias }) => alias === 'lbaasv2')) {
-    return new LbaasV2(session.service('network'), session);
+    return new LbaasV2(session);
   }
   throw new CausewayError('unsupported', 'the cloud has no load balancing service', {
     hint: 'Neither Octavia in the catalog nor the extension lbaasv2 in Neutron; check region and interface.',

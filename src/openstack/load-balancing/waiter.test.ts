@@ -21,11 +21,12 @@ class FakeCloud {
   gets = 0;
   failure: CausewayError | undefined;
 
-  constructor(kind: LoadBalancing['kind'] = 'octavia') {
+  constructor(kind: LoadBalancing['kind'] = 'octavia', closed = signal) {
     this.kind = kind;
     const { clock } = this;
     const pace = { baseMs: 1_000, maxMs: 1_000, jitter: 0 };
-    this.waiter = new LoadBalancerWaiter(this, { clock, random: () => 0, log: silentLog, pace });
+    const parts = { clock, random: () => 0, log: silentLog, pace, closed };
+    this.waiter = new LoadBalancerWaiter(this, parts);
   }
 
   loadBalancer(id: string): Promise<LoadBalancer> {
@@ -146,6 +147,20 @@ describe('LoadBalancerWaiter', () => {
     });
     await cloud.waiter.close();
     await closed;
+    expect(cloud.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends when the cloud is closed, before a wait and during one', async () => {
+    const closing = new AbortController();
+    const cloud = new FakeCloud('octavia', closing.signal);
+    cloud.statuses.set('a', 'PENDING_CREATE');
+    const during = expect(cloud.waiter.active('a', call)).rejects.toMatchObject({
+      code: 'aborted',
+    });
+    await cloud.clock.advance(2_000);
+    closing.abort();
+    await during;
+    await expect(cloud.waiter.active('a', call)).rejects.toMatchObject({ code: 'aborted' });
     expect(cloud.clock.pendingTimers).toBe(0);
   });
 });

@@ -6,7 +6,6 @@ import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { CallOptions } from '../call.ts';
 import { untilAborted } from '../until-aborted.ts';
-import type { LoadBalancing } from './contract.ts';
 import type { LoadBalancer, ProvisioningStatus } from './resources.ts';
 
 export interface WaiterParts {
@@ -15,6 +14,8 @@ export interface WaiterParts {
   readonly log: Log;
   /** The pause between two looks while nothing changes. */
   readonly pace?: BackoffPolicy;
+  /** Ends every wait, as `close` does. */
+  readonly closed?: AbortSignal;
 }
 
 /** Slow enough that looking does not take the time that the work needs. */
@@ -36,7 +37,15 @@ interface Watched {
   waiting: number;
 }
 
-type Lookup = Pick<LoadBalancing, 'kind' | 'loadBalancer' | 'loadBalancers'>;
+/** The part of LoadBalancing that waiting needs. */
+interface Lookup {
+  readonly kind: 'octavia' | 'lbaas-v2';
+  loadBalancer(id: string, call: CallOptions): Promise<LoadBalancer>;
+  loadBalancers(
+    filter: { readonly provisioningStatus: ProvisioningStatus },
+    call: CallOptions,
+  ): AsyncIterable<LoadBalancer>;
+}
 
 /**
  * Waits for load balancers to leave their PENDING state. However many are waited for, one poller asks
@@ -56,7 +65,7 @@ export class LoadBalancerWaiter {
     this.#parts = parts;
   }
 
-  get kind(): LoadBalancing['kind'] {
+  get kind(): Lookup['kind'] {
     return this.#loadBalancing.kind;
   }
 
@@ -118,10 +127,23 @@ export class LoadBalancerWaiter {
       this.#quietLooks = 0;
     }
     watched.waiting += 1;
-    this.#poller ??= this.#poll().finally(() => {
+    this.#poller ??= this.#pollUntilClosed().finally(() => {
       this.#poller = undefined;
     });
     return watched;
+  }
+
+  /** Listens for the end of the cloud only while it polls: services come and go, a cloud stays. */
+  async #pollUntilClosed(): Promise<void> {
+    const { closed } = this.#parts;
+    const onClosed = () => this.#closing.abort(closed?.reason);
+    if (closed?.aborted === true) onClosed();
+    closed?.addEventListener('abort', onClosed, { once: true });
+    try {
+      await this.#poll();
+    } finally {
+      closed?.removeEventListener('abort', onClosed);
+    }
   }
 
   async #poll(): Promise<void> {

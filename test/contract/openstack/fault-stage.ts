@@ -3,7 +3,7 @@ import { collect } from '../../../src/openstack/collect.ts';
 import type { LoadBalancing } from '../../../src/openstack/load-balancing/contract.ts';
 import { whenUnlocked } from '../../../src/openstack/load-balancing/lock.ts';
 import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
-import { LoadBalancerWaiter } from '../../../src/openstack/load-balancing/waiter.ts';
+import type { LoadBalancerWaiter } from '../../../src/openstack/load-balancing/waiter.ts';
 import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import { type FaultProxy, startFaultProxy } from '../../openstack/fault-proxy.ts';
 import { type TestCloud, uniqueName } from './clouds.ts';
@@ -40,7 +40,7 @@ export async function setStage(cloud: TestCloud): Promise<Stage> {
     .session();
   const neutron = new Neutron(session);
   const balancing = await openLoadBalancing(session, call);
-  const waiter = new LoadBalancerWaiter(balancing, session);
+  const { waiter } = balancing;
   const [subnet] = await collect(neutron.subnets.list({ name: 'private-v4' }, call));
   const [external] = await collect(neutron.networks.list({ name: 'public' }, call));
   if (subnet === undefined || external === undefined) throw new Error('the cloud is not seeded');

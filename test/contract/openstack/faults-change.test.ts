@@ -59,6 +59,21 @@ const neutronChanges: Record<string, Change> = {
     seen: async (s, id) => [...(await s.neutron.ports.get(id, call)).tags].sort(),
     expected: ['a/b', 'c'],
   },
+  'a floating IP tied to a port': {
+    service: 'network',
+    method: 'PUT',
+    prepare: async (s, description) => {
+      const spec = { description, floatingNetworkId: s.externalId };
+      const floating = await s.neutron.floatingIps.create(spec, call);
+      return `${floating.id} ${await newPort(s, description)}`;
+    },
+    write: (s, ids, c) => s.neutron.floatingIps.associate(...both(ids), c),
+    seen: async (s, ids) => {
+      const { portId } = await s.neutron.floatingIps.get(both(ids)[0], call);
+      return portId === both(ids)[1];
+    },
+    expected: true,
+  },
   'a router connected': {
     service: 'network',
     method: 'PUT',

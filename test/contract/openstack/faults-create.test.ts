@@ -161,6 +161,24 @@ await describeEveryCloud('Writes that are cut off', {}, (cloud) => {
     if (service === 'loadBalancer') await stage.waiter.settled(stage.balancerId, call);
   };
 
+  it.each(['before', 'after'] as const)(
+    'creating ports in bulk %s the service commits',
+    async (fault) => {
+      const name = uniqueName('bulk');
+      const specs = ['a', 'b', 'c'].map((suffix) => ({
+        name: `${name}-${suffix}`,
+        networkId: stage.networkId,
+      }));
+      stage.network.arm('POST', fault);
+      const made = await stage.neutron.ports.createMany(specs, { ...call, ...byName });
+      expect(stage.network.hasStruck()).toBe(true);
+      expect(made.map((one) => one.name)).toEqual(specs.map((one) => one.name));
+      for (const { name: unique } of specs) {
+        expect(await collect(stage.neutron.ports.list({ name: unique }, call))).toHaveLength(1);
+      }
+    },
+  );
+
   const creations = Object.entries({ ...neutronCreations, ...balancingCreations });
   describe.each(creations)('creating a %s', (_kind, { service, prepare, create, present }) => {
     it.each(['before', 'after'] as const)('%s the service commits', async (fault) => {

@@ -5,7 +5,6 @@ import { collect } from '../../../src/openstack/collect.ts';
 import { isLocked, whenUnlocked } from '../../../src/openstack/load-balancing/lock.ts';
 import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
 import type { LoadBalancerSpec } from '../../../src/openstack/load-balancing/specs.ts';
-import { LoadBalancerWaiter } from '../../../src/openstack/load-balancing/waiter.ts';
 import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import { describeEveryCloud, type TestCloud, uniqueName } from './clouds.ts';
 
@@ -22,7 +21,7 @@ async function open(cloud: TestCloud) {
   const [subnet] = await collect(neutron.subnets.list({ name: 'private-v4' }, call));
   if (subnet === undefined) throw new Error('the cloud has no private subnet');
   const service = await openLoadBalancing(session, call);
-  const waiter = new LoadBalancerWaiter(service, session);
+  const { waiter } = service;
   const unlocked = <T>(id: string, write: () => Promise<T>) =>
     whenUnlocked(waiter, id, write, call);
   const remove = async (id: string) => {

@@ -27,6 +27,7 @@ export const servers = {
 } as const;
 
 const sourceRoot = path.join(import.meta.dirname, '..', '..', '..');
+const nodeProgram = process.execPath;
 const { signal } = new AbortController();
 
 /**
@@ -64,10 +65,16 @@ export class Topology {
     await waitFor('a master', () => this.master());
   }
 
-  async startAgent(name: GatewayName, changes: AgentChanges = {}): Promise<void> {
+  /** With words that go before the agent's own command, where it is to run confined. */
+  async startAgent(
+    name: GatewayName,
+    changes: AgentChanges = {},
+    confinement: readonly string[] = [],
+  ): Promise<void> {
     const config = await this.writeConfig(name, changes);
-    const process = this.start(name, `agent-${name}`, [
-      ...[path.join(sourceRoot, 'src/cli/main.ts'), 'agent', 'run', '--config', config],
+    const main = path.join(sourceRoot, 'src/cli/main.ts');
+    const process = this.startProgram(name, `agent-${name}`, [
+      ...[...confinement, nodeProgram, main, 'agent', 'run', '--config', config],
     ]);
     this.agents.set(name, process);
     const client = this.client(name);
@@ -138,9 +145,13 @@ export class Topology {
 
   /** Starts a program of ours on a machine, under Node. */
   start(machine: string, name: string, args: readonly string[]): ServiceProcess {
+    return this.startProgram(machine, name, [nodeProgram, ...args]);
+  }
+
+  startProgram(machine: string, name: string, command: readonly string[]): ServiceProcess {
     const child = startServiceProcess(
       'ip',
-      ['netns', 'exec', this.network.namespace(machine), process.execPath, ...args],
+      ['netns', 'exec', this.network.namespace(machine), ...command],
       { logFile: this.log(name) },
     );
     this.#processes.push(child);

@@ -1,0 +1,234 @@
+import { addressBytes, familyOf, type Address, type Family } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import type { RemovedEndpoint } from '../layout-change.ts';
+import { families, protocolNumbers } from '../operands.ts';
+import {
+  messageDone,
+  messageError,
+  netlinkAck,
+  netlinkDump,
+  netlinkRequest,
+  subsystemConntrack,
+} from './constants.ts';
+import { kernelErrors } from './kernel-error.ts';
+import { messageAttributes, readMessages, type Attributes } from './reader.ts';
+import { ExchangeSocket, type SocketOptions } from './socket.ts';
+import { MessageWriter } from './writer.ts';
+
+const getMessage = 1;
+const deleteMessage = 2;
+const attribute = {
+  original: 1,
+  reply: 2,
+  status: 3,
+  id: 12,
+  statusMask: 26,
+} as const;
+const tupleAttribute = { addresses: 1, protocol: 2 } as const;
+const protocolAttribute = { number: 1, sourcePort: 2, destinationPort: 3 } as const;
+const sourceRewritten = 0x10;
+const destinationRewritten = 0x20;
+const errnoNoEntry = 2;
+/** Deletions that go to the kernel in one datagram. */
+const deletionsAtOnce = 500;
+
+interface Tuple {
+  readonly source: string;
+  readonly destination: string;
+  readonly protocol: number;
+  readonly sourcePort: number;
+  readonly destinationPort: number;
+}
+
+/** A connection as conntrack stores it: how it was opened, and how its answers look. */
+interface Tracked {
+  readonly original: Tuple;
+  readonly reply: Tuple;
+  readonly rawOriginal: Buffer;
+  readonly rawId: Buffer | undefined;
+  readonly family: Family;
+}
+
+/** The kernel's table of connections, as far as our rewriting is concerned. */
+export class Conntrack {
+  readonly #socket: ExchangeSocket;
+
+  private constructor(socket: ExchangeSocket) {
+    this.#socket = socket;
+  }
+
+  static async open(options: SocketOptions = {}): Promise<Conntrack> {
+    return new Conntrack(await ExchangeSocket.open(options));
+  }
+
+  /**
+   * Deletes the connections to endpoints that are gone and answers how many there were. One picked up
+   * from the server's side is stored the other way round; both ways are looked for.
+   */
+  async forget(removed: readonly RemovedEndpoint[], signal?: AbortSignal): Promise<number> {
+    if (removed.length === 0) return 0;
+    const wanted = new RemovedConnections(removed);
+    return this.#deleteWhere((tracked) => wanted.includes(tracked), wanted.families, signal);
+  }
+
+  /**
+   * Deletes every connection whose addresses were rewritten: when another gateway takes over, what is
+   * remembered here goes out of date and would be in the way on the connections' return.
+   */
+  forgetRewritten(signal?: AbortSignal): Promise<number> {
+    return this.#deleteWhere(() => true, families, signal);
+  }
+
+  close(): Promise<void> {
+    return this.#socket.close();
+  }
+
+  async #deleteWhere(
+    matches: (tracked: Tracked) => boolean,
+    among: readonly Family[],
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
+    let deleted = 0;
+    for (const family of among) {
+      for (const status of [destinationRewritten, sourceRewritten]) {
+        const found = (await this.#list(family, status, signal)).filter(matches);
+        for (let start = 0; start < found.length; start += deletionsAtOnce) {
+          deleted += await this.#delete(found.slice(start, start + deletionsAtOnce), signal);
+        }
+      }
+    }
+    return deleted;
+  }
+
+  async #list(family: Family, status: number, signal: AbortSignal | undefined): Promise<Tracked[]> {
+    const sequence = this.#socket.reserveSequence(1);
+    const writer = new MessageWriter(64);
+    const type = (subsystemConntrack << 8) | getMessage;
+    writer.message(type, netlinkRequest | netlinkDump, sequence, familyNumber(family));
+    // The kernel filters where it can; what it lets through is looked at again.
+    writer.u32(attribute.status, status);
+    writer.u32(attribute.statusMask, status);
+    writer.endMessage();
+    const answer = await this.#socket.exchange(writer.bytes(), sequence, sequence, signal);
+    const [error] = kernelErrors(answer);
+    if (error !== undefined) {
+      throw new CausewayError('unavailable', `conntrack could not be read: errno ${error.errno}`);
+    }
+    const found: Tracked[] = [];
+    for (const message of readMessages(answer)) {
+      if (message.type === messageDone || message.type === messageError) continue;
+      const attributes = messageAttributes(message);
+      if (((attributes.u32(attribute.status) ?? 0) & status) === 0) continue;
+      const tracked = decode(attributes, family);
+      if (tracked !== undefined) found.push(tracked);
+    }
+    return found;
+  }
+
+  async #delete(entries: readonly Tracked[], signal: AbortSignal | undefined): Promise<number> {
+    const first = this.#socket.reserveSequence(entries.length);
+    const last = first + entries.length - 1;
+    const writer = new MessageWriter(entries.length * 100);
+    const type = (subsystemConntrack << 8) | deleteMessage;
+    for (const [index, { family, rawOriginal, rawId }] of entries.entries()) {
+      const flags = first + index === last ? netlinkRequest | netlinkAck : netlinkRequest;
+      writer.message(type, flags, first + index, familyNumber(family));
+      writer.bytesAttribute(attribute.original | nestedFlag, rawOriginal);
+      // With its number, a connection that has taken the place of the one we saw stays.
+      if (rawId !== undefined) writer.bytesAttribute(attribute.id, rawId);
+      writer.endMessage();
+    }
+    const answer = await this.#socket.exchange(writer.bytes(), last, last, signal);
+    const errors = kernelErrors(answer);
+    const serious = errors.find(({ errno }) => errno !== errnoNoEntry);
+    if (serious !== undefined) {
+      throw new CausewayError('unavailable', `conntrack: errno ${serious.errno} on deletion`);
+    }
+    return entries.length - errors.length;
+  }
+}
+
+const nestedFlag = 0x8000;
+
+/** Recognises connections to endpoints that are gone, in either orientation. */
+class RemovedConnections {
+  readonly #endpoints = new Set<string>();
+  readonly #nodes = new Set<string>();
+  readonly families: readonly Family[];
+
+  constructor(removed: readonly RemovedEndpoint[]) {
+    for (const { address, endpoint } of removed) {
+      if (endpoint === undefined) {
+        this.#nodes.add(binary(address));
+      } else {
+        const { protocol, port, virtualAddress, virtualPort } = endpoint;
+        const number = protocolNumbers[protocol];
+        this.#endpoints.add(
+          identity(number, binary(address), port, binary(virtualAddress), virtualPort),
+        );
+      }
+    }
+    const present = new Set(removed.map(({ address }) => familyOf(address)));
+    this.families = families.filter((family) => present.has(family));
+  }
+
+  includes({ original, reply }: Tracked): boolean {
+    if (this.#nodes.has(reply.source) || this.#nodes.has(original.source)) return true;
+    const forwards = identity(
+      ...([original.protocol, reply.source, reply.sourcePort] as const),
+      ...([original.destination, original.destinationPort] as const),
+    );
+    const backwards = identity(
+      ...([original.protocol, original.source, original.sourcePort] as const),
+      ...([reply.destination, reply.destinationPort] as const),
+    );
+    return this.#endpoints.has(forwards) || this.#endpoints.has(backwards);
+  }
+}
+
+function identity(
+  protocol: number,
+  endpoint: string,
+  port: number,
+  virtual: string,
+  virtualPort: number,
+): string {
+  return `${protocol} ${endpoint} ${port} ${virtual} ${virtualPort}`;
+}
+
+function binary(address: Address): string {
+  return Buffer.from(addressBytes(address)).toString('latin1');
+}
+
+function decode(attributes: Attributes, family: Family): Tracked | undefined {
+  const rawOriginal = attributes.bytes(attribute.original);
+  const original = decodeTuple(attributes.nest(attribute.original), family);
+  const reply = decodeTuple(attributes.nest(attribute.reply), family);
+  if (rawOriginal === undefined || original === undefined || reply === undefined) return undefined;
+  return { original, reply, rawOriginal, rawId: attributes.bytes(attribute.id), family };
+}
+
+function decodeTuple(tuple: Attributes | undefined, family: Family): Tuple | undefined {
+  const addresses = tuple?.nest(tupleAttribute.addresses);
+  const protocol = tuple?.nest(tupleAttribute.protocol);
+  const [sourceType, destinationType] = family === 4 ? [1, 2] : [3, 4];
+  const source = addresses?.bytes(sourceType);
+  const destination = addresses?.bytes(destinationType);
+  if (source === undefined || destination === undefined) return undefined;
+  return {
+    source: source.toString('latin1'),
+    destination: destination.toString('latin1'),
+    protocol: protocol?.bytes(protocolAttribute.number)?.[0] ?? 0,
+    sourcePort: readPort(protocol, protocolAttribute.sourcePort),
+    destinationPort: readPort(protocol, protocolAttribute.destinationPort),
+  };
+}
+
+function readPort(attributes: Attributes | undefined, type: number): number {
+  const bytes = attributes?.bytes(type);
+  return bytes === undefined || bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
+}
+
+function familyNumber(family: Family): number {
+  return family === 4 ? 2 : 10;
+}

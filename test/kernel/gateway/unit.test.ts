@@ -1,0 +1,57 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { requireNetworkTools } from './network.ts';
+import { endpoint, nothing } from './services.ts';
+import { Topology } from './topology.ts';
+
+const isRunnable = await isAvailable(requireNetworkTools);
+const units = path.join(import.meta.dirname, '..', '..', '..', 'deploy', 'systemd');
+const { signal } = new AbortController();
+
+/** Keeps a program to the capabilities that its unit leaves it, as systemd would. */
+async function confinement(unit: string): Promise<string[]> {
+  const text = await fs.readFile(path.join(units, unit), 'utf8');
+  const line = /^CapabilityBoundingSet=(.*)$/m.exec(text)?.[1] ?? '';
+  const kept = line.split(' ').map((name) => `+${name.replace('CAP_', '').toLowerCase()}`);
+  const set = ['-all', ...kept].join(',');
+  return ['setpriv', `--bounding-set=${set}`, '--no-new-privs', '--'];
+}
+
+describe.skipIf(!isRunnable)('the units', () => {
+  let topology: Topology;
+  beforeAll(async () => {
+    topology = await Topology.start();
+  });
+  afterAll(() => topology.stop());
+
+  test('leave the agent and keepalived the capabilities that they need', async () => {
+    const agent = await confinement('causeway-agent.service');
+    const keepalived = await confinement('causeway-keepalived.service');
+    const starting = topology.startAgent('g1', { addresses: { start: 'external' } }, agent);
+    const file = (name: string) => topology.runtimeFile('g1', name);
+    await waitFor('the configuration', () => fs.stat(file('keepalived.conf')));
+    topology.startProgram('g1', 'keepalived', [
+      ...[...keepalived, 'keepalived', '--dont-fork', '--log-console', '--vrrp'],
+      ...['--use-file', file('keepalived.conf')],
+      ...['--pid', file('keepalived.pid'), '--vrrp_pid', file('keepalived-vrrp.pid')],
+    ]);
+    await starting;
+    const lines = writeState(
+      { ...nothing, endpoints: [endpoint('10.77.1.1', 'TCP', ['p1'])] },
+      { generation: 1 },
+    );
+    await topology.client('g1').push([...lines], signal);
+    await waitFor('the master', async () => (await topology.master()) === 'g1');
+    const answers = await waitFor('an answer', async () => {
+      const [answer] = await topology.ask<string[]>('c', 'who', '10.77.1.1', 80);
+      return answer === 'p1 10.77.0.100' && answer;
+    });
+    expect(answers).toBe('p1 10.77.0.100');
+    const { kernelSettings } = await topology.client('g1').status(signal);
+    expect(kernelSettings.filter(({ wanted, found }) => wanted !== found)).toEqual([]);
+  });
+});

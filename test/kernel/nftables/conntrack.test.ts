@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAddress as address } from '../../../src/domain/address.ts';
+import { parsePort as port } from '../../../src/domain/port.ts';
+import type { RemovedEndpoint } from '../../../src/nftables/layout-change.ts';
+import { Conntrack } from '../../../src/nftables/netlink/conntrack.ts';
+import { canUseNamespaces, type Host } from '../../services/namespaces.ts';
+import { endpoints, endpoints6, Lab, service, virtual4, virtual6 } from './lab.ts';
+
+const gone = (
+  number: number,
+  protocol: 'TCP' | 'UDP',
+  six = false,
+  virtualPort = 80,
+): RemovedEndpoint => ({
+  address: address(six ? `fd78::2${number}` : `10.78.0.2${number}`),
+  endpoint: {
+    protocol,
+    port: port(8080),
+    virtualAddress: six ? virtual6 : virtual4,
+    virtualPort: port(virtualPort),
+  },
+});
+
+describe.skipIf(!canUseNamespaces())('connections to endpoints that are gone', () => {
+  let lab: Lab;
+  let first: Host;
+  let second: Host;
+
+  beforeAll(async () => {
+    lab = await Lab.create();
+    first = await lab.gateway(1);
+    second = await lab.gateway(2);
+    await lab.backend(1, 8080);
+    await lab.backend(2, 8080);
+    await lab.take(first);
+  });
+  afterAll(() => lab.remove());
+
+  const withConntrack = async <T>(host: Host, work: (conntrack: Conntrack) => Promise<T>) => {
+    const conntrack = await Conntrack.open({ networkNamespace: host.path });
+    try {
+      return await work(conntrack);
+    } finally {
+      await conntrack.close();
+    }
+  };
+  const listed = async (host: Host, family: string, text: string) => {
+    const listing = await host.attempt('conntrack', ['-L', '-f', family]);
+    return listing.stdout.split('\n').filter((line) => line.includes(text)).length;
+  };
+
+  test('are forgotten, those to the others are not', async () => {
+    await lab.program(first, {
+      services: [
+        service({ protocol: 'UDP' }),
+        service({ protocol: 'UDP', address: virtual6, dispatch: endpoints6(1, 2) }),
+      ],
+    });
+    const many = (virtual: string, from: number) =>
+      Array.from({ length: 30 }, (_, index) => ({
+        protocol: 'UDP' as const,
+        address: virtual,
+        port: 80,
+        localPort: from + index,
+      }));
+    await lab.ask(lab.client, ...many(virtual4, 47_000), ...many(virtual6, 47_500));
+    const kept = await listed(first, 'ipv4', 'src=10.78.0.22');
+    const before = await listed(first, 'ipv4', 'src=10.78.0.21');
+    expect(before).toBeGreaterThan(0);
+    await withConntrack(first, async (conntrack) => {
+      expect(await conntrack.forget([gone(1, 'UDP', false, 81)])).toBe(0);
+      expect(await conntrack.forget([gone(1, 'TCP')])).toBe(0);
+      expect(await conntrack.forget([gone(1, 'UDP')])).toBe(before);
+      expect(await conntrack.forget([gone(2, 'UDP', true)])).toBeGreaterThan(0);
+    });
+    expect(await listed(first, 'ipv4', 'src=10.78.0.21')).toBe(0);
+    expect(await listed(first, 'ipv4', 'src=10.78.0.22')).toBe(kept);
+    expect(await listed(first, 'ipv6', 'src=fd78::22')).toBe(0);
+  });
+
+  test('are found also where they were picked up from the server', async () => {
+    const services = [service({ dispatch: endpoints(1) })];
+    await lab.program(first, { services });
+    await lab.program(second, { services });
+    const { answers } = await lab.begin(lab.client, {
+      address: virtual4,
+      port: 80,
+      say: 'download 200',
+      timeoutMs: 15_000,
+    });
+    await lab.yield(first);
+    await lab.take(second);
+    const [download] = await answers;
+    expect(download?.error).toBeUndefined();
+    // Whoever spoke first after the move decides which way round the entry is stored.
+    const backwards = () => listed(second, 'ipv4', 'src=10.78.0.21 dst=10.77.0.100 sport=8080');
+    const removed = await withConntrack(second, (conntrack) => conntrack.forget([gone(1, 'TCP')]));
+    expect(removed).toBe(1);
+    expect(await backwards()).toBe(0);
+  });
+
+  test('of a node are forgotten as a whole, and everything rewritten on request', async () => {
+    await lab.yield(second);
+    await lab.take(first);
+    await lab.program(first, { services: [service({ protocol: 'UDP' })] });
+    const ask = () =>
+      lab.ask(
+        lab.client,
+        ...Array.from({ length: 20 }, (_, index) => ({
+          protocol: 'UDP' as const,
+          address: virtual4,
+          port: 80,
+          localPort: 48_000 + index,
+        })),
+      );
+    await ask();
+    await withConntrack(first, async (conntrack) => {
+      expect(await conntrack.forget([{ address: address('10.78.0.21') }])).toBeGreaterThan(0);
+      expect(await listed(first, 'ipv4', 'src=10.78.0.21')).toBe(0);
+      expect(await conntrack.forgetRewritten()).toBeGreaterThan(0);
+      expect(await listed(first, 'ipv4', 'src=10.78.0.22')).toBe(0);
+    });
+  });
+});
