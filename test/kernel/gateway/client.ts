@@ -5,7 +5,7 @@
 //   node client.ts down ADDRESS PORT COUNT BYTES MS     COUNT downloads at once; how many were whole
 //   node client.ts up ADDRESS PORT COUNT BYTES MS       COUNT uploads at once; how many arrived whole
 //   node client.ts silence PORT ADDRESS...              knocks by UDP every 10 ms until SIGTERM; the longest
-//                                                       silence of each
+//                                                       silence of each, and who answered last
 //
 // The last three print "flowing" once everything is under way.
 
@@ -134,8 +134,9 @@ async function silence(): Promise<void> {
   let answering = 0;
   const knocks = addresses.map((address) => {
     const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
-    const knock = { address, socket, last: performance.now(), longest: 0, answers: 0 };
-    socket.on('message', () => {
+    const knock = { address, socket, last: performance.now(), longest: 0, answers: 0, from: '' };
+    socket.on('message', (message) => {
+      knock.from = message.toString().split(' ')[0] ?? '';
       const now = performance.now();
       if (knock.answers > 0) knock.longest = Math.max(knock.longest, now - knock.last);
       knock.last = now;
@@ -155,9 +156,9 @@ async function silence(): Promise<void> {
   }
   const now = performance.now();
   print(
-    knocks.map(({ address, socket, last, longest, answers }) => {
+    knocks.map(({ address, socket, last, longest, answers, from }) => {
       socket.close();
-      return { address, answers, longestMs: Math.round(Math.max(longest, now - last)) };
+      return { address, answers, from, longestMs: Math.round(Math.max(longest, now - last)) };
     }),
   );
 }

@@ -40,6 +40,8 @@ export interface Silence {
   readonly address: string;
   readonly answers: number;
   readonly longestMs: number;
+  /** Who answered last. */
+  readonly from: string;
 }
 
 /** Strikes the master while clients knock, and answers how long each address was silent. */

@@ -1,5 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { SignJWT } from 'jose';
+import { Agent, request } from 'undici';
 import { stringify } from 'yaml';
 import { AgentClient } from '../../../src/agent/client/agent-client.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -117,6 +119,27 @@ export class Topology {
   async push(lines: Iterable<string>): Promise<void> {
     const all = [...lines];
     await Promise.all(gateways.map((name) => this.client(name).push(all, signal)));
+  }
+
+  /** Sends a configuration the way ch-k8s-lbaas's controller does, and answers the status. */
+  async applyV1(name: GatewayName, config: object): Promise<number> {
+    const token = await new SignJWT({ 'load-balancer-config': config })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setExpirationTime('15s')
+      .sign(secret);
+    const dispatcher = new Agent({ connect: { socketPath: this.runtimeFile(name, 'api.sock') } });
+    try {
+      const response = await request('http://localhost/v1/apply', {
+        method: 'POST',
+        headers: { 'content-type': 'application/jwt' },
+        body: token,
+        dispatcher,
+      });
+      await response.body.dump();
+      return response.statusCode;
+    } finally {
+      await dispatcher.close();
+    }
   }
 
   /** Runs a client on a machine and answers what it printed. */

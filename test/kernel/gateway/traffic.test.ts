@@ -5,11 +5,14 @@ import { parsePrefix } from '../../../src/domain/prefix.ts';
 import { makeEndpoint, type Endpoint } from '../../../src/agent/model/endpoint.ts';
 import { policyKey, type Policy } from '../../../src/agent/model/policy.ts';
 import { writeState, type StateContent } from '../../../src/agent/wire/write-push.ts';
+import { waitFor } from '../../services/wait-for.ts';
 import { isAvailable } from '../../services/missing.ts';
+import type { Silence } from './faults.ts';
 import { requireNetworkTools } from './network.ts';
 import { endpoint, nothing, ranges } from './services.ts';
 import { servers, Topology } from './topology.ts';
 
+const { signal } = new AbortController();
 const isRunnable = await isAvailable(requireNetworkTools);
 
 describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
@@ -162,6 +165,70 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     expect(await outcome([{ from: any, ports: ports(8000, 8100) }])).toBe('in');
     expect(await outcome([{ from: any, ports: ports('http') }])).toBe('in');
     expect(await outcome([{ from: any, ports: ports('https') }])).toBe('out');
+  });
+
+  test('what the original controller of ch-k8s-lbaas asks for by /v1 is served, policies included', async () => {
+    const port = (destination: string) => ({
+      protocol: 'TCP',
+      'inbound-port': 80,
+      'destination-addresses': [destination],
+      'destination-port': 8080,
+      policy: '',
+    });
+    const config = (allow: string) => ({
+      ingress: [
+        { address: '10.77.1.1', ports: [port(servers.p1.v4)] },
+        { address: '10.77.1.2', ports: [port(servers.p2.v4)] },
+      ],
+      'network-policies': [
+        {
+          name: 'pol',
+          'allowed-ingresses': [
+            {
+              'ipblock-filters': [{ allow, block: null }],
+              'port-filters': [{ protocol: 'TCP', port: 8080 }],
+            },
+          ],
+        },
+      ],
+      'policy-assignments': [{ address: servers.p1.v4, 'network-policies': ['pol'] }],
+    });
+    for (const [allow, expected] of [
+      ['10.77.0.0/16', ['p1 10.77.0.100']],
+      ['10.99.0.0/16', ['timeout']],
+    ] as const) {
+      for (const name of ['g1', 'g2'] as const) {
+        expect(await topology.applyV1(name, config(allow))).toBe(200);
+      }
+      expect(await who('c', '10.77.1.1')).toEqual(expected);
+      expect(await who('c', '10.77.1.2')).toEqual(['p2 10.77.0.100']);
+    }
+    const { generation: reached } = await topology.client('g1').status(signal);
+    generation = reached;
+  });
+
+  test('nobody else can change our table, and flushing all rules leaves it', async () => {
+    await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1']));
+    const master = (await topology.master()) ?? 'g1';
+    await topology.network.run(master, ['nft', 'flush', 'ruleset']);
+    expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
+    await expect(
+      topology.network.run(master, ['nft', 'delete', 'table', 'inet', 'causeway']),
+    ).rejects.toThrow('not permitted');
+  });
+
+  test('a UDP client that goes on sending is served by who is left', async () => {
+    await serveEndpoints(endpoint('10.77.1.1', 'UDP', ['p1']));
+    const knocking = await topology.startClient('c', 'silence', 80, '10.77.1.1');
+    await serveEndpoints(endpoint('10.77.1.1', 'UDP', ['p2']));
+    await waitFor('p2 to have been asked', async () => {
+      const answers = await who('c', '10.77.1.1', 1, 'who-udp');
+      return answers[0] === 'p2 10.77.0.100';
+    });
+    await topology.client('g1').status(signal);
+    knocking.stop();
+    const [silence] = await knocking.result<Silence[]>();
+    expect(silence?.from).toBe('p2');
   });
 
   test('a firewall that is not ours keeps its rules and its say', async () => {

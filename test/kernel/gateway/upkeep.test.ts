@@ -1,0 +1,64 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { faults } from './faults.ts';
+import { requireNetworkTools } from './network.ts';
+import { endpoint, nothing } from './services.ts';
+import { gateways, Topology, type GatewayName } from './topology.ts';
+
+const isRunnable = await isAvailable(requireNetworkTools);
+const { signal } = new AbortController();
+
+describe.skipIf(!isRunnable)('upkeep', () => {
+  let topology: Topology;
+  beforeAll(async () => {
+    topology = await Topology.start();
+  });
+  afterEach(async () => {
+    for (const name of gateways) await topology.killAgent(name);
+  });
+  afterAll(() => topology.stop());
+
+  const push = (generation: number) =>
+    topology.push(
+      writeState({ ...nothing, endpoints: [endpoint('10.77.1.1', 'UDP', ['p1'])] }, { generation }),
+    );
+  const alarms = async (name: GatewayName) => (await topology.client(name).status(signal)).alarms;
+
+  test('two masters that hear each other raise an alarm on both, until one gives way', async () => {
+    await topology.startAgents();
+    await push(1);
+    // Adverts reach our table, which counts them, and are lost before keepalived.
+    const deaf =
+      'table inet deaf {\nchain last {\ntype filter hook input priority 10;\nmeta l4proto 112 drop\n}\n}\n';
+    for (const name of gateways) await topology.network.run(name, ['nft', '-f', '-'], deaf);
+    for (const name of gateways) {
+      await waitFor(`the alarm on ${name}`, async () =>
+        (await alarms(name)).some((text) => text.startsWith('two-masters')),
+      );
+    }
+    for (const name of gateways) {
+      await topology.network.run(name, ['nft', 'delete', 'table', 'inet', 'deaf']);
+    }
+    await waitFor('one master', () => topology.master());
+    for (const name of gateways) {
+      await waitFor(
+        `the alarm to be over on ${name}`,
+        async () => (await alarms(name)).length === 0,
+      );
+    }
+  });
+
+  test('addresses are taken off the link when keepalived died and nobody starts it', async () => {
+    const changes = { addresses: { start: 'external' } };
+    // keepalived still runs from the test before, as it would after an upgrade of the agent.
+    await topology.startAgents(changes);
+    const master = await waitFor('one master', () => topology.master());
+    const onLink = () => topology.network.ip(master, '-brief address show dev ext');
+    expect(await onLink()).toContain('10.77.1.1/32');
+    await faults[0]?.strike(topology, master);
+    await waitFor('the address to be gone', async () => !(await onLink()).includes('10.77.1.1/32'));
+    expect((await topology.client(master).status(signal)).vrrp.state).toBe('STOP');
+  });
+});
