@@ -71,6 +71,8 @@ export interface ResourceDefinition {
   /** The values of all fields that field selectors may name beside `metadata.name` and `.namespace`. */
   fieldLabels(object: KubeObject): Readonly<Record<string, string>>;
   readonly columns: readonly Column[];
+  /** What a row of a table says about the whole object, beside its cells. */
+  rowConditions?(object: KubeObject): readonly object[];
   /** What clients are warned of whenever they use the resource at this version. */
   readonly deprecation?: string;
   /** What the writer of this object is warned of. */

@@ -13,6 +13,7 @@ import { endpointScenarios } from './scenarios/endpoints.ts';
 import { plainScenarios } from './scenarios/plain.ts';
 import { podScenarios } from './scenarios/pods.ts';
 import { serviceScenarios } from './scenarios/services.ts';
+import { tableScenarios } from './scenarios/tables.ts';
 import { workloadScenarios } from './scenarios/workloads.ts';
 
 const scenarios = [
@@ -21,6 +22,7 @@ const scenarios = [
   ...workloadScenarios,
   ...endpointScenarios,
   ...serviceScenarios,
+  ...tableScenarios,
   ...definitionScenarios,
 ];
 

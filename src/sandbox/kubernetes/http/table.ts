@@ -24,13 +24,22 @@ export function columnDefinitions(definition: ResourceDefinition): object[] {
 
 function row(definition: ResourceDefinition, object: KubeObject, options: TableOptions): object {
   const cells = definition.columns.map((column) => column.cell(object, options.now));
-  switch (options.includeObject) {
+  const conditions = definition.rowConditions?.(object) ?? [];
+  return {
+    cells,
+    ...(conditions.length === 0 ? {} : { conditions }),
+    ...rowObject(object, options.includeObject),
+  };
+}
+
+function rowObject(object: KubeObject, included: IncludeObject): { object?: object } {
+  switch (included) {
     case 'None':
-      return { cells };
+      return {};
     case 'Object':
-      return { cells, object };
-    default:
-      return { cells, object: partialMetadata(object) };
+      return { object };
+    case 'Metadata':
+      return { object: partialMetadata(object) };
   }
 }
 

@@ -28,6 +28,7 @@ export interface BuiltIn<T extends KubeObject> {
   readonly validateStatus?: (object: T, old: T) => readonly FieldError[];
   readonly fieldLabels?: (object: T) => Readonly<Record<string, string>>;
   readonly columns?: readonly Column[];
+  readonly rowConditions?: (object: T) => readonly object[];
   readonly deprecation?: string;
   readonly warnings?: (object: T) => readonly string[];
   readonly keepsStatusOnCreate?: boolean;
@@ -73,6 +74,7 @@ export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefi
     ],
     fieldLabels: (object) => options.fieldLabels?.(object as T) ?? {},
     columns: options.columns ?? [nameColumn, ageColumn],
+    rowConditions: (object) => options.rowConditions?.(object as T) ?? [],
     ...(options.deprecation === undefined ? {} : { deprecation: options.deprecation }),
     warnings: (object) => options.warnings?.(object as T) ?? [],
     keepsStatusOnCreate: options.keepsStatusOnCreate ?? false,

@@ -14,7 +14,12 @@ export interface Node extends KubeObject {
     taints?: { key: string; value?: string; effect: string }[];
   };
   status?: {
-    conditions?: { type: string; status: string }[];
+    conditions?: {
+      type: string;
+      status: string;
+      lastHeartbeatTime?: string | null;
+      lastTransitionTime?: string | null;
+    }[];
     addresses?: { type: string; address: string }[];
     nodeInfo?: Record<string, string>;
     daemonEndpoints?: object;
@@ -65,6 +70,10 @@ export const nodes = builtIn<Node>({
     else if (podCIDRs?.[0] !== undefined) draft.spec.podCIDR = podCIDRs[0];
     draft.status ??= {};
     draft.status.daemonEndpoints ??= { kubeletEndpoint: { Port: 0 } };
+    for (const condition of draft.status.conditions ?? []) {
+      condition.lastHeartbeatTime ??= null;
+      condition.lastTransitionTime ??= null;
+    }
     draft.status.nodeInfo = { ...emptyNodeInfo, ...draft.status.nodeInfo };
   },
   prepareCreate({ spec }) {

@@ -1,6 +1,13 @@
 import { asArray, asObject, isObject, type JsonObject } from '../../object.ts';
 import { canonicalQuantity } from '../quantity.ts';
-import type { Container, Pod, PodSpec, PodTemplate, Toleration } from './pod-type.ts';
+import type {
+  Container,
+  ContainerState,
+  Pod,
+  PodSpec,
+  PodTemplate,
+  Toleration,
+} from './pod-type.ts';
 
 /** What the server fills into a pod's spec, whether it stands in a Pod or in a template. */
 export function defaultPodSpec(spec: PodSpec): void {
@@ -33,10 +40,25 @@ export function defaultPod(pod: Pod): void {
     condition.lastProbeTime ??= null;
     condition.lastTransitionTime ??= null;
   }
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+  for (const status of [...containerStatuses, ...initContainerStatuses]) {
+    status.state = defaultState(status.state);
+    status.lastState = defaultState(status.lastState);
+  }
   for (const { resources } of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
     if (resources?.limits === undefined) continue;
     resources.requests = { ...resources.limits, ...resources.requests };
   }
+}
+
+/** Times that nobody knows are written as null. */
+function defaultState(state: ContainerState = {}): ContainerState {
+  if (state.running !== undefined) state.running.startedAt ??= null;
+  if (state.terminated !== undefined) {
+    state.terminated.startedAt ??= null;
+    state.terminated.finishedAt ??= null;
+  }
+  return state;
 }
 
 /** What admission adds when a Pod is created. */

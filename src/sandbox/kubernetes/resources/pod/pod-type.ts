@@ -55,10 +55,16 @@ export interface PodCondition {
   observedGeneration?: number;
 }
 
-interface ContainerState {
+export interface ContainerState {
   waiting?: { reason?: string };
-  running?: { startedAt?: string };
-  terminated?: { exitCode: number; reason?: string; signal?: number; finishedAt?: string };
+  running?: { startedAt?: string | null };
+  terminated?: {
+    exitCode: number;
+    reason?: string;
+    signal?: number;
+    startedAt?: string | null;
+    finishedAt?: string | null;
+  };
 }
 
 export interface ContainerStatus {

@@ -5,6 +5,13 @@ import { admitPod, defaultPod } from './pod-defaults.ts';
 import type { Pod } from './pod-type.ts';
 import { validatePodSpec, validatePodUpdate } from './pod-validation.ts';
 
+const completed = (reason: string, message: string) => ({
+  type: 'Completed',
+  status: 'True',
+  reason,
+  message,
+});
+
 export const pods = builtIn<Pod>({
   plural: 'pods',
   returnsDeleted: true,
@@ -15,6 +22,12 @@ export const pods = builtIn<Pod>({
   countsGeneration: true,
   nameErrors: subdomainErrors,
   columns: podColumns,
+  rowConditions({ status }) {
+    if (status?.phase === 'Succeeded') {
+      return [completed('Succeeded', 'The pod has completed successfully.')];
+    }
+    return status?.phase === 'Failed' ? [completed('Failed', 'The pod failed.')] : [];
+  },
   fieldLabels: ({ spec, status }) => ({
     'spec.nodeName': spec.nodeName ?? '',
     'spec.restartPolicy': spec.restartPolicy ?? '',

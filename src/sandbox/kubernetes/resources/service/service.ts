@@ -63,8 +63,6 @@ function hideInternalPolicy({ spec }: Service): void {
   if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy;
 }
 
-const longestAddressList = 16;
-
 function externalAddresses({ spec, status }: Service): string {
   const given = spec.externalIPs ?? [];
   switch (spec.type) {
@@ -77,16 +75,12 @@ function externalAddresses({ spec, status }: Service): string {
       const ingress = status?.loadBalancer?.ingress ?? [];
       const names = ingress.map(({ ip, hostname }) => ip ?? hostname ?? '');
       const unique = [...new Set(names.filter((name) => name !== ''))].sort().join(',');
-      const all = [shortened(unique), ...given].filter((text) => text !== '');
+      const all = [unique, ...given].filter((text) => text !== '');
       return all.length === 0 ? '<pending>' : all.join(',');
     }
     default:
       return '<unknown>';
   }
-}
-
-function shortened(text: string): string {
-  return text.length > longestAddressList ? `${text.slice(0, longestAddressList - 3)}...` : text;
 }
 
 function formatPorts({ spec }: Service): string {
