@@ -97,6 +97,12 @@ export class Host {
     return runProgram('nsenter', [`--net=${this.path}`, program, ...args], { input });
   }
 
+  /** Rules of somebody else's, in the language of nft. */
+  async loadRules(text: string): Promise<void> {
+    const result = await this.attempt('nft', ['-f', '-'], text);
+    if (result.code !== 0) throw new Error(`nft: ${result.stderr}`);
+  }
+
   async ip(...args: string[]): Promise<string> {
     return this.run('ip', ...args);
   }

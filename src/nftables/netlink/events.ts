@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { firstMessage, type SocketOptions } from './socket.ts';
+import { firstMessage, workerFile, type SocketOptions } from './socket.ts';
 
 export interface EventSocketOptions extends SocketOptions {
   /** The multicast group to listen to. */
@@ -36,7 +36,7 @@ export class EventSocket {
   }
 
   static async open(options: EventSocketOptions, listener: EventListener): Promise<EventSocket> {
-    const worker = new Worker(new URL('./events.worker.ts', import.meta.url), {
+    const worker = new Worker(workerFile('events'), {
       workerData: options,
       trackUnmanagedFds: false,
     });

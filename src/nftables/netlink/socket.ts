@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { CausewayError } from '../../domain/error.ts';
 import { abortedBy } from '../../runtime/clock.ts';
@@ -49,7 +50,7 @@ export class ExchangeSocket {
   }
 
   static async open(options: SocketOptions): Promise<ExchangeSocket> {
-    const worker = new Worker(new URL('./exchange.worker.ts', import.meta.url), {
+    const worker = new Worker(workerFile('exchange'), {
       workerData: options,
       trackUnmanagedFds: false,
     });
@@ -101,6 +102,11 @@ export class ExchangeSocket {
     for (const waiting of this.#waiting.values()) waiting.reject(error);
     this.#waiting.clear();
   }
+}
+
+/** A thread's program lies beside this file and ends as it does: in the sources and once compiled. */
+export function workerFile(name: string): URL {
+  return new URL(`./${name}.worker${path.extname(import.meta.url)}`, import.meta.url);
 }
 
 /** What a worker says first; rejects if it ends or fails before that. */

@@ -166,7 +166,7 @@ describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
   test('leaves other tables alone', async () => {
     if (host === undefined) return;
     const foreign = 'table ip other { chain c { counter; }; set s { type ipv4_addr; }; }';
-    await host.attempt('nft', ['-f', '-'], foreign);
+    await host.loadRules(foreign);
     await driver.apply(replacement(buildRuleset(everything(table))));
     await driver.apply({ table, operations: [{ op: 'remove-table' }] });
     expect(await host.run('nft', 'list', 'tables')).toBe('table ip other\n');

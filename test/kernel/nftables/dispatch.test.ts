@@ -213,7 +213,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
       chain marking { type filter hook prerouting priority -150; ip daddr ${virtual4} meta mark set 0x5; }
       chain seeing { type filter hook postrouting priority 90; ip saddr 10.77.0.100 meta mark != 0x5 counter; }
     }`;
-    await gateway.attempt('nft', ['-f', '-'], foreign);
+    await gateway.loadRules(foreign);
     await gateway.ip('rule', 'add', 'fwmark', '0x1', 'blackhole');
     const answers = await lab.ask(
       lab.client,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAddress as address } from '../../../src/domain/address.ts';
 import { parsePort as port } from '../../../src/domain/port.ts';
+import { findStrictForwardChains } from '../../../src/nftables/foreign-firewall.ts';
 import type { VirtualService } from '../../../src/nftables/virtual-service.ts';
 import { canUseNamespaces, type Host } from '../../services/namespaces.ts';
 import { endpoints, Lab, service, virtual4, whoAnswered, type Request } from './lab.ts';
@@ -97,6 +98,28 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
     const cut = await answers;
     expect(cut.every(({ bytes }) => bytes < whole)).toBe(true);
     await move(second, first);
+  });
+
+  test('stand beside a foreign firewall, and one that would stop a handover is found', async () => {
+    await programBoth(service({ dispatch: endpoints(1) }));
+    const strict = `table inet firewall { chain forward {
+      type filter hook forward priority 0; policy drop;
+      ct state established,related accept
+      ct status dnat accept
+    }
+    }`;
+    for (const gateway of [first, second]) await gateway.loadRules(strict);
+    const chains = await findStrictForwardChains('causeway', { networkNamespace: second.path });
+    expect(chains).toEqual([{ chain: 'inet firewall forward', why: 'its policy is drop' }]);
+    const upload = { ...transfers(54_000, 1, 'who')[0], timeoutMs: 4000 } as Request;
+    const [answer] = await lab.ask(lab.client, upload);
+    expect(answer?.text).toMatch(/^backend1/);
+    for (const gateway of [first, second]) {
+      await gateway.run('nft', 'delete', 'table', 'inet', 'firewall');
+    }
+    expect(await findStrictForwardChains('causeway', { networkNamespace: second.path })).toEqual(
+      [],
+    );
   });
 
   test('send the same client to the same backend', async () => {
