@@ -10,6 +10,7 @@ import { Keystone } from './keystone/keystone.ts';
 import { TokenSource } from './keystone/token-source.ts';
 import type { Token } from './keystone/token.ts';
 import { Limiter } from './limiter.ts';
+import { Memo } from './memo.ts';
 import { openStackMetrics, type OpenStackMetrics } from './metrics.ts';
 import { Requester } from './requester.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts';
@@ -39,6 +40,9 @@ const defaults = {
   pageSize: 200,
 };
 
+/** A service that is upgraded shows its new version this long afterwards. */
+const rememberMs = 10 * 60_000;
+
 /** One cloud: its credentials, its connections and its limit on requests, shared by all who use it. */
 export class Cloud {
   readonly config: CloudConfig;
@@ -48,6 +52,7 @@ export class Cloud {
   readonly #requester: Requester;
   readonly #keystone: Keystone;
   readonly #closing = new AbortController();
+  readonly #memo: Memo;
   readonly #configured: Session;
   #unscoped: TokenSource | undefined;
 
@@ -62,6 +67,7 @@ export class Cloud {
     };
     const { concurrency, clock } = this.#options;
     this.#metrics = openStackMetrics(options.metrics);
+    this.#memo = new Memo(clock, rememberMs);
     this.#transport = new Transport(config.tls, concurrency);
     this.#requester = new Requester({
       ...this.#options,
@@ -150,6 +156,7 @@ export class Cloud {
       deadlineMs,
       pageSize,
       closed: this.#closing.signal,
+      memo: this.#memo,
     });
   }
 }

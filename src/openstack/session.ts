@@ -11,6 +11,7 @@ import { chooseEndpoint } from './keystone/catalog.ts';
 import { parseEndpoint, type Endpoint } from './keystone/endpoint.ts';
 import type { TokenSource } from './keystone/token-source.ts';
 import type { Token } from './keystone/token.ts';
+import type { Memo } from './memo.ts';
 import type { OpenStackMetrics } from './metrics.ts';
 import type { Requester } from './requester.ts';
 import { route } from './route.ts';
@@ -35,6 +36,8 @@ export interface SessionParts {
   readonly pageSize: number;
   /** Fires when the cloud is closed. */
   readonly closed: AbortSignal;
+  /** What is the same in every scope of the cloud. */
+  readonly memo: Memo;
 }
 
 /** A cloud in one scope: whoever holds it makes calls in that project, with one shared token. */
@@ -55,6 +58,10 @@ export class Session {
 
   get random(): Random {
     return this.#parts.random;
+  }
+
+  get memo(): Memo {
+    return this.#parts.memo;
   }
 
   get closed(): AbortSignal {

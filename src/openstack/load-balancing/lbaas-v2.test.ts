@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { startMinimalCloud } from '../../../test/openstack/minimal-cloud.ts';
+import { quickPauses } from '../../../test/openstack/quick-clock.ts';
 import type { Answer, Received } from '../../../test/openstack/scripted-server.ts';
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
-import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { collect } from '../collect.ts';
 import { openLoadBalancing } from './open.ts';
 import type { LoadBalancerSpec } from './specs.ts';
@@ -76,18 +76,10 @@ class MitakaNeutron {
   }
 }
 
-/** Pauses pass a hundred times as fast, so that the many waits of this service take no time. */
-const quickClock: Clock = {
-  ...systemClock,
-  timer: (delayMs, callback) => systemClock.timer(delayMs / 100, callback),
-};
-
 function startMitaka(neutron: MitakaNeutron) {
   return startMinimalCloud(neutron.answer, {
     config: (url) => ({ endpoints: { network: `${url}/network` } }),
-    clock: quickClock,
-    deadlineMs: 6_000_000,
-    attemptDeadlineMs: 3_000_000,
+    ...quickPauses,
   });
 }
 

@@ -13,9 +13,14 @@ export async function openLoadBalancing(
 ): Promise<LoadBalancing> {
   if (await session.offers('load-balancer', call)) {
     const client = session.service('load-balancer');
-    return new Octavia(session, await client.versions(parseOctaviaVersions, call));
+    const minor = await session.memo.get('octavia-version', () =>
+      client.versions(parseOctaviaVersions, call),
+    );
+    return new Octavia(session, minor);
   }
-  const extensions = await new Neutron(session).extensions(call);
+  const extensions = await session.memo.get('neutron-extensions', () =>
+    new Neutron(session).extensions(call),
+  );
   if (extensions.some(({ alias }) => alias === 'lbaasv2')) {
     return new LbaasV2(session);
   }

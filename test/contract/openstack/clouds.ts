@@ -5,6 +5,7 @@ import { cloudConfigFrom, type CloudSettings } from '../../../src/openstack/conf
 import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { quickPauses } from '../../openstack/quick-clock.ts';
 import { isAvailable } from '../../services/missing.ts';
 import {
   prepareOpenStack,
@@ -36,7 +37,7 @@ const cloudsUnderTest: readonly CloudUnderTest[] = [
   {
     name: 'the embedded cloud',
     isAvailable: async () => true,
-    start: startEmbedded,
+    start: (options) => startEmbedded(options),
   },
   {
     name: 'real Keystone, Neutron and Octavia',
@@ -45,9 +46,20 @@ const cloudsUnderTest: readonly CloudUnderTest[] = [
   },
 ];
 
-async function startEmbedded(options: OpenStackOptions): Promise<RunningCloud> {
+/** LBaaS v2 on Neutron's address. Nobody can install a Mitaka any more, so the embedded one stands in. */
+export const mitaka: CloudUnderTest = {
+  name: 'the embedded cloud as of Mitaka',
+  isAvailable: async () => true,
+  start: (options) => startEmbedded(options, 'lbaas-v2'),
+};
+
+async function startEmbedded(
+  options: OpenStackOptions,
+  loadBalancing: 'octavia' | 'lbaas-v2' = 'octavia',
+): Promise<RunningCloud> {
   const { tokenLifetimeSeconds, pageSize, populatedCreateDefect } = options;
   const cloud = await startEmbeddedOpenStack({
+    loadBalancing,
     ...(tokenLifetimeSeconds === undefined ? {} : { tokenLifetimeMs: tokenLifetimeSeconds * 1000 }),
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(populatedCreateDefect === undefined ? {} : { populatedCreateDefect }),
@@ -64,6 +76,11 @@ export class TestCloud {
 
   constructor(running: RunningCloud) {
     this.running = running;
+  }
+
+  /** Options for a client that waits a lot: briefly, where the cloud needs no time for its work. */
+  get pauses(): Partial<CloudOptions> {
+    return this.running.holdProvisioning === undefined ? {} : quickPauses;
   }
 
   /** The words of clouds.yaml for an account, changed as the test wants; undefined leaves one out. */
@@ -101,14 +118,15 @@ export class TestCloud {
   }
 }
 
-/** Runs the same tests over every cloud that there is. Each file gets a cloud of its own. */
+/** Runs the same tests over every cloud that there is, and the others. Each file gets a cloud of its own. */
 export async function describeEveryCloud(
   what: string,
   options: OpenStackOptions,
   tests: (cloud: () => TestCloud) => void,
+  others: readonly CloudUnderTest[] = [],
 ): Promise<void> {
   const only = process.env['CAUSEWAY_CLOUD'];
-  for (const candidate of cloudsUnderTest) {
+  for (const candidate of [...cloudsUnderTest, ...others]) {
     if (only !== undefined && !candidate.name.includes(only)) continue;
     const available = await candidate.isAvailable();
     describe.skipIf(!available)(`${what} on ${candidate.name}`, () => {

@@ -32,12 +32,11 @@ export async function setStage(cloud: TestCloud): Promise<Stage> {
   const octaviaUrl = urlOf('load-balancer');
   // LBaaS v2 lives on Neutron's address.
   const loadBalancer = octaviaUrl === undefined ? network : await startFaultProxy(octaviaUrl);
-  const session = cloud
-    .open('demo', {
-      network_endpoint_override: network.url,
-      load_balancer_endpoint_override: octaviaUrl === undefined ? undefined : loadBalancer.url,
-    })
-    .session();
+  const overrides = {
+    network_endpoint_override: network.url,
+    load_balancer_endpoint_override: octaviaUrl === undefined ? undefined : loadBalancer.url,
+  };
+  const session = cloud.open('demo', overrides, cloud.pauses).session();
   const neutron = new Neutron(session);
   const balancing = await openLoadBalancing(session, call);
   const { waiter } = balancing;

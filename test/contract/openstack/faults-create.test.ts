@@ -3,7 +3,7 @@ import { parseAddress } from '../../../src/domain/address.ts';
 import { parsePrefix } from '../../../src/domain/prefix.ts';
 import type { CreateOptions } from '../../../src/openstack/call.ts';
 import { collect } from '../../../src/openstack/collect.ts';
-import { describeEveryCloud, uniqueName } from './clouds.ts';
+import { describeEveryCloud, mitaka, uniqueName } from './clouds.ts';
 import { newListener, newPool, portFor, setStage, type Stage } from './fault-stage.ts';
 
 const call = { signal: new AbortController().signal };
@@ -149,59 +149,64 @@ const balancingCreations: Record<string, Creation> = {
   },
 };
 
-await describeEveryCloud('Writes that are cut off', {}, (cloud) => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await setStage(cloud());
-  });
-  afterAll(async () => {
-    await stage?.close();
-  });
-  const settle = async (service: Creation['service']) => {
-    if (service === 'loadBalancer') await stage.waiter.settled(stage.balancerId, call);
-  };
-
-  it.each(['before', 'after'] as const)(
-    'creating ports in bulk %s the service commits',
-    async (fault) => {
-      const name = uniqueName('bulk');
-      const specs = ['a', 'b', 'c'].map((suffix) => ({
-        name: `${name}-${suffix}`,
-        networkId: stage.networkId,
-      }));
-      stage.network.arm('POST', fault);
-      const made = await stage.neutron.ports.createMany(specs, { ...call, ...byName });
-      expect(stage.network.hasStruck()).toBe(true);
-      expect(made.map((one) => one.name)).toEqual(specs.map((one) => one.name));
-      for (const { name: unique } of specs) {
-        expect(await collect(stage.neutron.ports.list({ name: unique }, call))).toHaveLength(1);
-      }
-    },
-  );
-
-  const creations = Object.entries({ ...neutronCreations, ...balancingCreations });
-  describe.each(creations)('creating a %s', (_kind, { service, prepare, create, present }) => {
-    it.each(['before', 'after'] as const)('%s the service commits', async (fault) => {
-      const unique = uniqueName('cut');
-      const name = (await prepare?.(stage, unique)) ?? unique;
-      stage[service].arm('POST', fault);
-      const made = await create(stage, name, call);
-      expect(stage[service].hasStruck()).toBe(true);
-      const there = await collect(present(stage, name));
-      expect(there.map(({ id }) => id)).toEqual([made.id]);
-      await settle(service);
+await describeEveryCloud(
+  'Writes that are cut off',
+  {},
+  (cloud) => {
+    let stage: Stage;
+    beforeAll(async () => {
+      stage = await setStage(cloud());
     });
-
-    it('by a process that ends, and the next one tries again', async () => {
-      const unique = uniqueName('dies');
-      const name = (await prepare?.(stage, unique)) ?? unique;
-      const dying = new AbortController();
-      stage[service].arm('POST', 'after', () => dying.abort());
-      await expect(create(stage, name, { signal: dying.signal })).rejects.toBeDefined();
-      const made = await create(stage, name, { ...call, mayExist: true });
-      const there = await collect(present(stage, name));
-      expect(there.map(({ id }) => id)).toEqual([made.id]);
-      await settle(service);
+    afterAll(async () => {
+      await stage?.close();
     });
-  });
-});
+    const settle = async (service: Creation['service']) => {
+      if (service === 'loadBalancer') await stage.waiter.settled(stage.balancerId, call);
+    };
+
+    it.each(['before', 'after'] as const)(
+      'creating ports in bulk %s the service commits',
+      async (fault) => {
+        const name = uniqueName('bulk');
+        const specs = ['a', 'b', 'c'].map((suffix) => ({
+          name: `${name}-${suffix}`,
+          networkId: stage.networkId,
+        }));
+        stage.network.arm('POST', fault);
+        const made = await stage.neutron.ports.createMany(specs, { ...call, ...byName });
+        expect(stage.network.hasStruck()).toBe(true);
+        expect(made.map((one) => one.name)).toEqual(specs.map((one) => one.name));
+        for (const { name: unique } of specs) {
+          expect(await collect(stage.neutron.ports.list({ name: unique }, call))).toHaveLength(1);
+        }
+      },
+    );
+
+    const creations = Object.entries({ ...neutronCreations, ...balancingCreations });
+    describe.each(creations)('creating a %s', (_kind, { service, prepare, create, present }) => {
+      it.each(['before', 'after'] as const)('%s the service commits', async (fault) => {
+        const unique = uniqueName('cut');
+        const name = (await prepare?.(stage, unique)) ?? unique;
+        stage[service].arm('POST', fault);
+        const made = await create(stage, name, call);
+        expect(stage[service].hasStruck()).toBe(true);
+        const there = await collect(present(stage, name));
+        expect(there.map(({ id }) => id)).toEqual([made.id]);
+        await settle(service);
+      });
+
+      it('by a process that ends, and the next one tries again', async () => {
+        const unique = uniqueName('dies');
+        const name = (await prepare?.(stage, unique)) ?? unique;
+        const dying = new AbortController();
+        stage[service].arm('POST', 'after', () => dying.abort());
+        await expect(create(stage, name, { signal: dying.signal })).rejects.toBeDefined();
+        const made = await create(stage, name, { ...call, mayExist: true });
+        const there = await collect(present(stage, name));
+        expect(there.map(({ id }) => id)).toEqual([made.id]);
+        await settle(service);
+      });
+    });
+  },
+  [mitaka],
+);

@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { collect } from './collect.ts';
+import { OpenStackError } from './error.ts';
+import { everyPage } from './pages.ts';
+
+const gone = new OpenStackError('not-found', 'no such marker', {
+  service: 'network',
+  outcome: 'refused',
+  status: 404,
+});
+
+/** A list in pages, from which objects disappear between two requests. */
+function listWithDeletions(ids: readonly string[], size: number, deletions: readonly number[]) {
+  let rest = [...ids];
+  let requests = 0;
+  const fetchPage = (query: URLSearchParams) => {
+    const deleted = deletions[requests];
+    requests += 1;
+    if (deleted !== undefined) rest = rest.filter((_, index) => index !== deleted);
+    const marker = query.get('marker');
+    const start = marker === null ? 0 : rest.indexOf(marker) + 1;
+    if (marker !== null && start === 0) return Promise.reject(gone);
+    const items = rest.slice(start, start + size).map((id) => ({ id }));
+    const last = items.at(-1);
+    const isLast = start + size >= rest.length || last === undefined;
+    const next = isLast ? undefined : new URLSearchParams({ marker: last.id });
+    return Promise.resolve({ items, next });
+  };
+  return { fetchPage, left: () => rest };
+}
+
+it('gives what stays through the listing exactly once, whatever is deleted meanwhile', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 30 }),
+      fc.integer({ min: 1, max: 7 }),
+      // At most three markers can vanish: more and the list gives up, which the next test shows.
+      fc.array(fc.nat(30), { maxLength: 3 }),
+      async (count, size, deletions) => {
+        const ids = Array.from({ length: count }, (_, index) => `id-${index}`);
+        const list = listWithDeletions(ids, size, deletions);
+        const given = (await collect(everyPage(new URLSearchParams(), list.fetchPage))).map(
+          ({ id }) => id,
+        );
+        expect(new Set(given).size).toBe(given.length);
+        expect(given).toEqual(expect.arrayContaining(list.left()));
+        expect(ids).toEqual(expect.arrayContaining(given));
+      },
+    ),
+  );
+});
+
+it('gives up on a list whose markers vanish without end', async () => {
+  const fetchPage = (query: URLSearchParams) =>
+    query.has('marker')
+      ? Promise.reject(gone)
+      : Promise.resolve({ items: [{ id: 'a' }], next: new URLSearchParams({ marker: 'a' }) });
+  await expect(collect(everyPage(new URLSearchParams(), fetchPage))).rejects.toBe(gone);
+});

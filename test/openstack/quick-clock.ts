@@ -1,0 +1,14 @@
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+
+/** Pauses pass many times as fast: for clouds that need no time for their work. */
+const quickClock: Clock = {
+  ...systemClock,
+  timer: (delayMs, callback) => systemClock.timer(delayMs / 50, callback),
+};
+
+/** Options of a cloud whose pauses are short and whose deadlines stay what they are. */
+export const quickPauses = {
+  clock: quickClock,
+  deadlineMs: 3_000_000,
+  attemptDeadlineMs: 1_500_000,
+};
