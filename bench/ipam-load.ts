@@ -5,7 +5,6 @@ import type { Decide } from '../src/ipam/decision.ts';
 import { keys } from '../src/ipam/keys.ts';
 import type { Ledger, Transaction } from '../src/ipam/ledger.ts';
 import { demandSchema, poolSpecSchema } from '../src/ipam/records.ts';
-import { free } from '../src/ipam/release.ts';
 import { reserve } from '../src/ipam/reserve.ts';
 import { setPool, setSite } from '../src/ipam/site-decisions.ts';
 import { systemClock } from '../src/runtime/clock.ts';
@@ -47,11 +46,15 @@ export async function prepareSite(allocator: Allocator, clusters = callers): Pro
   await change(allocator, site, setSite({ site, settings }));
   const pool = poolSpecSchema.parse({ name: 'p', addresses: ['10.0.0.0-10.0.255.255'] });
   await change(allocator, site, setPool({ site, pool }));
-  for (let index = 0; index < clusters; index += 1) {
+  const create = (index: number) => {
     const cluster = `c${index}`;
     const credential = { id: `first-${index}`, hash: 'aa' };
     const request = { site, cluster, id: `id-${index}`, epoch: `epoch-${index}`, credential };
-    await change(allocator, cluster, createCluster({ ...request, controlPlane: undefined }));
+    return change(allocator, cluster, createCluster({ ...request, controlPlane: undefined }));
+  };
+  for (let first = 0; first < clusters; first += 100) {
+    const size = Math.min(100, clusters - first);
+    await Promise.all(Array.from({ length: size }, (_, index) => create(first + index)));
   }
 }
 
@@ -70,18 +73,6 @@ export async function reserveInProcess(allocator: Allocator, caller: number): Pr
 export async function reserveOverHttp(client: IpamClient, caller: number): Promise<void> {
   const params = { site, cluster: `c${caller}` };
   await client.call('reserve', { params, body: { uid: newUid() } }, never);
-}
-
-export async function freeEverything(allocator: Allocator): Promise<void> {
-  const view = allocator.view.site(site);
-  for (const { record } of view?.clusters.values() ?? []) {
-    const held = [...(view?.heldBy(record.epoch).values() ?? [])];
-    for (const { record: address } of held) {
-      const uid = address.owners[0]?.uid ?? '';
-      const request = { site, cluster: record.name, uid, fence: undefined, withdrawn: true };
-      await change(allocator, keys.cluster(site, record.name), free(request));
-    }
-  }
 }
 
 /** Calls done in a second by the callers together, each one after the other, for so long. */

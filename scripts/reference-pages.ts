@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { exitCodeMeanings, exitCodes } from '../src/cli/exit-code.ts';
 import { buildProgram } from '../src/cli/program.ts';
+import { openApiDocument } from '../src/ipam/api/openapi.ts';
 import { settingsOf } from '../src/config/settings.ts';
 import type { MetricDefinition } from '../src/runtime/metrics.ts';
 import { allMetrics, configSchemas } from './reference-sources.ts';
@@ -14,6 +15,7 @@ export function referencePages(): Record<string, string> {
     'command-line.md': commandLinePage(buildProgram()),
     'configuration.md': configurationPage(configSchemas),
     'metrics.md': metricsPage(allMetrics),
+    'ipam-openapi.json': `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   };
 }
 
