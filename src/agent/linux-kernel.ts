@@ -1,10 +1,10 @@
 import type { Driver } from '../nftables/driver.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import { setNames } from '../nftables/names.ts';
+import { Conntrack } from '../nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../nftables/nft-driver.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
-import { forgetConnections, forgetRewrittenConnections } from './connections.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
 import type { KernelSetting } from './http/status.ts';
 import { enforceKernelSettings, readConnections } from './kernel-settings.ts';
@@ -19,11 +19,13 @@ export interface LinuxKernelOptions {
 export class LinuxKernel implements Kernel {
   readonly ruleset: EngineRuleset;
   readonly #driver: Driver;
+  readonly #conntrack: Conntrack;
   #settings: readonly KernelSetting[] = [];
   #connections: { count: number; limit: number } | null = null;
 
-  private constructor(driver: Driver, layout: LayoutSettings) {
+  private constructor(driver: Driver, conntrack: Conntrack, layout: LayoutSettings) {
     this.#driver = driver;
+    this.#conntrack = conntrack;
     this.ruleset = new EngineRuleset(driver, layout);
   }
 
@@ -31,7 +33,7 @@ export class LinuxKernel implements Kernel {
     const { table } = layout;
     const opened =
       driver === 'netlink' ? await NetlinkDriver.open({ table }) : new NftDriver({ table });
-    const kernel = new LinuxKernel(opened, layout);
+    const kernel = new LinuxKernel(opened, await Conntrack.open(), layout);
     await kernel.look();
     return kernel;
   }
@@ -42,12 +44,12 @@ export class LinuxKernel implements Kernel {
     this.#connections = await readConnections();
   }
 
-  forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
-    return forgetConnections(removed, signal);
+  async forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
+    await this.#conntrack.forget(removed, signal);
   }
 
-  forgetAllConnections(signal: AbortSignal): Promise<void> {
-    return forgetRewrittenConnections(signal);
+  async forgetAllConnections(signal: AbortSignal): Promise<void> {
+    await this.#conntrack.forgetRewritten(signal);
   }
 
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {
@@ -71,7 +73,8 @@ export class LinuxKernel implements Kernel {
     return this.#connections;
   }
 
-  close(): Promise<void> {
-    return this.#driver.close();
+  async close(): Promise<void> {
+    await this.#conntrack.close();
+    await this.#driver.close();
   }
 }
