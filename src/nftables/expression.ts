@@ -11,7 +11,6 @@ export type Operand =
   | { readonly kind: 'source-port' | 'destination-port' }
   | { readonly kind: 'tcp-flags' }
   | { readonly kind: 'icmp-type' | 'icmpv6-type' }
-  | { readonly kind: 'input-interface' | 'output-interface' }
   | { readonly kind: 'connection-state' | 'connection-status' | 'connection-direction' }
   | HashOperand
   | { readonly kind: 'random'; readonly modulus: number };
@@ -52,7 +51,7 @@ export type Statement =
       /** Bits of the operand to look at; all of them when left out. */
       readonly mask?: number;
       readonly equal: boolean;
-      readonly value: number | string;
+      readonly value: number;
     }
   | {
       readonly kind: 'lookup';

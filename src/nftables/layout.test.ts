@@ -159,6 +159,21 @@ describe('what is refused', () => {
     expect(tracePacket(ruleset, answer, gateway).outcome).toBe('delivered');
   });
 
+  test('not with a reset: what conntrack cannot place is dropped, on both ways', () => {
+    const ruleset = withServices(service());
+    const unplaced = { state: 'invalid' } as const;
+    const request = packet({ tcpFlags: 0x10, connection: unplaced });
+    expect(tracePacket(ruleset, request, gateway).outcome).toBe('dropped');
+    const answer = packet({
+      source: address('10.0.0.2'),
+      destination: address('198.51.100.7'),
+      connection: unplaced,
+    });
+    expect(tracePacket(ruleset, answer, gateway).outcome).toBe('dropped');
+    const passingBy = { ...answer, source: address('203.0.113.9') };
+    expect(tracePacket(ruleset, passingBy, gateway).outcome).toBe('forwarded');
+  });
+
   test('a service without endpoints: rejected, or dropped if it says so', () => {
     const dispatch = { kind: 'slots', endpoints: [] } as const;
     const rejecting = withServices(service({ dispatch }));

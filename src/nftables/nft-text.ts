@@ -124,9 +124,7 @@ function statementText(statement: Statement): string {
     case 'compare': {
       const operand = operandText(statement.operand);
       const masked = statement.mask === undefined ? operand : `${operand} & ${statement.mask}`;
-      const value =
-        typeof statement.value === 'string' ? `"${statement.value}"` : String(statement.value);
-      return `${masked} ${statement.equal ? '==' : '!='} ${value}`;
+      return `${masked} ${statement.equal ? '==' : '!='} ${statement.value}`;
     }
     case 'lookup':
       return `${keyText(statement.key)} ${statement.present ? '' : '!= '}@${checkedName(statement.set)}`;
@@ -198,8 +196,6 @@ const plainOperands = {
   'tcp-flags': 'tcp flags',
   'icmp-type': 'icmp type',
   'icmpv6-type': 'icmpv6 type',
-  'input-interface': 'iifname',
-  'output-interface': 'oifname',
   'connection-state': 'ct state',
   'connection-status': 'ct status',
   'connection-direction': 'ct direction',

@@ -29,7 +29,7 @@ export const originalTarget = (family: Family): Operand[] => [
   { kind: 'original-destination-port' },
 ];
 
-export const equals = (operand: Operand, value: number | string): Statement => ({
+export const equals = (operand: Operand, value: number): Statement => ({
   kind: 'compare',
   operand,
   equal: true,
@@ -73,6 +73,15 @@ export const isUnderWay: Statement = {
   kind: 'compare',
   operand: { kind: 'connection-state' },
   mask: 0x6,
+  equal: false,
+  value: 0,
+};
+
+/** Conntrack cannot place the packet, so nothing was rewritten in it. */
+export const isInvalid: Statement = {
+  kind: 'compare',
+  operand: { kind: 'connection-state' },
+  mask: 0x1,
   equal: false,
   value: 0,
 };

@@ -228,7 +228,7 @@ class Tracer {
     for (const operand of operands) {
       const value = evaluate(operand, this.#packet, this.#random);
       if (value === undefined) return undefined;
-      key.push(value as Field);
+      key.push(value);
     }
     return key;
   }

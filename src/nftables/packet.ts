@@ -14,8 +14,6 @@ export interface Packet {
   /** A plain SYN when left out. */
   readonly tcpFlags?: number;
   readonly icmpType?: number;
-  readonly inputInterface?: string;
-  readonly outputInterface?: string;
   readonly connection: Connection;
 }
 
@@ -36,7 +34,7 @@ export function evaluate(
   operand: Operand,
   packet: Packet,
   random: () => number,
-): Field | string | undefined {
+): Field | undefined {
   const { connection } = packet;
   switch (operand.kind) {
     case 'source':
@@ -75,7 +73,7 @@ type PlainKind = Exclude<
   | 'connection-direction'
 >;
 
-function plainOperand(kind: PlainKind, packet: Packet): number | string | undefined {
+function plainOperand(kind: PlainKind, packet: Packet): number | undefined {
   switch (kind) {
     case 'protocol':
       return packet.protocol;
@@ -91,10 +89,6 @@ function plainOperand(kind: PlainKind, packet: Packet): number | string | undefi
       return packet.protocol === 1 ? packet.icmpType : undefined;
     case 'icmpv6-type':
       return packet.protocol === 58 ? packet.icmpType : undefined;
-    case 'input-interface':
-      return packet.inputInterface;
-    case 'output-interface':
-      return packet.outputInterface;
     default:
       return kind satisfies never;
   }

@@ -12,6 +12,7 @@ import {
   isDestinationRewritten,
   isFamily,
   isIn,
+  isInvalid,
   isNotPlainSyn,
   isReply,
   isUnderWay,
@@ -228,6 +229,10 @@ function filterChains(settings: LayoutSettings): Chain[] {
     ),
     rule(equals(protocol, vrrp), drop),
   ];
+  // A server's packet that was not rewritten would reach the client from a stranger: it would be reset.
+  const unplaced = families.map((family) =>
+    rule(isInvalid, isFamily(family), isIn([source(family)], setNames.localSources(family)), drop),
+  );
   const pods = families.map((family) =>
     rule(isDestinationRewritten, isFamily(family), {
       kind: 'dispatch',
@@ -244,7 +249,7 @@ function filterChains(settings: LayoutSettings): Chain[] {
     {
       name: chainNames.filterForward,
       base: filter('forward'),
-      rules: [underWay, ...pods, ...virtual],
+      rules: [underWay, ...unplaced, ...pods, ...virtual],
     },
     { name: chainNames.filterOutput, base: filter('output'), rules: [underWay, ...virtual] },
   ];
@@ -254,7 +259,11 @@ function filterChains(settings: LayoutSettings): Chain[] {
 const icmpTypes = [8, 3, 11, 12];
 const icmpv6Types = [128, 1, 2, 3, 4, 135, 136];
 
-/** What reaches a virtual address without having been sent on: little is let in, the rest refused. */
+/**
+ * What reaches a virtual address without having been sent on: little is let in, the rest refused. A
+ * packet that conntrack cannot place may belong to a running connection; a reset would end it, so it
+ * is dropped and the other side sends it again.
+ */
 function addressChains(): Chain[] {
   const routed = families.map((family) =>
     rule(isFamily(family), isIn(target(family), setNames.routed(family)), accept),
@@ -268,7 +277,14 @@ function addressChains(): Chain[] {
   return [
     {
       name: chainNames.virtualAddress,
-      rules: [rule(isReply, accept), ...icmp, ...icmpv6, ...routed, rule(goto(chainNames.refuse))],
+      rules: [
+        rule(isInvalid, drop),
+        rule(isReply, accept),
+        ...icmp,
+        ...icmpv6,
+        ...routed,
+        rule(goto(chainNames.refuse)),
+      ],
     },
     {
       name: chainNames.refuse,

@@ -1,7 +1,6 @@
 /** Numbers of linux/netlink.h, linux/netfilter/nfnetlink.h and nf_tables.h, by the names we use for them. */
 
 export const netlinkRequest = 0x1;
-export const netlinkMulti = 0x2;
 export const netlinkAck = 0x4;
 export const netlinkDump = 0x300;
 export const netlinkDumpInterrupted = 0x10;
@@ -11,7 +10,6 @@ export const netlinkAppend = 0x800;
 /** On an error message: what follows the header is attributes that explain it. */
 export const netlinkAckAttributes = 0x200;
 
-export const messageNoop = 1;
 export const messageError = 2;
 export const messageDone = 3;
 export const batchBegin = 16;

@@ -36,7 +36,7 @@ interface Load {
   write(register: number): void;
 }
 
-const metaKeys = { inputInterface: 6, outputInterface: 7, family: 15, protocol: 16 } as const;
+const metaKeys = { family: 15, protocol: 16 } as const;
 const connectionKeys = {
   state: 0,
   direction: 1,
@@ -47,7 +47,6 @@ const connectionKeys = {
 } as const;
 const networkHeader = 1;
 const transportHeader = 2;
-const interfaceNameLength = 16;
 
 class RuleEncoder {
   readonly #writer: MessageWriter;
@@ -129,8 +128,7 @@ class RuleEncoder {
     this.#expression('cmp', (w) => {
       w.u32(1, firstRegister);
       w.u32(2, equal ? 0 : 1);
-      const bytes =
-        typeof value === 'string' ? nameBytes(value) : numberBytes(operand, value, load.size);
+      const bytes = numberBytes(operand, value, load.size);
       w.nest(3, () => w.bytesAttribute(dataAttribute.value, bytes));
     });
   }
@@ -216,10 +214,6 @@ class RuleEncoder {
         return this.#meta(metaKeys.protocol, 1);
       case 'family':
         return this.#meta(metaKeys.family, 1);
-      case 'input-interface':
-        return this.#meta(metaKeys.inputInterface, interfaceNameLength);
-      case 'output-interface':
-        return this.#meta(metaKeys.outputInterface, interfaceNameLength);
       case 'connection-state':
         return this.#connection(connectionKeys.state, 4);
       case 'connection-status':
@@ -315,11 +309,5 @@ function numberBytes(operand: Operand, value: number, size: number): Uint8Array 
   } else {
     bytes.writeUIntBE(value, 0, size);
   }
-  return bytes;
-}
-
-function nameBytes(name: string): Uint8Array {
-  const bytes = Buffer.alloc(interfaceNameLength);
-  bytes.write(name, 0, interfaceNameLength - 1);
   return bytes;
 }

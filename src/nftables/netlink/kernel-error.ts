@@ -48,7 +48,7 @@ const errnoWords: Readonly<Record<number, string>> = {
   95: 'is not supported by this kernel',
 };
 
-export const errnoRestart = 85;
+const errnoRestart = 85;
 const conflicts = new Set([2, 16, 17, errnoRestart]);
 const exhaustions = new Set([12, 23, 28]);
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseAddress as address } from '../../../src/domain/address.ts';
+import { addressFromInteger, parseAddress as address } from '../../../src/domain/address.ts';
 import { diff, replacement } from '../../../src/nftables/diff.ts';
 import type { Driver } from '../../../src/nftables/driver.ts';
 import { buildRuleset, Layout } from '../../../src/nftables/layout.ts';
@@ -128,6 +128,27 @@ describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
     await expect(failure).rejects.toBeInstanceOf(TransactionError);
     await expect(failure).rejects.toMatchObject({ code: 'conflict', element: doubled });
     expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
+  });
+
+  test('takes a large transaction as a whole, or nothing of it', async () => {
+    const wanted = buildRuleset(everything(table));
+    await driver.apply(diff(undefined, wanted));
+    const many = Array.from({ length: 20_000 }, (_, index) => ({
+      key: [addressFromInteger(0x64000000n + BigInt(index), 4)],
+    }));
+    const last = { key: [address('192.0.2.3')] };
+    const failure = driver.apply({
+      table,
+      operations: [{ op: 'add-elements', set: addresses, elements: [...many, last] }],
+    });
+    await expect(failure).rejects.toMatchObject({ element: last });
+    expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
+    await driver.apply({
+      table,
+      operations: [{ op: 'add-elements', set: addresses, elements: many }],
+    });
+    const present = await driver.read();
+    expect(present?.sets.get('addresses4')?.elements.size).toBeGreaterThan(20_000);
   });
 
   test('names an element that cannot be removed', async () => {

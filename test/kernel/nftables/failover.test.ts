@@ -55,6 +55,20 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
     expect(up.map(({ text, error }) => error ?? text)).toEqual(up.map(() => String(whole)));
   });
 
+  test('keep quiet about packets they cannot place, so that the connection lives on elsewhere', async () => {
+    await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
+    await second.setting('net.netfilter.nf_conntrack_tcp_loose', 0);
+    const downloads = await lab.begin(lab.client, ...transfers(55_000, 5, `download ${chunks}`));
+    const uploads = await lab.begin(lab.client, ...transfers(55_100, 5, `upload ${chunks}`));
+    await move(first, second);
+    await move(second, first);
+    const down = await downloads.answers;
+    const up = await uploads.answers;
+    await second.setting('net.netfilter.nf_conntrack_tcp_loose', 1);
+    expect(down.map(({ bytes, error }) => error ?? bytes)).toEqual(down.map(() => whole));
+    expect(up.map(({ text, error }) => error ?? text)).toEqual(up.map(() => String(whole)));
+  });
+
   test('accept an endpoint behind two ports, and serve both', async () => {
     await programBoth(
       service({ dispatch: endpoints(1, 2) }),
