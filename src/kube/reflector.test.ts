@@ -80,7 +80,7 @@ describe('Reflector', () => {
     await it.news();
     it.api.revision = 500;
     it.api.bookmark();
-    await settled();
+    await it.clock.advance(2_000);
     it.api.endWatches();
     it.api.put('services', service('c'));
     expect(await it.news()).toEqual(['added default/c']);
@@ -283,6 +283,34 @@ describe('Reflector', () => {
     await it.clock.advance(60_000);
     expect(it.watchRequests().length).toBeLessThan(12);
     await it.stop();
+  });
+
+  it('does not hammer a server that gives one event with each watch, and then ends or expires it', async () => {
+    for (const end of ['end', 'expire']) {
+      const it = setUp(two);
+      await it.news();
+      let version = 1_000;
+      const gone = eventLine('ERROR', { kind: 'Status', code: 410 } as object);
+      it.api.fault = ({ path }) => {
+        if (!path.includes('watch=true')) return undefined;
+        version += 1;
+        it.api.revision = version;
+        const metadata = {
+          resourceVersion: String(version),
+          annotations: { 'k8s.io/initial-events-end': 'true' },
+        };
+        const text = eventLine('BOOKMARK', { metadata }) + (end === 'end' ? '' : gone);
+        return {
+          status: 200,
+          headers: {},
+          body: ReadableStream.from([new TextEncoder().encode(text)]),
+        };
+      };
+      it.api.endWatches();
+      await it.clock.advance(10_000);
+      expect(it.watchRequests().length).toBeLessThan(60);
+      await it.stop();
+    }
   });
 
   it('does not list in a tight loop when history is gone again and again', async () => {

@@ -49,7 +49,7 @@ const watchSeconds = { least: 300, spread: 300 };
 const initialSilenceMs = 10_000;
 /** Servers send a bookmark each minute; with half a minute more, silence means a dead connection. */
 const watchSilenceMs = 90_000;
-/** Less than this, and a watch that brought nothing counts as failed. */
+/** A watch that ends sooner counts as failed, and a list that is lost sooner is not fetched again at once. */
 const shortestWatchMs = 1_000;
 const longestRetryAfterMs = 300_000;
 
@@ -72,6 +72,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
   /** When we last stopped following, or were made. */
   #followedUntil: number;
   #watchingSince = 0;
+  #loadedAt = Number.NEGATIVE_INFINITY;
   #lastError: CausewayError | undefined;
   #hasProgressed = false;
   /** In a row, without an event in between. */
@@ -114,27 +115,26 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
 
   /** One list and watch, or one watch. Answers with the delay before the next: 0 after a normal end. */
   async #pass(signal: AbortSignal): Promise<number> {
-    const { random = systemRandom } = this.#options;
     this.#hasProgressed = false;
     let error: CausewayError;
     try {
       await this.#listAndWatch(signal);
       this.#count('closed');
-      if (this.#wasOfUse()) {
+      if (this.#hasLasted()) {
         this.#failures = 0;
         return 0;
       }
-      error = new KubeError('unavailable', 'the server ends each watch at once');
+      error = new KubeError('unavailable', 'the server ended the watch as soon as it had begun');
     } catch (thrown) {
       if (signal.aborted) return 0;
       error = CausewayError.from(thrown);
       this.#count(reasonOf(error));
     }
-    this.#failures = this.#wasOfUse() ? 1 : this.#failures + 1;
+    this.#failures = this.#hasProgressed || this.#hasLasted() ? 1 : this.#failures + 1;
     this.#lastError = error;
+    const delayMs = this.#delayAfter(error);
     if (isGone(error)) this.#resourceVersion = undefined;
     else this.#mustCheckHistory = true;
-    const delayMs = delayAfter(error, this.#failures, random);
     this.#log.warn({ error, failures: this.#failures, delayMs }, 'the watch was interrupted');
     return delayMs;
   }
@@ -259,6 +259,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     const { store, clock } = this.#options;
     await store.replace(found, startWork(clock));
     this.#resourceVersion = version;
+    this.#loadedAt = clock.monotonic();
     this.#measure();
   }
 
@@ -287,13 +288,19 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     if (!isOlder) this.#resourceVersion = version;
   }
 
-  /** Whether the watch that just ended brought something, or at least stood for a while. */
-  #wasOfUse(): boolean {
+  #hasLasted(): boolean {
     const { clock } = this.#options;
-    const isOpen = this.#state === 'watching';
-    return (
-      this.#hasProgressed || (isOpen && clock.monotonic() - this.#watchingSince >= shortestWatchMs)
-    );
+    return this.#state === 'watching' && clock.monotonic() - this.#watchingSince >= shortestWatchMs;
+  }
+
+  #delayAfter(error: CausewayError): number {
+    const { clock, random = systemRandom } = this.#options;
+    // History that is gone stays gone: list at once, unless that is what we did just now.
+    const isLongLoaded = clock.monotonic() - this.#loadedAt >= shortestWatchMs;
+    if (isGone(error) && this.#resourceVersion !== undefined && isLongLoaded) return 0;
+    const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
+    const own = backoffDelay(backoff, this.#failures, random);
+    return Math.max(own, Math.min(asked, longestRetryAfterMs));
   }
 
   #measure(): void {
@@ -322,13 +329,6 @@ function reasonOf(error: CausewayError): string {
   if (error.code === 'gone') return 'gone';
   if (error instanceof KubeError && error.status === 429) return 'throttled';
   return error.code === 'timeout' ? 'silent' : 'failed';
-}
-
-function delayAfter(error: CausewayError, failures: number, random: Random): number {
-  // History that is gone stays gone: list at once, but not in a tight loop.
-  if (isGone(error) && failures === 1) return 0;
-  const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.max(backoffDelay(backoff, failures, random), Math.min(asked, longestRetryAfterMs));
 }
 
 /** Servers before 1.32 refuse streamed lists, or do not know them and never say that the list is complete. */
