@@ -83,6 +83,10 @@ export interface ResourceDefinition {
   readonly createsOnUpdate?: boolean;
   /** Whether an update has to name the resourceVersion it is based on: custom resources, Leases. */
   readonly requiresVersionOnUpdate?: boolean;
+  /** Whether all objects can be deleted in one request; Namespaces go one by one. */
+  readonly deletesCollections?: boolean;
+  /** Subresources beside status and scale, with their verbs. */
+  readonly moreSubresources?: Readonly<Record<string, readonly string[]>>;
   /** Whether a deletion is answered with the object: Pods, Services, ServiceAccounts. Else a Status. */
   readonly returnsDeleted?: boolean;
   /** Whether something beside `metadata.finalizers` keeps a deleted object: `spec.finalizers`. */

@@ -10,6 +10,7 @@ import { patchScenarios } from './scenarios/patches.ts';
 import { serviceScenarios } from './scenarios/services.ts';
 import { workloadScenarios } from './scenarios/workloads.ts';
 import { type ServerUnderTest, startEmbeddedServer, startRealServer } from './server-under-test.ts';
+import { announced } from './announced.ts';
 import { define } from './define.ts';
 import { transcribe } from './transcript.ts';
 
@@ -48,6 +49,15 @@ describe.runIf(await isAvailable(prepareKubernetes))(
       const expected = await transcribe(real, steps(namespace));
       const actual = await transcribe(embedded, steps(namespace));
       for (const [index, answer] of expected.entries()) expect.soft(actual[index]).toEqual(answer);
+    });
+
+    test('what is served is announced as by a real server, in both forms', async () => {
+      const expected = await announced(real);
+      const actual = await announced(embedded);
+      expect(actual.groups).toEqual(expected.groups.filter((name) => actual.groups.includes(name)));
+      for (const [name, resource] of actual.resources) {
+        expect.soft(resource, name).toEqual(expected.resources.get(name));
+      }
     });
   },
 );

@@ -34,18 +34,39 @@ interface Kind {
 interface SubresourceEntry {
   readonly name: string;
   readonly kind: Kind;
+  readonly verbs: readonly string[];
 }
+
+/** Clients take the first group that has a name they look for, so the order of groups has a meaning. */
+const groupOrder = [
+  'apps',
+  'events.k8s.io',
+  'autoscaling',
+  'networking.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'apiextensions.k8s.io',
+  'coordination.k8s.io',
+  'discovery.k8s.io',
+];
 
 function subresourcesOf({ definition, isCustom }: ServedResource): SubresourceEntry[] {
   const { group, version, kind } = definition;
-  const entries = [
-    ...(definition.scale === undefined ? [] : [{ name: 'scale', kind: scaleKind }]),
-    ...(definition.statusSubresource ? [{ name: 'status', kind: { group, version, kind } }] : []),
+  const own = { group, version, kind };
+  const more = Object.entries(definition.moreSubresources ?? {});
+  const entries: SubresourceEntry[] = [
+    ...more.map(([name, verbs]) => ({ name, kind: own, verbs })),
+    ...(definition.scale === undefined
+      ? []
+      : [{ name: 'scale', kind: scaleKind, verbs: subresourceVerbs }]),
+    ...(definition.statusSubresource
+      ? [{ name: 'status', kind: own, verbs: subresourceVerbs }]
+      : []),
   ];
   return isCustom ? entries.reverse() : entries;
 }
 
-/** The versions of each group, the preferred one first, in the order in which they are served. */
+/** The versions of each group, the preferred one first. */
 function versionsByGroup(served: readonly ServedResource[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const { definition } of served) {
@@ -53,7 +74,8 @@ function versionsByGroup(served: readonly ServedResource[]): Map<string, string[
     if (!versions.includes(definition.version)) versions.push(definition.version);
     groups.set(definition.group, versions);
   }
-  return groups;
+  const rank = (group: string) => (groupOrder.includes(group) ? groupOrder.indexOf(group) : 99);
+  return new Map([...groups].sort(([a], [b]) => rank(a) - rank(b)));
 }
 
 const servedAt = (served: readonly ServedResource[], group: string, version: string) =>
@@ -61,7 +83,12 @@ const servedAt = (served: readonly ServedResource[], group: string, version: str
     .filter(({ definition }) => definition.group === group && definition.version === version)
     .sort((a, b) => (a.definition.plural < b.definition.plural ? -1 : 1));
 
-const verbsOf = ({ isCustom }: ServedResource) => (isCustom ? customVerbs : allVerbs);
+function verbsOf({ definition, isCustom }: ServedResource): readonly string[] {
+  const verbs = isCustom ? customVerbs : allVerbs;
+  return definition.deletesCollections === false
+    ? verbs.filter((verb) => verb !== 'deletecollection')
+    : verbs;
+}
 
 /** `/api` and `/apis` in one document each, as current clients ask for them. */
 export function aggregatedDiscovery(served: readonly ServedResource[], core: boolean): object {
@@ -71,7 +98,7 @@ export function aggregatedDiscovery(served: readonly ServedResource[], core: boo
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
     items: groups.map(([group, versions]) => ({
-      metadata: { ...(core ? {} : { name: group }), creationTimestamp: null },
+      metadata: core ? {} : { name: group },
       versions: versions.map((version) => ({
         version,
         resources: servedAt(served, group, version).map(aggregatedResource),
@@ -83,11 +110,15 @@ export function aggregatedDiscovery(served: readonly ServedResource[], core: boo
 
 function aggregatedResource(served: ServedResource): object {
   const { definition } = served;
-  const { group, version, kind } = definition;
   const subresources = subresourcesOf(served);
+  // Built-in kinds leave out a group and version that are those of the document.
+  const responseKind = ({ group, version, kind }: Kind) =>
+    group === definition.group && !served.isCustom
+      ? { group: '', version: '', kind }
+      : { group, version, kind };
   return {
     resource: definition.plural,
-    responseKind: { group, version, kind },
+    responseKind: responseKind(definition),
     scope: definition.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: definition.singular,
     verbs: verbsOf(served),
@@ -98,8 +129,8 @@ function aggregatedResource(served: ServedResource): object {
       : {
           subresources: subresources.map((subresource) => ({
             subresource: subresource.name,
-            responseKind: subresource.kind,
-            verbs: subresourceVerbs,
+            responseKind: responseKind(subresource.kind),
+            verbs: subresource.verbs,
           })),
         }),
   };
@@ -151,13 +182,13 @@ export function resourceList(
     groupVersion: apiVersionOf({ group, version }),
     resources: members.flatMap((member) => [
       resourceEntry(member),
-      ...subresourcesOf(member).map(({ name, kind }) => ({
+      ...subresourcesOf(member).map(({ name, kind, verbs }) => ({
         name: `${member.definition.plural}/${name}`,
         singularName: '',
         namespaced: member.definition.namespaced,
         ...(kind.group === group ? {} : { group: kind.group, version: kind.version }),
         kind: kind.kind,
-        verbs: subresourceVerbs,
+        verbs,
       })),
     ]),
   };

@@ -1,4 +1,3 @@
-import { groupResource } from '../resource-definition.ts';
 import { ApiError } from '../status.ts';
 import { type Call, methodNotAllowed, type Reply } from './call.ts';
 import { deleteCollection, deleteOne } from './delete-handlers.ts';
@@ -24,6 +23,7 @@ export async function dispatch(call: Call): Promise<Reply> {
       return createObject(call);
     case 'DELETE':
       if (definition.namespaced && path.namespace === undefined) throw methodNotAllowed();
+      if (definition.deletesCollections === false) throw methodNotAllowed();
       return deleteCollection(call);
     default:
       throw methodNotAllowed();
@@ -51,13 +51,12 @@ async function dispatchSubresource(
   method: string,
 ): Promise<Reply> {
   const { definition } = call.served;
-  const isNamespace = groupResource(definition) === 'namespaces';
   if (subresource === 'scale' && definition.scale !== undefined) {
     if (method === 'GET') return getScale(call);
     if (method === 'PUT' || method === 'PATCH') return writeScale(call);
     throw methodNotAllowed();
   }
-  if (subresource === 'finalize' && isNamespace) {
+  if (subresource === 'finalize' && definition.moreSubresources?.['finalize'] !== undefined) {
     if (method === 'PUT') return replaceObject(call, 'finalize');
     throw methodNotAllowed();
   }

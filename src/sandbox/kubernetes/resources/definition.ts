@@ -34,6 +34,8 @@ export interface BuiltIn<T extends KubeObject> {
   readonly keepsStatusOnCreate?: boolean;
   readonly createsOnUpdate?: boolean;
   readonly requiresVersionOnUpdate?: boolean;
+  readonly deletesCollections?: boolean;
+  readonly moreSubresources?: Readonly<Record<string, readonly string[]>>;
   readonly returnsDeleted?: boolean;
   readonly holdsDeletion?: (object: T) => boolean;
   readonly prepareDelete?: (draft: T) => void;
@@ -80,6 +82,8 @@ export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefi
     keepsStatusOnCreate: options.keepsStatusOnCreate ?? false,
     createsOnUpdate: options.createsOnUpdate ?? false,
     requiresVersionOnUpdate: options.requiresVersionOnUpdate ?? false,
+    deletesCollections: options.deletesCollections ?? true,
+    moreSubresources: options.moreSubresources ?? {},
     returnsDeleted: options.returnsDeleted ?? false,
     holdsDeletion: (object) => options.holdsDeletion?.(object as T) ?? false,
     prepareDelete: (draft) => options.prepareDelete?.(draft as T),

@@ -22,6 +22,8 @@ export const namespaces = builtIn<Namespace>({
   shortNames: ['ns'],
   namespaced: false,
   statusSubresource: true,
+  deletesCollections: false,
+  moreSubresources: { finalize: ['update'] },
   nameErrors: dnsLabelErrors,
   columns: [
     nameColumn,
