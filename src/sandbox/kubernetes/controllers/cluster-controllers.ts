@@ -1,4 +1,5 @@
 import { supervise, type Loop } from '../../../runtime/supervisor.ts';
+import { ControlledObjects } from './controlled-objects.ts';
 import { daemonSetController } from './daemon-set-controller.ts';
 import { deploymentController } from './deployment-controller.ts';
 import { endpointSliceController } from './endpoint-slice-controller.ts';
@@ -26,12 +27,14 @@ export async function runClusterControllers(
   options: ClusterControllersOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  const controlled = new ControlledObjects(options.api.store);
+  const workloads = { ...options, controlled };
   const controllers = [
-    deploymentController(options),
-    replicaController(options, 'replicasets.apps', 'ReplicaSet'),
-    replicaController(options, 'replicationcontrollers', 'ReplicationController'),
-    statefulSetController(options),
-    daemonSetController(options),
+    deploymentController(workloads),
+    replicaController(workloads, 'replicasets.apps', 'ReplicaSet'),
+    replicaController(workloads, 'replicationcontrollers', 'ReplicationController'),
+    statefulSetController(workloads),
+    daemonSetController(workloads),
     endpointSliceController(options),
     endpointsController(options),
     garbageCollector(options),
@@ -48,5 +51,9 @@ export async function runClusterControllers(
   );
   const { runner } = options;
   if (runner !== undefined) loops['pod'] = (limited) => runPodController(options, runner, limited);
-  await supervise(signal, loops);
+  try {
+    await supervise(signal, loops);
+  } finally {
+    controlled.close();
+  }
 }

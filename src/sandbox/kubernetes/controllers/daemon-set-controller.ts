@@ -10,16 +10,15 @@ import {
 import { scaledCount } from '../resources/workload.ts';
 import { jsonEqual } from '../schema/json.ts';
 import { ApiError } from '../status.ts';
+import { ownPods, type WorkloadSetting } from './controlled-objects.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { createPod } from './pod-factory.ts';
-import { ownPods } from './replica-set-controller.ts';
 import { chooseNode } from './scheduler.ts';
 import {
   controllerKey,
   keyOf,
   ownKey,
   splitKey,
-  type ControllerSetting,
   type StoreController,
 } from './store-controller.ts';
 import { templateHash } from './template-hash.ts';
@@ -29,7 +28,7 @@ const hashLabel = 'controller-revision-hash';
 const retryDelayMs = 1_000;
 
 /** Keeps one pod on every node that takes it, also on those that are not ready yet. */
-export function daemonSetController(setting: ControllerSetting): StoreController {
+export function daemonSetController(setting: WorkloadSetting): StoreController {
   const sets = new DaemonSets(setting);
   return {
     name: 'daemonset',
@@ -55,10 +54,10 @@ const daemonTolerations = [
 ];
 
 class DaemonSets {
-  readonly #setting: ControllerSetting;
+  readonly #setting: WorkloadSetting;
   readonly #recorder: EventRecorder;
 
-  constructor(setting: ControllerSetting) {
+  constructor(setting: WorkloadSetting) {
     this.#setting = setting;
     this.#recorder = new EventRecorder(setting, 'daemonset-controller');
   }

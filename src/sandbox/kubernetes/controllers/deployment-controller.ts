@@ -4,14 +4,13 @@ import type { Deployment, ReplicaSet } from '../resources/workload-type.ts';
 import { jsonEqual } from '../schema/json.ts';
 import { planPaused, planRollout, rolloutMargins, type Sizes } from './deployment-plan.ts';
 import { deploymentStatus, type DeploymentFacts } from './deployment-status.ts';
+import { ownPods, type WorkloadSetting } from './controlled-objects.ts';
 import { EventRecorder } from './event-recorder.ts';
 import {
   controllerKey,
   controllerReference,
-  isControlledBy,
   ownKey,
   splitKey,
-  type ControllerSetting,
   type StoreController,
 } from './store-controller.ts';
 import { templateHash } from './template-hash.ts';
@@ -24,7 +23,7 @@ const resource = 'replicasets.apps';
 type Progress = DeploymentFacts['progress'];
 
 /** Rolls Deployments out: one ReplicaSet for each version of the template, sized step by step. */
-export function deploymentController(setting: ControllerSetting): StoreController {
+export function deploymentController(setting: WorkloadSetting): StoreController {
   const rollouts = new Rollouts(setting);
   return {
     name: 'deployment',
@@ -38,10 +37,10 @@ export function deploymentController(setting: ControllerSetting): StoreControlle
 }
 
 class Rollouts {
-  readonly #setting: ControllerSetting;
+  readonly #setting: WorkloadSetting;
   readonly #recorder: EventRecorder;
 
-  constructor(setting: ControllerSetting) {
+  constructor(setting: WorkloadSetting) {
     this.#setting = setting;
     this.#recorder = new EventRecorder(setting, 'deployment-controller');
   }
@@ -80,9 +79,8 @@ class Rollouts {
   }
 
   #sets(deployment: Deployment): ReplicaSet[] {
-    return this.#setting.api.store
-      .list(resource, deployment.metadata.namespace)
-      .filter((set) => isControlledBy(set, deployment))
+    return this.#setting.controlled
+      .of(resource, deployment)
       .map((set) => set as ReplicaSet)
       .sort((left, right) => revisionOf(left) - revisionOf(right));
   }
@@ -192,11 +190,7 @@ class Rollouts {
   }
 
   #pods(sets: readonly ReplicaSet[]): Pod[] {
-    const owners = new Set(sets.map(({ metadata }) => metadata.uid));
-    return this.#setting.api.store
-      .list('pods', sets[0]?.metadata.namespace)
-      .filter(({ metadata }) => (metadata.ownerReferences ?? []).some(({ uid }) => owners.has(uid)))
-      .map((pod) => pod as Pod);
+    return sets.flatMap((set) => ownPods(this.#setting, set));
   }
 
   #report(deployment: Deployment, progress: Progress): void {

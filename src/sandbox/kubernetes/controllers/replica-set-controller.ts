@@ -1,5 +1,4 @@
 import { done, retryAfter, type Outcome } from '../../../runtime/controller.ts';
-import type { KubeObject } from '../object.ts';
 import type { GroupResource } from '../resource-definition.ts';
 import { selects, type LabelSelector } from '../resources/label-selector.ts';
 import { isPodFinished, type Pod } from '../resources/pod/pod-type.ts';
@@ -8,17 +7,16 @@ import { jsonEqual } from '../schema/json.ts';
 import { ApiError } from '../status.ts';
 import type { Change } from '../store.ts';
 import { withCondition, withoutCondition } from './condition.ts';
+import { ownPods, type WorkloadSetting } from './controlled-objects.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { createPod } from './pod-factory.ts';
 import { planReplicas, type ReplicaPlan } from './replica-plan.ts';
 import {
   controllerKey,
   controllerReference,
-  isControlledBy,
   keyOf,
   ownKey,
   splitKey,
-  type ControllerSetting,
   type StoreController,
 } from './store-controller.ts';
 import { now } from './timestamp.ts';
@@ -35,7 +33,7 @@ function selectorOf(owner: Replicated): LabelSelector {
 
 /** Keeps as many pods as a ReplicaSet or a ReplicationController asks for. */
 export function replicaController(
-  setting: ControllerSetting,
+  setting: WorkloadSetting,
   resource: GroupResource,
   kind: 'ReplicaSet' | 'ReplicationController',
 ): StoreController {
@@ -48,11 +46,11 @@ export function replicaController(
 }
 
 class Replicas {
-  readonly #setting: ControllerSetting;
+  readonly #setting: WorkloadSetting;
   readonly #resource: GroupResource;
   readonly #recorder: EventRecorder;
 
-  constructor(setting: ControllerSetting, resource: GroupResource, kind: string) {
+  constructor(setting: WorkloadSetting, resource: GroupResource, kind: string) {
     this.#setting = setting;
     this.#resource = resource;
     this.#recorder = new EventRecorder(setting, `${kind.toLowerCase()}-controller`);
@@ -135,7 +133,7 @@ function failureCondition(
 
 /** A pod concerns its controller, or, as long as it has none, whoever selects it. */
 function podKeys(
-  { api }: ControllerSetting,
+  { api }: WorkloadSetting,
   resource: GroupResource,
   kind: string,
 ): (change: Change) => Iterable<string> {
@@ -150,35 +148,34 @@ function podKeys(
   };
 }
 
-export function ownPods({ api }: ControllerSetting, owner: KubeObject): Pod[] {
-  return api.store
-    .list('pods', owner.metadata.namespace)
-    .filter((pod) => isControlledBy(pod, owner))
-    .map((pod) => pod as Pod);
-}
-
 /** Takes over pods that fit and have no controller, lets go of own ones that no longer fit. */
-function claimPods(setting: ControllerSetting, owner: Replicated, selector: LabelSelector): Pod[] {
-  const { api } = setting;
-  const isLeaving = owner.metadata.deletionTimestamp !== undefined;
-  return api.store.list('pods', owner.metadata.namespace).flatMap((object): Pod[] => {
-    const pod = object as Pod;
-    const fits = selects(selector, pod.metadata.labels);
-    const owners = pod.metadata.ownerReferences ?? [];
-    if (isControlledBy(pod, owner)) {
-      if (fits || pod.metadata.deletionTimestamp !== undefined) return [pod];
-      const rest = owners.filter(({ uid }) => uid !== owner.metadata.uid);
-      const draft = structuredClone(pod);
-      draft.metadata.ownerReferences = rest;
-      api.update('pods', draft);
-      return [];
-    }
-    const isFree = owners.every(({ controller }) => controller !== true);
-    const isGone = pod.metadata.deletionTimestamp !== undefined || isPodFinished(pod);
-    if (!fits || !isFree || isGone || isLeaving) return [];
+function claimPods(setting: WorkloadSetting, owner: Replicated, selector: LabelSelector): Pod[] {
+  const { api, controlled } = setting;
+  const kept = ownPods(setting, owner).filter((pod) => {
+    if (selects(selector, pod.metadata.labels)) return true;
+    if (pod.metadata.deletionTimestamp !== undefined) return true;
     const draft = structuredClone(pod);
-    draft.metadata.ownerReferences = [...owners, controllerReference(owner)];
+    const owners = draft.metadata.ownerReferences ?? [];
+    draft.metadata.ownerReferences = owners.filter(({ uid }) => uid !== owner.metadata.uid);
     api.update('pods', draft);
-    return [draft];
+    return false;
   });
+  if (owner.metadata.deletionTimestamp !== undefined) return kept;
+  const adopted = controlled
+    .free('pods', owner.metadata.namespace)
+    .map((pod) => pod as Pod)
+    .filter(
+      (pod) =>
+        selects(selector, pod.metadata.labels) &&
+        pod.metadata.deletionTimestamp === undefined &&
+        !isPodFinished(pod),
+    )
+    .map((pod) => {
+      const draft = structuredClone(pod);
+      const owners = draft.metadata.ownerReferences ?? [];
+      draft.metadata.ownerReferences = [...owners, controllerReference(owner)];
+      api.update('pods', draft);
+      return draft;
+    });
+  return [...kept, ...adopted];
 }

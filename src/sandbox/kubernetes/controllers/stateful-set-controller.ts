@@ -4,9 +4,9 @@ import { isPodReady, type Pod, type PodTemplate } from '../resources/pod/pod-typ
 import type { StatefulSet } from '../resources/workload-type.ts';
 import { jsonEqual } from '../schema/json.ts';
 import { ApiError } from '../status.ts';
+import { ownPods, type WorkloadSetting } from './controlled-objects.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { createPod } from './pod-factory.ts';
-import { ownPods } from './replica-set-controller.ts';
 import {
   isAvailable,
   nextStatefulSetStep,
@@ -16,10 +16,8 @@ import {
 import {
   controllerKey,
   controllerReference,
-  isControlledBy,
   ownKey,
   splitKey,
-  type ControllerSetting,
   type StoreController,
 } from './store-controller.ts';
 import { templateHash } from './template-hash.ts';
@@ -34,7 +32,7 @@ interface Revision extends KubeObject {
 }
 
 /** Gives StatefulSets their pods: numbered, in order, each with a name that stays. */
-export function statefulSetController(setting: ControllerSetting): StoreController {
+export function statefulSetController(setting: WorkloadSetting): StoreController {
   const sets = new StatefulSets(setting);
   return {
     name: 'statefulset',
@@ -44,10 +42,10 @@ export function statefulSetController(setting: ControllerSetting): StoreControll
 }
 
 class StatefulSets {
-  readonly #setting: ControllerSetting;
+  readonly #setting: WorkloadSetting;
   readonly #recorder: EventRecorder;
 
-  constructor(setting: ControllerSetting) {
+  constructor(setting: WorkloadSetting) {
     this.#setting = setting;
     this.#recorder = new EventRecorder(setting, 'statefulset-controller');
   }
@@ -134,9 +132,8 @@ class StatefulSets {
   }
 
   #revisions(set: StatefulSet): Revision[] {
-    return this.#setting.api.store
-      .list(revisions, set.metadata.namespace)
-      .filter((one) => isControlledBy(one, set))
+    return this.#setting.controlled
+      .of(revisions, set)
       .map((one) => one as Revision)
       .sort((left, right) => left.revision - right.revision);
   }

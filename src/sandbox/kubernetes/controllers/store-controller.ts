@@ -33,8 +33,6 @@ export interface StoreController {
 }
 
 const deadlineMs = 60_000;
-/** How many keys are worked on before others get a turn on the event loop. */
-const turnLength = 32;
 
 export async function runStoreController(
   setting: ControllerSetting,
@@ -47,7 +45,6 @@ export async function runStoreController(
     for (const key of keys) queue.add(key);
   });
   controller.onStart?.((key) => queue.add(key));
-  let turns = 0;
   try {
     await runController(
       {
@@ -59,8 +56,8 @@ export async function runStoreController(
         log,
         metrics,
         async reconcile(key, context) {
-          turns += 1;
-          if (turns % turnLength === 0) await nextTurn();
+          // Reconciliations are synchronous: between any two, others get their turn on the event loop.
+          await nextTurn();
           return controller.reconcile(key, context.signal);
         },
       },
@@ -115,12 +112,6 @@ export function controllerKey(kind: string): (change: Change) => Iterable<string
       if (owner?.kind === kind) yield `${one?.metadata.namespace ?? ''}/${owner.name}`;
     }
   };
-}
-
-export function isControlledBy({ metadata }: KubeObject, owner: KubeObject): boolean {
-  return (metadata.ownerReferences ?? []).some(
-    ({ uid, controller }) => controller === true && uid === owner.metadata.uid,
-  );
 }
 
 /** What a controller writes into the objects it makes. */
