@@ -95,6 +95,7 @@ await describeEveryCloud(
     it('builds one step by step, each step once', async () => {
       const { service, waiter, unlocked, remove, subnet } = await open(cloud());
       const name = uniqueName('steps');
+      const release = cloud().running.holdProvisioning?.();
       const lb = await service.createLoadBalancer(
         { name, vipSubnetId: subnet.id },
         { ...call, once: 'name' },
@@ -106,6 +107,7 @@ await describeEveryCloud(
         loadBalancerId: lb.id,
       } as const;
       const early = await service.createListener(spec, call).catch((e: unknown) => e);
+      release?.();
       expect(isLocked(early)).toBe(true);
       const again = await service.createLoadBalancer(
         { name, vipSubnetId: subnet.id },
