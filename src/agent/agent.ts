@@ -5,7 +5,7 @@ import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
-import { listOlder } from './admit/acknowledgement.ts';
+import { groupByEndpoint, listOlder } from './admit/acknowledgement.ts';
 import { Alarms } from './alarms.ts';
 import { foreignMover } from './apply/address-mover.ts';
 import { credentialFiles } from './credential-files.ts';
@@ -32,6 +32,7 @@ import { StateStore } from './store/state-store.ts';
 import { Upkeep } from './upkeep.ts';
 import { WakeUp } from './wake-up.ts';
 import { revisions } from './wire/push.ts';
+import { formatEndpointId } from './wire/records.ts';
 
 export interface AgentOptions {
   readonly settings: AgentSettings;
@@ -46,6 +47,7 @@ export interface AgentOptions {
 }
 
 const credentialsEveryMs = 5_000;
+const mostListed = 100;
 
 /** Runs a gateway's agent until the signal fires. */
 export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
@@ -211,6 +213,7 @@ class Agent {
                   this.#silence.hand(silent);
                   return this.#silence.act(signal);
                 },
+                countConnections: (each) => this.#options.kernel.countConnections(each),
                 pull: (name, reason) => this.#pull(name, reason),
               }),
       },
@@ -303,6 +306,8 @@ class Agent {
       generation: state.generation,
       endpoints: state.endpoints.size,
       older: listOlder(state),
+      errors: groupByEndpoint(this.#gateway.complaints),
+      notFailoverSafe: kernel.notFailoverSafe().slice(0, mostListed).map(formatEndpointId),
       sound: !this.#gateway.isDegraded,
       vrrp: {
         state: this.#mover === undefined ? 'foreign' : this.#status.state,

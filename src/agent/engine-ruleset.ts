@@ -1,10 +1,11 @@
 import { diff } from '../nftables/diff.ts';
 import type { Driver } from '../nftables/driver.ts';
-import type { AmbiguousEndpoint, LayoutChange } from '../nftables/layout-change.ts';
+import type { LayoutChange } from '../nftables/layout-change.ts';
 import { Layout } from '../nftables/layout.ts';
 import { isEmpty } from '../nftables/transaction.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
 import { CausewayError } from '../domain/error.ts';
+import type { EndpointId } from './model/endpoint.ts';
 import type { Committed, RulesetWriter, WholeLayout } from './apply/ruleset-writer.ts';
 
 /** Writes the kernel's rules by the engine: what is wanted is planned as data, then committed at once. */
@@ -43,7 +44,15 @@ export class EngineRuleset implements RulesetWriter {
   }
 
   /** Endpoints whose running connections may not survive a move to another gateway. */
-  notFailoverSafe(): AmbiguousEndpoint[] {
-    return this.#layout?.ambiguousEndpoints() ?? [];
+  notFailoverSafe(): EndpointId[] {
+    const keys = new Set(
+      this.#layout?.ambiguousEndpoints().flatMap(({ services }) => services) ?? [],
+    );
+    const unsafe: EndpointId[] = [];
+    for (const key of keys) {
+      const service = this.#layout?.services.get(key);
+      if (service !== undefined) unsafe.push(service);
+    }
+    return unsafe;
   }
 }

@@ -9,6 +9,7 @@ import { acknowledge, type Acknowledgement } from './admit/acknowledgement.ts';
 import { admit, PushRefused, type RemovalLimits } from './admit/admit.ts';
 import type { AddressMover } from './apply/address-mover.ts';
 import { applyChange, RollbackFailed } from './apply/apply-change.ts';
+import { blame } from './apply/blame.ts';
 import {
   addressesOf,
   endpointsTo,
@@ -53,6 +54,7 @@ export class Gateway {
   readonly #metrics;
   #silent: ReadonlySet<Address> = new Set();
   #isDegraded = true;
+  #complaints: readonly Complaint[] = [];
   #forgetting: Promise<void> = Promise.resolve();
 
   constructor(options: GatewayOptions) {
@@ -80,6 +82,11 @@ export class Gateway {
   /** Whether the kernel may differ from the accepted configuration. */
   get isDegraded(): boolean {
     return this.#isDegraded;
+  }
+
+  /** What was wrong with the last push that was taken. */
+  get complaints(): readonly Complaint[] {
+    return this.#complaints;
   }
 
   get undoSteps(): number {
@@ -153,6 +160,7 @@ export class Gateway {
     const admission = admit(this.state, push, digest, limits);
     if (admission.verdict === 'repeated') return acknowledge(this.state, push.complaints, false);
     const { change } = admission;
+    this.#complaints = admission.complaints;
     const undo = changesTraffic(change) ? inverseOf(this.state, change, 0) : undefined;
     const started = clock.monotonic();
     const finish = (outcome: string) =>
@@ -163,7 +171,7 @@ export class Gateway {
       return acknowledge(this.state, admission.complaints, wrote);
     } catch (error) {
       finish('failed');
-      throw blameEndpoints(error, admission.complaints);
+      throw new ApplyFailed(error, [...admission.complaints, ...blame(error)]);
     }
   }
 
@@ -193,17 +201,25 @@ export class Gateway {
   }
 
   async #restore(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#bringTo(this.state, signal);
+      this.#isDegraded = false;
+    } catch (error) {
+      this.#isDegraded = true;
+      throw error;
+    } finally {
+      this.#report();
+    }
+  }
+
+  async #bringTo(state: GatewayState, signal: AbortSignal): Promise<void> {
     const { ruleset, mover } = this.#options;
-    this.#isDegraded = true;
-    this.#report();
-    const wanted = addressesOf(this.state.endpoints.values());
+    const wanted = addressesOf(state.endpoints.values());
     const announced = await mover.announced();
     // What an interrupted step announced too much goes before the rules that served it.
     if (!announced.isSubsetOf(wanted)) await mover.announce(announced.intersection(wanted), signal);
-    await ruleset.replaceAll(toWholeLayout(this.state, this.#silent), signal);
+    await ruleset.replaceAll(toWholeLayout(state, this.#silent), signal);
     await mover.announce(wanted, signal);
-    this.#isDegraded = false;
-    this.#report();
   }
 
   /** Rewrites the stored file when it has grown; between two turns, so nobody waits for it. */
@@ -248,8 +264,4 @@ export class ApplyFailed extends CausewayError {
     });
     this.complaints = complaints;
   }
-}
-
-function blameEndpoints(error: unknown, complaints: readonly Complaint[]): ApplyFailed {
-  return new ApplyFailed(error, complaints);
 }

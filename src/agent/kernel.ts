@@ -1,6 +1,7 @@
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
-import type { KernelSetting } from './http/status.ts';
+import type { EndpointCount, KernelSetting } from './http/status.ts';
+import type { EndpointId } from './model/endpoint.ts';
 
 /** What the agent needs from the machine beside keepalived: the kernel's side of things. */
 export interface Kernel {
@@ -16,5 +17,9 @@ export interface Kernel {
   look(): Promise<void>;
   /** What was found at the last look. */
   settings(): readonly KernelSetting[];
+  /** Endpoints whose running connections may not survive a move to another gateway. */
+  notFailoverSafe(): readonly EndpointId[];
+  /** How many connections each endpoint has had. */
+  countConnections(signal: AbortSignal): Promise<readonly EndpointCount[]>;
   connections(): { count: number; limit: number } | null;
 }

@@ -5,10 +5,19 @@ import { Conntrack } from '../nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../nftables/nft-driver.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
+import { endpointOfCounter } from './counter-key.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
-import type { KernelSetting } from './http/status.ts';
+import type { EndpointCount, KernelSetting } from './http/status.ts';
 import { enforceKernelSettings, readConnections } from './kernel-settings.ts';
 import type { Kernel } from './kernel.ts';
+import type { EndpointId } from './model/endpoint.ts';
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
 
 export interface LinuxKernelOptions {
   readonly driver: 'netlink' | 'nft';
@@ -52,8 +61,10 @@ export class LinuxKernel implements Kernel {
     await this.#conntrack.forgetRewritten(signal);
   }
 
-  foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {
-    return this.#driver.watch(signal);
+  async *foreignChanges(signal: AbortSignal): AsyncGenerator<{ readonly what: string }> {
+    // Where the kernel keeps others from our table, the only changes to hear of would be our own.
+    if (this.#driver instanceof NetlinkDriver && this.#driver.isOwned) await aborted(signal);
+    else yield* this.#driver.watch(signal);
   }
 
   async countAdverts(signal: AbortSignal): Promise<bigint> {
@@ -63,6 +74,22 @@ export class LinuxKernel implements Kernel {
       for (const count of counters.values()) packets += count.packets;
     }
     return packets;
+  }
+
+  notFailoverSafe(): readonly EndpointId[] {
+    return this.ruleset.notFailoverSafe();
+  }
+
+  async countConnections(signal: AbortSignal): Promise<EndpointCount[]> {
+    const counts: EndpointCount[] = [];
+    for (const family of [4, 6] as const) {
+      const counters = await this.#driver.counters(setNames.counts(family), signal);
+      for (const [id, { packets }] of counters) {
+        const endpoint = endpointOfCounter(id);
+        if (endpoint !== undefined) counts.push({ ...endpoint, connections: packets.toString() });
+      }
+    }
+    return counts;
   }
 
   settings(): readonly KernelSetting[] {

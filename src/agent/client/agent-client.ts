@@ -5,7 +5,7 @@ import type { Address } from '../../domain/address.ts';
 import { CausewayError, type ErrorCode } from '../../domain/error.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Acknowledgement } from '../admit/acknowledgement.ts';
-import type { AgentStatus } from '../http/status.ts';
+import type { AgentStatus, EndpointCount } from '../http/status.ts';
 import { digestOf, signRequest } from '../http/tokens.ts';
 import type { LeverName } from '../levers.ts';
 
@@ -89,6 +89,12 @@ export class AgentClient {
 
   async undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
     return (await this.#callJson('/v2/undo', { reason }, signal)) as Acknowledgement;
+  }
+
+  /** How many connections each endpoint has had. */
+  async counters(signal: AbortSignal): Promise<readonly EndpointCount[]> {
+    const body = await this.#call('GET', '/v2/counters', undefined, {}, signal);
+    return (body as { endpoints: EndpointCount[] }).endpoints;
   }
 
   /** The agent's status now and after every change. While it is read, the agent knows that we are there. */

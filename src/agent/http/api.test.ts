@@ -79,6 +79,7 @@ beforeEach(async () => {
         status,
         handSilent: (silent) => gateway.setSilent(silent, signal),
         pull: () => Promise.resolve(),
+        countConnections: () => Promise.resolve([]),
       }),
     },
     signal,

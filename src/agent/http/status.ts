@@ -1,4 +1,5 @@
-import type { OlderRecord } from '../admit/acknowledgement.ts';
+import type { EndpointErrors, OlderRecord } from '../admit/acknowledgement.ts';
+import type { EndpointIdRecord } from '../wire/records.ts';
 import type { Lever } from '../levers.ts';
 
 /** What `GET /v2/status` answers, and every line of `GET /v2/events`. */
@@ -10,6 +11,10 @@ export interface AgentStatus {
   readonly generation: number;
   readonly endpoints: number;
   readonly older: readonly OlderRecord[];
+  /** What was wrong with the last push that was taken. */
+  readonly errors: readonly EndpointErrors[];
+  /** Endpoints whose running connections may not survive a failover, the first hundred of them. */
+  readonly notFailoverSafe: readonly EndpointIdRecord[];
   /** False while the kernel may differ from the accepted configuration. */
   readonly sound: boolean;
   readonly vrrp: { readonly state: string; readonly since: string | null };
@@ -21,6 +26,12 @@ export interface AgentStatus {
   readonly alarms: readonly string[];
   readonly kernelSettings: readonly KernelSetting[];
   readonly connections: { readonly count: number; readonly limit: number } | null;
+}
+
+/** One line of what `GET /v2/counters` answers. */
+export interface EndpointCount extends EndpointIdRecord {
+  /** New connections since the rules were made; a string, because it may be larger than a number holds. */
+  readonly connections: string;
 }
 
 export interface KernelSetting {

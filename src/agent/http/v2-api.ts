@@ -8,7 +8,7 @@ import type { LeverName } from '../levers.ts';
 import { PushReader } from '../wire/push.ts';
 import { readLines, readSmallBody, UnsupportedMedia, type BodyLimits } from './body.ts';
 import type { Reply } from './reply.ts';
-import type { AgentStatus } from './status.ts';
+import type { AgentStatus, EndpointCount } from './status.ts';
 import { checkBinding, digestOf, ReplayGuard, verifyToken, type RequestClaims } from './tokens.ts';
 import { mediaType } from './v1-api.ts';
 
@@ -22,6 +22,7 @@ export interface V2ApiOptions {
   status(): AgentStatus;
   /** Takes the controller's answer on who is silent. */
   handSilent(silent: ReadonlySet<Address>): Promise<void>;
+  countConnections(signal: AbortSignal): Promise<readonly EndpointCount[]>;
   /** Pulls a lever, or takes it back where there is no reason. */
   pull(name: LeverName, reason: string | undefined): Promise<void>;
 }
@@ -78,6 +79,8 @@ export class V2Api {
     switch (`${request.method} ${request.url}`) {
       case 'GET /v2/status':
         return { status: 200, body: this.#options.status() };
+      case 'GET /v2/counters':
+        return { status: 200, body: { endpoints: await this.#options.countConnections(signal) } };
       case 'POST /v2/push':
         return this.#push(request, claims, signal);
       case 'POST /v2/silent':

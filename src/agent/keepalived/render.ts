@@ -37,9 +37,9 @@ function globalDefinitions(settings: KeepalivedSettings): string[] {
     `  router_id ${settings.name}`,
     '  vrrp_version 3',
     `  vrrp_startup_delay ${startupDelaySeconds}`,
-    // Adverts must go out on time however busy the machine is: a late one is a takeover.
-    '  vrrp_rt_priority 20',
-    '  vrrp_no_swap',
+    // Adverts must go out on time however busy the machine is: a late one is a takeover. Real-time
+    // scheduling is no way to that: the kernel ends keepalived when it moves a thousand addresses.
+    '  vrrp_priority -20',
     `  vrrp_notify_fifo "${settings.files.notifyFifo}"`,
     `  vrrp_garp_master_delay ${settings.announceAgainSeconds}`,
     '  vrrp_garp_master_repeat 2',
