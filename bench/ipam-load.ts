@@ -102,6 +102,7 @@ export function spiedOn(ledger: Ledger): { ledger: Ledger; last(): Transaction |
     load: (prefix, signal) => ledger.load(prefix, signal),
     scan: (scan, signal) => ledger.scan(scan, signal),
     barrier: (signal) => ledger.barrier(signal),
+    identity: (signal) => ledger.identity(signal),
     watch: (prefix, after, signal) => ledger.watch(prefix, after, signal),
     requestProgress: () => ledger.requestProgress(),
     close: () => ledger.close(),

@@ -36,6 +36,7 @@ async function serve(settings: IpamServerSettings): Promise<void> {
     tls,
     rateLimit: settings.rateLimit,
     auditRetentionMs: settings.auditRetentionDays * 86_400_000,
+    signal,
   });
   readiness.add('ledger', () =>
     replica.allocator.follower.connected ? undefined : 'the ledger can’t be followed right now',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CausewayError } from '../domain/error.ts';
-import { partsOfKey, stateRoot } from './keys.ts';
+import { keys, partsOfKey, stateRoot } from './keys.ts';
 import type { Ledger, Write } from './ledger.ts';
 import { clusterRecordSchema, siteRecordSchema } from './records.ts';
 
@@ -25,7 +25,9 @@ export async function takeBackup(
     format,
     at: now,
     revision,
-    entries: entries.map(({ key, value }) => ({ key, value: JSON.parse(value) as unknown })),
+    entries: entries
+      .filter(({ key }) => key !== keys.identity())
+      .map(({ key, value }) => ({ key, value: JSON.parse(value) as unknown })),
   };
 }
 
@@ -80,6 +82,29 @@ function restored(key: string, value: unknown, mode: RestoreMode, now: number): 
   return value;
 }
 
+/**
+ * Refuses a store that is not the one the ledger was written to: an etcd that was restored from a
+ * snapshot knows nothing of what was given out since, and would give it out again.
+ */
+export async function refuseRestoredStore(ledger: Ledger, signal: AbortSignal): Promise<void> {
+  const { entries } = await ledger.load(keys.identity(), signal);
+  const [known] = entries;
+  if (known === undefined) {
+    await adopt(ledger, signal);
+    return;
+  }
+  const identity = await ledger.identity(signal);
+  if ((JSON.parse(known.value) as { identity?: string }).identity === identity) return;
+  throw new CausewayError('conflict', 'the ledger was written to another store than this one', {
+    hint: 'If it was restored from a snapshot, run "causeway ipam recover" first.',
+  });
+}
+
+async function adopt(ledger: Ledger, signal: AbortSignal): Promise<void> {
+  const value = JSON.stringify({ identity: await ledger.identity(signal) });
+  await ledger.commit({ conditions: [], writes: [{ key: keys.identity(), value }] }, signal);
+}
+
 /** Marks every site of a ledger: `recovering` after its store was put back, `moved` before it is copied. */
 export async function suspendAll(
   ledger: Ledger,
@@ -105,5 +130,6 @@ export async function suspendAll(
       throw new CausewayError('conflict', `${key} was changed meanwhile: stop the servers`);
     if (record !== undefined) names.push(site);
   }
+  if (as === 'recovering') await adopt(ledger, signal);
   return names;
 }

@@ -1,4 +1,3 @@
-import type { Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
 import type { Grant } from './credential.ts';
 import type { Write } from './ledger.ts';
@@ -89,9 +88,4 @@ export function findCluster(site: SiteView, name: string): Kept<ClusterRecord> {
 /** The cluster's record for a change of what it holds: the next sequence. */
 export function nextSequence(cluster: Kept<ClusterRecord>): ClusterRecord {
   return { ...cluster.record, sequence: cluster.record.sequence + 1 };
-}
-
-export interface ReservedAddress {
-  readonly address: Address;
-  readonly pool: string;
 }

@@ -48,6 +48,7 @@ export class EtcdLedger implements Ledger {
   readonly #watches = new Set<GrpcStream>();
   readonly #queue: Queued[] = [];
   #underWay = 0;
+  #clusterId: number | undefined;
 
   /** The root is put before every key, so that an etcd may serve others too. */
   constructor(options: EtcdOptions & { readonly root: string }) {
@@ -89,6 +90,12 @@ export class EtcdLedger implements Ledger {
   /** Any linearizable read will do: its answer carries the revision. */
   async barrier(signal: AbortSignal): Promise<number> {
     return (await this.#range({ key: `${this.#root}barrier` }, signal)).revision;
+  }
+
+  /** etcd's own name for its cluster. A cluster made from a snapshot has another. */
+  async identity(signal: AbortSignal): Promise<string> {
+    const { clusterId } = await this.#range({ key: `${this.#root}barrier` }, signal);
+    return `etcd ${clusterId}`;
   }
 
   async *watch(
@@ -190,8 +197,15 @@ export class EtcdLedger implements Ledger {
   }
 
   async #range(range: KeyRange, signal: AbortSignal): Promise<RangeResponse> {
-    return decodeRangeResponse(
+    const response = decodeRangeResponse(
       await this.#client.call('/etcdserverpb.KV/Range', encodeRange(range), signal),
+    );
+    this.#clusterId ??= response.clusterId;
+    if (this.#clusterId === response.clusterId) return response;
+    throw new CausewayError(
+      'internal',
+      'this etcd is another cluster than before: it was replaced or put back to an earlier state',
+      { hint: 'Stop all servers and run "causeway ipam recover" before serving from it.' },
     );
   }
 

@@ -24,6 +24,7 @@ class ScriptedLedger implements Ledger {
   watch(prefix: string, after: number, signal: AbortSignal): AsyncIterable<Batch> {
     return this.recent.follow(prefix, after, signal);
   }
+  identity = () => Promise.resolve('scripted');
   scan = () => Promise.resolve([]);
   commit = () => Promise.reject(new CausewayError('unavailable', 'not here'));
   requestProgress(): void {}

@@ -2,11 +2,14 @@ import { CausewayError, isErrorCode } from '../domain/error.ts';
 import { abortedBy, sleep, type Clock, type Timer } from '../runtime/clock.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import type { Log } from '../runtime/log.ts';
-import { stateRoot } from './keys.ts';
-import type { Ledger } from './ledger.ts';
+import { nextTurn } from '../runtime/next-turn.ts';
+import { partsOfKey, stateRoot } from './keys.ts';
+import type { Entry, Ledger } from './ledger.ts';
 import { View } from './view.ts';
 
 const retryMs = 200;
+/** So many entries are read into the view before others have a turn. */
+const sliceSize = 500;
 /** How often an answer is asked for from a watch that has nothing to tell. */
 const progressEveryMs = 20;
 const barrierLimitMs = 5_000;
@@ -19,7 +22,7 @@ interface Waiter {
 
 /** Keeps a view in step with the ledger, and says when it is new enough. */
 export class Follower {
-  readonly view = new View();
+  #view = new View();
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -35,6 +38,11 @@ export class Follower {
     this.#ledger = ledger;
     this.#clock = clock;
     this.#log = log;
+  }
+
+  /** Not to be kept over an await: a reload puts another in its place. */
+  get view(): View {
+    return this.#view;
   }
 
   /** Whether the view has been loaded and the watch is up. */
@@ -65,10 +73,22 @@ export class Follower {
     this.#asking?.cancel();
   }
 
+  /** Into a new view, in slices, so that a large ledger holds up nobody; then it takes the old one's place. */
   async #load(signal: AbortSignal): Promise<void> {
-    const snapshot = await this.#ledger.load(stateRoot, signal);
-    this.#refuseThePast(snapshot.revision, this.view.revision);
-    this.view.reset(snapshot);
+    const { revision, entries } = await this.#ledger.load(stateRoot, signal);
+    this.#refuseThePast(revision, this.#view.revision);
+    const view = new View();
+    // Sites first: addresses find their pools then, instead of all being sorted into them at the end.
+    const isSite = ({ key }: Entry) => partsOfKey(key).kind === 'site';
+    view.fill(entries.filter(isSite));
+    const rest = entries.filter((entry) => !isSite(entry));
+    for (let first = 0; first < rest.length && !signal.aborted; first += sliceSize) {
+      view.fill(rest.slice(first, first + sliceSize));
+      await nextTurn();
+    }
+    if (signal.aborted) throw abortedBy(signal);
+    view.filled(revision);
+    this.#view = view;
     this.#loaded = true;
     this.#connected = true;
     this.#notify();

@@ -57,9 +57,10 @@ export class Housekeeper {
   }
 
   async #serveQueues(signal: AbortSignal): Promise<void> {
-    for (const site of this.#sites()) {
-      while (site.waiters.size > 0 && !signal.aborted) {
-        const served = await this.#change(site.name, serveQueue(site.name), signal);
+    for (const { name } of this.#sites()) {
+      const hasWaiters = () => (this.#site(name)?.waiters.size ?? 0) > 0;
+      while (hasWaiters() && !signal.aborted) {
+        const served = await this.#change(name, serveQueue(name), signal);
         if (served === undefined) break;
       }
     }
@@ -67,13 +68,16 @@ export class Housekeeper {
 
   async #sweepAll(signal: AbortSignal): Promise<void> {
     const { allocator, log } = this.#options;
-    for (const site of this.#sites()) {
-      while ((await this.#change(site.name, sweep(site.name), signal)) > 0) continue;
-      for (const { cluster, lastBeat } of reclaimable(site, allocator.now)) {
-        const decide = reclaimSilent(site.name, cluster, lastBeat, randomUUID());
-        const { addresses } = await this.#change(site.name, decide, signal);
+    for (const { name } of this.#sites()) {
+      while ((await this.#change(name, sweep(name), signal)) > 0) continue;
+      const site = this.#site(name);
+      for (const { cluster, lastBeat } of site === undefined
+        ? []
+        : reclaimable(site, allocator.now)) {
+        const decide = reclaimSilent(name, cluster, lastBeat, randomUUID());
+        const { addresses } = await this.#change(name, decide, signal);
         log.warn(
-          { site: site.name, cluster, addresses: addresses.length },
+          { site: name, cluster, addresses: addresses.length },
           'reclaimed a silent cluster',
         );
       }
@@ -118,6 +122,10 @@ export class Housekeeper {
 
   #sites(): SiteView[] {
     return this.#options.allocator.view.sites;
+  }
+
+  #site(name: string): SiteView | undefined {
+    return this.#options.allocator.view.site(name);
   }
 
   #change<T>(lane: string, decide: Decide<T>, signal: AbortSignal): Promise<T> {

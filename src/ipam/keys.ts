@@ -7,6 +7,8 @@ export const auditRoot = 'audit/';
 
 /** Names have no slash (names.ts), so a key is taken apart where it was put together. */
 export const keys = {
+  /** Which store the ledger was written to. */
+  identity: () => 'state/identity',
   site: (site: string) => `state/site/${site}`,
   queue: (site: string) => `state/queue/${site}`,
   cluster: (site: string, cluster: string) => `state/cluster/${site}/${cluster}`,

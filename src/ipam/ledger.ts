@@ -25,6 +25,8 @@ export interface Ledger {
    * `gone` when the revision has been compacted away (load again), `aborted` on the signal.
    */
   watch(prefix: string, afterRevision: number, signal: AbortSignal): AsyncIterable<Batch>;
+  /** The same for as long as this is the same store; another for one that was made from a snapshot of it. */
+  identity(signal: AbortSignal): Promise<string>;
   /** Asks the watches for a batch that reaches at least the newest revision. */
   requestProgress(): void;
   close(): Promise<void>;

@@ -4,7 +4,9 @@ import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { Allocator } from './allocator.ts';
+import { refuseRestoredStore } from './backup.ts';
 import { startApiServer, type ApiOptions } from './api/server.ts';
+import { isTransient } from './follower.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { Housekeeper } from './housekeeper.ts';
 import type { Ledger } from './ledger.ts';
@@ -18,6 +20,8 @@ export interface ReplicaOptions
   readonly metrics: Metrics;
   readonly auditRetentionMs: number;
   readonly sweepEveryMs?: number;
+  /** Gives up starting. */
+  readonly signal: AbortSignal;
 }
 
 export interface Replica {
@@ -29,10 +33,15 @@ export interface Replica {
 }
 
 const gaugesEveryMs = 10_000;
+const retryMs = 500;
 
 /** One server: the allocator on its ledger, its housekeeping, and the API. Ready when it answers. */
 export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const { ledger, clock, log, metrics } = options;
+  await checkStore(options).catch(async (error: unknown) => {
+    await ledger.close();
+    throw error;
+  });
   const allocator = new Allocator({ ledger, clock, log, metrics });
   const housekeeper = new Housekeeper({ allocator, ...options });
   const setGauges = usageGauges(metrics);
@@ -78,5 +87,19 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     throw error;
   } finally {
     started.abort();
+  }
+}
+
+/** Waits for a store that can't be reached yet; a store that is the wrong one is refused at once. */
+async function checkStore({ ledger, clock, log, signal }: ReplicaOptions): Promise<void> {
+  for (;;) {
+    try {
+      await refuseRestoredStore(ledger, signal);
+      return;
+    } catch (error) {
+      if (!isTransient(error) || signal.aborted) throw error;
+      log.warn({ problem: CausewayError.from(error).message }, 'waiting for the ledger');
+      await sleep(clock, retryMs, signal);
+    }
   }
 }

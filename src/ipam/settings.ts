@@ -81,4 +81,3 @@ export const ipamClientSettings = z.strictObject({
   certificateFile: z.string().optional().describe('PEM file of our client certificate'),
   keyFile: z.string().optional().describe('PEM file of its key'),
 });
-export type IpamClientSettings = z.infer<typeof ipamClientSettings>;

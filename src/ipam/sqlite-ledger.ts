@@ -81,6 +81,11 @@ export class SqliteLedger implements Ledger {
     return Promise.resolve(this.#recent.revision);
   }
 
+  /** A copy of the file can't be told from the file: SQLite is put back with `restore`, not with `cp`. */
+  identity(_signal: AbortSignal): Promise<string> {
+    return Promise.resolve('sqlite');
+  }
+
   watch(prefix: string, afterRevision: number, signal: AbortSignal): AsyncIterable<Batch> {
     return this.#recent.follow(prefix, afterRevision, signal);
   }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { parseAddress } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
 import { partsOfKey } from './keys.ts';
-import type { Batch, Change, Snapshot } from './ledger.ts';
+import type { Batch, Change, Entry } from './ledger.ts';
 import {
   addressRecordSchema,
   beatRecordSchema,
@@ -41,11 +41,6 @@ export class View {
     return [...this.#sites.values()].filter(({ site }) => site !== undefined);
   }
 
-  /** Also sites that have keys but no record: an import that was cut off. */
-  get keyCount(): number {
-    return this.#revisions.size;
-  }
-
   credential(id: string): Kept<CredentialRecord> | undefined {
     return this.#credentials.get(id);
   }
@@ -61,17 +56,14 @@ export class View {
     this.#revision = batch.revision;
   }
 
-  /** Becomes the snapshot: what it lacks is gone, what differs is replaced, the rest stays indexed. */
-  reset(snapshot: Snapshot): void {
-    const present = new Set(snapshot.entries.map(({ key }) => key));
-    for (const key of [...this.#revisions.keys()]) {
-      if (present.has(key)) continue;
-      this.#applyChange({ key, value: undefined, revision: snapshot.revision });
-    }
-    for (const entry of snapshot.entries) {
-      if (this.revisionOf(entry.key) !== entry.revision) this.#applyChange(entry);
-    }
-    this.#revision = snapshot.revision;
+  /** A part of a snapshot, into a view that nobody uses yet. */
+  fill(entries: readonly Entry[]): void {
+    for (const entry of entries) this.#applyChange(entry);
+  }
+
+  /** All parts are in: this is the ledger as of the revision. */
+  filled(revision: number): void {
+    this.#revision = revision;
   }
 
   #applyChange(change: Change): void {

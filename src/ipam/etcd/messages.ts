@@ -29,21 +29,23 @@ export function encodeRange(range: KeyRange): Buffer {
 }
 
 export interface RangeResponse {
+  /** Rounded, which is no matter: it is only compared. */
+  readonly clusterId: number;
   readonly revision: number;
   readonly entries: readonly KeyValue[];
   readonly more: boolean;
 }
 
 export function decodeRangeResponse(message: Buffer): RangeResponse {
-  let revision = 0;
+  let header = { clusterId: 0, revision: 0 };
   let more = false;
   const entries: KeyValue[] = [];
   for (const { number, value, bytes } of readFields(message)) {
-    if (number === 1) revision = decodeRevision(bytes);
+    if (number === 1) header = decodeHeader(bytes);
     if (number === 2) entries.push(decodeKeyValue(bytes));
     if (number === 3) more = value !== 0;
   }
-  return { revision, entries, more };
+  return { ...header, entries, more };
 }
 
 export interface EtcdTransaction {
@@ -77,7 +79,7 @@ export function decodeTransactionResponse(message: Buffer): {
   let applied = false;
   let revision = 0;
   for (const { number, value, bytes } of readFields(message)) {
-    if (number === 1) revision = decodeRevision(bytes);
+    if (number === 1) ({ revision } = decodeHeader(bytes));
     if (number === 2) applied = value !== 0;
   }
   return { applied, revision };
@@ -125,7 +127,7 @@ export function decodeWatchResponse(message: Buffer): WatchResponse {
     events: [] as WatchEvent[],
   };
   for (const { number, value, bytes } of readFields(message)) {
-    if (number === 1) response.revision = decodeRevision(bytes);
+    if (number === 1) response.revision = decodeHeader(bytes).revision;
     if (number === 2) response.isProgress = isNegative(value);
     if (number === 3) response.created = value !== 0;
     if (number === 4) response.canceled = value !== 0;
@@ -168,7 +170,12 @@ function decodeKeyValue(message: Buffer): KeyValue {
   return { key, value: content, revision };
 }
 
-function decodeRevision(header: Buffer): number {
-  for (const { number, value } of readFields(header)) if (number === 3) return value;
-  return 0;
+function decodeHeader(header: Buffer): { clusterId: number; revision: number } {
+  let clusterId = 0;
+  let revision = 0;
+  for (const { number, value } of readFields(header)) {
+    if (number === 1) clusterId = value;
+    if (number === 3) revision = value;
+  }
+  return { clusterId, revision };
 }

@@ -35,6 +35,7 @@ const serve = (ledger: Ledger): Promise<Replica> =>
     port: 0,
     rateLimit: { perSecond: 1_000, burst: 1_000 },
     auditRetentionMs: 1_000_000,
+    signal: never,
   });
 const clientOf = (replica: Replica, token: string) =>
   new IpamClient({ urls: [replica.url], token: () => Promise.resolve(token), clock: systemClock });
@@ -167,6 +168,24 @@ describe.skipIf(!withEtcd)('between ledgers', () => {
     etcd = older;
     expect(await ended).toContain('put back to an earlier state');
     await replica.stop().catch(() => undefined);
+  });
+});
+
+describe.skipIf(!withEtcd)('an etcd restored from a snapshot', () => {
+  test('is not served from until it has been told to recover', async () => {
+    const etcd = await startEtcdCluster({ members: 1 });
+    const open = () =>
+      new EtcdLedger({ endpoints: etcd.endpoints, clock: systemClock, root: '/r/' });
+    await (await serve(open())).stop();
+    // What a snapshot of another cluster would bring along.
+    const ledger = open();
+    const written = { key: 'state/identity', value: JSON.stringify({ identity: 'etcd 1' }) };
+    await ledger.commit({ conditions: [], writes: [written] }, never);
+    await expect(serve(open())).rejects.toMatchObject({ code: 'conflict' });
+    await suspendAll(ledger, 'recovering', Date.now(), never);
+    await (await serve(open())).stop();
+    await ledger.close();
+    await etcd.stop();
   });
 });
 

@@ -33,6 +33,7 @@ export async function startServer(more: Partial<ReplicaOptions> = {}): Promise<S
     port: 0,
     rateLimit: { perSecond: 10_000, burst: 10_000 },
     auditRetentionMs: 86_400_000,
+    signal: never,
     ...more,
   });
   const clients: IpamClient[] = [];
