@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { changes } from '../../test/contract/nftables/changes.ts';
 import { parseAddress as address } from '../domain/address.ts';
 import { parsePort as port } from '../domain/port.ts';
 import { parsePrefix as prefix } from '../domain/prefix.ts';
 import { applyOperations } from './apply-operations.ts';
 import { diff } from './diff.ts';
-import type { LayoutChange } from './layout-change.ts';
 import { buildRuleset, Layout } from './layout.ts';
 import { MemoryDriver } from './memory-driver.ts';
 import { emptyRuleset, ruleDigest, valueId, type Ruleset } from './ruleset.ts';
 import { isEmpty } from './transaction.ts';
-import { serviceKey, type LayoutSettings, type VirtualService } from './virtual-service.ts';
+import type { LayoutSettings, VirtualService } from './virtual-service.ts';
 
 const settings: LayoutSettings = {
   table: 'causeway',
@@ -36,64 +36,6 @@ function service(overrides: Partial<VirtualService> = {}): VirtualService {
   };
 }
 
-/** A small world in which services meet, share endpoints and change their minds. */
-const services = fc.record({
-  address: fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::1'),
-  protocol: fc.constantFrom('TCP', 'UDP', 'SCTP'),
-  port: fc.constantFrom(80, 81),
-  endpoints: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { maxLength: 5 }),
-  form: fc.constantFrom('slots', 'client-hash', 'client-timeout', 'node-ports', 'hold', 'routed'),
-  ranges: fc.constantFrom(undefined, [], ['4']),
-  masquerade: fc.constantFrom('never', 'needed', 'always'),
-});
-
-type Draft = typeof services extends fc.Arbitrary<infer T> ? T : never;
-
-function toService(draft: Draft): VirtualService {
-  const isSix = draft.address.includes(':');
-  const base = {
-    address: address(draft.address),
-    protocol: draft.protocol,
-    port: port(draft.port),
-    masquerade: draft.masquerade,
-    ...(draft.ranges === undefined
-      ? {}
-      : { sourceRanges: draft.ranges.map(() => prefix(isSix ? '2001:db8::/32' : '10.0.0.0/9')) }),
-  } as const;
-  if (draft.form === 'node-ports') {
-    return { ...base, dispatch: { kind: 'node-ports', nodePort: port(30_000 + draft.port) } };
-  }
-  if (draft.form === 'hold') return { ...base, dispatch: { kind: 'hold', logGroup: 5 } };
-  if (draft.form === 'routed') return { ...base, dispatch: { kind: 'route-unchanged' } };
-  const endpoints = draft.endpoints.map((last) => ({
-    address: address(isSix ? `fd00::${last}` : `10.0.0.${last}`),
-    port: port(8080),
-  }));
-  const affinity =
-    draft.form === 'client-hash'
-      ? ({ kind: 'client-hash' } as const)
-      : draft.form === 'client-timeout'
-        ? ({ kind: 'client-timeout', seconds: 60 } as const)
-        : ({ kind: 'none' } as const);
-  return { ...base, affinity, dispatch: { kind: 'slots', endpoints } };
-}
-
-const changes = fc.record({
-  set: fc
-    .uniqueArray(services, {
-      maxLength: 4,
-      selector: (s) => `${s.address} ${s.protocol} ${s.port}`,
-    })
-    .map((drafts) => drafts.map(toService)),
-  remove: fc
-    .array(services, { maxLength: 3 })
-    .map((drafts) => drafts.map(toService).map(serviceKey)),
-  nodes: fc.option(
-    fc.uniqueArray(fc.integer({ min: 1, max: 9 })).map((n) => n.map((i) => address(`10.7.0.${i}`))),
-    { nil: undefined },
-  ),
-});
-
 /** The ruleset in a form in which the order of chains, sets and elements does not show. */
 function fingerprint(ruleset: Ruleset): unknown {
   const chains = new Map(
@@ -118,8 +60,7 @@ describe('changes', () => {
         const { layout, plan } = Layout.plan({ settings, services: [] });
         let kernel = applyOperations(emptyRuleset('causeway'), plan.transaction.operations);
         plan.accept();
-        for (const { nodes, ...rest } of steps) {
-          const change: LayoutChange = nodes === undefined ? rest : { ...rest, nodes };
+        for (const change of steps) {
           const next = layout.plan(change);
           kernel = applyOperations(kernel, next.transaction.operations);
           next.accept();

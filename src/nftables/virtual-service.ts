@@ -13,7 +13,8 @@ export interface Endpoint {
  * How a client finds the same endpoint again.
  * - `none`: each connection is placed by the client's address and port
  * - `client-hash`: by the client's address alone; needs no state, so it is the same on every gateway
- * - `client-timeout`: the endpoint is remembered in the kernel, for so long after the last connection
+ * - `client-timeout`: the endpoint is remembered in the kernel, for so long after the last connection;
+ *   nodes that services share are not remembered, there it is the same as `client-hash`
  */
 export type Affinity =
   | { readonly kind: 'none' }

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addressFromInteger, parseAddress as address } from '../../../src/domain/address.ts';
 import { diff, replacement } from '../../../src/nftables/diff.ts';
@@ -15,6 +16,7 @@ import {
 } from '../../../src/nftables/ruleset.ts';
 import { isEmpty, TransactionError } from '../../../src/nftables/transaction.ts';
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
+import { changes } from './changes.ts';
 import { everything, slots } from './sample.ts';
 
 const table = 'contract';
@@ -106,6 +108,18 @@ describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
       next.accept();
       expect(isEmpty(diff(await driver.read(), layout.ruleset()))).toBe(true);
     }
+  });
+
+  test('accepts every change that a layout can plan', async () => {
+    const { layout, plan } = Layout.plan({ ...everything(table), services: [] });
+    await driver.apply(plan.transaction);
+    plan.accept();
+    for (const change of fc.sample(changes, { numRuns: 40, seed: 5 })) {
+      const next = layout.plan(change);
+      await driver.apply(next.transaction);
+      next.accept();
+    }
+    expect(isEmpty(diff(await driver.read(), layout.ruleset()))).toBe(true);
   });
 
   test('replaces a table as a whole, whatever was in it', async () => {

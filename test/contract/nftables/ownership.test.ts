@@ -102,6 +102,19 @@ describe.skipIf(!canUseNamespaces())('our table', () => {
       expect(value).toMatchObject({ table, what: 'a rule was removed' });
       await driver.apply(replacement(wanted));
       expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
+      await host.loadRules(`
+        add set inet ${table} strange { type ether_addr ; }
+        add chain inet ${table} strange
+        add rule inet ${table} strange ether saddr @strange drop
+        insert rule inet ${table} refuse jump strange
+        add element inet ${table} addresses4 { 198.51.100.1 }
+        delete element inet ${table} addresses4 { 192.0.2.1 }
+        flush chain inet ${table} nat-output
+      `);
+      const repair = diff(await driver.read(), wanted);
+      expect(repair.operations.some(({ op }) => op === 'remove-table')).toBe(false);
+      await driver.apply(repair);
+      expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
       stop.abort();
       expect((await changes.next()).done).toBe(true);
       await driver.close();
