@@ -20,6 +20,7 @@ import {
   startService,
   type ServiceName,
 } from './openstack/services.ts';
+import { descendantsOf, endOrphans } from './process-tree.ts';
 import { removeDirectory, scratchDirectory } from './scratch.ts';
 import type { ServiceProcess } from './service-process.ts';
 
@@ -74,9 +75,15 @@ export async function startOpenStack(options: OpenStackOptions = {}): Promise<Re
   const archive = await prepareOpenStack();
   const layout = await layoutIn(await scratchDirectory('openstack'));
   const running = new Map<ServiceName | 'database', ServiceProcess>();
+  const end = async (services: readonly ServiceProcess[], signal: NodeJS.Signals) => {
+    // Neutron has children of its own, which take a moment to notice that it is gone.
+    const orphans = (await Promise.all(services.map(({ pid }) => descendantsOf(pid)))).flat();
+    for (const service of services) service.kill(signal);
+    await Promise.all(services.map(({ exited }) => exited));
+    await endOrphans(orphans);
+  };
   const stop = async () => {
-    for (const service of running.values()) service.kill('SIGKILL');
-    await Promise.all([...running.values()].map((service) => service.exited));
+    await end([...running.values()], 'SIGKILL');
     await removeDirectory(layout.directory);
   };
   const start = async (name: ServiceName) => {
@@ -105,8 +112,8 @@ export async function startOpenStack(options: OpenStackOptions = {}): Promise<Re
     ...faults(layout),
     stopService: async (name) => running.get(name)?.stop(),
     async restart(name, signal = 'SIGTERM') {
-      running.get(name)?.kill(signal);
-      await running.get(name)?.exited;
+      const service = running.get(name);
+      if (service !== undefined) await end([service], signal);
       await start(name);
     },
     stop,

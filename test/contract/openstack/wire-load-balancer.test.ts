@@ -61,6 +61,8 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
     [`/healthmonitors/${nobody}`, 404, /Health Monitor 0.* not found/],
     [`/loadbalancers?limit=1&marker=${nobody}`, 400, /pagination marker '0.*' is not valid/],
     ['/loadbalancers?limit=x', 400, /pagination limit 'x' is not valid/],
+    ['/pools?zzz=1', 400, /either duplicate or invalid/],
+    ['/pools?sort=zzz', 400, /sort key 'zzz' is not valid/],
     ['/loadbalancers?project_id=other', 403, /Policy does not allow/],
   ])('refuses GET %s', async (path, status, message) => {
     expectOctaviaRefusal(await wire.balancing('GET', path), { name: path, status, message });

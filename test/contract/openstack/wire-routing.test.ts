@@ -42,6 +42,8 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
       expect((await change({ port_id: null })).body.floatingip.port_id).toBeNull();
       await change({ port_id: first.id });
       expect((await change({ description: 'e' })).body.floatingip.port_id).toBe(first.id);
+      expect((await change({})).body.floatingip.port_id, 'an empty change frees it').toBeNull();
+      await change({ port_id: first.id });
       await wire.network('DELETE', `/ports/${first.id}`);
       expect((await wire.network('GET', path)).body.floatingip.port_id).toBeNull();
       const refused: [object, number, RegExp][] = [

@@ -27,7 +27,12 @@ export function addHealthMonitorRoutes(api: OctaviaApi): void {
   const find = (call: Call, actor: Actor) => findHealthMonitor(api, parameter(call, 'id'), actor);
   api.route('GET', '/healthmonitors', (call, actor) =>
     listAnswer(
-      { collection: 'healthmonitors', table: state.healthMonitors, view: healthMonitorView },
+      {
+        collection: 'healthmonitors',
+        table: state.healthMonitors,
+        view: healthMonitorView,
+        fields: healthMonitorFields,
+      },
       call,
       actor,
       api.parts.maxPage,

@@ -46,6 +46,7 @@ export function addListenerRoutes(api: OctaviaApi): void {
         collection: 'listeners',
         table: state.listeners,
         view: listenerView,
+        fields: listenerFields,
         filters: { load_balancer_id: (row) => row.loadbalancer_id },
       },
       call,

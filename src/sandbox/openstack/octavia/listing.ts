@@ -3,7 +3,7 @@ import type { Answer, Call } from '../http/call.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Table } from '../table.ts';
 import { readTagFilter, tagArguments, tagsMatch } from '../tag-filter.ts';
-import { show } from './fields.ts';
+import { show, type Fields } from './fields.ts';
 import { invalid, policyRefusal } from './refusals.ts';
 import type { OctaviaRow } from './rows.ts';
 import type { View } from './views.ts';
@@ -12,6 +12,8 @@ export interface Listing<T extends OctaviaRow> {
   readonly collection: string;
   readonly table: Table<T>;
   readonly view: (row: T) => View;
+  /** What a list can be narrowed and sorted by, beside what all objects have. */
+  readonly fields: Fields;
   /** Arguments whose name is not that of the field, and what they match. */
   readonly filters?: Readonly<Record<string, (row: T) => unknown>>;
   /** Rows to choose from, where the path has narrowed them already. */
@@ -42,7 +44,7 @@ export function listAnswer<T extends OctaviaRow>(
   if (marker !== null && table.get(marker) === undefined) {
     throw invalid(`Supplied pagination marker '${marker}' is not valid.`);
   }
-  const page = cut(sorted, limit, marker, call.query.get('page_reverse')?.toLowerCase() === 'true');
+  const page = cut(sorted, limit, marker, call.query.get('page_reverse') === 'True');
   const fields = call.query.getAll('fields');
   const items = page.map((row) => pick(listing.view(row), fields));
   const links = pageLinks(page, limit, marker, call);
@@ -65,14 +67,21 @@ function readFilters<T extends OctaviaRow>(
       const values = query.getAll(name);
       const canonical = name === 'tenant_id' ? 'project_id' : name;
       const field = listing.filters?.[canonical] ?? ((row: T) => row[canonical as keyof T]);
-      const sample = listing.table.all()[0];
-      const isKnown =
-        listing.filters?.[canonical] !== undefined || sample === undefined || canonical in sample;
+      const isKnown = listing.filters?.[canonical] !== undefined || isField(listing, canonical);
       if (!isKnown || values.length > 1) {
         throw invalid('One or more arguments are either duplicate or invalid');
       }
       return { name: canonical, value: values[0] ?? '', field };
     });
+}
+
+const commonFields = [
+  ...['id', 'provisioning_status', 'operating_status', 'created_at', 'updated_at'],
+  ...['loadbalancer_id', 'pool_id'],
+];
+
+function isField<T extends OctaviaRow>({ fields }: Listing<T>, name: string): boolean {
+  return name in fields || commonFields.includes(name);
 }
 
 function matches(actual: unknown, wanted: string): boolean {
@@ -108,7 +117,7 @@ function candidates<T extends OctaviaRow>(
 }
 
 function sortRows<T extends OctaviaRow>(
-  { table }: Listing<T>,
+  listing: Listing<T>,
   rows: readonly T[],
   query: URLSearchParams,
 ): readonly T[] {
@@ -118,11 +127,8 @@ function sortRows<T extends OctaviaRow>(
     .map((key) => key.split(':'))
     .map(([name = '', direction]) => ({ name, sign: direction === 'desc' ? -1 : 1 }));
   if (keys.length === 0) return rows;
-  const sample = table.all()[0];
   for (const { name } of keys) {
-    if (sample !== undefined && !(name in sample)) {
-      throw invalid(`Supplied sort key '${name}' is not valid.`);
-    }
+    if (!isField(listing, name)) throw invalid(`Supplied sort key '${name}' is not valid.`);
   }
   const order = new Map(rows.map((row, index) => [row.id, index]));
   return [...rows].sort((left, right) => {

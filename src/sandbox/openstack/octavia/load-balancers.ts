@@ -35,6 +35,7 @@ export function addLoadBalancerRoutes(api: OctaviaApi): void {
         collection: 'loadbalancers',
         table: state.loadBalancers,
         view: (row) => loadBalancerView(state, row),
+        fields: loadBalancerFields,
       },
       call,
       actor,

@@ -38,6 +38,7 @@ export function addMemberRoutes(api: OctaviaApi): void {
         collection: 'members',
         table: state.members,
         view: memberView,
+        fields: memberFields,
         rows: state.membersOf(findPool(call, actor).id),
       },
       call,

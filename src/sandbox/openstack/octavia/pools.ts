@@ -26,7 +26,12 @@ export function addPoolRoutes(api: OctaviaApi): void {
   const find = (call: Call, actor: Actor) => findPool(api, parameter(call, 'id'), actor);
   api.route('GET', '/pools', (call, actor) =>
     listAnswer(
-      { collection: 'pools', table: state.pools, view: (row) => poolView(state, row) },
+      {
+        collection: 'pools',
+        table: state.pools,
+        view: (row) => poolView(state, row),
+        fields: poolFields,
+      },
       call,
       actor,
       api.parts.maxPage,
