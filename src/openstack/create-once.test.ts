@@ -83,6 +83,21 @@ describe('createOnce', () => {
       { result: 'unknown', objects: 0, creates: 4 },
     ],
     [
+      'finds what a service made before it failed',
+      { creates: [failure('unknown', 500)], present: true },
+      { result: 'old', objects: 1, creates: 1 },
+    ],
+    [
+      'does not repeat what failed inside the service',
+      { creates: [failure('unknown', 500)] },
+      { result: 'unknown', objects: 0, creates: 1 },
+    ],
+    [
+      'repeats what a gateway could not pass on',
+      { creates: [failure('unknown', 503), 'done'] },
+      { result: 'new-2', objects: 1, creates: 2 },
+    ],
+    [
       'passes on a refusal',
       { creates: [failure('refused', 400)] },
       { result: 'refused', objects: 0, creates: 1 },

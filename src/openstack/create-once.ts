@@ -2,6 +2,7 @@ import { backoffDelay, type BackoffPolicy } from '../runtime/backoff.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { OpenStackError } from './error.ts';
+import { isGatewayStatus } from './retry.ts';
 
 export interface Creation<T> {
   create(): Promise<T>;
@@ -47,9 +48,14 @@ export async function createOnce<T>(creation: Creation<T>, pace: CreationPace): 
       mayBeThere = true;
       const found = await lookRepeatedly(find, pace);
       if (found !== undefined) return found;
-      if (ours || tries >= mostTries) throw error;
+      if (ours || tries >= mostTries || !isWorthRepeating(error)) throw error;
     }
   }
+}
+
+/** A service that failed by itself would fail again; one that was out of reach may be back. */
+function isWorthRepeating({ status }: OpenStackError): boolean {
+  return status === undefined || isGatewayStatus(status);
 }
 
 async function lookRepeatedly<T>(

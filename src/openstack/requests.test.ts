@@ -60,6 +60,18 @@ describe('a request', () => {
     expect(test.calls()).toHaveLength(1);
   });
 
+  it('keeps connections for what may be repeated, and gives every POST one of its own', async () => {
+    await using test = await startMinimalCloud(({ method }) => (method === 'POST' ? created : ok));
+    const { ports } = new Neutron(test.cloud.session());
+    for (let round = 0; round < 3; round += 1) {
+      await ports.get('x', call);
+      await ports.create({ name: 'a', networkId: 'n' }, call);
+    }
+    const connections = (method: string) =>
+      new Set(test.calls().flatMap((one) => (one.method === method ? [one.connection] : []))).size;
+    expect({ get: connections('GET'), post: connections('POST') }).toEqual({ get: 1, post: 3 });
+  });
+
   it('repeats a POST that never left, and says so when it gives up', async () => {
     const gone = await startScriptedServer(() => ({ status: 200 }));
     await gone.close();

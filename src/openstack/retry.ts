@@ -29,7 +29,12 @@ export type RetryDecision =
   | { readonly retry: false }
   | { readonly retry: true; readonly delayMs: number; readonly reason: RetryReason };
 
-const gatewayStatuses: readonly (number | undefined)[] = [502, 503, 504];
+const gatewayStatuses: readonly number[] = [502, 503, 504];
+
+/** The service itself was not reached, or it had no time. */
+export function isGatewayStatus(status: number): boolean {
+  return gatewayStatuses.includes(status);
+}
 
 /**
  * Decides about one failed attempt (counted from 1). Repeated is what did not happen for certain, and
@@ -56,7 +61,7 @@ export function decideRetry(
 function retryReason(failure: Failure): RetryReason | undefined {
   if (failure.status === undefined) return 'connection';
   if (failure.status === 429) return 'rate-limit';
-  return gatewayStatuses.includes(failure.status) ? 'gateway' : undefined;
+  return isGatewayStatus(failure.status) ? 'gateway' : undefined;
 }
 
 /** Seconds or an HTTP date, as milliseconds from now; undefined when it is neither. */

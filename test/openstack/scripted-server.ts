@@ -10,6 +10,8 @@ export interface Received {
   readonly query: URLSearchParams;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: unknown;
+  /** The client's port, which tells connections apart. */
+  readonly connection: number | undefined;
 }
 
 export interface Answer {
@@ -49,6 +51,7 @@ export async function startScriptedServer(
       query: url.searchParams,
       headers: request.headers,
       body: text === '' ? undefined : JSON.parse(text),
+      connection: request.socket.remotePort,
     };
     received.push(entry);
     const { status, headers = {}, body, cut, hang, breakOff } = await answer(entry);
