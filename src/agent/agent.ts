@@ -31,7 +31,7 @@ import { Silence } from './silence.ts';
 import { StateStore } from './store/state-store.ts';
 import { Upkeep } from './upkeep.ts';
 import { WakeUp } from './wake-up.ts';
-import { revisions } from './wire/push.ts';
+import { revisions } from './wire/revision.ts';
 import { formatEndpointId } from './wire/records.ts';
 
 export interface AgentOptions {

@@ -11,6 +11,7 @@ import {
 import type { GatewayNode } from '../model/state.ts';
 import { policyKey, type Assignment, type Policy, type PolicyKey } from '../model/policy.ts';
 import { describeProblem, describeWithoutQuotes, type Complaint } from './complaint.ts';
+import { revisions, understands } from './revision.ts';
 import {
   endpointIdOf,
   parseAddressRecord,
@@ -20,9 +21,6 @@ import {
   parsePolicy,
   parsePolicyId,
 } from './records.ts';
-
-/** The revisions of `/v2` this agent understands: its own and the one before. */
-export const revisions = { oldest: 1, newest: 1 } as const;
 
 export interface PushHeader {
   /** `state` replaces everything; `delta` changes the state of exactly the generation `base`. */
@@ -263,10 +261,7 @@ function parseJson(text: string): object {
 
 function parseHeader(value: object): PushHeader {
   const revision = z.object({ revision: z.number() }).safeParse(value);
-  if (
-    revision.success &&
-    (revision.data.revision < revisions.oldest || revision.data.revision > revisions.newest)
-  ) {
+  if (revision.success && !understands(revisions, revision.data.revision)) {
     throw new CausewayError(
       'unsupported',
       `this agent understands the revisions ${revisions.oldest} to ${revisions.newest} of /v2`,

@@ -2,7 +2,7 @@ import type { Address } from '../../domain/address.ts';
 import type { Endpoint, EndpointId } from '../model/endpoint.ts';
 import type { Assignment, Policy, PolicyId } from '../model/policy.ts';
 import type { GatewayNode } from '../model/state.ts';
-import { revisions } from './push.ts';
+import { revisions } from './revision.ts';
 import { formatAssignment, formatEndpoint, formatEndpointId, formatPolicy } from './records.ts';
 
 /** What a controller wants a gateway to serve, all of it. */
@@ -26,6 +26,8 @@ export interface PushOptions {
   readonly generation: number;
   /** Says that a large removal is meant: each Service was seen deleted or released. */
   readonly meansRemoval?: boolean;
+  /** The revision to write in, by `commonRevision`; the newest where it is left out. */
+  readonly revision?: number;
 }
 
 /** The lines of a push that replaces everything. */
@@ -44,6 +46,7 @@ export function* writeDelta(
 }
 
 function header(fields: object): string {
+  // The fields' own revision, where they have one, comes later and wins.
   return line({ causeway: 'agent/v2', revision: revisions.newest, ...fields });
 }
 

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { commonRevision, understands } from './revision.ts';
+
+const version = (number: number) => ({ oldest: Math.max(1, number - 1), newest: number });
+
+test.each([
+  [1, 1, 1],
+  [2, 1, 1],
+  [1, 2, 1],
+  [2, 2, 2],
+  [3, 2, 2],
+  [2, 3, 2],
+])(
+  'a controller of version %i and an agent of version %i speak revision %i',
+  (mine, theirs, revision) => {
+    const common = commonRevision(version(mine), version(theirs));
+    expect(common).toBe(revision);
+    expect(understands(version(theirs), common)).toBe(true);
+  },
+);
+
+test.each([
+  [1, 3],
+  [4, 2],
+])('a controller of version %i and an agent of version %i are too far apart', (mine, theirs) => {
+  expect(() => commonRevision(version(mine), version(theirs))).toThrow('understands the revisions');
+});

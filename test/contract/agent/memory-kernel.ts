@@ -1,0 +1,28 @@
+import type { Kernel } from '../../../src/agent/kernel.ts';
+import { EngineRuleset } from '../../../src/agent/engine-ruleset.ts';
+import { MemoryDriver } from '../../../src/nftables/memory-driver.ts';
+
+/** A kernel in memory: the engine with the driver that keeps its table as data. */
+export function memoryKernel(): Kernel & { readonly driver: MemoryDriver } {
+  const driver = new MemoryDriver('causeway');
+  const ruleset = new EngineRuleset(driver, {
+    table: 'causeway',
+    hashSeed: 1,
+    localSources: [],
+    hairpin: false,
+    resumeConnections: true,
+  });
+  return {
+    driver,
+    ruleset,
+    forgetConnections: () => Promise.resolve(),
+    forgetAllConnections: () => Promise.resolve(),
+    foreignChanges: (signal) => driver.watch(signal),
+    countAdverts: () => Promise.resolve(0n),
+    look: () => Promise.resolve(),
+    settings: () => [],
+    notFailoverSafe: () => ruleset.notFailoverSafe(),
+    countConnections: () => Promise.resolve([]),
+    connections: () => null,
+  };
+}

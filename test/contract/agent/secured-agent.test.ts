@@ -1,0 +1,172 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runAgent } from '../../../src/agent/agent.ts';
+import { AgentClient } from '../../../src/agent/client/agent-client.ts';
+import { makeEndpoint } from '../../../src/agent/model/endpoint.ts';
+import { agentSettings } from '../../../src/agent/settings.ts';
+import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { parseAddress } from '../../../src/domain/address.ts';
+import { parsePort } from '../../../src/domain/port.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import {
+  issueCertificate,
+  makeAuthority,
+  type CertificateFiles,
+} from '../../services/certificates.ts';
+import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { memoryKernel } from './memory-kernel.ts';
+
+const { signal } = new AbortController();
+const old = Buffer.from('the secret of last year');
+const fresh = Buffer.from('the secret of this year');
+
+describe('an agent with certificates and secrets', () => {
+  let directory: string;
+  let authority: CertificateFiles;
+  let stop: AbortController;
+  let running: Promise<void>;
+  let url: string;
+  const clients: AgentClient[] = [];
+  const warnings: string[] = [];
+  const file = (name: string) => path.join(directory, name);
+
+  beforeEach(async () => {
+    directory = await scratchDirectory('secured-agent');
+    authority = await makeAuthority(directory);
+    await issueCertificate(directory, authority, 'agent', '/CN=agent', 'IP:127.0.0.1');
+    await issueCertificate(directory, authority, 'controller', '/CN=controller');
+    await fs.writeFile(file('secrets'), old.toString('base64'));
+    stop = new AbortController();
+    const ready = Promise.withResolvers<string>();
+    running = runAgent(
+      {
+        settings: agentSettings.parse({
+          name: 'gateway-1',
+          listen: { address: '127.0.0.1', port: 0 },
+          stateDirectory: file('state'),
+          runtimeDirectory: file('run'),
+          secretsFile: file('secrets'),
+          tls: {
+            certificateFile: file('agent.crt'),
+            keyFile: file('agent.key'),
+            clientAuthorityFile: authority.certificate,
+          },
+          addresses: { mover: 'foreign' },
+          probe: { intervalMs: 0 },
+        }),
+        kernel: memoryKernel(),
+        clock: systemClock,
+        log: { ...silentLog, warn: (_fields, message) => void warnings.push(message) },
+        metrics: noMetrics,
+        version: '0.0.0',
+        metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),
+        onReady: ready.resolve,
+      },
+      stop.signal,
+    );
+    url = await Promise.race([ready.promise, running.then(() => 'ended')]);
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.close();
+    stop.abort();
+    await running;
+    await removeDirectory(directory);
+  });
+
+  async function connect(secret: Buffer, certificate?: string): Promise<AgentClient> {
+    const client = new AgentClient({
+      url,
+      name: 'gateway-1',
+      secret,
+      clock: systemClock,
+      limitMs: 5_000,
+      tls: {
+        ca: await fs.readFile(authority.certificate, 'utf8'),
+        ...(certificate === undefined
+          ? {}
+          : {
+              cert: await fs.readFile(file(`${certificate}.crt`), 'utf8'),
+              key: await fs.readFile(file(`${certificate}.key`), 'utf8'),
+            }),
+      },
+    });
+    clients.push(client);
+    return client;
+  }
+
+  test('speaks with who has a certificate of its authority, and with nobody else', async () => {
+    const trusted = await connect(old, 'controller');
+    await expect(trusted.status(signal)).resolves.toMatchObject({ agent: 'gateway-1' });
+    const anonymous = await connect(old);
+    await expect(anonymous.status(signal)).rejects.toMatchObject({ code: 'unavailable' });
+    const stranger = await scratchDirectory('stranger');
+    try {
+      const other = await makeAuthority(stranger);
+      await issueCertificate(directory, other, 'forged', '/CN=controller');
+      const forged = await connect(old, 'forged');
+      await expect(forged.status(signal)).rejects.toMatchObject({ code: 'unavailable' });
+    } finally {
+      await removeDirectory(stranger);
+    }
+  });
+
+  test('takes a new secret beside the old one, then drops the old one, without a pause', async () => {
+    const before = await connect(old, 'controller');
+    const after = await connect(fresh, 'controller');
+    await expect(after.status(signal)).rejects.toMatchObject({ code: 'unauthorized' });
+    await fs.writeFile(file('secrets'), `${fresh.toString('base64')}\n${old.toString('base64')}\n`);
+    await waitFor('the new secret', () => after.status(signal));
+    await expect(before.status(signal)).resolves.toBeDefined();
+    await fs.writeFile(file('secrets'), fresh.toString('base64'));
+    await waitFor('the old secret to be refused', async () =>
+      before.status(signal).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await expect(after.status(signal)).resolves.toBeDefined();
+  });
+
+  test('keeps its secrets when the file goes wrong', async () => {
+    await fs.writeFile(file('secrets'), 'not base64!');
+    const client = await connect(old, 'controller');
+    await waitFor('the agent to notice', () => warnings.some((text) => text.includes('are kept')));
+    await expect(client.status(signal)).resolves.toBeDefined();
+  });
+
+  test('serves a new certificate without a restart', async () => {
+    const client = await connect(old, 'controller');
+    await client.status(signal);
+    const renewed = await scratchDirectory('renewed');
+    try {
+      authority = await makeAuthority(renewed);
+      await issueCertificate(directory, authority, 'agent', '/CN=agent', 'IP:127.0.0.1');
+      // Clients are still of the first authority, whose certificate the agent goes by.
+      await waitFor('the new certificate', async () => {
+        const next = await connect(old, 'controller');
+        return next.status(signal);
+      });
+    } finally {
+      await removeDirectory(renewed);
+    }
+  });
+
+  test('takes a push', async () => {
+    const client = await connect(old, 'controller');
+    const endpoints = [
+      makeEndpoint({
+        address: parseAddress('192.0.2.1'),
+        protocol: 'TCP',
+        port: parsePort(80),
+        destinations: [],
+      }),
+    ];
+    const content = { endpoints, policies: [], assignments: [], nodes: [] };
+    await client.push(writeState(content, { generation: 7 }), signal);
+    await expect(client.status(signal)).resolves.toMatchObject({ generation: 7, endpoints: 1 });
+  });
+});
