@@ -195,6 +195,39 @@ describe.runIf(await isAvailable(withManager)).each([
     );
   });
 
+  test('that are set by hand are shown as slices, and go with their Service', async () => {
+    const space = await cluster.workspace('mirrored');
+    await space.create('services', service('web', { ports: [{ name: 'http', port: 80 }] }));
+    await space.create('endpoints', {
+      apiVersion: 'v1',
+      kind: 'Endpoints',
+      metadata: { name: 'web', labels: { team: 'a' }, annotations: { note: 'b' } },
+      subsets: [
+        {
+          addresses: [{ ip: '10.9.0.1', hostname: 'h' }, { ip: 'fd00::9' }],
+          notReadyAddresses: [{ ip: '10.9.0.2' }],
+          ports: [{ name: 'http', port: 8080 }],
+        },
+      ],
+    });
+    const slices = await space.until('both families', 'endpointslices', (all) => all.length === 2);
+    remember(
+      'mirrored slices',
+      slices.sort((a, b) => (String(a['addressType']) < String(b['addressType']) ? -1 : 1)),
+    );
+    await space.patch('endpoints', 'web', {
+      subsets: [{ addresses: [{ ip: '10.9.0.3' }], ports: [{ name: 'http', port: 8080 }] }],
+    });
+    await space.until(
+      'the change',
+      'endpointslices',
+      (all) => all.length === 1 && readyAddresses(all).join() === '10.9.0.3',
+    );
+    await space.delete('services', 'web');
+    await space.until('nothing to be left', 'endpoints', (all) => all.length === 0);
+    await space.until('nothing to be left', 'endpointslices', (all) => all.length === 0);
+  });
+
   test('fill slices of a hundred', async () => {
     const space = await cluster.workspace('many');
     await space.create(

@@ -2,6 +2,7 @@ import { supervise, type Loop } from '../../../runtime/supervisor.ts';
 import { ControlledObjects } from './controlled-objects.ts';
 import { daemonSetController } from './daemon-set-controller.ts';
 import { deploymentController } from './deployment-controller.ts';
+import { endpointSliceMirroring } from './endpoint-slice-mirroring.ts';
 import { endpointSliceController } from './endpoint-slice-controller.ts';
 import { endpointsController } from './endpoints-controller.ts';
 import { garbageCollector } from './garbage-collector.ts';
@@ -36,6 +37,7 @@ export async function runClusterControllers(
     statefulSetController(workloads),
     daemonSetController(workloads),
     endpointSliceController(options),
+    endpointSliceMirroring(options),
     endpointsController(options),
     garbageCollector(options),
     namespaceController(options),

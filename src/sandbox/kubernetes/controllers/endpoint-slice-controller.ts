@@ -1,10 +1,10 @@
 import { done, type Outcome } from '../../../runtime/controller.ts';
-import type { Endpoint, EndpointSlice } from '../resources/endpoint-slice.ts';
+import type { Endpoint } from '../resources/endpoint-slice.ts';
 import { selects } from '../resources/label-selector.ts';
 import type { Node } from '../resources/node.ts';
 import type { Pod } from '../resources/pod/pod-type.ts';
 import { isHeadless, type IpFamily, type Service } from '../resources/service/service-type.ts';
-import { canonicalText, jsonEqual } from '../schema/json.ts';
+import { canonicalText } from '../schema/json.ts';
 import type { Change } from '../store.ts';
 import {
   addressOf,
@@ -13,9 +13,9 @@ import {
   toEndpoint,
   type ServedPort,
 } from './endpoint-model.ts';
-import { planSlices, type EndpointGroup } from './endpoint-slice-plan.ts';
+import type { EndpointGroup } from './endpoint-slice-plan.ts';
+import { slicesResource, SliceWriter } from './slice-writer.ts';
 import {
-  controllerReference,
   keyOf,
   ownKey,
   splitKey,
@@ -24,16 +24,13 @@ import {
 } from './store-controller.ts';
 import { TriggerTimes } from './trigger-times.ts';
 
-const resource = 'endpointslices.discovery.k8s.io';
-const serviceLabel = 'kubernetes.io/service-name';
-const managerLabel = 'endpointslice.kubernetes.io/managed-by';
-const manager = 'endpointslice-controller.k8s.io';
 const headlessLabel = 'service.kubernetes.io/headless';
 const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 /** Keeps the EndpointSlices of Services with a selector in step with their pods. */
 export function endpointSliceController(setting: ControllerSetting): StoreController {
-  const slices = new Slices(setting);
+  const writer = new SliceWriter(setting, 'endpointslice-controller.k8s.io');
+  const slices = new Slices(setting, writer);
   return {
     name: 'endpointslice',
     watches: {
@@ -46,7 +43,7 @@ export function endpointSliceController(setting: ControllerSetting): StoreContro
           yield* servicesOfPod(setting)({ type: 'MODIFIED', version: 0, object: pod });
         }
       },
-      [resource]: sliceService,
+      [slicesResource]: (change) => writer.servicesOf(change),
     },
     reconcile: (key) => slices.reconcile(key),
   };
@@ -66,20 +63,14 @@ export function servicesOfPod({ api }: ControllerSetting): (change: Change) => I
   };
 }
 
-function* sliceService({ object, previous }: Change): Iterable<string> {
-  for (const one of [object, previous]) {
-    const name = one?.metadata.labels?.[serviceLabel];
-    if (name === undefined || one?.metadata.labels?.[managerLabel] !== manager) continue;
-    yield `${one.metadata.namespace ?? ''}/${name}`;
-  }
-}
-
 class Slices {
   readonly #setting: ControllerSetting;
+  readonly #writer: SliceWriter;
   readonly #triggers = new TriggerTimes();
 
-  constructor(setting: ControllerSetting) {
+  constructor(setting: ControllerSetting, writer: SliceWriter) {
     this.#setting = setting;
+    this.#writer = writer;
   }
 
   reconcile(key: string): Outcome {
@@ -91,82 +82,26 @@ class Slices {
     if (service === undefined || service.metadata.deletionTimestamp !== undefined) return done;
     const isServed = service.spec.type !== 'ExternalName' && service.spec.selector !== undefined;
     if (!isServed) return done;
-    const existing = api.store
-      .list(resource, namespace)
-      .map((slice) => slice as EndpointSlice)
-      .filter(
-        ({ metadata }) =>
-          metadata.labels?.[serviceLabel] === name && metadata.labels[managerLabel] === manager,
-      );
     const pods = api.store.list('pods', namespace).map((pod) => pod as Pod);
     const selected = selectedPods(service, pods);
     const groups = groupEndpoints(service, selected, (nodeName) =>
       api.store.get('nodes', undefined, nodeName),
     );
-    const plan = planSlices(groups, existing);
     const trigger = this.#triggers.observe(service, selected);
-    for (const group of plan.create) this.#create(service, group, trigger);
-    for (const { slice, endpoints } of plan.update) {
-      this.#update(service, slice, endpoints, trigger);
-    }
-    for (const { metadata } of plan.remove) api.delete(resource, namespace, metadata.name);
-    const untouched = existing.filter(
-      (slice) => !plan.remove.includes(slice) && !plan.update.some((one) => one.slice === slice),
-    );
-    for (const slice of untouched) this.#relabel(service, slice);
+    this.#writer.write({
+      owner: service,
+      groups,
+      labels: {
+        ...service.metadata.labels,
+        ...(isHeadless(service.spec) ? { [headlessLabel]: '' } : {}),
+      },
+      annotate(had) {
+        const { [triggerAnnotation]: _, ...rest } = had;
+        return trigger === undefined ? rest : { ...rest, [triggerAnnotation]: trigger };
+      },
+    });
     return done;
   }
-
-  #create(service: Service, group: EndpointGroup, trigger: string | undefined): void {
-    const { addressType, ports, endpoints } = group;
-    const { name, namespace } = service.metadata;
-    this.#setting.api.create(resource, {
-      apiVersion: 'discovery.k8s.io/v1',
-      kind: 'EndpointSlice',
-      metadata: {
-        generateName: `${name}-`,
-        ...(namespace === undefined ? {} : { namespace }),
-        labels: sliceLabels(service),
-        annotations: trigger === undefined ? {} : { [triggerAnnotation]: trigger },
-        ownerReferences: [controllerReference(service)],
-      },
-      addressType,
-      endpoints: [...endpoints],
-      ports: endpoints.length === 0 ? [] : [...ports],
-    });
-  }
-
-  #update(
-    service: Service,
-    slice: EndpointSlice,
-    endpoints: readonly Endpoint[],
-    trigger: string | undefined,
-  ): void {
-    const draft = structuredClone(slice);
-    draft.endpoints = [...structuredClone(endpoints)];
-    draft.metadata.labels = sliceLabels(service);
-    const { [triggerAnnotation]: _, ...annotations } = draft.metadata.annotations ?? {};
-    if (trigger !== undefined) annotations[triggerAnnotation] = trigger;
-    draft.metadata.annotations = annotations;
-    this.#setting.api.update(resource, draft);
-  }
-
-  #relabel(service: Service, slice: EndpointSlice): void {
-    const labels = sliceLabels(service);
-    if (jsonEqual(labels, slice.metadata.labels)) return;
-    const draft = structuredClone(slice);
-    draft.metadata.labels = labels;
-    this.#setting.api.update(resource, draft);
-  }
-}
-
-function sliceLabels(service: Service): Record<string, string> {
-  return {
-    ...service.metadata.labels,
-    ...(isHeadless(service.spec) ? { [headlessLabel]: '' } : {}),
-    [managerLabel]: manager,
-    [serviceLabel]: service.metadata.name,
-  };
 }
 
 /** Endpoints by family and by the ports they serve. Each family has a group, be it an empty one. */

@@ -108,6 +108,6 @@ function toAddress(service: Service, { metadata, spec }: Pod, ip: string): Endpo
     ip,
     ...(hostname !== undefined && subdomain === service.metadata.name ? { hostname } : {}),
     ...(nodeName === undefined ? {} : { nodeName }),
-    targetRef: { kind: 'Pod', name, namespace, uid },
+    targetRef: { kind: 'Pod', name, namespace: namespace ?? '', uid },
   };
 }

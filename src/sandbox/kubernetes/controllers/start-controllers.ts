@@ -1,6 +1,7 @@
 import { supervise, type Loop } from '../../../runtime/supervisor.ts';
 import { runClusterControllers, type ClusterControllersOptions } from './cluster-controllers.ts';
 import { customResourceCleanup } from './custom-resource-cleanup.ts';
+import { endpointsCleanup } from './endpoints-cleanup.ts';
 import { runStoreController, type ControllerSetting } from './store-controller.ts';
 
 export type ControllersOptions = Omit<ClusterControllersOptions, keyof ControllerSetting>;
@@ -11,10 +12,10 @@ export function startControllers(
   options: ControllersOptions | undefined,
 ): { stop(): Promise<void> } {
   const controller = new AbortController();
-  const cleanup = customResourceCleanup(setting);
-  const loops: Record<string, Loop> = {
-    [cleanup.name]: (signal) => runStoreController(setting, cleanup, signal),
-  };
+  const own = [customResourceCleanup(setting), endpointsCleanup(setting)];
+  const loops: Record<string, Loop> = Object.fromEntries(
+    own.map((one) => [one.name, (signal: AbortSignal) => runStoreController(setting, one, signal)]),
+  );
   if (options !== undefined) {
     loops['cluster'] = (signal) => runClusterControllers({ ...setting, ...options }, signal);
   }

@@ -15,7 +15,7 @@ export interface EndpointsAddress {
   ip: string;
   hostname?: string;
   nodeName?: string;
-  targetRef?: object;
+  targetRef?: { kind: string; name: string; namespace: string; uid: string };
 }
 
 export interface EndpointsPort {
