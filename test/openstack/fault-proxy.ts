@@ -10,8 +10,8 @@ export type Fault = 'before' | 'after';
 
 export interface FaultProxy {
   readonly url: string;
-  /** The next request of this method meets the fault; later ones pass. */
-  arm(method: string, fault: Fault, onStruck?: () => void): void;
+  /** The next request of this method meets the fault, or one after so many others; later ones pass. */
+  arm(method: string, fault: Fault, onStruck?: () => void, others?: number): void;
   /** Whether the armed fault has struck. */
   hasStruck(): boolean;
   close(): Promise<void>;
@@ -19,10 +19,12 @@ export interface FaultProxy {
 
 /** Stands between a client and a service and cuts connections when told to. */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
-  let armed: { method: string; fault: Fault; onStruck: () => void } | undefined;
+  let armed: { method: string; fault: Fault; onStruck: () => void; others: number } | undefined;
   const handle = async (incoming: http.IncomingMessage, outgoing: http.ServerResponse) => {
-    const struck = armed !== undefined && incoming.method === armed.method ? armed : undefined;
+    const aimed = armed !== undefined && incoming.method === armed.method ? armed : undefined;
+    const struck = aimed?.others === 0 ? aimed : undefined;
     if (struck !== undefined) armed = undefined;
+    else if (aimed !== undefined) aimed.others -= 1;
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     if (struck?.fault === 'before') {
@@ -58,8 +60,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    arm(method, fault, onStruck = () => undefined) {
-      armed = { method, fault, onStruck };
+    arm(method, fault, onStruck = () => undefined, others = 0) {
+      armed = { method, fault, onStruck, others };
     },
     hasStruck: () => armed === undefined,
     close: () =>

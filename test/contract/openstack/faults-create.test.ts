@@ -3,6 +3,7 @@ import { parseAddress } from '../../../src/domain/address.ts';
 import { parsePrefix } from '../../../src/domain/prefix.ts';
 import type { CreateOptions } from '../../../src/openstack/call.ts';
 import { collect } from '../../../src/openstack/collect.ts';
+import type { LoadBalancerSpec } from '../../../src/openstack/load-balancing/specs.ts';
 import { describeEveryCloud, mitaka, uniqueName } from './clouds.ts';
 import { newListener, newPool, portFor, setStage, type Stage } from './fault-stage.ts';
 
@@ -149,6 +150,26 @@ const balancingCreations: Record<string, Creation> = {
   },
 };
 
+const wholeTree = (name: string, vipSubnetId: string) =>
+  ({
+    name,
+    vipSubnetId,
+    listeners: [
+      {
+        name: 'l',
+        protocol: 'TCP',
+        port: portFor(name),
+        defaultPool: {
+          name: 'p',
+          protocol: 'TCP',
+          algorithm: 'ROUND_ROBIN',
+          members: [{ address: parseAddress('10.10.9.1'), port: portFor(name) }],
+          healthMonitor: { type: 'TCP', delay: 5, timeout: 3, maxRetries: 2 },
+        },
+      },
+    ],
+  }) as const satisfies LoadBalancerSpec;
+
 await describeEveryCloud(
   'Writes that are cut off',
   {},
@@ -179,6 +200,27 @@ await describeEveryCloud(
         for (const { name: unique } of specs) {
           expect(await collect(stage.neutron.ports.list({ name: unique }, call))).toHaveLength(1);
         }
+      },
+    );
+
+    describe.each([0, 1, 2, 3, 4])(
+      'creating a whole load balancer, at its request %i',
+      (others) => {
+        it.each(['before', 'after'] as const)('%s the service commits', async (fault) => {
+          // Octavia takes the whole tree in one request; LBaaS v2 needs one for each object.
+          if (others > 0 && stage.balancing.kind === 'octavia') return;
+          const spec = wholeTree(uniqueName('whole'), stage.subnetId);
+          stage.loadBalancer.arm('POST', fault, undefined, others);
+          const made = await stage.balancing.createLoadBalancer(spec, { ...call, ...byName });
+          expect(stage.loadBalancer.hasStruck()).toBe(true);
+          await stage.waiter.active(made.id, call);
+          const named = await collect(stage.balancing.loadBalancers({ name: spec.name }, call));
+          expect(named.map(({ id }) => id)).toEqual([made.id]);
+          const { listeners } = await stage.balancing.statusTree(made.id, call);
+          const pools = listeners.flatMap((listener) => listener.pools);
+          expect([listeners.length, pools.length, pools[0]?.members.length]).toEqual([1, 1, 1]);
+          expect(pools[0]?.healthMonitor).toBeDefined();
+        });
       },
     );
 

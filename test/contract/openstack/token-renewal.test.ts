@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { collect } from '../../../src/openstack/collect.ts';
+import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { describeEveryCloud } from './clouds.ts';
+
+const call = { signal: new AbortController().signal };
+
+await describeEveryCloud(
+  'Tokens that live for ten seconds',
+  { tokenLifetimeSeconds: 10 },
+  (cloud) => {
+    it('are renewed before they end, while calls go on', async () => {
+      const session = cloud().open('demo').session();
+      const { networks } = new Neutron(session);
+      const first = await session.tokens.token(call.signal);
+      let current = first;
+      while (current === first) {
+        expect(systemClock.monotonic()).toBeLessThan(first.expiresAt);
+        await collect(networks.list({ name: 'private' }, call));
+        current = await session.tokens.token(call.signal);
+      }
+      expect(current.value.reveal()).not.toBe(first.value.reveal());
+      expect(current.expiresAt).toBeGreaterThan(first.expiresAt);
+    });
+  },
+);
