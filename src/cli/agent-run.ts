@@ -29,6 +29,9 @@ export function runAgentCommand(): Command {
 
 async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> {
   const log = createLog({ ...settings.log, destination: process.stderr });
+  if (settings.seedFile === undefined) {
+    log.warn({}, 'seedFile is not set: clients can work out which destination they are sent to');
+  }
   const metrics = new PrometheusMetrics();
   const readiness = new Readiness();
   let problem: string | undefined = 'the accepted configuration is not in force yet';

@@ -58,7 +58,8 @@ export class KeepalivedProcess {
       const child = spawn(
         'keepalived',
         [
-          ...['--dont-fork', '--log-console', '--log-detail', '--no-syslog', '--vrrp'],
+          // Not in detail: a line for each announcement would hold up a takeover of many addresses.
+          ...['--dont-fork', '--log-console', '--no-syslog', '--vrrp'],
           ...['--use-file', config, '--pid', pid, '--vrrp_pid', vrrpPid],
         ],
         { detached: true, stdio: ['ignore', output.fd, output.fd] },

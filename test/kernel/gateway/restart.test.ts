@@ -92,18 +92,37 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
   test('drained gives up its addresses, and stays drained over a restart', async () => {
     const master = await waitFor('one master', () => topology.master());
     const other = master === 'g1' ? 'g2' : 'g1';
-    await topology.client(master).pull('drained', true, 'new disks', signal);
+    await topology.command(master, 'drain', '--reason', 'new disks');
     await waitFor('the other to be master', async () => (await topology.master()) === other);
     await topology.killAgent(master);
     await topology.startAgent(master);
     const status = await topology.client(master).status(signal);
     expect(status.drained?.reason).toBe('new disks');
     expect(await topology.master()).toBe(other);
-    await topology.client(master).pull('drained', false, undefined, signal);
+    const [printed] = JSON.parse(await topology.command(master, 'undrain', '-o', 'json')) as {
+      drained: unknown;
+    }[];
+    expect(printed?.drained).toBeNull();
     await waitFor('backup', async () => {
       const { vrrp } = await topology.client(master).status(signal);
       return vrrp.state === 'BACKUP';
     });
     expect(await topology.master()).toBe(other);
+  });
+
+  test('undo leads back to what was served before, and nothing is taken until it is thawed', async () => {
+    const name = await waitFor('one master', () => topology.master());
+    generation = (await topology.client(name).status(signal)).generation;
+    await push(name, endpoint('10.77.1.1', 'TCP', ['p1']));
+    const before = await topology.describe(name);
+    await push(name, endpoint('10.77.1.1', 'TCP', ['p2']));
+    await topology.command(name, 'undo', '--reason', 'bad release');
+    expect(await topology.describe(name)).toBe(before);
+    generation += 5;
+    await expect(push(name, endpoint('10.77.1.1', 'TCP', ['n1']))).rejects.toMatchObject({
+      reason: 'frozen',
+    });
+    await topology.command(name, 'thaw');
+    await push(name, endpoint('10.77.1.1', 'TCP', ['n1']));
   });
 });

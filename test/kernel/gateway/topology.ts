@@ -86,6 +86,15 @@ export class Topology {
     });
   }
 
+  /** Runs a command of `causeway agent` as an operator on the gateway would. */
+  async command(name: GatewayName, ...words: string[]): Promise<string> {
+    const main = path.join(sourceRoot, 'src/cli/main.ts');
+    const config = path.join(this.directory, name, 'agent.yaml');
+    const [verb = '', ...rest] = words;
+    const command = [nodeProgram, main, 'agent', verb, '--config', config, ...rest];
+    return this.network.run(name, command);
+  }
+
   client(name: GatewayName): AgentClient {
     const known = this.#clients.get(name);
     if (known !== undefined) return known;
