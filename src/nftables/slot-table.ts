@@ -43,7 +43,7 @@ const largestTable = 131_072;
 /** No endpoint gets more than this multiple of its exact share. More room means fewer slots that move. */
 const allowance = 1.15;
 /** Among unequal endpoints a heavy one's allowance would come out of the light ones' shares. */
-const weightedAllowance = 1.05;
+const weightedAllowance = 1;
 
 interface Party {
   readonly endpoint: Endpoint;
@@ -82,13 +82,14 @@ function fill(parties: readonly Party[], size: number): Endpoint[] {
   const caps = parties.map((party) => capacity((size * party.weight) / total, room));
   const held = new Int32Array(parties.length);
   const owner = new Int32Array(size).fill(-1);
-  const fronts = buildFronts(parties, size);
+  let fronts = buildFronts(parties, size);
   let free = size;
-  for (let round = 1; free > 0; round += 1) {
+  // Time passes in steps in which the fastest that are still growing advance by one slot.
+  for (let time = 1; free > 0; time += 1 / fastestPace(fronts)) {
     for (const front of fronts) {
       const cap = caps[front.party] ?? 0;
       let holding = held[front.party] ?? 0;
-      while (holding < cap && front.distance + front.travelled <= round * front.pace) {
+      while (holding < cap && front.distance + front.travelled <= time * front.pace) {
         const slot = modulo(front.start + front.step * front.travelled, size);
         front.travelled += 1;
         if (owner[slot] !== -1) continue;
@@ -98,8 +99,13 @@ function fill(parties: readonly Party[], size: number): Endpoint[] {
       }
       held[front.party] = holding;
     }
+    fronts = fronts.filter(({ party }) => (held[party] ?? 0) < (caps[party] ?? 0));
   }
   return Array.from(owner, (index) => endpointAt(parties, index));
+}
+
+function fastestPace(fronts: readonly Front[]): number {
+  return fronts.reduce((fastest, { pace }) => Math.max(fastest, pace), Number.MIN_VALUE);
 }
 
 function capacity(share: number, room: number): number {
