@@ -2,8 +2,10 @@ import { serviceActor } from './actor.ts';
 import { assemble } from './assemble.ts';
 import { cloudsYaml, openrc } from './client-files.ts';
 import { Faults } from './faults.ts';
+import type { ServiceName } from './http/call.ts';
 import { ServiceServer, type RequestRecord } from './http/service-server.ts';
 import type { Keystone } from './keystone/api.ts';
+import type { NeutronApi } from './neutron/api.ts';
 import type { NeutronState } from './neutron/state.ts';
 import type { OctaviaApi } from './octavia/api.ts';
 import { refreshHealth } from './octavia/health.ts';
@@ -50,20 +52,13 @@ export async function startEmbeddedOpenStack(
   const { clock, region } = settings;
   const { keystone, neutron, octavia, networking } = assemble(settings);
   const faults = new Faults();
-  const serve = (name: 'identity' | 'network' | 'load-balancer', port: number) =>
-    new ServiceServer({
-      service: name,
-      clock,
-      faults,
-      port,
-      handle: (call) =>
-        (name === 'identity' ? keystone : name === 'network' ? networking : octavia).handle(call),
-    });
+  const serve = (service: ServiceName, port: number, api: Keystone | NeutronApi | OctaviaApi) =>
+    new ServiceServer({ service, clock, faults, port, handle: (call) => api.handle(call) });
   const servers = [
-    serve('identity', settings.ports.identity),
-    serve('network', settings.ports.network),
-    serve('load-balancer', settings.ports.loadBalancer),
-  ] as const;
+    serve('identity', settings.ports.identity, keystone),
+    serve('network', settings.ports.network, networking),
+    serve('load-balancer', settings.ports.loadBalancer, octavia),
+  ];
   const [identityUrl, networkUrl, loadBalancerUrl] = (await Promise.all(
     servers.map((server) => server.start()),
   )) as [string, string, string];

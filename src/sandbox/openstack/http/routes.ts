@@ -1,19 +1,17 @@
-import type { Handler } from './call.ts';
-
-export interface Route {
+interface Route<Handler> {
   readonly method: string;
   readonly segments: readonly string[];
   readonly handler: Handler;
 }
 
-export interface RouteMatch {
+interface RouteMatch<Handler> {
   readonly handler: Handler;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 /** A table of paths such as `/v3/projects/:id`. */
-export class Routes {
-  private readonly routes: Route[] = [];
+export class Routes<Handler> {
+  private readonly routes: Route<Handler>[] = [];
 
   add(method: string, pattern: string, handler: Handler): this {
     this.routes.push({ method, segments: split(pattern), handler });
@@ -21,7 +19,7 @@ export class Routes {
   }
 
   /** The route for the request; 'method' where the path is known and the method is not. */
-  find(method: string, path: string): RouteMatch | 'path' | 'method' {
+  find(method: string, path: string): RouteMatch<Handler> | 'path' | 'method' {
     // Servers decode a path before they route, so an escaped slash separates like any other.
     const segments = split(decode(path));
     let isPathKnown = false;

@@ -23,7 +23,7 @@ export class Keystone {
   readonly directory = new Directory();
   readonly tokens: Tokens;
   readonly catalog: Catalog;
-  private readonly routes = new Routes();
+  private readonly routes = new Routes<Handler>();
 
   constructor(options: KeystoneOptions) {
     this.clock = options.clock;

@@ -4,6 +4,7 @@ import { Refusal } from '../http/refusal.ts';
 import { Routes } from '../http/routes.ts';
 import type { UnroutedCall } from '../http/service-server.ts';
 import type { Keystone } from '../keystone/api.ts';
+import { unauthenticatedAnswer } from '../keystone/middleware.ts';
 import { badRequest, noSuchResource } from './refusals.ts';
 import type { NeutronState } from './state.ts';
 
@@ -15,7 +16,7 @@ export class NeutronApi {
   /** Forces pages of this size, as `pagination_max_limit` does. */
   readonly maxPage: number | undefined;
   private readonly keystone: Keystone;
-  private readonly routes = new Routes();
+  private readonly routes = new Routes<ActorHandler>();
 
   constructor(keystone: Keystone, state: NeutronState, maxPage: number | undefined) {
     this.keystone = keystone;
@@ -25,11 +26,7 @@ export class NeutronApi {
 
   /** Adds a route below `/v2.0`. */
   route(method: string, pattern: string, handler: ActorHandler): void {
-    this.routes.add(method, `/v2.0${pattern}`, (call) => {
-      const token = this.keystone.tokens.find(call.headers['x-auth-token'] ?? '');
-      if (token === undefined) throw new Refusal(401, 'unauthenticated');
-      return handler(call, actorOf(token));
-    });
+    this.routes.add(method, `/v2.0${pattern}`, handler);
   }
 
   handle(call: UnroutedCall): Answer {
@@ -37,7 +34,7 @@ export class NeutronApi {
       return this.dispatch(call);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return error.status === 401 ? this.unauthenticated() : refusalAnswer(error);
+      return refusalAnswer(error);
     }
   }
 
@@ -46,9 +43,8 @@ export class NeutronApi {
     if (path === '/') return versions(call);
     if (!path.startsWith('/v2.0')) return plainNotFound;
     // The token is looked at before the path.
-    if (this.keystone.tokens.find(call.headers['x-auth-token'] ?? '') === undefined) {
-      return this.unauthenticated();
-    }
+    const token = this.keystone.tokens.find(call.headers['x-auth-token'] ?? '');
+    if (token === undefined) return unauthenticatedAnswer(this.keystone);
     const found = this.routes.find(call.method, path);
     if (found === 'path') throw noSuchResource();
     if (found === 'method') {
@@ -58,28 +54,8 @@ export class NeutronApi {
         { type: 'HTTPMethodNotAllowed' },
       );
     }
-    return found.handler({ ...call, path, parameters: found.parameters });
+    return found.handler({ ...call, path, parameters: found.parameters }, actorOf(token));
   }
-
-  private unauthenticated(): Answer {
-    return unauthenticatedAnswer(this.keystone);
-  }
-}
-
-/** What keystonemiddleware answers in front of Neutron and Octavia alike. */
-export function unauthenticatedAnswer(keystone: Keystone): Answer {
-  const url = keystone.catalog.services.find(({ type }) => type === 'identity')?.endpoints[0]?.url;
-  return {
-    status: 401,
-    headers: { 'www-authenticate': `Keystone uri="${url?.replace(/\/v3$/, '') ?? ''}"` },
-    body: {
-      error: {
-        code: 401,
-        title: 'Unauthorized',
-        message: 'The request you have made requires authentication.',
-      },
-    },
-  };
 }
 
 /** The body of a create or an update: one object, or a list of them where the kind allows it. */

@@ -4,7 +4,7 @@ import { Refusal } from '../http/refusal.ts';
 import { Routes } from '../http/routes.ts';
 import type { UnroutedCall } from '../http/service-server.ts';
 import type { Keystone } from '../keystone/api.ts';
-import { unauthenticatedAnswer } from '../neutron/api.ts';
+import { unauthenticatedAnswer } from '../keystone/middleware.ts';
 import type { NeutronState } from '../neutron/state.ts';
 import type { Offerings } from './offerings.ts';
 import type { Provisioning } from './provisioning.ts';
@@ -29,7 +29,7 @@ export interface OctaviaParts {
 /** The frame that Octavia's routes hang in. */
 export class OctaviaApi {
   readonly parts: OctaviaParts;
-  private readonly routes = new Routes();
+  private readonly routes = new Routes<ActorHandler>();
 
   constructor(parts: OctaviaParts) {
     this.parts = parts;
@@ -42,13 +42,7 @@ export class OctaviaApi {
   /** Adds a route below `/v2/lbaas`, which also answers below `/v2.0/lbaas`. */
   route(method: string, pattern: string, handler: ActorHandler): void {
     for (const version of ['v2', 'v2.0']) {
-      this.routes.add(method, `/${version}/lbaas${pattern}`, (call) => {
-        const token = this.parts.keystone.tokens.find(call.headers['x-auth-token'] ?? '');
-        if (token === undefined) throw new Refusal(401, 'unauthenticated');
-        const actor = actorOf(token);
-        if (!mayBalance(actor)) throw policyRefusal();
-        return handler(call, actor);
-      });
+      this.routes.add(method, `/${version}/lbaas${pattern}`, handler);
     }
   }
 
@@ -64,13 +58,14 @@ export class OctaviaApi {
   private dispatch(call: UnroutedCall): Answer {
     if (call.path === '/') return versions(call, this.parts.minorVersion);
     const { keystone } = this.parts;
-    if (keystone.tokens.find(call.headers['x-auth-token'] ?? '') === undefined) {
-      return unauthenticatedAnswer(keystone);
-    }
+    const token = keystone.tokens.find(call.headers['x-auth-token'] ?? '');
+    if (token === undefined) return unauthenticatedAnswer(keystone);
     const found = this.routes.find(call.method, call.path);
     if (found === 'path') return plainNotFound;
     if (found === 'method') return { status: 405, body: fault(405, 'Method Not Allowed') };
-    return found.handler({ ...call, parameters: found.parameters });
+    const actor = actorOf(token);
+    if (!mayBalance(actor)) throw policyRefusal();
+    return found.handler({ ...call, parameters: found.parameters }, actor);
   }
 }
 
