@@ -40,11 +40,11 @@ export function change<T>(allocator: Allocator, lane: string, decide: Decide<T>)
   return allocator.change({ caller: 'system', needs, lane, decide }, never);
 }
 
-/** A site with a pool of 65,536 addresses and as many clusters as there are callers. */
+/** A site with a million addresses and as many clusters as there are callers. */
 export async function prepareSite(allocator: Allocator, clusters = callers): Promise<void> {
   const settings = { quarantineMs: 0, unconfirmedQuarantineMs: 0, keepMs: 0 };
   await change(allocator, site, setSite({ site, settings }));
-  const pool = poolSpecSchema.parse({ name: 'p', addresses: ['10.0.0.0-10.0.255.255'] });
+  const pool = poolSpecSchema.parse({ name: 'p', addresses: ['10.0.0.0-10.15.255.255'] });
   await change(allocator, site, setPool({ site, pool }));
   const create = (index: number) => {
     const cluster = `c${index}`;

@@ -50,6 +50,8 @@ export interface ApiServer {
 /** What the API is called, in a header of every answer; a client may tell its own. */
 export const apiVersion = '1.0';
 const largestBody = 1024 * 1024;
+/** How long calls have to end when the server stops. */
+const graceMs = 1_000;
 const strangers: RateLimit = { perSecond: 5, burst: 50 };
 
 export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
@@ -70,7 +72,9 @@ export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
           },
         }),
   }) as unknown as FastifyInstance;
+  const underWay = new Set<AbortController>();
   const limits = {
+    underWay,
     known: new RateLimiter(options.rateLimit, options.clock),
     strangers: new RateLimiter(options.strangerLimit ?? strangers, options.clock),
   };
@@ -92,14 +96,18 @@ export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
   const host = family === 'IPv6' ? `[${address}]` : address;
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`,
-    close: () => app.close(),
+    close: () => closeGently(app, underWay, options.clock),
   };
 }
 
 function serve(
   app: FastifyInstance,
   options: ApiOptions,
-  limits: { readonly known: RateLimiter; readonly strangers: RateLimiter },
+  limits: {
+    readonly known: RateLimiter;
+    readonly strangers: RateLimiter;
+    readonly underWay: Set<AbortController>;
+  },
   name: OperationName,
   operation: Operation,
 ): void {
@@ -110,7 +118,9 @@ function serve(
     async handler(request, reply) {
       reply.header('causeway-ipam-version', apiVersion);
       const gone = new AbortController();
+      limits.underWay.add(gone);
       reply.raw.on('close', () => {
+        limits.underWay.delete(gone);
         if (!reply.raw.writableFinished) gone.abort();
       });
       try {
@@ -124,14 +134,31 @@ function serve(
         const waits = 'state' in answer && answer.state === 'waiting';
         return await reply.code(waits ? 202 : 200).send(answer);
       } catch (thrown) {
-        const error = CausewayError.from(thrown);
-        if (gone.signal.aborted) throw abortedBy(gone.signal);
+        const error = gone.signal.aborted ? abortedBy(gone.signal) : CausewayError.from(thrown);
         if (error.code === 'internal') options.log.error({ error, name }, 'a call failed');
         if (error.code === 'unauthorized') enforceLimit(limits.strangers, request.ip, reply);
         return answerProblem(reply, error);
       }
     },
   });
+}
+
+/** No new calls; those under way may end, and those that wait for an address are sent elsewhere. */
+async function closeGently(
+  app: FastifyInstance,
+  underWay: ReadonlySet<AbortController>,
+  clock: Clock,
+): Promise<void> {
+  const stopping = new CausewayError('unavailable', 'this server is stopping: ask another one');
+  const timers = [
+    clock.timer(graceMs, () => {
+      for (const call of underWay) call.abort(stopping);
+    }),
+    // Connections that were kept alive for a next call would keep the server alive as well.
+    clock.timer(graceMs * 1.5, () => app.server.closeAllConnections()),
+  ];
+  await app.close();
+  for (const timer of timers) timer.cancel();
 }
 
 /** A token if one is shown, else a client certificate that the TLS layer has verified. */

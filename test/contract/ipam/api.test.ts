@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from 'undici';
 import type { IpamClient } from '../../../src/ipam/api/client.ts';
+import { waitFor } from '../../services/wait-for.ts';
 import { never, startServer, type ServerUnderTest } from './server-under-test.ts';
 
 let server: ServerUnderTest;
@@ -211,6 +212,22 @@ describe('the API', () => {
     expect(
       await send('/v1/sites/edge', JSON.stringify({ reason: 'x'.repeat(2 ** 21) })),
     ).toMatchObject({ status: 400 });
+  });
+
+  test('a server that stops sends away who waits', async () => {
+    const stopping = await startServer();
+    const call = stopping.operator.call.bind(stopping.operator);
+    await call('setSite', { params: { site: 's' }, body: {} }, never);
+    await call('createCluster', { params: { site: 's' }, body: { cluster: 'c' } }, never);
+    const body = { uid: 'u', waitMs: 60_000 };
+    const waiting = call('reserve', { params: { site: 's', cluster: 'c' }, body }, never);
+    const outcome = waiting.catch((error: unknown) => error);
+    await waitFor(
+      'the waiter',
+      () => stopping.replica.allocator.view.site('s')?.waiters.size === 1,
+    );
+    await stopping.replica.stop();
+    expect(await outcome).toMatchObject({ code: 'unavailable' });
   });
 
   test('removes a cluster in one step', async () => {
