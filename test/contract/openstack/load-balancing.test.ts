@@ -4,6 +4,7 @@ import { parsePort } from '../../../src/domain/port.ts';
 import { collect } from '../../../src/openstack/collect.ts';
 import { isLocked, whenUnlocked } from '../../../src/openstack/load-balancing/lock.ts';
 import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
+import type { LoadBalancer } from '../../../src/openstack/load-balancing/resources.ts';
 import type { LoadBalancerSpec } from '../../../src/openstack/load-balancing/specs.ts';
 import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import { describeEveryCloud, mitaka, type TestCloud, uniqueName } from './clouds.ts';
@@ -182,7 +183,7 @@ await describeEveryCloud(
       const { service, waiter, remove, subnet } = await open(cloud());
       const tags = service.capabilities().tags ? [uniqueName('tag')] : [];
       const name = uniqueName('page');
-      const made = [];
+      const made: LoadBalancer[] = [];
       for (const suffix of ['a', 'b', 'c']) {
         made.push(
           await service.createLoadBalancer(
@@ -196,6 +197,22 @@ await describeEveryCloud(
       expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining(made.map(({ id }) => id)));
       const [byName] = await collect(service.loadBalancers({ name: `${name}-b` }, call));
       expect(byName?.id).toBe(made[1]?.id);
+      const { vipAddress, vipPortId, projectId } = made[1] ?? {};
+      if (vipAddress === undefined || vipPortId === undefined || projectId === undefined) {
+        throw new Error('a load balancer without its address');
+      }
+      for (const filter of [{ vipAddress }, { vipPortId }]) {
+        const found = await collect(service.loadBalancers({ ...filter, projectId }, call));
+        expect(found.map(({ id }) => id)).toEqual([made[1]?.id]);
+      }
+      const active = service.loadBalancers({ provisioningStatus: 'ACTIVE', projectId }, call);
+      expect((await collect(active)).map(({ id }) => id)).toEqual(
+        expect.arrayContaining(made.map(({ id }) => id)),
+      );
+      const pending = service.loadBalancers({ provisioningStatus: 'PENDING_CREATE' }, call);
+      expect((await collect(pending)).filter(({ id }) => made.some((lb) => lb.id === id))).toEqual(
+        [],
+      );
       if (tags.length > 0) {
         const tagged = await collect(service.loadBalancers({ tags }, call));
         expect(tagged).toHaveLength(3);
