@@ -5,6 +5,7 @@ import { Layout } from '../nftables/layout.ts';
 import { isEmpty } from '../nftables/transaction.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
 import { CausewayError } from '../domain/error.ts';
+import { ElementCount } from './element-count.ts';
 import type { EndpointId } from './model/endpoint.ts';
 import type { Committed, RulesetWriter, WholeLayout } from './apply/ruleset-writer.ts';
 
@@ -13,6 +14,7 @@ export class EngineRuleset implements RulesetWriter {
   readonly #driver: Driver;
   readonly #settings: LayoutSettings;
   #layout: Layout | undefined;
+  #count = new ElementCount();
 
   constructor(driver: Driver, settings: LayoutSettings) {
     this.#driver = driver;
@@ -27,6 +29,7 @@ export class EngineRuleset implements RulesetWriter {
     const wrote = !isEmpty(plan.transaction);
     if (wrote) await this.#driver.apply(plan.transaction, signal);
     plan.accept();
+    this.#count.committed(plan.transaction.operations);
     return { wrote, removedEndpoints: plan.removedEndpoints };
   }
 
@@ -40,7 +43,14 @@ export class EngineRuleset implements RulesetWriter {
     const wrote = !isEmpty(transaction);
     if (wrote) await this.#driver.apply(transaction, signal);
     this.#layout = layout;
+    this.#count = new ElementCount();
+    this.#count.committed(plan.transaction.operations);
     return { wrote, removedEndpoints: [] };
+  }
+
+  /** How many elements the table holds. */
+  get elements(): number {
+    return this.#count.total;
   }
 
   /** Endpoints whose running connections may not survive a move to another gateway. */

@@ -44,6 +44,12 @@ export const gatewayMetrics = {
     help: 'Destinations and nodes that do not answer and get no new connections.',
     labels: [],
   },
+  elements: {
+    kind: 'gauge',
+    name: 'causeway_agent_ruleset_elements',
+    help: 'How many elements our nftables table holds.',
+    labels: [],
+  },
   connections: {
     kind: 'gauge',
     name: 'causeway_agent_connections',

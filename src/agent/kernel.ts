@@ -19,6 +19,8 @@ export interface Kernel {
   settings(): readonly KernelSetting[];
   /** Endpoints whose running connections may not survive a move to another gateway. */
   notFailoverSafe(): readonly EndpointId[];
+  /** How many elements our table holds. */
+  elements(): number;
   /** How many connections each endpoint has had. */
   countConnections(signal: AbortSignal): Promise<readonly EndpointCount[]>;
   connections(): { count: number; limit: number } | null;

@@ -80,6 +80,10 @@ export class LinuxKernel implements Kernel {
     return this.ruleset.notFailoverSafe();
   }
 
+  elements(): number {
+    return this.ruleset.elements;
+  }
+
   async countConnections(signal: AbortSignal): Promise<EndpointCount[]> {
     const counts: EndpointCount[] = [];
     for (const family of [4, 6] as const) {

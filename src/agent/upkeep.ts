@@ -101,9 +101,11 @@ export class Upkeep {
   async #lookAtKernel(signal: AbortSignal): Promise<void> {
     const { clock, kernel, metrics } = this.#options;
     const connections = metrics.gauge(gatewayMetrics.connections);
+    const elements = metrics.gauge(gatewayMetrics.elements);
     const fill = metrics.gauge(gatewayMetrics.connectionFill);
     while (!signal.aborted) {
       await kernel.look();
+      elements.set({}, kernel.elements());
       const found = kernel.connections();
       if (found !== null) {
         connections.set({}, found.count);

@@ -22,6 +22,7 @@ export function memoryKernel(): Kernel & { readonly driver: MemoryDriver } {
     look: () => Promise.resolve(),
     settings: () => [],
     notFailoverSafe: () => ruleset.notFailoverSafe(),
+    elements: () => ruleset.elements,
     countConnections: () => Promise.resolve([]),
     connections: () => null,
   };
