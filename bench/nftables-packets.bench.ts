@@ -97,7 +97,7 @@ async function programLinear(gateway: Gateway, count: number): Promise<void> {
   if (result.code !== 0) throw new Error(result.stderr);
 }
 
-const rounds = 5;
+const rounds = 7;
 
 /** Runs the program in turns over two addresses and answers with the round whose ratio is the median. */
 async function inTurns(
