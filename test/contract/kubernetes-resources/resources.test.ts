@@ -8,6 +8,7 @@ import {
 } from '../kubernetes-api/server-under-test.ts';
 import { transcribe } from '../kubernetes-api/transcript.ts';
 import { comparable } from './comparable.ts';
+import { bareScenarios } from './scenarios/bare.ts';
 import { definitionScenarios } from './scenarios/definitions.ts';
 import { endpointScenarios } from './scenarios/endpoints.ts';
 import { plainScenarios } from './scenarios/plain.ts';
@@ -17,6 +18,7 @@ import { tableScenarios } from './scenarios/tables.ts';
 import { workloadScenarios } from './scenarios/workloads.ts';
 
 const scenarios = [
+  ...bareScenarios,
   ...plainScenarios,
   ...podScenarios,
   ...workloadScenarios,

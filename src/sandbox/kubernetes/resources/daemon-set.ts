@@ -62,7 +62,9 @@ export const daemonSets = builtIn<DaemonSet>({
     ...containerColumns,
     selectorColumn,
   ],
-  defaults({ spec, metadata }) {
+  defaults(draft) {
+    draft.spec ??= {} as DaemonSet['spec'];
+    const { spec, metadata } = draft;
     metadata.annotations = { [generationAnnotation]: '1', ...metadata.annotations };
     spec.revisionHistoryLimit ??= 10;
     spec.updateStrategy ??= { type: 'RollingUpdate' };
@@ -92,7 +94,7 @@ export const daemonSets = builtIn<DaemonSet>({
     const { type } = spec.updateStrategy;
     const isKnown = type === 'RollingUpdate' || type === 'OnDelete';
     return [
-      ...validateSelector(spec.selector, 'daemonset'),
+      ...(spec.selector === undefined ? [] : validateSelector(spec.selector, 'daemonset')),
       ...validateTemplate(spec.template, spec.selector, 'DaemonSet'),
       ...validateNotNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
       ...validateNotNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),

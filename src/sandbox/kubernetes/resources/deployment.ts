@@ -44,7 +44,9 @@ export const deployments = builtIn<Deployment>({
     ...containerColumns,
     selectorColumn,
   ],
-  defaults({ spec }) {
+  defaults(draft) {
+    draft.spec ??= {} as Deployment['spec'];
+    const { spec } = draft;
     spec.replicas ??= 1;
     spec.revisionHistoryLimit ??= 10;
     spec.progressDeadlineSeconds ??= 600;

@@ -56,7 +56,9 @@ export const horizontalPodAutoscalers = builtIn<HorizontalPodAutoscaler>({
     column<HorizontalPodAutoscaler>('Replicas', ({ status }) => status?.currentReplicas ?? 0),
     ageColumn,
   ],
-  defaults({ spec }) {
+  defaults(draft) {
+    draft.spec ??= {} as HorizontalPodAutoscaler['spec'];
+    const { spec } = draft;
     spec.minReplicas ??= 1;
     if ((spec.metrics ?? []).length === 0) {
       const target = { averageUtilization: 80, type: 'Utilization' };

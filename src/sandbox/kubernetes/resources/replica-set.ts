@@ -34,7 +34,9 @@ export const replicaSets = builtIn<ReplicaSet>({
     selector: ['spec', 'selector'],
   },
   columns: [nameColumn, ...replicaColumns, ageColumn, ...containerColumns, selectorColumn],
-  defaults({ spec }) {
+  defaults(draft) {
+    draft.spec ??= {} as ReplicaSet['spec'];
+    const { spec } = draft;
     spec.replicas ??= 1;
     spec.template ??= { spec: { containers: [] } };
     defaultPodTemplate(spec.template);
@@ -76,9 +78,10 @@ export const replicationControllers = builtIn<ReplicationController>({
   ],
   fieldLabels: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
   defaults(draft) {
+    draft.spec ??= {} as ReplicationController['spec'];
     const { spec, metadata } = draft;
     spec.replicas ??= 1;
-    spec.template ??= { spec: { containers: [] } };
+    if (spec.template === undefined) return;
     defaultPodTemplate(spec.template);
     const labels = spec.template.metadata?.labels;
     if (labels === undefined) return;
@@ -95,7 +98,9 @@ export const replicationControllers = builtIn<ReplicationController>({
       ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
       ...validateLabels(selector, 'spec.selector'),
       ...validateNotNegative(spec.replicas, 'spec.replicas'),
-      ...validateTemplate(spec.template, { matchLabels: selector }, 'ReplicationController'),
+      ...(spec.template === undefined
+        ? [required('spec.template')]
+        : validateTemplate(spec.template, { matchLabels: selector }, 'ReplicationController')),
     ];
   },
 });

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../object.ts';
-import { forbidden, invalid, Verbatim, type FieldError } from '../schema/field-error.ts';
+import { forbidden, invalid, required, Verbatim, type FieldError } from '../schema/field-error.ts';
 import { jsonEqual } from '../schema/json.ts';
 import { dnsLabelErrors } from '../schema/names.ts';
 import { ageColumn, column, nameColumn } from './columns.ts';
@@ -32,7 +32,9 @@ export const statefulSets = builtIn<StatefulSet>({
     ageColumn,
     ...containerColumns,
   ],
-  defaults({ spec }) {
+  defaults(draft) {
+    draft.spec ??= {} as StatefulSet['spec'];
+    const { spec } = draft;
     spec.replicas ??= 1;
     spec.podManagementPolicy ??= 'OrderedReady';
     spec.revisionHistoryLimit ??= 10;
@@ -152,6 +154,7 @@ export const controllerRevisions = builtIn<ControllerRevision>({
   group: 'apps',
   plural: 'controllerrevisions',
   kind: 'ControllerRevision',
+  validate: ({ data }) => (data === undefined ? [required('data', 'data is mandatory')] : []),
   columns: [
     nameColumn,
     column<ControllerRevision>('Controller', ({ metadata }) => {

@@ -62,7 +62,7 @@ export function validateTemplate(
   const isEmpty = selector !== undefined && isEmptySelector(selector);
   if (!isEmpty && !selects(selector, labels)) {
     const detail = '`selector` does not match template `labels`';
-    errors.push(invalid(`${path}.metadata.labels`, labels, detail));
+    errors.push(invalid(`${path}.metadata.labels`, template.metadata?.labels ?? null, detail));
   }
   errors.push(...validatePodTemplate(template, path));
   if (template.spec.restartPolicy !== 'Always') {

@@ -38,7 +38,7 @@ export interface CustomResourceDefinition extends KubeObject {
     group: string;
     names: CrdNames;
     scope: string;
-    versions: CrdVersion[];
+    versions?: CrdVersion[];
     conversion?: { strategy: string; webhook?: object };
     preserveUnknownFields?: boolean;
   };

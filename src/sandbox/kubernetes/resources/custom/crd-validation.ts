@@ -63,7 +63,8 @@ function validateGroup(group: string | undefined): FieldError[] {
     : [invalid(path, group, 'should be a domain with at least one dot')];
 }
 
-function validateVersions(versions: readonly CrdVersion[]): FieldError[] {
+function validateVersions(given: readonly CrdVersion[] | undefined): FieldError[] {
+  const versions = given ?? [];
   const errors: FieldError[] = [];
   for (const [index, version] of versions.entries()) {
     const path = `spec.versions[${index}]`;
@@ -81,17 +82,18 @@ function validateVersions(versions: readonly CrdVersion[]): FieldError[] {
   }
   if (versions.filter(({ storage }) => storage).length !== 1) {
     const detail = 'must have exactly one version marked as storage version';
-    errors.push(invalid('spec.versions', shownVersions(versions), detail));
+    errors.push(invalid('spec.versions', shownVersions(given), detail));
   }
   return errors;
 }
 
-function shownVersions(versions: readonly CrdVersion[]): Verbatim {
+function shownVersions(versions: readonly CrdVersion[] | undefined): Verbatim {
+  if (versions === undefined) return new Verbatim('null');
   const items = versions.map(({ name, served, storage, deprecated = false }) =>
     JSON.stringify({
       Name: name,
-      Served: served,
-      Storage: storage,
+      Served: served ?? false,
+      Storage: storage ?? false,
       Deprecated: deprecated,
       DeprecationWarning: null,
       Schema: null,
@@ -233,7 +235,7 @@ function validateConversion(
 
 /** Versions that objects may be stored in cannot go. */
 function validateStoredVersions({ spec, status }: CustomResourceDefinition): FieldError[] {
-  const names = spec.versions.map(({ name }) => name);
+  const names = (spec.versions ?? []).map(({ name }) => name);
   const path = 'status.storedVersions';
   if ((status?.storedVersions ?? []).length === 0) {
     return [invalid(path, null, 'must have at least one stored version')];

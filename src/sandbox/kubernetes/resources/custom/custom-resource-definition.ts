@@ -57,9 +57,10 @@ export function customResourceDefinitions(store: ObjectStore, clock: Clock): Res
   });
 }
 
-function fillNames({ spec }: CustomResourceDefinition): void {
+function fillNames(draft: CustomResourceDefinition): void {
+  draft.spec ??= {} as CustomResourceDefinition['spec'];
+  const { spec } = draft;
   spec.names ??= { plural: '', kind: '' };
-  spec.versions ??= [];
   const { names } = spec;
   if ((names.kind ?? '') !== '') {
     names.singular ??= names.kind.toLowerCase();
@@ -74,7 +75,7 @@ function acceptedStatus(
   store: ObjectStore,
   time: string,
 ): NonNullable<CustomResourceDefinition['status']> {
-  const storage = crd.spec.versions.find((version) => version.storage)?.name;
+  const storage = crd.spec.versions?.find((version) => version.storage)?.name;
   const stored = old?.status?.storedVersions ?? [];
   const storedVersions =
     storage === undefined || stored.includes(storage) ? stored : [...stored, storage];

@@ -25,9 +25,10 @@ import { evaluateJsonPath, parseJsonPath } from './json-path.ts';
 
 /** The versions of a custom resource that are served, the preferred one first. */
 export function serveCustomResource(crd: CustomResourceDefinition): readonly ServedResource[] {
-  const storage = crd.spec.versions.find((version) => version.storage) ?? crd.spec.versions[0];
+  const { versions = [] } = crd.spec;
+  const storage = versions.find((version) => version.storage) ?? versions[0];
   const storageApiVersion = `${crd.spec.group}/${storage?.name ?? ''}`;
-  return crd.spec.versions
+  return versions
     .filter((version) => version.served)
     .sort((left, right) => compareVersions(right.name, left.name))
     .map((version) => serveVersion(crd, version, storageApiVersion));
