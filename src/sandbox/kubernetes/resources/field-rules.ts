@@ -7,28 +7,30 @@ import { qualifiedNameErrors } from '../schema/names.ts';
 
 /** The rules for single fields that several kinds share. Each answers with what is wrong. */
 
-export function validateAddress(text: string, path: string): FieldError[] {
+export function validateAddress(text: string | undefined, path: string): FieldError[] {
   const detail = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
-  return tryParseAddress(text) === undefined ? [invalid(path, text, detail)] : [];
+  return tryParseAddress(text ?? '') === undefined ? [invalid(path, text ?? '', detail)] : [];
 }
 
-export function validatePrefix(text: string, path: string): FieldError[] {
+export function validatePrefix(text: string | undefined, path: string): FieldError[] {
   try {
-    const { address, length } = parseInterface(text);
+    const { address, length } = parseInterface(text ?? '');
     const hasHostBits = prefixOf(address, length).address !== address;
     const detail = 'must not have bits set beyond the prefix length';
     return hasHostBits ? [invalid(path, text, detail)] : [];
   } catch (error) {
     if (!(error instanceof CausewayError)) throw error;
     const detail = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
-    return [invalid(path, text, detail)];
+    return [invalid(path, text ?? '', detail)];
   }
 }
 
 /** An address that traffic can be sent to: not one that only means something on one machine. */
-export function validateEndpointAddress(text: string, path: string): FieldError[] {
-  const address = tryParseAddress(text);
-  if (address === undefined) return [invalid(path, text, 'must be a valid IP address')];
+export function validateEndpointAddress(text: string | undefined, path: string): FieldError[] {
+  const address = tryParseAddress(text ?? '');
+  if (address === undefined || text === undefined) {
+    return [invalid(path, text ?? '', 'must be a valid IP address')];
+  }
   const complain = (detail: string) => [invalid(path, text, detail)];
   if (address === '0.0.0.0' || address === '::') {
     return complain(`may not be unspecified (${text})`);
@@ -51,7 +53,8 @@ export function validatePortNumber(port: number | undefined, path: string): Fiel
   return isPort ? [] : [invalid(path, value, 'must be between 1 and 65535, inclusive')];
 }
 
-export function validatePortName(name: string, path: string): FieldError[] {
+export function validatePortName(given: string | undefined, path: string): FieldError[] {
+  const name = given ?? '';
   const errors: string[] = [];
   if (name.length > 15) errors.push('must be no more than 15 characters');
   if (!/^[-a-z0-9]+$/.test(name)) {

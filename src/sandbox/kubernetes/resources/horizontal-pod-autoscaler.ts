@@ -1,5 +1,11 @@
 import { asObject, type JsonObject, type KubeObject } from '../object.ts';
-import { forbidden, invalid, required, type FieldError } from '../schema/field-error.ts';
+import {
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  type FieldError,
+} from '../schema/field-error.ts';
 import { pathSegmentErrors } from '../schema/names.ts';
 import { ageColumn, column, nameColumn } from './columns.ts';
 import { builtIn } from './definition.ts';
@@ -97,7 +103,11 @@ export const horizontalPodAutoscalers = builtIn<HorizontalPodAutoscaler>({
         'must specify at least one Object or External metric to support scaling to zero replicas';
       errors.push(forbidden('spec.metrics', detail));
     }
-    return [...errors, ...validateReference(spec.scaleTargetRef)];
+    return [
+      ...errors,
+      ...validateReference(spec.scaleTargetRef),
+      ...metrics.flatMap((metric, index) => validateMetric(metric, `spec.metrics[${index}]`)),
+    ];
   },
 });
 
@@ -130,6 +140,55 @@ function validateReference(
   return [...named, ...grouped];
 }
 
+const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
+
+/** Where a metric of a type has its particulars: `resource`, `containerResource`. */
+const sourceField = (type: string) => type.charAt(0).toLowerCase() + type.slice(1);
+
+function validateMetric(metric: Metric, path: string): FieldError[] {
+  const type = metric.type ?? '';
+  const errors: FieldError[] = [];
+  if (type === '') errors.push(required(`${path}.type`, 'must specify a metric source type'));
+  if (!metricTypes.includes(type)) {
+    return [...errors, notSupported(`${path}.type`, type, metricTypes)];
+  }
+  const field = sourceField(type);
+  const source = metric[field];
+  if (source === undefined) {
+    const detail = 'must populate information for the given metric source';
+    return [required(`${path}.${field}`, detail)];
+  }
+  if (type !== 'Resource') return errors;
+  if ((asObject(source)['name'] ?? '') === '') {
+    errors.push(required(`${path}.${field}.name`, 'must specify a resource name'));
+  }
+  return [...errors, ...validateResourceTarget(asObject(source), `${path}.${field}.target`)];
+}
+
+function validateResourceTarget(source: JsonObject, path: string): FieldError[] {
+  const target: MetricTarget = asObject(source['target']);
+  const { type = '', averageUtilization, averageValue } = target;
+  const errors: FieldError[] = [];
+  if (type === '') errors.push(required(`${path}.type`, 'must specify a metric target type'));
+  if (!['Utilization', 'Value', 'AverageValue'].includes(type)) {
+    const detail = 'must be either Utilization, Value, or AverageValue';
+    errors.push(invalid(`${path}.type`, type, detail));
+  }
+  if (averageUtilization !== undefined && averageUtilization < 1) {
+    const detail = 'must be greater than 0';
+    errors.push(invalid(`${path}.averageUtilization`, averageUtilization, detail));
+  }
+  if (averageUtilization === undefined && averageValue === undefined) {
+    const detail = 'must set either a target raw value or a target utilization';
+    errors.push(required(`${path}.averageUtilization`, detail));
+  }
+  if (averageUtilization !== undefined && averageValue !== undefined) {
+    const detail = 'may not set both a target raw value and a target utilization';
+    errors.push(forbidden(`${path}.averageValue`, detail));
+  }
+  return errors;
+}
+
 const mostMetrics = 2;
 
 function formatMetrics({ spec, status }: HorizontalPodAutoscaler): string {
@@ -144,7 +203,7 @@ function formatMetrics({ spec, status }: HorizontalPodAutoscaler): string {
 }
 
 function formatMetric(metric: Metric, status: Metric | undefined): string {
-  const field = metric.type.charAt(0).toLowerCase() + metric.type.slice(1);
+  const field = sourceField(metric.type);
   const source = asObject(metric[field]);
   const target: MetricTarget = asObject(source['target']);
   const current: MetricTarget = asObject(asObject(status?.[field])['current']);

@@ -80,7 +80,7 @@ export const statefulSets = builtIn<StatefulSet>({
 /** Mounts may name the volumes that the claims will become. */
 function withClaims(spec: StatefulSet['spec']): StatefulSet['spec']['template'] {
   const claims = (spec.volumeClaimTemplates ?? []).map(({ metadata }) => ({
-    name: metadata.name,
+    name: metadata?.name ?? '',
   }));
   const names = new Set(claims.map(({ name }) => name));
   const rest = (spec.template.spec.volumes ?? []).filter(({ name }) => !names.has(name));

@@ -1,6 +1,6 @@
 /**
  * The rules for names that the API server checks everywhere. Each answers with the sentences of what
- * is wrong, none if nothing is.
+ * is wrong, none if nothing is. A name that was left out is an empty one.
  */
 
 const label1123 = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -22,7 +22,7 @@ function regexError(message: string, pattern: string, ...examples: readonly stri
   return `${message} (${list === '' ? '' : 'e.g. '}${list}regex used for validation is '${pattern}')`;
 }
 
-export function dnsLabelErrors(text: string): string[] {
+export function dnsLabelErrors(text = ''): string[] {
   const errors = lengthError(text, 63);
   if (!label1123Pattern.test(text)) {
     const message =
@@ -39,7 +39,7 @@ export function dnsLabelErrors(text: string): string[] {
   return errors;
 }
 
-export function dns1035LabelErrors(text: string): string[] {
+export function dns1035LabelErrors(text = ''): string[] {
   const errors = lengthError(text, 63);
   if (!label1035Pattern.test(text)) {
     errors.push(
@@ -54,7 +54,7 @@ export function dns1035LabelErrors(text: string): string[] {
   return errors;
 }
 
-export function subdomainErrors(text: string): string[] {
+export function subdomainErrors(text = ''): string[] {
   const errors = lengthError(text, 253);
   if (!subdomainPattern.test(text)) {
     errors.push(
@@ -69,18 +69,18 @@ export function subdomainErrors(text: string): string[] {
 }
 
 /** Names that are only a segment of a path, as custom resources within objects have them. */
-export function pathSegmentErrors(text: string): string[] {
+export function pathSegmentErrors(text = ''): string[] {
   if (text === '.' || text === '..') return [`may not be '${text}'`];
   return ['/', '%']
     .filter((sign) => text.includes(sign))
     .map((sign) => `may not contain '${sign}'`);
 }
 
-export function labelKeyErrors(text: string): string[] {
+export function labelKeyErrors(text = ''): string[] {
   return qualifiedNameErrors(text, 'a valid label key');
 }
 
-export function labelValueErrors(text: string): string[] {
+export function labelValueErrors(text = ''): string[] {
   const errors = lengthError(text, 63);
   if (!labelValuePattern.test(text)) {
     errors.push(
@@ -97,7 +97,7 @@ export function labelValueErrors(text: string): string[] {
 }
 
 /** A label key, a finalizer: a name, or a domain, a slash and a name. */
-export function qualifiedNameErrors(text: string, what = 'a qualified name'): string[] {
+export function qualifiedNameErrors(text = '', what = 'a qualified name'): string[] {
   const parts = text.split('/');
   const sentence =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";

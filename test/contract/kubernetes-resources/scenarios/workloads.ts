@@ -191,6 +191,16 @@ export const workloadScenarios: readonly Scenario[] = [
         ['POST', path, { body: hpa('x', { maxReplicas: 2, minReplicas: 5 }) }],
         ['POST', path, { body: hpa('x', { minReplicas: 0 }) }],
         ['POST', path, { body: hpa('x', { scaleTargetRef: { kind: '', name: 'a/b' } }) }],
+        ...[
+          {},
+          { type: 'Odd' },
+          { type: 'Resource' },
+          { type: 'Resource', resource: { name: '', target: {} } },
+          {
+            type: 'Resource',
+            resource: { name: 'cpu', target: { type: 'Odd', averageUtilization: 0 } },
+          },
+        ].map((metric) => ['POST', path, { body: hpa('x', { metrics: [metric] }) }] as const),
       ];
     },
   },
