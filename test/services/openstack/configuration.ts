@@ -91,7 +91,7 @@ function neutron(layout: Layout, settings: CloudSettings): Configuration {
       service_plugins: 'router',
       auth_strategy: 'keystone',
       transport_url: 'fake://',
-      // All in one process, which then has no children to leave behind.
+      // The API in the main process. Two small workers stay beside it and end when it does.
       api_workers: 0,
       rpc_workers: 0,
       rpc_state_report_workers: 0,
