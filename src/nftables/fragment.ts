@@ -16,8 +16,6 @@ export interface Fragment {
   readonly elements: readonly PlacedElement[];
 }
 
-export const emptyFragment: Fragment = { chains: [], sets: [], elements: [] };
-
 /** Collects a fragment piece by piece. */
 export class FragmentBuilder {
   readonly chains: Chain[] = [];

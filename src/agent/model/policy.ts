@@ -1,4 +1,4 @@
-import { compareAddresses, type Address } from '../../domain/address.ts';
+import type { Address } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { Port, Protocol } from '../../domain/port.ts';
 import { prefixContains, prefixFamily, type Prefix } from '../../domain/prefix.ts';
@@ -101,8 +101,4 @@ export function makePortFilter(
     throw new CausewayError('invalid', `the range from ${port} to ${endPort} is empty`);
   }
   return { protocol, port, endPort };
-}
-
-export function compareAssignments(left: Assignment, right: Assignment): number {
-  return compareAddresses(left.address, right.address);
 }
