@@ -316,7 +316,11 @@ class Agent {
       frozen: this.#levers.get('frozen') ?? null,
       drained: this.#levers.get('drained') ?? null,
       undoSteps: this.#gateway.undoSteps,
-      silent: { seen: [...this.#silence.own], acted: [...this.#gateway.silent] },
+      silent: {
+        heard: this.#ledger.heard,
+        seen: [...this.#silence.own],
+        acted: [...this.#gateway.silent],
+      },
       alarms: this.#alarms.list(),
       kernelSettings: kernel.settings(),
       connections: kernel.connections(),

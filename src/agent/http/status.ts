@@ -21,8 +21,14 @@ export interface AgentStatus {
   readonly frozen: Lever | null;
   readonly drained: Lever | null;
   readonly undoSteps: number;
-  /** What this agent itself sees as silent, and what it acts on. */
-  readonly silent: { readonly seen: readonly string[]; readonly acted: readonly string[] };
+  readonly silent: {
+    /** How many destinations and nodes have ever answered a probe. Only those can be missed. */
+    readonly heard: number;
+    /** Whom this agent itself sees as silent. */
+    readonly seen: readonly string[];
+    /** Who gets no traffic for it, by the controller's answer or our own. */
+    readonly acted: readonly string[];
+  };
   readonly alarms: readonly string[];
   readonly kernelSettings: readonly KernelSetting[];
   readonly connections: { readonly count: number; readonly limit: number } | null;

@@ -62,6 +62,13 @@ export class ProbeLedger {
     return true;
   }
 
+  /** How many have ever answered, and so can be missed. */
+  get heard(): number {
+    let count = 0;
+    for (const record of this.#records.values()) if (record.hasAnswered) count += 1;
+    return count;
+  }
+
   /** Who should get no traffic by what this gateway sees. Nobody, while it is cut off itself. */
   get silent(): Set<Address> {
     const silent = new Set<Address>();

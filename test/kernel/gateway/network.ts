@@ -101,6 +101,11 @@ export class TestNetwork {
     );
   }
 
+  /** Everything that runs on a machine. */
+  async killAll(machine: string): Promise<void> {
+    await killNamespace(this.namespace(machine));
+  }
+
   /** A machine with all that runs on it and all its cables. */
   async removeMachine(machine: string): Promise<void> {
     this.#machines.delete(machine);
@@ -135,9 +140,13 @@ async function removeNamespace(name: string): Promise<void> {
   for (const line of links.stdout.split('\n').filter((each) => each !== '')) {
     await runProgram('ip', ['-n', name, 'link', 'delete', line.split(/[ @]/)[0] ?? '']);
   }
+  await killNamespace(name);
+  await runProgram('ip', ['netns', 'delete', name]);
+}
+
+async function killNamespace(name: string): Promise<void> {
   const pids = await runProgram('ip', ['netns', 'pids', name]);
   for (const pid of pids.stdout.split('\n').filter((line) => line !== '')) killPid(Number(pid));
-  await runProgram('ip', ['netns', 'delete', name]);
 }
 
 function killPid(pid: number): void {

@@ -5,7 +5,7 @@ import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
 import { endpoint, nothing } from './services.ts';
-import { servers, Topology, type GatewayName } from './topology.ts';
+import { gateways, servers, Topology, type GatewayName } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
 const { signal } = new AbortController();
@@ -43,6 +43,12 @@ describe.skipIf(!isRunnable)('destinations that fall silent', () => {
 
   test('get no connections, long before anybody else notices, and get them back', async () => {
     expect(await who('10.77.1.1')).toEqual(new Set(['p1', 'p2']));
+    for (const name of gateways) {
+      await waitFor(`${name} to have heard everybody`, async () => {
+        const { silent: known } = await topology.client(name).status(signal);
+        return known.heard === 4;
+      });
+    }
     await mute('p1');
     await waitFor('p1 to be out on both gateways', async () => (await silent()).length === 4);
     expect(await who('10.77.1.1')).toEqual(new Set(['p2']));

@@ -271,7 +271,7 @@ export class Topology {
     // Both cables at once, so that nothing on the gateway has time to say good-bye.
     const unplug = ['ext', 'int'].map((link) => `link set ${name}-${link} down\n`).join('');
     await this.network.run('switch', ['ip', '-batch', '-'], unplug);
-    await this.network.removeMachine(name);
+    await this.network.killAll(name);
   }
 
   /** The agent dies without a word; keepalived and the kernel go on. */
@@ -295,6 +295,8 @@ export class Topology {
 
   /** The gateway comes back with empty tables and what it has on its disk. */
   async restorePower(name: GatewayName, changes: AgentChanges = {}): Promise<void> {
+    // Only now, because taking a namespace apart holds a lock that the other gateway needs as well.
+    await this.network.removeMachine(name);
     await this.network.addMachine(name);
     await this.#plugGateway(name);
     await removeDirectory(this.#runtimeDirectory(name));
