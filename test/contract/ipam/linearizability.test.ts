@@ -122,6 +122,50 @@ describe.skipIf(!available)('three servers on three etcd members', () => {
   });
 });
 
+describe.skipIf(!available)('a queue over three servers', () => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await startFleet(3);
+  });
+  afterAll(() => fleet.stop());
+
+  test('is served in order, wherever one waits and wherever an address is freed', async () => {
+    const [first, second, third] = fleet.clients;
+    if (first === undefined || second === undefined || third === undefined)
+      throw new Error('no client');
+    await prepareSite(first, 'queue', '10.3.0.1', { blue: 9, green: 9, red: 9 });
+    const body = { quarantineMs: 300, unconfirmedQuarantineMs: 300 };
+    await first.call('setSite', { params: { site: 'queue' }, body }, never);
+    const fences = new Map<string, number>();
+    const wait = async (client: typeof first, cluster: string) => {
+      const params = { site: 'queue', cluster };
+      for (;;) {
+        const asked = { uid: 'u', waitMs: 3_000 };
+        const answer = await client.call('reserve', { params, body: asked }, never);
+        if (answer.state === 'held') return void fences.set(cluster, answer.reservation.fence);
+      }
+    };
+    const isQueued = (position: number) =>
+      waitFor(`${position} to wait`, async () => {
+        const { items } = await third.call('listSites', { params: {} }, never);
+        return items.find(({ name }) => name === 'queue')?.waiting === position;
+      });
+    const free = (client: typeof first, cluster: string) =>
+      freeOnce(client, 'queue', cluster, 'u', fences.get(cluster) ?? 0);
+    await wait(first, 'blue');
+    const green = wait(second, 'green');
+    await isQueued(1);
+    const red = wait(first, 'red');
+    await isQueued(2);
+    expect(await free(third, 'blue')).toEqual({ result: 'freed' });
+    await green;
+    expect(fences.has('red')).toBe(false);
+    expect(await free(first, 'green')).toEqual({ result: 'freed' });
+    await red;
+    expect(await listOnce(second, 'queue', 'red')).toMatchObject({ listed: { u: '10.3.0.1' } });
+  });
+});
+
 /** One controller's work on its own owners: reserve, repeat, free, and free too late. */
 async function runOwner(
   fleet: Fleet,
