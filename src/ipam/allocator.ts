@@ -33,6 +33,12 @@ export interface Call<T> {
   readonly decide: Decide<T>;
 }
 
+/** A transaction whose outcome nobody reported. The key of its audit record is its own. */
+interface Attempt<T> {
+  readonly mark: string;
+  readonly answer: T;
+}
+
 /** After so many refused attempts the contention is a defect and not bad luck. */
 const mostAttempts = 100;
 
@@ -110,22 +116,28 @@ export class Allocator {
 
   async #attempts<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     let fresh = false;
+    const unknown: Attempt<T>[] = [];
     for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
       const { decision, grant } = this.#decide(call);
       switch (decision.kind) {
         case 'answer':
-          if (fresh) return decision.answer;
-          break;
-        case 'refuse':
-          if (fresh) throw decision.error;
-          break;
+        case 'refuse': {
+          if (!fresh) break;
+          // An attempt of unknown outcome may be what there is nothing left to do after.
+          const applied = await this.#findApplied(unknown, signal);
+          if (applied !== undefined) return applied.answer;
+          if (decision.kind === 'refuse') throw decision.error;
+          return decision.answer;
+        }
         case 'busy':
           await this.#settled.promise;
           fresh = false;
           continue;
         case 'change': {
-          const outcome = await this.#commit(decision, grant, signal);
+          const mark = keys.audit(this.now, this.#auditId());
+          const outcome = await this.#commit(decision, grant, mark, signal);
           if (outcome === 'applied') return decision.answer;
+          if (outcome === 'unknown') unknown.push({ mark, answer: decision.answer });
           // A refusal was newer than the call, and the view has caught up with it.
           if (outcome === 'refused') {
             fresh = true;
@@ -156,9 +168,10 @@ export class Allocator {
   async #commit<T>(
     change: Changes<T>,
     grant: Grant,
+    mark: string,
     signal: AbortSignal,
   ): Promise<'applied' | 'refused' | 'unknown'> {
-    const transaction = this.#transactionOf(change, grant);
+    const transaction = this.#transactionOf(change, grant, mark);
     const claimed = change.writes.map(({ key }) => key).filter((key) => !this.#busy.has(key));
     for (const key of claimed) this.#busy.add(key);
     try {
@@ -179,11 +192,27 @@ export class Allocator {
     }
   }
 
-  #transactionOf<T>(change: Changes<T>, { key, credential, actor }: Grant): Transaction {
-    const now = this.now;
+  /** The attempt that was applied, if one was: its audit record is in the ledger. */
+  async #findApplied<T>(
+    attempts: readonly Attempt<T>[],
+    signal: AbortSignal,
+  ): Promise<Attempt<T> | undefined> {
+    for (const attempt of attempts) {
+      const range = { from: attempt.mark, to: `${attempt.mark}~`, limit: 1, newestFirst: false };
+      const found = await this.ledger.scan(range, signal);
+      if (found.length > 0) return attempt;
+    }
+    return undefined;
+  }
+
+  #transactionOf<T>(
+    change: Changes<T>,
+    { key, credential, actor }: Grant,
+    mark: string,
+  ): Transaction {
     const reads = new Set([...(key === undefined ? [] : [key]), ...change.reads]);
-    const audit: AuditRecord = { ...change.audit, at: now, actor };
-    const writes = [...change.writes, put(keys.audit(now, this.#auditId()), audit)];
+    const audit: AuditRecord = { ...change.audit, at: this.now, actor };
+    const writes = [...change.writes, put(mark, audit)];
     // The first use of a cluster's first credential settles that it has arrived.
     const arrived = credential?.first === 'unused' && key !== undefined;
     if (arrived && change.writes.every((write) => write.key !== key)) {

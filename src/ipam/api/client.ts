@@ -21,6 +21,8 @@ export interface IpamClientOptions {
   readonly clock: Clock;
   /** How long a call may take at one server. */
   readonly limitMs?: number;
+  /** How often a call is sent before its failure is the caller's; at least once to each server if left out. */
+  readonly attempts?: number;
 }
 
 /** Calls to the allocator's API, typed by the definitions that the server runs. */
@@ -52,9 +54,9 @@ export class IpamClient {
     input: RequestOf<Name>,
     signal: AbortSignal,
   ): Promise<AnswerOf<Name>> {
-    const { urls, clock, limitMs = 20_000 } = this.#options;
+    const { urls, clock, limitMs = 20_000, attempts = Math.max(2, urls.length) } = this.#options;
     let failure: CausewayError | undefined;
-    for (let attempt = 0; attempt < Math.max(2, urls.length); attempt += 1) {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
       if (signal.aborted) throw abortedBy(signal);
       try {
         const extraMs = waitOf(input.body);

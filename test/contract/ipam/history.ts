@@ -1,3 +1,6 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { IpamClient } from '../../../src/ipam/api/client.ts';
 import { Refusal } from '../../../src/ipam/refusal.ts';
 import { CausewayError } from '../../../src/domain/error.ts';
@@ -64,7 +67,13 @@ export class History {
       input: JSON.stringify(history),
       timeoutMs: (timeoutSeconds + 30) * 1_000,
     });
-    return stdout.trim() + stderr.trim();
+    const verdict = stdout.trim() + stderr.trim();
+    if (verdict !== 'ok') {
+      const file = path.join(os.tmpdir(), `causeway-ipam-history-${Date.now()}.json`);
+      await fs.writeFile(file, JSON.stringify(history));
+      process.stderr.write(`the history is in ${file}\n`);
+    }
+    return verdict;
   }
 }
 
@@ -123,5 +132,7 @@ export function clientOf(url: string, token: string): IpamClient {
     token: () => Promise.resolve(token),
     clock: systemClock,
     limitMs: 4_000,
+    // The history must know of every repeat.
+    attempts: 1,
   });
 }
