@@ -66,8 +66,9 @@ function select(): BenchmarkSuite[] {
 
 function list(): void {
   for (const suite of suites) {
+    console.log(`${suite.name}${suite.long === true ? '  (long: only by name)' : ''}`);
     for (const [name, bar] of Object.entries(suite.bars)) {
-      console.log(`${name}  (${describeBar(bar)}${suite.long === true ? ', long' : ''})`);
+      console.log(`  ${name}  (${describeBar(bar)})`);
     }
   }
 }

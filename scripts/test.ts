@@ -17,8 +17,12 @@ if (filters.length === 0) {
   await prepare();
 }
 await runTests();
-const skipped = counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`;
-console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
+if (counts.skipped > 0) console.log(`${counts.skipped} skipped: this machine lacks what they need`);
+if (counts.passed + counts.failed + counts.skipped === 0) {
+  console.log(`no test file has ${filters.join(' or ')} in its path`);
+  counts.failed += 1;
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exit(counts.failed === 0 ? 0 : 1);
 
 async function check(): Promise<void> {

@@ -5,7 +5,7 @@ import { CausewayError } from '../domain/error.ts';
 import { parsePrefix } from '../domain/prefix.ts';
 import type { ClusterApi } from '../sandbox/kubernetes/cluster-api.ts';
 import { MemoryPodRunner } from '../sandbox/kubernetes/controllers/memory-pod-runner.ts';
-import { startEmbeddedKubernetes } from '../sandbox/kubernetes/start.ts';
+import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '../sandbox/kubernetes/start.ts';
 import { style } from './output.ts';
 import { makePlaygroundDirectory } from './playground-directory.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -32,22 +32,48 @@ export function playgroundCommand(): Command {
 
 async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): Promise<void> {
   const port = options.port === undefined ? 0 : parsePortOption(options.port);
+  const { readyFile } = options;
+  // A file of an earlier run must not be taken for this one's.
+  if (readyFile !== undefined) await fs.rm(readyFile, { force: true });
   const directory = await makePlaygroundDirectory();
   try {
-    const runner = new MemoryPodRunner([parsePrefix('10.244.0.0/16')], nodeAddress);
-    const controllers = { schedulesPods: true, runner };
-    const kubernetes = await startEmbeddedKubernetes({ port, controllers });
+    await serve(port, directory, readyFile, signal);
+  } finally {
+    if (readyFile !== undefined) await fs.rm(readyFile, { force: true });
+    await fs.rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function serve(
+  port: number,
+  directory: string,
+  readyFile: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const kubernetes = await startKubernetes(port);
+  try {
     addNode(kubernetes.cluster);
     const kubeconfig = path.join(directory, 'kubeconfig');
     await fs.writeFile(kubeconfig, kubernetes.kubeconfig, { mode: 0o600 });
-    if (options.readyFile !== undefined) await writeReadyFile(options.readyFile, { kubeconfig });
+    if (readyFile !== undefined) await writeReadyFile(readyFile, { kubeconfig });
     process.stdout.write(welcome(kubernetes.url, kubeconfig));
     await aborted(signal);
     process.stdout.write('\nStopping.\n');
-    await kubernetes.stop();
   } finally {
-    if (options.readyFile !== undefined) await fs.rm(options.readyFile, { force: true });
-    await fs.rm(directory, { recursive: true, force: true });
+    await kubernetes.stop();
+  }
+}
+
+async function startKubernetes(port: number): Promise<EmbeddedKubernetes> {
+  const runner = new MemoryPodRunner([parsePrefix('10.244.0.0/16')], nodeAddress);
+  try {
+    return await startEmbeddedKubernetes({ port, controllers: { schedulesPods: true, runner } });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new CausewayError('unavailable', `--port: ${port} is in use by another process`, {
+      cause: error,
+      hint: 'Choose another one, or leave --port out to take a free one.',
+    });
   }
 }
 
@@ -86,7 +112,11 @@ async function writeReadyFile(file: string, ready: Ready): Promise<void> {
     await fs.writeFile(unfinished, `${JSON.stringify(ready, undefined, 2)}\n`, { mode: 0o600 });
     await fs.rename(unfinished, file);
   } catch (error) {
-    throw new CausewayError('invalid', `--ready-file: ${file} can't be written`, { cause: error });
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new CausewayError('invalid', `--ready-file: ${file} can't be written (${code})`, {
+      cause: error,
+      hint: 'Its folder must exist and be writable.',
+    });
   }
 }
 
@@ -101,7 +131,7 @@ A first thing to try, in another terminal:
 
   ${style('cyan', `export KUBECONFIG=${kubeconfig}`)}
   ${style('cyan', 'kubectl create deployment web --image=example.com/web --port=8080 --replicas=2')}
-  ${style('cyan', 'kubectl expose deployment web --port=80')}
+  ${style('cyan', 'kubectl expose deployment web --port=80 --target-port=8080')}
   ${style('cyan', 'kubectl get deployments,pods,services,endpointslices')}
 
 Pods here run in name only: they get an address and are ready at once.

@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isAvailable } from '../services/missing.ts';
 import { ensureProgram } from '../services/programs.ts';
-import { runOrThrow } from '../services/run-program.ts';
+import { runOrThrow, runProgram } from '../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { waitFor } from '../services/wait-for.ts';
 
@@ -50,7 +51,7 @@ test.skipIf(!hasKubectl)('kubectl works with it, and Ctrl-C leaves nothing behin
     '--port=8080',
     '--replicas=2',
   );
-  await ask('expose', 'deployment', 'web', '--port=80');
+  await ask('expose', 'deployment', 'web', '--port=80', '--target-port=8080');
   await ask('rollout', 'status', 'deployment/web', '--timeout=30s');
   expect(await ask('get', 'pods', '--no-headers')).toMatch(/^(web-\S+ +1\/1 +Running .*\n){2}$/);
   expect(await ask('get', 'service', 'web', '-o', 'jsonpath={.spec.ports[0].port}')).toBe('80');
@@ -76,4 +77,38 @@ test('after a kill of the whole thing the next start sweeps what it left', async
   expect(fs.existsSync(left)).toBe(false);
   playground?.kill('SIGTERM');
   expect(await second.exited).toBe(0);
+});
+
+const playgroundWith = (...args: string[]) =>
+  runProgram(process.execPath, [launcher, 'playground', ...args], { timeoutMs: 20_000 });
+
+test('a ready file that cannot be written ends it at once, with the reason', async () => {
+  const result = await playgroundWith('--ready-file', path.join(directory, 'none', 'ready.json'));
+  expect(result.code).toBe(3);
+  expect(result.stderr).toContain("can't be written (ENOENT)");
+});
+
+test('a port that is taken is told in words', async () => {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  const result = await playgroundWith('--port', String(port));
+  server.close();
+  expect(result.code).toBe(6);
+  expect(result.stderr).toBe(
+    `causeway: --port: ${port} is in use by another process\n` +
+      '  Choose another one, or leave --port out to take a free one.\n',
+  );
+});
+
+test('a ready file of an earlier run is not taken for this one', async () => {
+  const readyFile = path.join(directory, 'ready.json');
+  fs.writeFileSync(readyFile, '{"kubeconfig":"/stale"}');
+  const child = spawn(process.execPath, [launcher, 'playground', '--ready-file', readyFile]);
+  playground = child;
+  const text = await waitFor('a fresh ready file', () => {
+    const content = fs.existsSync(readyFile) ? fs.readFileSync(readyFile, 'utf8') : '';
+    return content !== '' && !content.includes('/stale') && content;
+  });
+  expect(fs.existsSync((JSON.parse(text) as { kubeconfig: string }).kubeconfig)).toBe(true);
 });
