@@ -18,6 +18,7 @@ test('bash completes commands, their options and the choices of their arguments'
   expect(completeInBash('causeway', 'comp')).toEqual(['completion']);
   expect(completeInBash('causeway', 'completion', 'z')).toEqual(['zsh']);
   expect(completeInBash('causeway', '--ver')).toEqual(['--version']);
+  expect(completeInBash('causeway', 'controller', '--log-level', 'w')).toEqual(['warn']);
 });
 
 test('fish gets a line for every command', () => {

@@ -23,10 +23,20 @@ export function completionCommand(): Command {
     });
 }
 
+interface Word {
+  readonly word: string;
+  readonly description: string;
+}
+
 interface Entry {
   /** The words of the command, without the program's name. */
   readonly path: readonly string[];
-  readonly words: readonly { readonly word: string; readonly description: string }[];
+  readonly words: readonly Word[];
+  /** Options that take one of a few values. */
+  readonly choices: readonly {
+    readonly flags: readonly string[];
+    readonly values: readonly string[];
+  }[];
 }
 
 export function completionScript(shell: Shell, program: Command): string {
@@ -54,7 +64,15 @@ function collect(command: Command, path: readonly string[]): Entry[] {
     ),
     { word: '--help', description: 'show help' },
   ];
-  return [{ path, words }, ...commands.flatMap((child) => collect(child, [...path, child.name()]))];
+  const choices = command.options.flatMap(({ long, short, argChoices }) =>
+    argChoices === undefined
+      ? []
+      : [{ flags: [long, short].filter((flag) => flag !== undefined), values: argChoices }],
+  );
+  return [
+    { path, words, choices },
+    ...commands.flatMap((child) => collect(child, [...path, child.name()])),
+  ];
 }
 
 function bash(entries: readonly Entry[]): string {
@@ -62,8 +80,14 @@ function bash(entries: readonly Entry[]): string {
     ({ path, words }) =>
       `    '${path.join(' ')}') words='${words.map(({ word }) => word).join(' ')}' ;;`,
   );
+  const valueCases = entries.flatMap(({ path, choices }) =>
+    choices.map(({ flags, values }) => {
+      const patterns = flags.map((flag) => `'${path.join(' ')} ${flag}'`).join(' | ');
+      return `    ${patterns}) words='${values.join(' ')}' ;;`;
+    }),
+  );
   return `_causeway() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" path='' word words=''
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" path='' word words=''
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$word" in
       -*) break ;;
@@ -72,6 +96,9 @@ function bash(entries: readonly Entry[]): string {
   done
   case "$path" in
 ${cases.join('\n')}
+  esac
+  case "$path $previous" in
+${valueCases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$current"))
@@ -82,13 +109,17 @@ complete -F _causeway causeway
 
 function fish(entries: readonly Entry[]): string {
   const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  const lines = entries.flatMap(({ path, words }) => {
+  const lines = entries.flatMap(({ path, words, choices }) => {
     const condition =
       path.length === 0
         ? '__fish_use_subcommand'
         : path.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
     return words.map(({ word, description }) => {
-      const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-f -a ${quote(word)}`;
+      const values = choices.find(({ flags }) => flags.includes(word))?.values;
+      const argument = values === undefined ? '' : ` -x -a ${quote(values.join(' '))}`;
+      const what = word.startsWith('--')
+        ? `-l ${word.slice(2)}${argument}`
+        : `-f -a ${quote(word)}`;
       return `complete -c causeway -n ${quote(condition)} ${what} -d ${quote(description)}`;
     });
   });
