@@ -20,6 +20,19 @@ export function serviceErrorType(body: string): string | undefined {
   return undefined;
 }
 
+/**
+ * Keystone's {"error": {"code": 404, "message": "…", "title": "…"}}. Versions before Rocky answer in
+ * this form for a path that they do not have as well; those words say nothing about what was asked.
+ */
+export function isKeystoneRefusal(status: number, body: string): boolean {
+  const error = parseObject(body.trim())?.['error'];
+  if (typeof error !== 'object' || error === null) return false;
+  const { code, message } = error as Record<string, unknown>;
+  return code === status && typeof message === 'string' && !unknownPath.test(message);
+}
+
+const unknownPath = /^The resource could not be found\.?$/;
+
 const longestMessage = 500;
 
 /**

@@ -21,6 +21,7 @@ export interface OpenStackErrorDetails extends ErrorOptions {
   /** The service's words, without ours around them. */
   readonly serviceMessage?: string;
   readonly invalidCredentials?: boolean;
+  readonly isKeystoneRefusal?: boolean;
 }
 
 /** A request to an OpenStack service that failed. */
@@ -32,6 +33,8 @@ export class OpenStackError extends CausewayError {
   readonly serviceMessage: string | undefined;
   /** Keystone itself refused the credentials: trying again cannot help until someone changes them. */
   readonly invalidCredentials: boolean;
+  /** The answer is Keystone's own word on what it was asked, not that of a page at a wrong address. */
+  readonly isKeystoneRefusal: boolean;
 
   constructor(code: ErrorCode, message: string, details: OpenStackErrorDetails) {
     super(code, message, details);
@@ -41,6 +44,7 @@ export class OpenStackError extends CausewayError {
     this.requestId = details.requestId;
     this.serviceMessage = details.serviceMessage;
     this.invalidCredentials = details.invalidCredentials ?? false;
+    this.isKeystoneRefusal = details.isKeystoneRefusal ?? false;
   }
 }
 

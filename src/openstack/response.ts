@@ -1,5 +1,5 @@
 import { CausewayError, type ErrorCode } from '../domain/error.ts';
-import { serviceErrorType, serviceMessage } from './error-body.ts';
+import { isKeystoneRefusal, serviceErrorType, serviceMessage } from './error-body.ts';
 import { OpenStackError, type Outcome } from './error.ts';
 import { describe, type Exchange } from './exchange.ts';
 import type { HttpResponse } from './transport.ts';
@@ -62,6 +62,7 @@ export async function readError(
       service: exchange.service,
       outcome: outcomeOf(status, body),
       status,
+      isKeystoneRefusal: isKeystoneRefusal(status, body),
       ...(requestId === undefined ? {} : { requestId }),
       ...(said === undefined ? {} : { serviceMessage: said }),
     },

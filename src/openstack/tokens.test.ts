@@ -47,7 +47,7 @@ const isUnscoped = ({ body }: Received) =>
 
 interface ProjectLogin {
   readonly auth: {
-    readonly identity: { readonly methods: string[] };
+    readonly identity: { readonly methods: string[]; readonly token: { readonly id: string } };
     readonly scope: { readonly project: { readonly id: string } };
   };
 }
@@ -166,6 +166,43 @@ describe('credentials', () => {
     expect(areCredentialsInvalid(failure)).toBe(true);
   });
 
+  it('that Keystone cannot find are fatal', async () => {
+    const message = 'Could not find Application Credential: ac.';
+    await using test = await startCloud(
+      () => ({ status: 404, body: { error: { code: 404, message, title: 'Not Found' } } }),
+      {
+        credentials: {
+          method: 'application-credential',
+          credential: { id: 'ac' },
+          secret: new Secret('s3cret'),
+        },
+        scope: { kind: 'as-issued' },
+      },
+    );
+    const failure = await test.cloud
+      .session()
+      .authenticate(call)
+      .catch((e: unknown) => e);
+    expect(failure).toMatchObject({ code: 'unauthorized', status: 404 });
+    expect(areCredentialsInvalid(failure)).toBe(true);
+  });
+
+  it.each([
+    ['a page', '<!doctype html><title>404 Not Found</title><h1>Not Found</h1>'],
+    ['another service', { message: 'The resource could not be found.' }],
+    [
+      'a Keystone before Rocky',
+      { error: { code: 404, message: 'The resource could not be found.', title: 'Not Found' } },
+    ],
+  ])('are not blamed for a wrong address that answers with %s', async (_what, body) => {
+    await using test = await startCloud(() => ({ status: 404, body }));
+    const failure = await test.cloud
+      .session()
+      .authenticate(call)
+      .catch((e: unknown) => e);
+    expect(failure).toMatchObject({ code: 'not-found', invalidCredentials: false });
+  });
+
   it('are not blamed for a project that they do not open', async () => {
     await using test = await startCloud((request) =>
       isUnscoped(request) ? tokenAnswer('unscoped') : { status: 401 },
@@ -282,6 +319,28 @@ describe('projects', () => {
     expect(scoped).toEqual(['p1', 'p2', 'closed', 'closed']);
     // One unscoped login, one more because the closed project could have meant a revoked token.
     expect(test.logins()).toHaveLength(2 + 4);
+  });
+
+  it.each([401, 404])('outlive an unscoped token that Keystone answers with %i', async (code) => {
+    let parents = 0;
+    let revoked: string | undefined;
+    await using test = await startCloud(
+      (request) => {
+        if (isUnscoped(request)) return tokenAnswer(`parent-${(parents += 1)}`);
+        const { token } = (request.body as ProjectLogin).auth.identity;
+        if (token.id !== revoked) return tokenAnswer(`child-of-${token.id}`);
+        const error = { code, message: 'Failed to validate token', title: 'No' };
+        return { status: code, body: { error } };
+      },
+      { scope: { kind: 'unscoped' } },
+    );
+    const { tokens } = test.cloud.project('p1');
+    const first = await tokens.token(call.signal);
+    revoked = 'parent-1';
+    tokens.reject(first);
+    const second = await tokens.token(call.signal);
+    expect(second.value.reveal()).toBe('child-of-parent-2');
+    expect(parents).toBe(2);
   });
 
   it('other than its own are out of reach of an application credential', async () => {

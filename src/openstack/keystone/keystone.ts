@@ -30,7 +30,7 @@ export class Keystone {
   }
 
   /**
-   * Gets a token. Keystone says 401 to wrong credentials and to a project that is out of reach alike;
+   * Gets a token. Keystone refuses wrong credentials and a project that is out of reach alike;
    * asking again without the project tells the one, which is fatal, from the other.
    */
   async issue(credentials: Credentials, scope: Scope, signal: AbortSignal): Promise<Token> {
@@ -40,7 +40,7 @@ export class Keystone {
       tokens.add({ outcome: 'issued' });
       return token;
     } catch (error) {
-      if (!(error instanceof OpenStackError) || error.status !== 401) {
+      if (!isRefusal(error)) {
         tokens.add({ outcome: 'failed' });
         throw error;
       }
@@ -53,7 +53,7 @@ export class Keystone {
     }
   }
 
-  /** A token for a project from an unscoped one. Answers undefined where Keystone refuses (401). */
+  /** A token for a project from an unscoped one. Answers undefined where Keystone refuses. */
   async rescope(parent: Token, projectId: string, signal: AbortSignal): Promise<Token | undefined> {
     const { tokens } = this.#parts.metrics;
     const scope: Scope = { kind: 'project', project: { id: projectId } };
@@ -63,7 +63,7 @@ export class Keystone {
       return token;
     } catch (error) {
       tokens.add({ outcome: 'failed' });
-      if (error instanceof OpenStackError && error.status === 401) return undefined;
+      if (isRefusal(error)) return undefined;
       throw error;
     }
   }
@@ -102,6 +102,15 @@ async function readToken(response: HttpResponse, askedAt: number): Promise<Token
   return readJson(response, (body) => parseToken(new Secret(value), body, askedAt, serverTime));
 }
 
+/**
+ * Keystone knows the login and says no. To a wrong password that is a 401; to a token or an application
+ * credential that it cannot find, a 404 in its own words, which no wrong address answers with.
+ */
+function isRefusal(error: unknown): error is OpenStackError {
+  if (!(error instanceof OpenStackError)) return false;
+  return error.status === 401 || (error.status === 404 && error.isKeystoneRefusal);
+}
+
 function invalidCredentials(error: OpenStackError): OpenStackError {
   return new OpenStackError('unauthorized', `Keystone refuses the credentials: ${error.message}`, {
     service: 'identity',
@@ -122,7 +131,7 @@ function scopeRefused(error: OpenStackError, scope: Scope): OpenStackError {
     {
       service: 'identity',
       outcome: 'refused',
-      status: 401,
+      ...(error.status === undefined ? {} : { status: error.status }),
       cause: error,
       hint: `Check the name of the ${scope.kind} and its domain, and that the user has a role in it.`,
       ...(error.requestId === undefined ? {} : { requestId: error.requestId }),

@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { inspect } from 'node:util';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
 import { collect } from '../../../src/openstack/collect.ts';
@@ -8,6 +9,7 @@ import { cloudConfigFromSecret } from '../../../src/openstack/config/kubernetes-
 import { loadCloudConfig } from '../../../src/openstack/config/load.ts';
 import { areCredentialsInvalid } from '../../../src/openstack/error.ts';
 import { Fields } from '../../../src/openstack/fields.ts';
+import type { Token } from '../../../src/openstack/keystone/token.ts';
 import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import { route } from '../../../src/openstack/route.ts';
 import { freePorts } from '../../services/free-port.ts';
@@ -17,6 +19,15 @@ const call = { signal: new AbortController().signal };
 const unscoped = { project_name: undefined, project_domain_name: undefined };
 
 await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
+  const revoke = async ({ value }: Token) => {
+    const revoked = await request(`${cloud().running.authUrl}/auth/tokens`, {
+      method: 'DELETE',
+      headers: { 'x-auth-token': value.reveal(), 'x-subject-token': value.reveal() },
+    });
+    expect(revoked.statusCode).toBe(204);
+    await revoked.body.dump();
+  };
+
   it('gives an unscoped token, lists the projects it opens, and opens each', async () => {
     const demo = cloud().open('demo', unscoped);
     expect((await demo.session().authenticate(call)).projectId).toBeUndefined();
@@ -89,6 +100,20 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
       .authenticate(call)
       .catch((e: unknown) => e);
     expect(areCredentialsInvalid(failure)).toBe(true);
+    await session
+      .service('identity')
+      .delete(route`/users/${userId}/application_credentials/${made.id}`, call);
+    for (const identity of [
+      { application_credential_id: made.id },
+      { application_credential_name: made.name },
+    ]) {
+      const deleted = await cloud()
+        .open('demo', { ...secret, ...identity })
+        .session()
+        .authenticate(call)
+        .catch((e: unknown) => e);
+      expect(areCredentialsInvalid(deleted), inspect(deleted)).toBe(true);
+    }
   });
 
   it('takes a token', async () => {
@@ -100,6 +125,27 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
     });
     const { projectId } = await withToken.session().authenticate(call);
     expect(projectId).toBeDefined();
+    await revoke(token);
+    for (const value of [token.value.reveal(), 'not-a-token']) {
+      const refused = await cloud()
+        .open('demo', { token: value, password: undefined, username: undefined })
+        .session()
+        .authenticate(call)
+        .catch((e: unknown) => e);
+      expect(areCredentialsInvalid(refused), inspect(refused)).toBe(true);
+    }
+  });
+
+  it('does not blame the credentials for an address that is not its own', async () => {
+    const { authUrl, networkUrl } = cloud().running;
+    for (const auth_url of [`${authUrl.replace(/\/v3\/?$/, '')}/elsewhere`, networkUrl]) {
+      const failure = await cloud()
+        .open('demo', { auth_url })
+        .session()
+        .authenticate(call)
+        .catch((e: unknown) => e);
+      expect(failure, inspect(failure)).toMatchObject({ status: 404, invalidCredentials: false });
+    }
   });
 
   it('tells wrong credentials from a closed project and from a Keystone that is away', async () => {
@@ -131,17 +177,24 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
     const { networks } = new Neutron(session);
     await collect(networks.list({}, call));
     const before = await session.tokens.token(call.signal);
-    const revoked = await request(`${cloud().running.authUrl}/auth/tokens`, {
-      method: 'DELETE',
-      headers: {
-        'x-auth-token': before.value.reveal(),
-        'x-subject-token': before.value.reveal(),
-      },
-    });
-    expect(revoked.statusCode).toBe(204);
-    await revoked.body.dump();
+    await revoke(before);
     await Promise.all(Array.from({ length: 20 }, () => collect(networks.list({}, call))));
     expect(await session.tokens.token(call.signal)).not.toBe(before);
+  });
+
+  it('revokes the unscoped token, and the projects opened with it go on', async () => {
+    const demo = cloud().open('demo', unscoped);
+    const [project] = await collect(demo.projects(call));
+    const session = demo.project(project?.id ?? '');
+    const { networks } = new Neutron(session);
+    await collect(networks.list({}, call));
+    const parent = await demo.session().tokens.token(call.signal);
+    const child = await session.tokens.token(call.signal);
+    await revoke(child);
+    await revoke(parent);
+    await Promise.all(Array.from({ length: 20 }, () => collect(networks.list({}, call))));
+    expect(await session.tokens.token(call.signal)).not.toBe(child);
+    expect(await demo.session().tokens.token(call.signal)).not.toBe(parent);
   });
 
   it('is found by clouds.yaml with secure.yaml, by OS_ variables and by a Kubernetes Secret', async () => {
