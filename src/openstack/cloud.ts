@@ -12,6 +12,7 @@ import type { Token } from './keystone/token.ts';
 import { Limiter } from './limiter.ts';
 import { Memo } from './memo.ts';
 import { openStackMetrics, type OpenStackMetrics } from './metrics.ts';
+import { ProjectSessions } from './project-sessions.ts';
 import { Requester } from './requester.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts';
 import { Session, type Project } from './session.ts';
@@ -54,6 +55,7 @@ export class Cloud {
   readonly #closing = new AbortController();
   readonly #memo: Memo;
   readonly #configured: Session;
+  readonly #projects: ProjectSessions;
   #unscoped: TokenSource | undefined;
 
   constructor(config: CloudConfig, options: CloudOptions) {
@@ -84,6 +86,7 @@ export class Cloud {
     this.#configured = this.#session(
       this.#source((signal) => this.#keystone.issue(config.credentials, config.scope, signal)),
     );
+    this.#projects = new ProjectSessions(clock, (projectId) => this.#openProject(projectId));
   }
 
   /** Calls in the scope that the configuration names. */
@@ -91,15 +94,14 @@ export class Cloud {
     return this.#configured;
   }
 
-  /** Calls in a project that `projects` listed. Its tokens come from one unscoped token. */
+  /** Calls in a project that `projects` listed; all who call in it share its token. */
   project(projectId: string): Session {
     if (this.config.credentials.method === 'application-credential') {
       throw new CausewayError('unsupported', 'an application credential is good for one project', {
         hint: 'Use a user and a password to reach several projects.',
       });
     }
-    const parent = this.#unscopedTokens();
-    return this.#session(this.#source((signal) => this.#rescope(parent, projectId, signal)));
+    return this.#projects.get(projectId);
   }
 
   /** The projects that the credentials open. */
@@ -111,6 +113,12 @@ export class Cloud {
   async close(): Promise<void> {
     this.#closing.abort(new CausewayError('aborted', 'the cloud was closed'));
     await this.#transport.close();
+  }
+
+  /** The tokens of all projects come from one unscoped token. */
+  #openProject(projectId: string): Session {
+    const parent = this.#unscopedTokens();
+    return this.#session(this.#source((signal) => this.#rescope(parent, projectId, signal)));
   }
 
   #unscopedTokens(): TokenSource {

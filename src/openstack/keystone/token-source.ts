@@ -24,15 +24,23 @@ export class TokenSource {
   #current: Token | undefined;
   #renewal: Promise<Token> | undefined;
   #holdOffUntil = 0;
+  #usedAt: number;
 
   constructor(parts: TokenSourceParts) {
     this.#parts = parts;
+    this.#usedAt = parts.clock.monotonic();
+  }
+
+  /** When somebody last asked for the token, on the monotonic clock. */
+  get usedAt(): number {
+    return this.#usedAt;
   }
 
   async token(signal: AbortSignal): Promise<Token> {
     const { clock, log } = this.#parts;
     const current = this.#current;
     const now = clock.monotonic();
+    this.#usedAt = now;
     if (current !== undefined && now < current.expiresAt) {
       if (now < current.renewAt || now < this.#holdOffUntil) return current;
     }
