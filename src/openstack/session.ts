@@ -11,6 +11,7 @@ import { chooseEndpoint } from './keystone/catalog.ts';
 import { parseEndpoint, type Endpoint } from './keystone/endpoint.ts';
 import type { TokenSource } from './keystone/token-source.ts';
 import type { Token } from './keystone/token.ts';
+import { LoadBalancerWaiter, type Lookup } from './load-balancing/waiter.ts';
 import type { Memo } from './memo.ts';
 import type { OpenStackMetrics } from './metrics.ts';
 import type { Requester } from './requester.ts';
@@ -43,6 +44,7 @@ export interface SessionParts {
 /** A cloud in one scope: whoever holds it makes calls in that project, with one shared token. */
 export class Session {
   readonly #parts: SessionParts;
+  readonly #waiters = new Map<ServiceName, LoadBalancerWaiter>();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -52,24 +54,8 @@ export class Session {
     return this.#parts.tokens;
   }
 
-  get clock(): Clock {
-    return this.#parts.clock;
-  }
-
-  get random(): Random {
-    return this.#parts.random;
-  }
-
   get memo(): Memo {
     return this.#parts.memo;
-  }
-
-  get closed(): AbortSignal {
-    return this.#parts.closed;
-  }
-
-  get log(): Log {
-    return this.#parts.log;
   }
 
   /** Gets a token now if there is none: a check of the credentials, and what the token says. */
@@ -86,6 +72,15 @@ export class Session {
       service,
       endpoint: (token) => this.#endpoint(service, token),
     });
+  }
+
+  /** The one poller for the service's load balancers in this scope, whoever waits for them. */
+  waiter(service: ServiceName, lookup: Lookup): LoadBalancerWaiter {
+    const known = this.#waiters.get(service);
+    if (known !== undefined) return known;
+    const waiter = new LoadBalancerWaiter(lookup, this.#parts);
+    this.#waiters.set(service, waiter);
+    return waiter;
   }
 
   /** Whether the service has an address, in the catalog or by override. */

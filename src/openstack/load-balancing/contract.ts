@@ -65,7 +65,7 @@ export interface HealthMonitorFilter {
  */
 export interface LoadBalancing {
   readonly kind: 'octavia' | 'lbaas-v2';
-  /** The one poller that waits for this service's load balancers. */
+  /** The one poller that waits for this service's load balancers, shared by all with this session. */
   readonly waiter: LoadBalancerWaiter;
   /** What this service can do, and what this provider leaves of it (the default one if not named). */
   capabilities(provider?: string): Capabilities;

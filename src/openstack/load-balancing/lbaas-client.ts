@@ -15,7 +15,7 @@ import {
 } from './kinds.ts';
 import type { HealthMonitor, Listener, LoadBalancer, Member, Pool } from './resources.ts';
 import type * as spec from './specs.ts';
-import { LoadBalancerWaiter } from './waiter.ts';
+import type { LoadBalancerWaiter } from './waiter.ts';
 
 /** What Octavia and LBaaS v2 do alike: Octavia's API grew out of the other's. */
 export abstract class LbaasClient {
@@ -29,7 +29,7 @@ export abstract class LbaasClient {
 
   constructor(session: Session, client: ServiceClient, project: ProjectKey) {
     this.client = client;
-    this.waiter = new LoadBalancerWaiter(this, session);
+    this.waiter = session.waiter(client.service, this);
     this.balancers = new Collection(client, loadBalancerKind(project));
     this.listenerObjects = new Collection(client, listenerKind(project));
     this.poolObjects = new Collection(client, poolKind(project));

@@ -125,7 +125,8 @@ describe('LoadBalancerWaiter', () => {
   });
 
   it('ends at the deadline, at the signal and when it is closed, and asks no more', async () => {
-    const cloud = new FakeCloud();
+    const closing = new AbortController();
+    const cloud = new FakeCloud('octavia', closing.signal);
     cloud.statuses.set('a', 'PENDING_CREATE');
     const late = expect(
       cloud.waiter.active('a', { ...call, deadlineMs: 1_500 }),
@@ -145,7 +146,7 @@ describe('LoadBalancerWaiter', () => {
     const closed = expect(cloud.waiter.active('a', call)).rejects.toMatchObject({
       code: 'aborted',
     });
-    await cloud.waiter.close();
+    closing.abort();
     await closed;
     expect(cloud.clock.pendingTimers).toBe(0);
   });

@@ -14,8 +14,8 @@ export interface WaiterParts {
   readonly log: Log;
   /** The pause between two looks while nothing changes. */
   readonly pace?: BackoffPolicy;
-  /** Ends every wait, as `close` does. */
-  readonly closed?: AbortSignal;
+  /** Ends every wait. */
+  readonly closed: AbortSignal;
 }
 
 /** Slow enough that looking does not take the time that the work needs. */
@@ -38,7 +38,7 @@ interface Watched {
 }
 
 /** The part of LoadBalancing that waiting needs. */
-interface Lookup {
+export interface Lookup {
   readonly kind: 'octavia' | 'lbaas-v2';
   loadBalancer(id: string, call: CallOptions): Promise<LoadBalancer>;
   loadBalancers(
@@ -56,7 +56,6 @@ export class LoadBalancerWaiter {
   readonly #loadBalancing: Lookup;
   readonly #parts: WaiterParts;
   readonly #watched = new Map<string, Watched>();
-  readonly #closing = new AbortController();
   #poller: Promise<void> | undefined;
   #quietLooks = 0;
 
@@ -98,12 +97,6 @@ export class LoadBalancerWaiter {
     if (left !== undefined) throw inError(left);
   }
 
-  /** Ends every wait and the poller. */
-  async close(): Promise<void> {
-    this.#closing.abort(new CausewayError('aborted', 'the waiter was closed'));
-    await this.#poller;
-  }
-
   async #wait(id: string, call: CallOptions): Promise<LoadBalancer | undefined> {
     const { clock } = this.#parts;
     const limitMs = call.deadlineMs ?? defaultDeadlineMs;
@@ -127,28 +120,14 @@ export class LoadBalancerWaiter {
       this.#quietLooks = 0;
     }
     watched.waiting += 1;
-    this.#poller ??= this.#pollUntilClosed().finally(() => {
+    this.#poller ??= this.#poll().finally(() => {
       this.#poller = undefined;
     });
     return watched;
   }
 
-  /** Listens for the end of the cloud only while it polls: services come and go, a cloud stays. */
-  async #pollUntilClosed(): Promise<void> {
-    const { closed } = this.#parts;
-    const onClosed = () => this.#closing.abort(closed?.reason);
-    if (closed?.aborted === true) onClosed();
-    closed?.addEventListener('abort', onClosed, { once: true });
-    try {
-      await this.#poll();
-    } finally {
-      closed?.removeEventListener('abort', onClosed);
-    }
-  }
-
   async #poll(): Promise<void> {
-    const { clock, random, log, pace = defaultPace } = this.#parts;
-    const { signal } = this.#closing;
+    const { clock, random, log, pace = defaultPace, closed: signal } = this.#parts;
     while (this.#watched.size > 0) {
       try {
         this.#quietLooks += 1;
