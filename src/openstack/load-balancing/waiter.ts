@@ -120,9 +120,11 @@ export class LoadBalancerWaiter {
       this.#quietLooks = 0;
     }
     watched.waiting += 1;
-    this.#poller ??= this.#poll().finally(() => {
-      this.#poller = undefined;
-    });
+    if (this.#poller === undefined) {
+      this.#poller = this.#poll().finally(() => {
+        this.#poller = undefined;
+      });
+    }
     return watched;
   }
 

@@ -4,7 +4,7 @@ import { parsePort } from '../../../src/domain/port.ts';
 import { collect } from '../../../src/openstack/collect.ts';
 import type { LoadBalancing } from '../../../src/openstack/load-balancing/contract.ts';
 import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
-import { LoadBalancerWaiter } from '../../../src/openstack/load-balancing/waiter.ts';
+import type { LoadBalancerWaiter } from '../../../src/openstack/load-balancing/waiter.ts';
 import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
@@ -30,7 +30,7 @@ describe('LBaaS v2 on the endpoint of Neutron', () => {
     cloud = new TestCloud(running);
     const session = cloud.open('demo').session();
     balancing = await openLoadBalancing(session, call);
-    waiter = new LoadBalancerWaiter(balancing, session);
+    waiter = balancing.waiter;
     subnetId = running.neutron.subnets.by('name', 'private-v4')[0]?.id ?? '';
   });
   afterAll(() => cloud.stop());
