@@ -128,7 +128,13 @@ export const agentSettings = z.strictObject({
         .enum(['spawn', 'external'])
         .default('external')
         .describe('who starts keepalived; external: its own unit'),
-      priority: z.number().int().min(1).max(254).default(100).describe('VRRP priority'),
+      priority: z
+        .number()
+        .int()
+        .min(1)
+        .max(254)
+        .default(200)
+        .describe('VRRP priority; the higher, the sooner a backup takes over'),
       advertMs: z.number().int().min(10).max(40_000).default(100).describe('VRRP advert interval'),
       announceAgainSeconds: z
         .number()

@@ -233,7 +233,7 @@ export class Topology {
       nftables: {
         localSources: ['10.78.0.0/24', '10.79.0.0/16', '2001:db8:78::/64', '2001:db8:79::/48'],
       },
-      addresses: { start: 'spawn', priority: name === 'g1' ? 150 : 100 },
+      addresses: { start: 'spawn', priority: name === 'g1' ? 250 : 240 },
       external: network('ext', 77, 51, []),
       internal: network('int', 78, 52, ['10.78.0.1', '2001:db8:78::1']),
       probe: { intervalMs: 0 },
