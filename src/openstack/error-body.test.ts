@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { serviceErrorType, serviceMessage } from './error-body.ts';
 import { errorCodeOf } from './response.ts';
+import { Secret } from './secret.ts';
 
 describe('serviceMessage', () => {
   it.each([
@@ -37,6 +38,26 @@ describe('serviceMessage', () => {
     expect(serviceMessage(' <html><body></body></html> ')).toBeUndefined();
     expect(serviceMessage('x'.repeat(100_000))?.length).toBeLessThan(600);
     expect(serviceMessage('a\u0000\u001b[31mb\nc')).toBe('a [31mb c');
+  });
+});
+
+describe('secrets in the words of a service', () => {
+  const quoted = (text: string) => JSON.stringify({ error: { message: text } });
+  it.each([
+    ['across the cut', `${'x'.repeat(495)}hunter-two-hunter`, 'hunter-two-hunter', 'hunte'],
+    ['with two spaces', 'wrong: correct  horse', 'correct  horse', 'horse'],
+    ['with a tab', 'wrong: correct\thorse', 'correct\thorse', 'horse'],
+  ])('are cut out %s', (_what, text, secret, trace) => {
+    for (const body of [text, quoted(text), `<html><body>${text}</body></html>`]) {
+      const message = serviceMessage(body, [new Secret(secret)]);
+      expect(message).toContain('[sec');
+      expect(message).not.toContain(trace);
+    }
+  });
+
+  it('are cut out as JSON writes them, where the JSON is broken', () => {
+    const body = quoted('wrong: cor"rect\\horse').slice(0, -2);
+    expect(serviceMessage(body, [new Secret('cor"rect\\horse')])).not.toContain('horse');
   });
 });
 

@@ -1,9 +1,13 @@
+import type { Secret } from './secret.ts';
+
 /** The service's own words in the body of a failed answer: JSON of several shapes, HTML or plain text. */
-export function serviceMessage(body: string): string | undefined {
+export function serviceMessage(body: string, secrets: readonly Secret[] = []): string | undefined {
   const text = body.trim();
   if (text === '') return undefined;
   const message = text.startsWith('{') ? jsonMessage(text) : undefined;
-  return shorten(message ?? (text.startsWith('<') ? htmlMessage(text) : text));
+  const whole = message ?? (text.startsWith('<') ? htmlMessage(text) : text);
+  // Before it is shortened: half a secret, or one with its spaces run together, is not found any more.
+  return shorten(secrets.reduce((rest, secret) => secret.removeFrom(rest), whole));
 }
 
 /** The word for what happened, where the service names it: Neutron's `type`, Octavia's `faultcode`. */

@@ -49,8 +49,7 @@ export async function readError(
   // The status is what matters; a body that is too long or breaks off takes nothing away from it.
   const body = await readText(response, largestErrorBody).catch(() => '');
   const secrets = [...(exchange.secrets ?? []), ...(exchange.token ? [exchange.token] : [])];
-  const raw = serviceMessage(body);
-  const said = raw === undefined ? undefined : secrets.reduce((text, s) => s.removeFrom(text), raw);
+  const said = serviceMessage(body, secrets);
   const requestId =
     response.header('x-openstack-request-id') ?? response.header('x-compute-request-id');
   const words = said === undefined ? '' : `: ${said}`;

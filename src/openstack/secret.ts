@@ -17,11 +17,11 @@ export class Secret {
     return this.#value;
   }
 
-  /** The text with this secret cut out, for messages that the other side wrote. */
+  /** The text with this secret cut out, also as JSON writes it, for what the other side wrote. */
   removeFrom(text: string): string {
-    return this.#value.length < shortestRecognised
-      ? text
-      : text.replaceAll(this.#value, placeholder);
+    if (this.#value.length < shortestRecognised) return text;
+    const inJson = JSON.stringify(this.#value).slice(1, -1);
+    return text.replaceAll(this.#value, () => placeholder).replaceAll(inJson, () => placeholder);
   }
 
   toString(): string {
