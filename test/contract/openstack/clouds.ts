@@ -13,6 +13,7 @@ import {
   type OpenStackOptions,
 } from '../../services/openstack.ts';
 import { accounts } from '../../services/openstack/seed.ts';
+import { chosenKinds, type CloudKind } from './cloud-choice.ts';
 
 /** What every cloud of the contract has: the accounts, networks and flavors of test/services/openstack/seed.ts. */
 export interface RunningCloud {
@@ -28,6 +29,7 @@ export interface RunningCloud {
 }
 
 interface CloudUnderTest {
+  readonly kind: CloudKind;
   readonly name: string;
   isAvailable(): Promise<boolean>;
   start(options: OpenStackOptions): Promise<RunningCloud>;
@@ -35,11 +37,13 @@ interface CloudUnderTest {
 
 const cloudsUnderTest: readonly CloudUnderTest[] = [
   {
+    kind: 'embedded',
     name: 'the embedded cloud',
     isAvailable: async () => true,
     start: (options) => startEmbedded(options),
   },
   {
+    kind: 'real',
     name: 'real Keystone, Neutron and Octavia',
     isAvailable: () => isAvailable(() => prepareOpenStack()),
     start: startOpenStack,
@@ -48,6 +52,7 @@ const cloudsUnderTest: readonly CloudUnderTest[] = [
 
 /** LBaaS v2 on Neutron's address. Nobody can install a Mitaka any more, so the embedded one stands in. */
 export const mitaka: CloudUnderTest = {
+  kind: 'embedded',
   name: 'the embedded cloud as of Mitaka',
   isAvailable: async () => true,
   start: (options) => startEmbedded(options, 'lbaas-v2'),
@@ -125,9 +130,9 @@ export async function describeEveryCloud(
   tests: (cloud: () => TestCloud) => void,
   others: readonly CloudUnderTest[] = [],
 ): Promise<void> {
-  const only = process.env['CAUSEWAY_CLOUD'];
+  const chosen = chosenKinds(process.env);
   for (const candidate of [...cloudsUnderTest, ...others]) {
-    if (only !== undefined && !candidate.name.includes(only)) continue;
+    if (!chosen.includes(candidate.kind)) continue;
     const available = await candidate.isAvailable();
     describe.skipIf(!available)(`${what} on ${candidate.name}`, () => {
       let cloud: TestCloud | undefined;
