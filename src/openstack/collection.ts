@@ -32,12 +32,21 @@ export class Collection<
     return this.client.get(item(this.kind.route, id), this.#parseOne, call);
   }
 
+  /** Work of several requests, with one deadline for all of it. */
+  within<T>(
+    call: CallOptions,
+    what: string,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { clock, deadlineMs } = this.client;
+    return withDeadline(clock, call.deadlineMs ?? deadlineMs, call.signal, what, work);
+  }
+
   create(spec: Spec, call: CreateOptions): Promise<Resource> {
     const { route, singular } = this.kind;
     const body = { [singular]: toWire(this.kind.spec, spec) };
     const { clock, random } = this.client;
-    const limitMs = call.deadlineMs ?? this.client.deadlineMs;
-    return withDeadline(clock, limitMs, call.signal, `creating a ${singular}`, (signal) => {
+    return this.within(call, `creating a ${singular}`, (signal) => {
       const inner = { ...call, signal };
       return createOnce(
         {
@@ -58,9 +67,7 @@ export class Collection<
     const { clock, random } = this.client;
     const made = new Map<Spec, Resource>();
     if (specs.length === 0) return Promise.resolve([]);
-    const limitMs = call.deadlineMs ?? this.client.deadlineMs;
-    const what = `creating ${this.kind.plural}`;
-    return withDeadline(clock, limitMs, call.signal, what, (signal) => {
+    return this.within(call, `creating ${this.kind.plural}`, (signal) => {
       const inner = { ...call, signal };
       const missing = () => specs.filter((spec) => !made.has(spec));
       const all = () => specs.flatMap((spec) => made.get(spec) ?? []);

@@ -10,6 +10,13 @@ const failure = (outcome: Outcome, status?: number) =>
     ...(status === undefined ? {} : { status }),
   });
 
+const lock = new OpenStackError('conflict', 'x', {
+  service: 'load-balancer',
+  outcome: 'refused',
+  status: 409,
+  serviceMessage: 'Load Balancer x is immutable and cannot be updated.',
+});
+
 interface Script {
   /** What each create does: commits and answers, commits and loses the answer, or neither. */
   readonly creates: readonly ('done' | 'lost' | 'nothing' | OpenStackError)[];
@@ -121,6 +128,16 @@ describe('createOnce', () => {
       'creates when that process did not',
       { creates: ['done'], mayExist: true },
       { result: 'new-1', objects: 1, creates: 1 },
+    ],
+    [
+      'does not take a lock for its own object',
+      { creates: [lock], mayExist: true, blindLooks: 1, present: true },
+      { result: 'refused', objects: 1, creates: 1 },
+    ],
+    [
+      'takes a lock after a lost answer for the work on its own object',
+      { creates: ['lost', lock], blindLooks: 4 },
+      { result: 'new-1', objects: 1, creates: 2 },
     ],
     [
       'never repeats what nobody could recognise',

@@ -2,6 +2,7 @@ import { backoffDelay, type BackoffPolicy } from '../runtime/backoff.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { OpenStackError } from './error.ts';
+import { isLocked } from './load-balancing/lock.ts';
 import { isGatewayStatus } from './retry.ts';
 
 export interface Creation<T> {
@@ -34,6 +35,7 @@ export async function createOnce<T>(creation: Creation<T>, pace: CreationPace): 
   const { find } = creation;
   if (find === undefined) return creation.create();
   let mayBeThere = creation.mayExist;
+  let hasLost = false;
   if (mayBeThere) {
     const found = await find();
     if (found !== undefined) return found;
@@ -43,9 +45,12 @@ export async function createOnce<T>(creation: Creation<T>, pace: CreationPace): 
       return await creation.create();
     } catch (error) {
       const lost = error instanceof OpenStackError && error.outcome === 'unknown';
-      const ours = mayBeThere && error instanceof OpenStackError && error.status === 409;
+      const conflict = error instanceof OpenStackError && error.status === 409;
+      // Somebody else's lock says nothing about our object, unless an answer was lost: then it may be ours.
+      const ours = conflict && mayBeThere && (hasLost || !isLocked(error));
       if (pace.signal.aborted || !(lost || ours)) throw error;
       mayBeThere = true;
+      hasLost ||= lost;
       const found = await lookRepeatedly(find, pace);
       if (found !== undefined) return found;
       if (ours || tries >= mostTries || !isWorthRepeating(error)) throw error;

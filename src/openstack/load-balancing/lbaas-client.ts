@@ -156,27 +156,33 @@ export abstract class LbaasClient {
   }
 }
 
+interface Deletable {
+  get(id: string, call: CallOptions): Promise<{ readonly provisioningStatus: string }>;
+  delete(id: string, call: CallOptions, query?: URLSearchParams): Promise<Deletion>;
+  within<T>(call: CallOptions, what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+}
+
 /**
  * Deletes an object. A repeated delete meets the lock that the first one took: when the object is
  * being deleted already, that is what was asked for.
  */
-export async function deleteUnlessUnderWay(
-  objects: {
-    get(id: string, call: CallOptions): Promise<{ readonly provisioningStatus: string }>;
-    delete(id: string, call: CallOptions, query?: URLSearchParams): Promise<Deletion>;
-  },
+export function deleteUnlessUnderWay(
+  objects: Deletable,
   id: string,
   call: CallOptions,
   query?: URLSearchParams,
 ): Promise<Deletion> {
-  try {
-    return await objects.delete(id, call, query);
-  } catch (error) {
-    if (!(error instanceof OpenStackError) || error.status !== 409) throw error;
-    const status = await statusOf(objects.get(id, call));
-    if (status !== 'PENDING_DELETE' && status !== 'DELETED') throw error;
-    return 'deleted';
-  }
+  return objects.within(call, 'a delete', async (signal) => {
+    const inner = { ...call, signal };
+    try {
+      return await objects.delete(id, inner, query);
+    } catch (error) {
+      if (!(error instanceof OpenStackError) || error.status !== 409) throw error;
+      const status = await statusOf(objects.get(id, inner));
+      if (status !== 'PENDING_DELETE' && status !== 'DELETED') throw error;
+      return 'deleted';
+    }
+  });
 }
 
 async function statusOf(object: Promise<{ readonly provisioningStatus: string }>): Promise<string> {

@@ -8,7 +8,7 @@ import { type Capabilities, lbaasV2Capabilities, supportedPart } from './capabil
 import type { ChildFilter, HealthMonitorFilter, LoadBalancing } from './contract.ts';
 import { deleteUnlessUnderWay, LbaasClient } from './lbaas-client.ts';
 import { whenUnlocked } from './lock.ts';
-import { hasChanges, memberChanges } from './member-changes.ts';
+import { hasChanges, type MemberChanges, memberChanges } from './member-changes.ts';
 import { parseStatusTree } from './parsers.ts';
 import type {
   AvailabilityZone,
@@ -41,17 +41,23 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
    */
   async createLoadBalancer(spec: LoadBalancerSpec, call: CreateOptions): Promise<LoadBalancer> {
     const { listeners = [], ...alone } = supportedPart(this.capabilities(), spec);
-    const created = await this.balancers.create(alone, call);
-    for (const listener of listeners) await this.#addListener(created.id, listener, call);
-    return listeners.length === 0 ? created : this.loadBalancer(created.id, call);
+    return this.waiter.within(call, 'creating a load balancer', async (signal) => {
+      const inner = { ...call, signal };
+      const created = await this.balancers.create(alone, inner);
+      for (const listener of listeners) await this.#addListener(created.id, listener, inner);
+      return listeners.length === 0 ? created : this.loadBalancer(created.id, inner);
+    });
   }
 
-  async deleteLoadBalancer(
+  deleteLoadBalancer(
     id: string,
     call: CallOptions & { readonly cascade?: boolean },
   ): Promise<Deletion> {
-    if (call.cascade === true) await this.#deleteChildren(id, call);
-    return this.#unlocked(id, call, () => deleteUnlessUnderWay(this.balancers, id, call));
+    return this.waiter.within(call, 'deleting a load balancer', async (signal) => {
+      const inner = { ...call, signal };
+      if (call.cascade === true) await this.#deleteChildren(id, inner);
+      return this.#unlocked(id, inner, (own) => deleteUnlessUnderWay(this.balancers, id, own));
+    });
   }
 
   statusTree(loadBalancerId: string, call: CallOptions): Promise<StatusTree> {
@@ -98,20 +104,14 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
     call: CallOptions & { readonly keepOthers?: boolean },
   ): Promise<'changed' | 'unchanged'> {
     const { members } = supportedPart(this.capabilities(), { members: wanted });
-    const current = await collect(this.members(poolId, call));
-    const changes = memberChanges(current, members, call.keepOthers === true);
-    if (!hasChanges(changes)) return 'unchanged';
-    const id = await this.#loadBalancerOfPool(poolId, call);
-    for (const spec of changes.added) {
-      await this.#unlocked(id, call, () => this.createMember(poolId, spec, call));
-    }
-    for (const { id: memberId, spec } of changes.changed) {
-      await this.#unlocked(id, call, () => this.updateMember(poolId, memberId, spec, call));
-    }
-    for (const member of changes.removed) {
-      await this.#unlocked(id, call, () => this.deleteMember(poolId, member.id, call));
-    }
-    return 'changed';
+    return this.waiter.within(call, 'replacing members', async (signal) => {
+      const inner = { ...call, signal };
+      const current = await collect(this.members(poolId, inner));
+      const changes = memberChanges(current, members, call.keepOthers === true);
+      if (!hasChanges(changes)) return 'unchanged';
+      await this.#changeMembers(poolId, changes, inner);
+      return 'changed';
+    });
   }
 
   /** Mitaka tells the providers of all its services in one list. */
@@ -132,15 +132,32 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
     return Promise.resolve([]);
   }
 
-  #unlocked<T>(id: string, call: CallOptions, write: () => Promise<T>): Promise<T> {
-    return whenUnlocked(this.waiter, id, write, call);
+  #unlocked<T, Options extends CallOptions>(
+    id: string,
+    call: Options,
+    write: (call: Options) => Promise<T>,
+  ): Promise<T> {
+    return whenUnlocked(this.waiter, id, (signal) => write({ ...call, signal }), call);
+  }
+
+  async #changeMembers(poolId: string, changes: MemberChanges, call: CallOptions): Promise<void> {
+    const id = await this.#loadBalancerOfPool(poolId, call);
+    for (const spec of changes.added) {
+      await this.#unlocked(id, call, (own) => this.createMember(poolId, spec, own));
+    }
+    for (const { id: memberId, spec } of changes.changed) {
+      await this.#unlocked(id, call, (own) => this.updateMember(poolId, memberId, spec, own));
+    }
+    for (const member of changes.removed) {
+      await this.#unlocked(id, call, (own) => this.deleteMember(poolId, member.id, own));
+    }
   }
 
   async #addListener(id: string, tree: ListenerTreeSpec, call: CreateOptions): Promise<void> {
     const { defaultPool, ...listener } = tree;
     const spec = { ...listener, loadBalancerId: id };
-    const { id: listenerId } = await this.#unlocked(id, call, () =>
-      this.createListener(spec, { ...call, mayExist: true }),
+    const { id: listenerId } = await this.#unlocked(id, call, (own) =>
+      this.createListener(spec, { ...own, mayExist: true }),
     );
     if (defaultPool !== undefined) await this.#addPool(id, listenerId, defaultPool, call);
   }
@@ -153,13 +170,13 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
   ): Promise<void> {
     const { members = [], healthMonitor, ...pool } = tree;
     const spec = { ...pool, parent: { listenerId } };
-    const { id: poolId } = await this.#unlocked(id, call, () =>
-      this.createPool(spec, { ...call, mayExist: true }),
+    const { id: poolId } = await this.#unlocked(id, call, (own) =>
+      this.createPool(spec, { ...own, mayExist: true }),
     );
     await this.replaceMembers(poolId, members, call);
     if (healthMonitor === undefined) return;
-    await this.#unlocked(id, call, () =>
-      this.createHealthMonitor({ ...healthMonitor, poolId }, { ...call, mayExist: true }),
+    await this.#unlocked(id, call, (own) =>
+      this.createHealthMonitor({ ...healthMonitor, poolId }, { ...own, mayExist: true }),
     );
   }
 
@@ -168,20 +185,20 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
    * else still uses, and says so in other words than when it is locked.
    */
   async #deleteChildren(id: string, call: CallOptions): Promise<void> {
-    const remove = async (write: () => Promise<Deletion>) => {
+    const remove = async (write: (own: CallOptions) => Promise<Deletion>) => {
       await this.#unlocked(id, call, write);
       await this.waiter.settled(id, call);
     };
     const pools = await collect(this.pools({ loadBalancerId: id }, call));
     for (const { id: poolId, healthMonitorId } of pools) {
       if (healthMonitorId !== undefined) {
-        await remove(() => this.deleteHealthMonitor(healthMonitorId, call));
+        await remove((own) => this.deleteHealthMonitor(healthMonitorId, own));
       }
-      await remove(() => this.deletePool(poolId, call));
+      await remove((own) => this.deletePool(poolId, own));
     }
     const listeners = await collect(this.listeners({ loadBalancerId: id }, call));
     for (const { id: listenerId } of listeners) {
-      await remove(() => this.deleteListener(listenerId, call));
+      await remove((own) => this.deleteListener(listenerId, own));
     }
   }
 

@@ -24,18 +24,30 @@ const mostContention = 8;
 
 /**
  * Does a write as soon as the load balancer is free for it: waits out the lock whenever the write
- * meets it, and tries again. Ends at the call's signal, when the load balancer ends in ERROR, and when
+ * meets it, and tries again. Ends at the call's signal, at its deadline (which holds for all the tries and
+ * waits together, and ends the write through its signal), when the load balancer ends in ERROR, and when
  * the write stays locked on a load balancer that is not pending.
  */
-export async function whenUnlocked<T>(
+export function whenUnlocked<T>(
   waiter: LoadBalancerWaiter,
   loadBalancerId: string,
-  write: () => Promise<T>,
+  write: (signal: AbortSignal) => Promise<T>,
+  call: CallOptions,
+): Promise<T> {
+  return waiter.within(call, 'a write on a load balancer', (signal) =>
+    tryUntilUnlocked(waiter, loadBalancerId, write, { ...call, signal }),
+  );
+}
+
+async function tryUntilUnlocked<T>(
+  waiter: LoadBalancerWaiter,
+  loadBalancerId: string,
+  write: (signal: AbortSignal) => Promise<T>,
   call: CallOptions,
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await write();
+      return await write(call.signal);
     } catch (error) {
       const locked =
         isLocked(error) || (await isLockedByServerError(error, waiter, loadBalancerId, call));

@@ -67,6 +67,16 @@ export class Octavia extends LbaasClient implements LoadBalancing {
     call: CallOptions & { readonly keepOthers?: boolean },
   ): Promise<'changed' | 'unchanged'> {
     const { members } = supportedPart(this.capabilities(), { members: wanted });
+    return this.balancers.within(call, 'replacing members', (signal) =>
+      this.#replaceMembers(poolId, members, { ...call, signal }),
+    );
+  }
+
+  async #replaceMembers(
+    poolId: string,
+    members: readonly MemberSpec[],
+    call: CallOptions & { readonly keepOthers?: boolean },
+  ): Promise<'changed' | 'unchanged'> {
     const keepOthers = call.keepOthers === true;
     const current = await collect(this.members(poolId, call));
     // Octavia locks the load balancer even for a batch that changes nothing.

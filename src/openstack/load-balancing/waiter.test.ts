@@ -204,6 +204,23 @@ describe('whenUnlocked', () => {
     expect(tries).toBeLessThan(12);
   });
 
+  it('ends at its deadline, which holds for all tries together, and ends the write too', async () => {
+    const cloud = new FakeCloud();
+    cloud.statuses.set('a', 'ACTIVE');
+    const signals: AbortSignal[] = [];
+    const write = (own: AbortSignal) => {
+      signals.push(own);
+      return Promise.reject(locked);
+    };
+    const late = expect(
+      whenUnlocked(cloud.waiter, 'a', write, { ...call, deadlineMs: 3_500 }),
+    ).rejects.toMatchObject({ code: 'timeout' });
+    await cloud.clock.advance(120_000);
+    await late;
+    expect(signals.length).toBeLessThan(5);
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
+  });
+
   it('passes on what is no lock', async () => {
     const cloud = new FakeCloud();
     const duplicate = new OpenStackError('conflict', 'x', {

@@ -77,6 +77,16 @@ export class LoadBalancerWaiter {
     return sleep(clock, backoffDelay(pace, failures, random), signal);
   }
 
+  /** Work of several requests and waits, with one deadline for all of it. */
+  within<T>(
+    call: CallOptions,
+    what: string,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const limitMs = call.deadlineMs ?? defaultDeadlineMs;
+    return withDeadline(this.#parts.clock, limitMs, call.signal, what, work);
+  }
+
   /** The load balancer once it is no longer pending: ACTIVE or ERROR. `not-found` when it is gone. */
   async settled(id: string, call: CallOptions): Promise<LoadBalancer> {
     const loadBalancer = await this.#wait(id, call);
@@ -98,13 +108,9 @@ export class LoadBalancerWaiter {
   }
 
   async #wait(id: string, call: CallOptions): Promise<LoadBalancer | undefined> {
-    const { clock } = this.#parts;
-    const limitMs = call.deadlineMs ?? defaultDeadlineMs;
     const watched = this.#watch(id);
     try {
-      return await withDeadline(clock, limitMs, call.signal, 'waiting', (signal) =>
-        untilAborted(watched.promise, signal),
-      );
+      return await this.within(call, 'waiting', (signal) => untilAborted(watched.promise, signal));
     } finally {
       watched.waiting -= 1;
       if (watched.waiting === 0 && this.#watched.get(id) === watched) this.#watched.delete(id);
