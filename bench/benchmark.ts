@@ -1,7 +1,7 @@
 /** A promise about a figure. `ratio` is value / baseline, both measured in the same run. */
 export interface Bar {
   readonly of: 'ratio' | 'value';
-  readonly comparison: 'at most' | 'at least';
+  readonly comparison: 'at most' | 'at least' | 'exactly';
   readonly limit: number;
   /** What value and baseline are measured in. */
   readonly unit: string;

@@ -93,9 +93,20 @@ function judge(name: string, bar: Bar, measurement: Measurement): Figure {
   const { value, baseline } = measurement;
   const ratio = baseline === null ? null : value / baseline;
   const judged = bar.of === 'ratio' ? (ratio ?? Number.NaN) : value;
-  const holds = bar.comparison === 'at most' ? judged <= bar.limit : judged >= bar.limit;
+  const holds = isMet(bar, judged);
   const spread = measurement.spread ?? null;
   return { name, value, baseline, ratio, bar: describeBar(bar), holds, spread };
+}
+
+function isMet({ comparison, limit }: Bar, judged: number): boolean {
+  switch (comparison) {
+    case 'at most':
+      return judged <= limit;
+    case 'at least':
+      return judged >= limit;
+    case 'exactly':
+      return judged === limit;
+  }
 }
 
 function describeBar(bar: Bar): string {

@@ -126,7 +126,7 @@ export const suite: BenchmarkSuite<
     'openstack-list-hold-longest': atMost50,
     // A service that ignores the page size answers with everything at once.
     'openstack-unpaged-list-hold-p99': atMost50,
-    'openstack-token-renewals': { of: 'value', comparison: 'at most', limit: 1, unit: 'tokens' },
+    'openstack-token-renewals': { of: 'value', comparison: 'exactly', limit: 1, unit: 'tokens' },
   },
   async run() {
     const paged = await listingHolds();
