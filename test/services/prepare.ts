@@ -6,6 +6,7 @@ import { dropBuildCache, ensureProgram, type ProgramName } from './programs.ts';
 /** The Debian packages that the kernel tests need. Suites with needs of their own ask for them there. */
 const kernelPackages = [
   'conntrack',
+  'curl',
   'iproute2',
   'iputils-arping',
   'iputils-ping',

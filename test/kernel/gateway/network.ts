@@ -8,7 +8,7 @@ const prefix = 'cwgw';
 /** Fails with one line that says what is missing for tests that build networks and send packets. */
 export async function requireNetworkTools(): Promise<void> {
   if (process.getuid?.() !== 0) throw new MissingError('kernel tests need root');
-  for (const tool of ['ip', 'nft', 'keepalived', 'conntrack', 'tcpdump']) {
+  for (const tool of ['ip', 'nft', 'keepalived', 'conntrack']) {
     const found = await runProgram('which', [tool]);
     if (found.code !== 0) throw new MissingError(`kernel tests need ${tool} (apt install it)`);
   }
