@@ -13,6 +13,9 @@ const call = { signal: new AbortController().signal };
 /** A stage for writes: clients whose requests go through proxies that can cut them. */
 export interface Stage {
   readonly neutron: Neutron;
+  /** Neutron for what only administrators may do. */
+  readonly administrator: Neutron;
+  readonly projectId: string;
   readonly balancing: LoadBalancing;
   readonly waiter: LoadBalancerWaiter;
   readonly network: FaultProxy;
@@ -25,7 +28,7 @@ export interface Stage {
 }
 
 export async function setStage(cloud: TestCloud): Promise<Stage> {
-  const { catalog } = await cloud.open('demo').session().authenticate(call);
+  const { catalog, projectId = '' } = await cloud.open('demo').session().authenticate(call);
   const urlOf = (type: string) =>
     catalog.find((entry) => entry.type === type && entry.interface === 'public')?.url;
   const network = await startFaultProxy(urlOf('network') ?? '');
@@ -38,6 +41,7 @@ export async function setStage(cloud: TestCloud): Promise<Stage> {
   };
   const session = cloud.open('demo', overrides, cloud.pauses).session();
   const neutron = new Neutron(session);
+  const administrator = new Neutron(cloud.open('admin', overrides, cloud.pauses).session());
   const balancing = await openLoadBalancing(session, call);
   const { waiter } = balancing;
   const [subnet] = await collect(neutron.subnets.list({ name: 'private-v4' }, call));
@@ -50,6 +54,8 @@ export async function setStage(cloud: TestCloud): Promise<Stage> {
   await waiter.active(balancerId, call);
   return {
     neutron,
+    administrator,
+    projectId,
     balancing,
     waiter,
     network,

@@ -203,6 +203,21 @@ await describeEveryCloud(
       },
     );
 
+    it.each(['before', 'after'] as const)(
+      'creating networks in bulk %s the service commits',
+      async (fault) => {
+        const name = uniqueName('bulk');
+        const specs = ['a', 'b', 'c'].map((suffix) => ({ name: `${name}-${suffix}` }));
+        stage.network.arm('POST', fault);
+        const made = await stage.neutron.networks.createMany(specs, { ...call, ...byName });
+        expect(stage.network.hasStruck()).toBe(true);
+        for (const [index, { name: unique }] of specs.entries()) {
+          const there = await collect(stage.neutron.networks.list({ name: unique }, call));
+          expect(there.map(({ id }) => id)).toEqual([made[index]?.id]);
+        }
+      },
+    );
+
     describe.each([0, 1, 2, 3, 4])(
       'creating a whole load balancer, at its request %i',
       (others) => {
