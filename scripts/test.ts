@@ -17,7 +17,7 @@ if (filters.length === 0) {
   await prepare();
 }
 await runTests();
-if (counts.skipped > 0) console.log(`${counts.skipped} skipped: this machine lacks what they need`);
+if (counts.skipped > 0) console.log(`${counts.skipped} skipped`);
 if (counts.passed + counts.failed + counts.skipped === 0) {
   console.log(`no test file has ${filters.join(' or ')} in its path`);
   counts.failed += 1;
