@@ -1,0 +1,98 @@
+import fs from 'node:fs/promises';
+import { AgentClient } from '../agent/client/agent-client.ts';
+import { parseSecrets } from '../agent/http/secrets.ts';
+import type { Family } from '../domain/address.ts';
+import { CausewayError } from '../domain/error.ts';
+import { makeGatewayProvider } from '../loadbalancer/gateway/make-gateway-provider.ts';
+import { OpenStackPortManager } from '../loadbalancer/gateway/openstack-port-manager.ts';
+import type { PortManager } from '../loadbalancer/gateway/port-manager.ts';
+import { StaticPortManager } from '../loadbalancer/gateway/static-port-manager.ts';
+import type { LoadBalancerProvider } from '../loadbalancer/provider.ts';
+import type { ControllerSettings } from '../loadbalancer/settings.ts';
+import { Cloud } from '../openstack/cloud.ts';
+import { loadCloudConfig } from '../openstack/config/load.ts';
+import { Neutron } from '../openstack/neutron/neutron.ts';
+import type { Subnet } from '../openstack/neutron/resources.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { ProviderSurroundings } from './controller-providers.ts';
+
+/** The gateway provider as the controller's settings describe it. */
+export async function gatewayProvider(
+  settings: ControllerSettings,
+  surroundings: ProviderSurroundings,
+  signal: AbortSignal,
+): Promise<LoadBalancerProvider> {
+  const { gateway } = settings;
+  return makeGatewayProvider({
+    ...surroundings,
+    layer: gateway.layer,
+    masquerade: gateway.masquerade,
+    keepWayBack: gateway.keepWayBack,
+    driftEveryMs: settings.driftSeconds * 1000,
+    manager: await makePortManager(settings, surroundings, signal),
+    agents: await makeAgents(settings),
+  });
+}
+
+async function makePortManager(
+  settings: ControllerSettings,
+  { log, metrics, clock }: ProviderSurroundings,
+  signal: AbortSignal,
+): Promise<PortManager> {
+  const { gateway, clusterId } = settings;
+  if (gateway.portManager === 'static') return new StaticPortManager(gateway.addresses);
+  const name = settings.cloud;
+  const config = await loadCloudConfig({
+    environment: process.env,
+    workingDirectory: process.cwd(),
+    ...(name === undefined ? {} : { cloud: name }),
+  });
+  const neutron = new Neutron(new Cloud(config, { log, metrics, clock }).session());
+  const subnets = new Map<Family, Subnet>();
+  for (const id of gateway.subnets) {
+    const subnet = await neutron.subnets.get(id, { signal });
+    subnets.set(subnet.family, subnet);
+  }
+  const { floatingNetwork, floatingSubnet } = gateway;
+  const floating =
+    floatingNetwork === undefined
+      ? undefined
+      : {
+          networkId: floatingNetwork,
+          ...(floatingSubnet === undefined ? {} : { subnetId: floatingSubnet }),
+        };
+  return new OpenStackPortManager({ neutron, clusterId, subnets, floating });
+}
+
+async function makeAgents({ gateway }: ControllerSettings): Promise<Map<string, AgentClient>> {
+  if (gateway.secretFile === undefined) {
+    throw new CausewayError('invalid', 'gateway.secretFile is missing', {
+      hint: 'Name the file with the secret that the agents share with the controller.',
+    });
+  }
+  const [secret] = parseSecrets(await readFile(gateway.secretFile));
+  if (secret === undefined) throw new CausewayError('internal', 'no secret, and no complaint');
+  const { agentAuthorityFile } = gateway;
+  const ca = agentAuthorityFile === undefined ? undefined : await readFile(agentAuthorityFile);
+  return new Map(
+    gateway.agents.map(({ name, url }) => [
+      name,
+      new AgentClient({
+        name,
+        url,
+        secret,
+        clock: systemClock,
+        limitMs: 10_000,
+        ...(ca === undefined ? {} : { tls: { ca } }),
+      }),
+    ]),
+  );
+}
+
+async function readFile(file: string): Promise<string> {
+  try {
+    return await fs.readFile(file, 'utf8');
+  } catch (error) {
+    throw new CausewayError('not-found', `${file} can't be read`, { cause: error });
+  }
+}

@@ -1,0 +1,28 @@
+import type { KubeClient } from '../kube/client.ts';
+import type { LoadBalancerProvider } from '../loadbalancer/provider.ts';
+import type { ControllerSettings } from '../loadbalancer/settings.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { gatewayProvider } from './controller-gateway.ts';
+
+/** What every provider is given. */
+export interface ProviderSurroundings {
+  readonly client: KubeClient;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+}
+
+/** The providers that the settings enable. A new one is a line here and a file beside this one. */
+export async function makeProviders(
+  settings: ControllerSettings,
+  surroundings: ProviderSurroundings,
+  signal: AbortSignal,
+): Promise<LoadBalancerProvider[]> {
+  const providers: LoadBalancerProvider[] = [];
+  if (settings.gateway.enabled) {
+    providers.push(await gatewayProvider(settings, surroundings, signal));
+  }
+  return providers;
+}
