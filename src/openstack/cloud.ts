@@ -16,7 +16,7 @@ import { ProjectSessions } from './project-sessions.ts';
 import { Requester } from './requester.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts';
 import { Session, type Project } from './session.ts';
-import { Transport } from './transport.ts';
+import { Transport, type RequestCarrier } from './transport.ts';
 
 export interface CloudOptions {
   readonly log: Log;
@@ -32,6 +32,8 @@ export interface CloudOptions {
   readonly retry?: RetryPolicy;
   /** Objects asked for in one page of a list. */
   readonly pageSize?: number;
+  /** Instead of HTTP: a simulation's. */
+  readonly transport?: RequestCarrier;
 }
 
 const defaults = {
@@ -47,9 +49,9 @@ const rememberMs = 10 * 60_000;
 /** One cloud: its credentials, its connections and its limit on requests, shared by all who use it. */
 export class Cloud {
   readonly config: CloudConfig;
-  readonly #options: Required<CloudOptions>;
+  readonly #options: Required<Omit<CloudOptions, 'transport'>>;
   readonly #metrics: OpenStackMetrics;
-  readonly #transport: Transport;
+  readonly #transport: RequestCarrier;
   readonly #requester: Requester;
   readonly #keystone: Keystone;
   readonly #closing = new AbortController();
@@ -70,7 +72,7 @@ export class Cloud {
     const { concurrency, clock } = this.#options;
     this.#metrics = openStackMetrics(options.metrics);
     this.#memo = new Memo(clock, rememberMs);
-    this.#transport = new Transport(config.tls, concurrency);
+    this.#transport = options.transport ?? new Transport(config.tls, concurrency);
     this.#requester = new Requester({
       ...this.#options,
       transport: this.#transport,

@@ -9,10 +9,10 @@ import type { Limiter } from './limiter.ts';
 import type { OpenStackMetrics } from './metrics.ts';
 import { readError } from './response.ts';
 import { decideRetry, parseRetryAfter, type RetryPolicy } from './retry.ts';
-import { TransportError, type HttpResponse, type Transport } from './transport.ts';
+import { TransportError, type HttpResponse, type RequestCarrier } from './transport.ts';
 
 export interface RequesterParts {
-  readonly transport: Transport;
+  readonly transport: RequestCarrier;
   readonly limiter: Limiter;
   readonly retry: RetryPolicy;
   /** For one attempt: a request that hangs is given up early enough to be repeated. */

@@ -31,8 +31,14 @@ export class TransportError extends CausewayError {
   }
 }
 
+/** What carries requests to a cloud: HTTP (`Transport`), or hands them over within a simulation. */
+export interface RequestCarrier {
+  send(request: HttpRequest): Promise<HttpResponse>;
+  close(): Promise<void>;
+}
+
 /** HTTP to one cloud: its certificates and its connections, nothing about OpenStack. */
-export class Transport {
+export class Transport implements RequestCarrier {
   readonly #kept: Agent;
   readonly #fresh: Agent;
 

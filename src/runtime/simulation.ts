@@ -84,8 +84,9 @@ export class SimulatedProcess {
   readonly clock: Clock;
   readonly #schedule: Schedule;
   readonly #simulation: Simulation;
+  readonly #calls: string[] = [];
+  readonly #ended = new AbortController();
   #isKilled = false;
-  #calls = 0;
   #killAt: { readonly call: number; readonly moment: 'before' | 'after' } | undefined;
 
   constructor(name: string, simulation: Simulation, schedule: Schedule) {
@@ -106,15 +107,24 @@ export class SimulatedProcess {
     return this.#isKilled;
   }
 
+  /** Fires when the process is killed: its connections break. For the other ends, not for its own code. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
   /** How many outside calls were begun: the length of an interruption matrix. */
   get calls(): number {
+    return this.#calls.length;
+  }
+
+  /** Their labels, in order: the calls that an interruption matrix must cover. */
+  get callLabels(): readonly string[] {
     return this.#calls;
   }
 
   /** An outside call: the effect, and later the answer or the error, each when its turn comes. */
   call<T>(label: string, effect: () => T | Promise<T>): Promise<T> {
-    this.#calls += 1;
-    const number = this.#calls;
+    const number = this.#calls.push(label);
     return new Promise<T>((resolve, reject) => {
       const reply = (suffix: string, tell: () => void) => {
         if (this.#isDueToDie(number, 'after')) this.kill();
@@ -135,10 +145,16 @@ export class SimulatedProcess {
     });
   }
 
+  /** Something reaches the process without being asked for at this moment: a line of a watch. */
+  deliver(label: string, run: () => void): void {
+    this.#add(label, run);
+  }
+
   /** Ends the process where it stands: nothing it waits for ever comes, nothing it planned happens. */
   kill(): void {
     this.#isKilled = true;
     this.#simulation.trace.push(`${this.clock.monotonic()} ${this.name} is killed`);
+    this.#ended.abort();
   }
 
   /** Kills the process right before or right after the effect of its call of that number (from 1). */

@@ -2,22 +2,20 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { CausewayError } from '../../../domain/error.ts';
 import { type Clock, sleep } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import type { EmbeddedCluster } from '../cluster/embedded-cluster.ts';
 import type { GroupResource } from '../resource-definition.ts';
 import { ApiError } from '../status.ts';
+import { asApiError } from './api-error.ts';
 import { authenticate, authorize, type User } from './authentication.ts';
 import type { Call, Reply } from './call.ts';
-import { dispatch, notServed } from './dispatch.ts';
+import { dispatch } from './dispatch.ts';
 import { Documents } from './documents.ts';
 import type { Fault, FaultHook } from './faults.ts';
-import { parseSelection } from './list-query.ts';
-import { negotiateShape } from './negotiation.ts';
-import { includeObjectOf } from './read-handlers.ts';
-import { parseResourcePath, type ResourcePath } from './request-info.ts';
-import { isTrue, parseWatchQuery } from './watch-query.ts';
+import { parseResourcePath } from './request-info.ts';
+import { callOf, isGroupServed, watchRequestOf } from './routing.ts';
+import { isTrue } from './watch-query.ts';
 import { WatchStream, type WatchTimes } from './watch-stream.ts';
 
 export interface ApiServerOptions {
@@ -110,6 +108,7 @@ export class ApiServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { cluster, clock } = this.#options;
     const url = new URL(request.url ?? '/', 'https://localhost');
     const method = request.method ?? 'GET';
     const resource = parseResourcePath(url.pathname);
@@ -124,11 +123,11 @@ export class ApiServer {
       send(response, 200, document.body, document.contentType);
       return;
     }
-    if (!this.#isGroupServed(url.pathname)) {
+    if (!isGroupServed(cluster, url.pathname)) {
       send(response, 404, '404 page not found\n', 'text/plain; charset=utf-8');
       return;
     }
-    const call = this.#call(resource, query, request);
+    const call = callOf({ cluster, clock, resource, query, request });
     const { deprecation } = call.served.definition;
     if (deprecation !== undefined) response.setHeader('warning', warningHeader([deprecation]));
     if (isWatch && call.path.subresource === undefined) {
@@ -171,35 +170,8 @@ export class ApiServer {
     );
   }
 
-  /** Below a group that nobody serves there is nothing, not even a Status. */
-  #isGroupServed(path: string): boolean {
-    const [root, group] = path.split('/').slice(1);
-    if (root === 'api') return true;
-    const { cluster } = this.#options;
-    return (
-      root === 'apis' && cluster.definitions().some((definition) => definition.group === group)
-    );
-  }
-
-  #call(path: ResourcePath | undefined, query: URLSearchParams, request: IncomingMessage): Call {
-    const { cluster, clock } = this.#options;
-    const served =
-      path === undefined ? undefined : cluster.registry.at(path.group, path.version, path.plural);
-    if (path === undefined || served === undefined) throw notServed();
-    return { cluster, served, path, query, request, wallTime: clock.wallTime() };
-  }
-
   #watch(call: Call, response: ServerResponse): void {
-    const { cluster, served, path, query, request } = call;
-    const { definition } = served;
-    if (path.name !== undefined) query.set('fieldSelector', `metadata.name=${path.name}`);
-    const watchRequest = {
-      ...parseWatchQuery(query),
-      definition,
-      selection: parseSelection(served, path.namespace, query),
-      shape: negotiateShape(request.headers.accept),
-      includeObject: includeObjectOf(query),
-    };
+    const watchRequest = watchRequestOf(call);
     response.writeHead(200, {
       'content-type': 'application/json',
       'cache-control': 'no-cache, private',
@@ -213,7 +185,7 @@ export class ApiServer {
       end: () => void response.end(),
     };
     const { clock, watchTimes } = this.#options;
-    const watch = new WatchStream(cluster.store, clock, watchTimes, watchRequest, sink);
+    const watch = new WatchStream(call.cluster.store, clock, watchTimes, watchRequest, sink);
     this.#watches.add(watch);
     response.on('close', () => {
       this.#watches.delete(watch);
@@ -223,15 +195,6 @@ export class ApiServer {
     watch.start();
     response.uncork();
   }
-}
-
-function asApiError(thrown: unknown, log: Log): ApiError {
-  if (thrown instanceof ApiError) return thrown;
-  const error = CausewayError.from(thrown);
-  if (error.code !== 'aborted') log.error({ error }, 'the embedded API failed on a request');
-  return new ApiError('InternalError', `Internal error occurred: ${error.message}`, {
-    causes: [{ reason: '', message: error.message, field: '' }],
-  });
 }
 
 function sendError(response: ServerResponse, error: ApiError): void {

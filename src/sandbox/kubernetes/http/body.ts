@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { parse as parseYaml } from 'yaml';
 import { decodeProtobuf, protobufType } from '../openapi/protobuf.ts';
 import { isObject, type JsonObject, type KubeObject } from '../object.ts';
@@ -6,10 +5,11 @@ import { asDraft } from '../cluster/new-object.ts';
 import type { ServedResource } from '../cluster/served-resource.ts';
 import { apiVersionOf } from '../resource-definition.ts';
 import { ApiError } from '../status.ts';
+import type { ApiRequest } from './call.ts';
 
 const largestBody = 3 * 1024 * 1024;
 
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
+export async function readBody(request: ApiRequest): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {

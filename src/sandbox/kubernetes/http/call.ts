@@ -1,8 +1,14 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { EmbeddedCluster } from '../cluster/embedded-cluster.ts';
 import type { ServedResource } from '../cluster/served-resource.ts';
 import { ApiError, invalidOptions } from '../status.ts';
 import type { ResourcePath } from './request-info.ts';
+
+/** A request as it came: over HTTP, or from within the process. */
+export interface ApiRequest extends AsyncIterable<unknown> {
+  readonly method?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
 
 /** One request to a resource, as the handlers see it. */
 export interface Call {
@@ -10,7 +16,7 @@ export interface Call {
   readonly served: ServedResource;
   readonly path: ResourcePath;
   readonly query: URLSearchParams;
-  readonly request: IncomingMessage;
+  readonly request: ApiRequest;
   readonly wallTime: number;
 }
 

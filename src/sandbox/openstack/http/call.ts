@@ -40,3 +40,12 @@ export function isObject(value: unknown): value is JsonObject {
 export function parameter(call: Call, name: string): string {
   return call.parameters[name] ?? '';
 }
+
+export function parseBody(text: string): RequestBody {
+  if (text === '') return { kind: 'none' };
+  try {
+    return { kind: 'json', value: JSON.parse(text) as unknown };
+  } catch {
+    return { kind: 'malformed' };
+  }
+}

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/clock.ts';
 import type { FaultEffect, Faults } from '../faults.ts';
-import type { Answer, Call, RequestBody, ServiceName } from './call.ts';
+import { answerUnder } from './answer-under-faults.ts';
+import { parseBody, type Answer, type Call, type RequestBody, type ServiceName } from './call.ts';
 
 /** A request before it is known what it asks for. */
 export type UnroutedCall = Omit<Call, 'parameters'>;
@@ -79,13 +80,7 @@ export class ServiceServer {
     const record = (status: number | 'dropped') => {
       for (const listener of this.listeners) listener({ ...line, query: url.search, status });
     };
-    if (drops(effects, 'before-commit')) {
-      record('dropped');
-      request.socket.destroy();
-      return;
-    }
-    const answer =
-      forcedAnswer(effects) ??
+    const answer = answerUnder(effects, () =>
       this.options.handle({
         method,
         path: url.pathname,
@@ -93,39 +88,20 @@ export class ServiceServer {
         headers: singleHeaders(request.headers),
         body,
         baseUrl: this.url,
-      });
-    if (drops(effects, 'after-commit')) {
+      }),
+    );
+    if (answer === 'dropped') {
       record('dropped');
       request.socket.destroy();
       return;
     }
-    const status = effects.find((effect) => effect.kind === 'lie')?.status ?? answer.status;
-    record(status);
-    send(response, { ...answer, status }, method);
+    record(answer.status);
+    send(response, answer, method);
   }
 }
 
 function delayOf(effects: readonly FaultEffect[]): number {
   return effects.reduce((sum, e) => sum + (e.kind === 'delay' ? e.milliseconds : 0), 0);
-}
-
-function drops(effects: readonly FaultEffect[], when: 'before-commit' | 'after-commit'): boolean {
-  return effects.some((effect) => effect.kind === 'drop' && effect.when === when);
-}
-
-function forcedAnswer(effects: readonly FaultEffect[]): Answer | undefined {
-  for (const effect of effects) {
-    if (effect.kind !== 'answer') continue;
-    const { status, retryAfterSeconds, text } = effect;
-    return {
-      status,
-      headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
-      ...(text === undefined
-        ? { body: { error: { code: status, message: 'a fault was injected', title: 'Fault' } } }
-        : { text: { type: 'text/html; charset=UTF-8', content: text } }),
-    };
-  }
-  return undefined;
 }
 
 async function readBody(request: http.IncomingMessage): Promise<RequestBody> {
@@ -136,13 +112,7 @@ async function readBody(request: http.IncomingMessage): Promise<RequestBody> {
     if (size > longestBody) return { kind: 'malformed' };
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString();
-  if (text === '') return { kind: 'none' };
-  try {
-    return { kind: 'json', value: JSON.parse(text) as unknown };
-  } catch {
-    return { kind: 'malformed' };
-  }
+  return parseBody(Buffer.concat(chunks).toString());
 }
 
 function singleHeaders(headers: http.IncomingHttpHeaders): Record<string, string | undefined> {

@@ -1,0 +1,70 @@
+import { abortedBy } from '../../src/runtime/clock.ts';
+import type { SimulatedProcess } from '../../src/runtime/simulation.ts';
+import type { Transport, TransportRequest, TransportResponse } from '../../src/kube/transport.ts';
+import type { InProcessKubernetes } from '../../src/sandbox/kubernetes/in-process.ts';
+import { parseResourcePath } from '../../src/sandbox/kubernetes/http/request-info.ts';
+import { DeliveredBody } from './delivered-body.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/**
+ * From a process of a simulation to an embedded API: every request is an outside call of the process,
+ * and what a watch has to tell arrives when the seed says so.
+ */
+export class SimulatedKubernetesTransport implements Transport {
+  readonly #kubernetes: InProcessKubernetes;
+  readonly #process: SimulatedProcess;
+
+  constructor(kubernetes: InProcessKubernetes, process: SimulatedProcess) {
+    this.#kubernetes = kubernetes;
+    this.#process = process;
+  }
+
+  async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+    const label = describeRequest(request);
+    if (request.isLong) return this.#watch(label, request, signal);
+    const answer = await untilAborted(
+      this.#process.call(label, () => this.#kubernetes.answer(request)),
+      signal,
+    );
+    return { ...answer, body: onePiece(answer.body) };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #watch(
+    label: string,
+    request: TransportRequest,
+    signal: AbortSignal,
+  ): Promise<TransportResponse> {
+    const body = new DeliveredBody((run) => this.#process.deliver(`${label} tells`, run));
+    const opening = this.#process.call(label, () => {
+      if (signal.aborted) throw abortedBy(signal);
+      const watch = this.#kubernetes.watch(request, body);
+      if ('status' in watch) return watch;
+      const close = () => watch.close();
+      this.#process.ended.addEventListener('abort', close, { once: true });
+      body.onStop(close);
+      signal.addEventListener('abort', () => body.fail(abortedBy(signal)), { once: true });
+      return { status: 200, headers: {}, body };
+    });
+    const answer = await untilAborted(opening, signal);
+    if (typeof answer.body !== 'string') return { ...answer, body: answer.body };
+    return { ...answer, body: onePiece(answer.body) };
+  }
+}
+
+/** `PATCH services/status default/web`: what it does to what, and to which. */
+export function describeRequest({ method, path, isLong }: TransportRequest): string {
+  const resource = parseResourcePath(new URL(path, 'https://localhost').pathname);
+  if (resource === undefined) return `${method} ${path}`;
+  const { plural, subresource, namespace, name } = resource;
+  const what = subresource === undefined ? plural : `${plural}/${subresource}`;
+  const which = [namespace, name].filter((part) => part !== undefined).join('/');
+  return `${isLong ? 'WATCH' : method} ${what} ${which}`.trimEnd();
+}
+
+async function* onePiece(text: string): AsyncGenerator<Uint8Array> {
+  if (text !== '') yield Buffer.from(text);
+}

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { Service } from '../../src/kube/core-objects.ts';
+import { withSlimMetadata } from '../../src/kube/projection.ts';
+import { Reflector } from '../../src/kube/reflector.ts';
+import { services } from '../../src/kube/resources.ts';
+import { Store } from '../../src/kube/store.ts';
+import { collect } from '../../src/openstack/collect.ts';
+import { Neutron } from '../../src/openstack/neutron/neutron.ts';
+import { silentLog } from '../../src/runtime/log.ts';
+import { noMetrics } from '../../src/runtime/metrics.ts';
+import type { SimulatedProcess } from '../../src/runtime/simulation.ts';
+import { SimulatedWorld } from './world.ts';
+
+const { signal } = new AbortController();
+const newService = (name: string): Service => ({
+  metadata: { namespace: 'default', name },
+  spec: { ports: [{ port: 80 }] },
+});
+
+function follow(world: SimulatedWorld, process: SimulatedProcess): Store<Service> {
+  const store = new Store<Service>({ log: silentLog });
+  const reflector = new Reflector({
+    client: world.kubeClient(process),
+    resource: services,
+    store,
+    projection: withSlimMetadata,
+    clock: process.clock,
+    random: world.simulation.random,
+    log: silentLog,
+    metrics: noMetrics,
+  });
+  void reflector.run(signal);
+  return store;
+}
+
+test('a reflector follows the cluster, also when the server ends its watch', async () => {
+  const world = new SimulatedWorld(1);
+  const store = follow(world, world.simulation.process('follower'));
+  await world.simulation.runUntil(() => store.isSynced);
+  await world.complete(world.user.create(services, newService('web')));
+  await world.simulation.runUntil(() => store.get('default/web') !== undefined);
+  world.kubernetes.endWatches();
+  await world.complete(world.user.delete(services, { namespace: 'default', name: 'web' }));
+  await world.simulation.runUntil(() => store.get('default/web') === undefined);
+});
+
+test('a process that was killed sees nothing more, its successor sees all', async () => {
+  const world = new SimulatedWorld(2);
+  const first = world.simulation.process('first');
+  const before = follow(world, first);
+  await world.simulation.runUntil(() => before.isSynced);
+  first.kill();
+  await world.complete(world.user.create(services, newService('web')));
+  const after = follow(world, world.simulation.process('second'));
+  await world.simulation.runUntil(() => after.isSynced);
+  expect(before.get('default/web')).toBeUndefined();
+  expect(after.get('default/web')).toBeDefined();
+});
+
+test('a call is cut off before or after it takes place', async () => {
+  for (const moment of ['before', 'after'] as const) {
+    const world = new SimulatedWorld(3);
+    const process = world.simulation.process('writer');
+    process.killAt(1, moment);
+    void world.kubeClient(process).create(services, newService('web'));
+    await world.simulation.runUntil(() => process.isKilled);
+    const found = await world.complete(
+      world.user.find(services, { namespace: 'default', name: 'web' }),
+    );
+    expect(found !== undefined).toBe(moment === 'after');
+    expect(process.callLabels).toEqual(['POST services default']);
+  }
+});
+
+test('the clients of OpenStack work in it, with the same order of calls for the same seed', async () => {
+  const run = async (seed: number) => {
+    const world = new SimulatedWorld(seed);
+    const process = world.simulation.process('tenant');
+    const neutron = new Neutron(world.cloud(process).session());
+    const [network] = await world.complete(
+      collect(neutron.networks.list({ name: 'private' }, { signal })),
+    );
+    const networkId = network?.id ?? '';
+    const wishes = ['a', 'b', 'c'].map((name) =>
+      neutron.ports.create({ networkId, name }, { signal, once: 'name' }),
+    );
+    const ports = await world.complete(Promise.all(wishes));
+    expect(new Set(ports.map(({ id }) => id)).size).toBe(3);
+    return world.simulation.trace;
+  };
+  const trace = await run(4);
+  expect(trace.some((line) => line.includes('tenant: POST network ports'))).toBe(true);
+  expect(await run(4)).toEqual(trace);
+});

@@ -1,0 +1,76 @@
+import { KubeClient } from '../../src/kube/client.ts';
+import { Cloud } from '../../src/openstack/cloud.ts';
+import { cloudConfigFrom } from '../../src/openstack/config/settings.ts';
+import { silentLog } from '../../src/runtime/log.ts';
+import { noMetrics } from '../../src/runtime/metrics.ts';
+import { Simulation, type SimulatedProcess } from '../../src/runtime/simulation.ts';
+import { InProcessKubernetes } from '../../src/sandbox/kubernetes/in-process.ts';
+import { accounts } from '../../src/sandbox/openstack/seed.ts';
+import {
+  createInProcessOpenStack,
+  type InProcessOpenStack,
+} from '../../src/sandbox/openstack/in-process.ts';
+import type { EmbeddedOptions } from '../../src/sandbox/openstack/settings.ts';
+import { SimulatedKubernetesTransport } from './kubernetes-transport.ts';
+import { SimulatedOpenStackCarrier } from './openstack-carrier.ts';
+
+export interface WorldOptions {
+  readonly openstack?: Omit<EmbeddedOptions, 'clock'>;
+}
+
+/**
+ * A cluster and a cloud inside a simulation. Processes are made, killed and made anew; the two stay.
+ * Time is the simulation's, and every request to either is an outside call of who sends it.
+ */
+export class SimulatedWorld {
+  readonly simulation: Simulation;
+  readonly kubernetes: InProcessKubernetes;
+  readonly openstack: InProcessOpenStack;
+  /** Someone with kubectl: never killed, and part of the same order of events. */
+  readonly user: KubeClient;
+
+  constructor(seed: number, options: WorldOptions = {}) {
+    this.simulation = new Simulation(seed);
+    const { clock, random } = this.simulation;
+    this.kubernetes = new InProcessKubernetes({ clock, random });
+    this.openstack = createInProcessOpenStack({ ...options.openstack, clock });
+    this.user = this.kubeClient(this.simulation.process('user'));
+  }
+
+  kubeClient(process: SimulatedProcess): KubeClient {
+    return new KubeClient({
+      transport: new SimulatedKubernetesTransport(this.kubernetes, process),
+      clock: process.clock,
+      random: this.simulation.random,
+    });
+  }
+
+  cloud(process: SimulatedProcess, account: keyof typeof accounts = 'demo'): Cloud {
+    const { user, password, domain, project } = accounts[account];
+    const config = cloudConfigFrom(account, {
+      auth_url: this.openstack.authUrl,
+      region_name: this.openstack.region,
+      username: user,
+      password,
+      user_domain_name: domain,
+      project_name: project,
+      project_domain_name: domain,
+    });
+    return new Cloud(config, {
+      log: silentLog,
+      metrics: noMetrics,
+      clock: process.clock,
+      random: this.simulation.random,
+      transport: new SimulatedOpenStackCarrier(this.openstack, process),
+    });
+  }
+
+  /** Runs the simulation until the work is done; for what a test itself asks of the cluster or the cloud. */
+  async complete<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const end = () => (isDone = true);
+    work.then(end, end);
+    await this.simulation.runUntil(() => isDone);
+    return work;
+  }
+}
