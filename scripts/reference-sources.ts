@@ -4,6 +4,7 @@ import { agentSettings } from '../src/agent/settings.ts';
 import { allocatorMetricDefinitions } from '../src/ipam/allocator-metrics.ts';
 import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
 import { usageMetricDefinitions } from '../src/ipam/usage.ts';
+import { fleetMetrics } from '../src/loadbalancer/gateway/fleet-metrics.ts';
 import { controllerSettings } from '../src/loadbalancer/settings.ts';
 import { kubeMetrics } from '../src/kube/kube-metrics.ts';
 import { processMetrics } from '../src/observe/event-loop.ts';
@@ -24,6 +25,7 @@ export const allMetrics: readonly MetricDefinition[] = [
   ...agentMetricDefinitions,
   ...allocatorMetricDefinitions,
   ...controllerMetrics,
+  ...Object.values(fleetMetrics),
   ...kubeMetrics,
   ...openStackMetricDefinitions,
   ...processMetrics,

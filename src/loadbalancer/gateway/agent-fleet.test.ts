@@ -3,6 +3,7 @@ import { endpointKey, makeEndpoint, type Endpoint } from '../../agent/model/endp
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
 import { silentLog } from '../../runtime/log.ts';
+import { noMetrics } from '../../runtime/metrics.ts';
 import { seededRandom } from '../../runtime/random.ts';
 import { settled, SimulatedClock } from '../../runtime/simulated-clock.ts';
 import { AgentFleet } from './agent-fleet.ts';
@@ -18,6 +19,7 @@ const endpoint = (service: string, port = 80): Endpoint =>
     destinations: [],
   });
 
+const complaints: string[] = [];
 let stop = new AbortController();
 let ended: Promise<void> | undefined;
 afterEach(async () => {
@@ -27,15 +29,18 @@ afterEach(async () => {
 
 async function start(...agents: MemoryAgent[]) {
   stop = new AbortController();
+  complaints.length = 0;
   const clock = new SimulatedClock();
   const fleet = new AgentFleet({
     agents: new Map(agents.map((agent, index) => [`g${index + 1}`, agent])),
     clock,
     random: seededRandom(1),
     log: silentLog,
+    metrics: noMetrics,
     limitMs: 1_000,
     checkEveryMs: 60_000,
     onNews: () => {},
+    onComplaint: (service) => complaints.push(service),
   });
   const starting = fleet.start(stop.signal);
   await clock.advance(1_000);
@@ -54,7 +59,7 @@ test('all gateways get the whole first, then only what changes', async () => {
   const generation = fleet.setService('default/a', [endpoint('a')]);
   run(fleet);
   await settled();
-  expect(fleet.servingSince(generation, [address])).toEqual({ kind: 'served' });
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
   expect([...one.holds.keys()]).toEqual([endpointKey(endpoint('a'))]);
   fleet.setService('default/b', [endpoint('b', 81)]);
   await settled();
@@ -70,12 +75,12 @@ test('one that hangs or fails delays no other, and catches up when it is back', 
   run(fleet);
   await settled();
   expect(good.holds.size).toBe(1);
-  expect(fleet.servingSince(generation, [address])).toEqual({
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({
     kind: 'waiting',
     message: 'Waiting for g1',
   });
   await clock.advance(1_001);
-  expect(fleet.servingSince(generation, [address])).toEqual({ kind: 'served' });
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
   slow.mode = 'works';
   await clock.advance(20_000);
   expect(slow.holds.size).toBe(1);
@@ -86,7 +91,7 @@ test('with no gateway to be reached nothing is called served', async () => {
   agent.mode = 'fails';
   const { fleet } = await start(agent);
   const generation = fleet.setService('default/a', [endpoint('a')]);
-  expect(fleet.servingSince(generation, [address])).toEqual({
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({
     kind: 'waiting',
     message: 'No gateway can be reached: no route',
   });
@@ -131,4 +136,66 @@ test('generations start beyond those of every gateway', async () => {
   run(fleet);
   await settled();
   expect(agent.pushes[0]?.header.generation).toBeGreaterThan(9_000_000_000_000);
+});
+
+test('what a gateway refuses is told to that endpoint alone, until something new is pushed for it', async () => {
+  const [one, two] = [new MemoryAgent(), new MemoryAgent()];
+  two.dislikes.add(endpointKey(endpoint('bad', 81)));
+  const { fleet } = await start(one, two);
+  const good = fleet.setService('default/good', [endpoint('good')]);
+  const bad = fleet.setService('default/bad', [endpoint('bad', 81)]);
+  run(fleet);
+  await settled();
+  expect(fleet.servingSince(good, [endpoint('good')])).toEqual({ kind: 'served' });
+  const wrong = { kind: 'wrong', messages: ['TCP/81: g2: not to my taste'] };
+  expect(fleet.servingSince(bad, [endpoint('bad', 81)])).toEqual(wrong);
+  expect(complaints).toEqual(['default/bad']);
+  // A push about somebody else takes nothing back.
+  fleet.setService('default/other', [endpoint('other', 82)]);
+  await settled();
+  expect(fleet.servingSince(bad, [endpoint('bad', 81)])).toEqual(wrong);
+  two.dislikes.clear();
+  const better = { ...endpoint('bad', 81), affinity: 'client' } as const;
+  const mended = fleet.setService('default/bad', [better]);
+  await settled();
+  expect(fleet.servingSince(mended, [better])).toEqual({ kind: 'served' });
+  expect(complaints).toEqual(['default/bad', 'default/bad']);
+});
+
+test('who is silent is gathered from all gateways and handed to all alike', async () => {
+  const [one, two] = [new MemoryAgent(), new MemoryAgent()];
+  const { fleet, clock } = await start(one, two);
+  run(fleet);
+  await settled();
+  expect([one.handed, two.handed]).toEqual([[], []]);
+  one.sees = ['10.0.0.7', 'nonsense'];
+  one.tell();
+  await settled();
+  expect([one.handed, two.handed]).toEqual([['10.0.0.7'], ['10.0.0.7']]);
+  // One that can't be followed any more has no say, and is handed everything when it is back.
+  one.mode = 'fails';
+  one.tell();
+  await settled();
+  expect(two.handed).toEqual([]);
+  two.sees = ['10.0.0.8'];
+  two.tell();
+  await settled();
+  expect([one.handed, two.handed]).toEqual([['10.0.0.7'], ['10.0.0.8']]);
+  one.mode = 'works';
+  one.sees = [];
+  await clock.advance(20_000);
+  expect(one.handed).toEqual(['10.0.0.8']);
+});
+
+test('a stream that has died without a word is opened anew', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(agent);
+  run(fleet);
+  await settled();
+  agent.mode = 'hangs';
+  await clock.advance(32_000);
+  agent.handed = undefined;
+  agent.mode = 'works';
+  await clock.advance(20_000);
+  expect(agent.handed).toEqual([]);
 });

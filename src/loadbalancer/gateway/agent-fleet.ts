@@ -1,10 +1,18 @@
 import type { Address } from '../../domain/address.ts';
-import type { Endpoint } from '../../agent/model/endpoint.ts';
+import {
+  endpointKey,
+  type Endpoint,
+  type EndpointId,
+  type EndpointKey,
+} from '../../agent/model/endpoint.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
 import { supervise, type Loop } from '../../runtime/supervisor.ts';
 import { AgentLink, type AgentPort } from './agent-link.ts';
+import { FleetHealth } from './fleet-health.ts';
+import { fleetMetrics } from './fleet-metrics.ts';
 import { WantedState } from './wanted-state.ts';
 
 export interface FleetOptions {
@@ -12,10 +20,13 @@ export interface FleetOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly limitMs: number;
   readonly checkEveryMs: number;
   /** Something about the gateways has changed: what waits for them may go on. */
   readonly onNews: () => void;
+  /** A gateway has begun or ceased to complain about this Service. */
+  readonly onComplaint: (service: string) => void;
 }
 
 /** How a Service stands with the gateways. */
@@ -28,6 +39,8 @@ export type Serving =
 export class AgentFleet {
   readonly #options: FleetOptions;
   readonly #links: readonly AgentLink[];
+  readonly #health: FleetHealth;
+  readonly #gauges;
   readonly #fenced = new Set<string>();
   #state: WantedState | undefined;
   #isComplete = false;
@@ -39,8 +52,15 @@ export class AgentFleet {
   #firstGeneration = Number.POSITIVE_INFINITY;
 
   constructor(options: FleetOptions) {
-    const { clock, random, log, limitMs, checkEveryMs, onNews } = options;
+    const { clock, random, log, metrics, limitMs, checkEveryMs, onNews } = options;
     this.#options = options;
+    this.#gauges = {
+      reachable: metrics.gauge(fleetMetrics.reachable),
+      behind: metrics.gauge(fleetMetrics.behind),
+      refused: metrics.gauge(fleetMetrics.refused),
+    };
+    this.#health = new FleetHealth({ ...options, onNews: () => {} });
+    const pushes = metrics.counter(fleetMetrics.pushes);
     this.#links = [...options.agents].map(
       ([name, agent]) =>
         new AgentLink({
@@ -53,6 +73,8 @@ export class AgentFleet {
           checkEveryMs,
           meansRemoval: () => this.#isVouched,
           onNews: () => this.#noticed(onNews),
+          onPush: (outcome) => pushes.add({ gateway: name, outcome }),
+          onComplaints: (endpoints) => this.#complained(endpoints),
         }),
     );
   }
@@ -91,8 +113,8 @@ export class AgentFleet {
   }
 
   /** Whether the gateways serve what they were given in this generation. One that is down is not waited for. */
-  servingSince(generation: number, addresses: readonly Address[]): Serving {
-    const messages = this.#errorsFor(addresses);
+  servingSince(generation: number, endpoints: readonly EndpointId[]): Serving {
+    const messages = this.#complaintsAbout(endpoints);
     if (messages.length > 0) return { kind: 'wrong', messages };
     const reachable = this.#links.filter(({ failure }) => failure === undefined);
     if (reachable.length === 0) {
@@ -132,7 +154,10 @@ export class AgentFleet {
       `agent ${link.name}`,
       (inner) => link.run(state, inner),
     ]);
-    await supervise(signal, Object.fromEntries(loops));
+    await supervise(signal, {
+      ...Object.fromEntries(loops),
+      ...(this.#links.length === 0 ? {} : { health: (inner) => this.#health.run(inner) }),
+    });
   }
 
   get #wanted(): WantedState {
@@ -150,14 +175,35 @@ export class AgentFleet {
     const confirmed = this.#links.map((link) => link.confirmed);
     this.#isVouched ||= confirmed.some((generation) => generation >= this.#firstGeneration);
     this.#state?.forgetRemoved(Math.min(...confirmed));
+    this.#show();
     onNews();
   }
 
-  #errorsFor(addresses: readonly Address[]): string[] {
-    return this.#links.flatMap(({ name, errors }) =>
-      errors
-        .filter(({ endpoint }) => addresses.some((address) => address === endpoint?.address))
-        .flatMap((group) => group.errors.map(({ message }) => `${name}: ${message}`)),
+  #complaintsAbout(endpoints: readonly EndpointId[]): string[] {
+    return this.#links.flatMap(({ name, complaints }) =>
+      endpoints.flatMap((endpoint) =>
+        complaints
+          .about(endpointKey(endpoint))
+          .map((message) => `${endpoint.protocol}/${endpoint.port}: ${name}: ${message}`),
+      ),
     );
+  }
+
+  #complained(endpoints: ReadonlySet<EndpointKey>): void {
+    const services = new Set<string>();
+    for (const key of endpoints) {
+      const service = this.#wanted.serviceOf(key);
+      if (service !== undefined) services.add(service);
+    }
+    for (const service of services) this.#options.onComplaint(service);
+  }
+
+  #show(): void {
+    const newest = this.#state?.generation ?? 0;
+    for (const { name, failure, confirmed, complaints } of this.#links) {
+      this.#gauges.reachable.set({ gateway: name }, failure === undefined ? 1 : 0);
+      this.#gauges.behind.set({ gateway: name }, confirmed < newest ? 1 : 0);
+      this.#gauges.refused.set({ gateway: name }, complaints.size);
+    }
   }
 }

@@ -1,22 +1,25 @@
 import { CausewayError } from '../../domain/error.ts';
-import type {
-  Acknowledgement,
-  EndpointErrors,
-  OlderRecord,
-} from '../../agent/admit/acknowledgement.ts';
+import type { Address } from '../../domain/address.ts';
+import type { Acknowledgement, OlderRecord } from '../../agent/admit/acknowledgement.ts';
 import type { AgentStatus } from '../../agent/http/status.ts';
+import type { EndpointKey } from '../../agent/model/endpoint.ts';
 import { writeDelta, writeState } from '../../agent/wire/write-push.ts';
 import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
+import { Complaints } from './complaints.ts';
 import type { WantedState } from './wanted-state.ts';
 
 /** What is needed of an agent: the client over HTTP, or one in memory. */
 export interface AgentPort {
   status(signal: AbortSignal): Promise<AgentStatus>;
   push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement>;
+  /** Its status now and after every change, until the signal fires. */
+  events(signal: AbortSignal): AsyncIterable<AgentStatus>;
+  /** Hands over who is silent, as all gateways together see it. */
+  handSilent(silent: Iterable<Address>, signal: AbortSignal): Promise<void>;
 }
 
 export interface AgentLinkOptions {
@@ -33,6 +36,9 @@ export interface AgentLinkOptions {
   readonly meansRemoval: () => boolean;
   /** Called after each answer and each failure. */
   readonly onNews: () => void;
+  readonly onPush: (outcome: 'taken' | 'failed') => void;
+  /** Called with the endpoints that it has begun or ceased to complain about. */
+  readonly onComplaints: (endpoints: ReadonlySet<EndpointKey>) => void;
 }
 
 const pace: BackoffPolicy = { baseMs: 250, maxMs: 15_000, jitter: 0.3 };
@@ -45,7 +51,7 @@ export class AgentLink {
   readonly #options: AgentLinkOptions;
   #confirmed = 0;
   #older: readonly OlderRecord[] = [];
-  #errors: readonly EndpointErrors[] = [];
+  readonly #complaints = new Complaints();
   #failure: CausewayError | undefined;
   #failures = 0;
   #isKnown = false;
@@ -64,8 +70,9 @@ export class AgentLink {
     return this.#confirmed;
   }
 
-  get errors(): readonly EndpointErrors[] {
-    return this.#errors;
+  /** What it says is wrong with each endpoint, and with what belongs to none. */
+  get complaints(): Complaints {
+    return this.#complaints;
   }
 
   /** Why it can't be reached or refuses, if so. */
@@ -127,21 +134,27 @@ export class AgentLink {
     const { generation } = state;
     const meansRemoval = this.#options.meansRemoval();
     const options = { generation, meansRemoval };
+    const base =
+      isWhole && this.#isKnown && state.canStartFrom(this.#confirmed) ? this.#confirmed : undefined;
+    const touched = base === undefined ? undefined : state.endpointsSince(base);
     const lines =
-      isWhole && this.#isKnown && state.canStartFrom(this.#confirmed)
-        ? writeDelta(state.since(this.#confirmed), { ...options, base: this.#confirmed })
-        : writeState(state.all(), options);
+      base === undefined
+        ? writeState(state.all(), options)
+        : writeDelta(state.since(base), { ...options, base });
     try {
       const answer = await this.#limited('pushing', signal, (inner) =>
         this.#options.agent.push(lines, inner),
       );
       this.#confirmed = answer.generation;
       this.#older = answer.older;
-      this.#errors = answer.errors;
       this.#isKnown = true;
+      const news = this.#complaints.take(answer.errors, touched);
+      this.#options.onPush('taken');
       this.#succeeded();
+      if (news.size > 0) this.#options.onComplaints(news);
       return true;
     } catch (error) {
+      this.#options.onPush('failed');
       this.#failed(error);
       // Whatever went wrong with a difference, the whole may go right.
       return false;

@@ -200,3 +200,22 @@ test('after a restart everything is as before, and the gateways were never told 
     '{"version":1,"ipv4":"192.0.2.1"}',
   );
 });
+
+test('what a gateway refuses is an Event on that Service, and over when it is mended', async () => {
+  const [, second] = agents;
+  second?.dislikes.add('192.0.2.1:80/TCP');
+  startController();
+  await client.create(services, newService('good', 81));
+  await client.create(services, newService('bad', 80));
+  await until(() =>
+    expect(events).toContain('Warning GatewayRefused: TCP/80: g2: not to my taste'),
+  );
+  await until(async () =>
+    expect((await read('good'))?.status?.conditions?.[0]?.status).toBe('True'),
+  );
+  second?.dislikes.clear();
+  await client.patchMerge(services, named('bad'), { spec: { sessionAffinity: 'ClientIP' } });
+  await until(async () =>
+    expect((await read('bad'))?.status?.conditions?.[0]?.status).toBe('True'),
+  );
+});

@@ -196,10 +196,9 @@ export class GatewayProvider implements LoadBalancerProvider {
     context: ProviderContext,
   ): EnsureOutcome {
     const { fleet, housekeeping } = this.#options;
-    const { generation, problems } = this.#push(service, ports);
-    const addresses = [...ports.values()].map(({ address }) => address);
+    const { generation, endpoints, problems } = this.#push(service, ports);
     for (const problem of problems) context.tell('Warning', 'PortNotServed', problem);
-    const serving = fleet.servingSince(generation, addresses);
+    const serving = fleet.servingSince(generation, endpoints);
     const ingress = ingressOf(ports);
     switch (serving.kind) {
       case 'served':
@@ -222,7 +221,8 @@ export class GatewayProvider implements LoadBalancerProvider {
       layer: settings.layer,
       masquerade: settings.masquerade,
     });
-    return { generation: fleet.setService(keyOf(service), endpoints), problems };
+    const generation = fleet.setService(keyOf(service), endpoints);
+    return { generation, endpoints, problems };
   }
 
   #restoreBackends(service: Service): void {

@@ -51,6 +51,11 @@ export class GatewayHousekeeping {
     this.#waiting.add(key);
   }
 
+  /** Something about the Service has changed that only we know. */
+  lookAt(key: string): void {
+    this.#host?.enqueue(key);
+  }
+
   /** These ports are nobody's from this generation on. */
   freed(ports: readonly L2Port[], generation: number): void {
     for (const { id } of ports) this.#freed.set(id, generation);

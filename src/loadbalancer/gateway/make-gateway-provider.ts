@@ -42,9 +42,11 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     clock,
     random,
     log,
+    metrics,
     limitMs: agentLimitMs,
     checkEveryMs: agentCheckMs,
     onNews: () => housekeeping.news(),
+    onComplaint: (service) => housekeeping.lookAt(service),
   });
   const housekeeping: GatewayHousekeeping = new GatewayHousekeeping({
     keeper,

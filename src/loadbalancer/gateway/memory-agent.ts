@@ -1,7 +1,8 @@
 import type { Acknowledgement } from '../../agent/admit/acknowledgement.ts';
 import type { AgentStatus } from '../../agent/http/status.ts';
-import type { Endpoint } from '../../agent/model/endpoint.ts';
+import { endpointKey, type Endpoint } from '../../agent/model/endpoint.ts';
 import { PushReader, type Push } from '../../agent/wire/push.ts';
+import { formatEndpointId } from '../../agent/wire/records.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { AgentPort } from './agent-link.ts';
 
@@ -11,11 +12,52 @@ export class MemoryAgent implements AgentPort {
   readonly holds = new Map<string, Endpoint>();
   generation = 0;
   mode: 'works' | 'fails' | 'hangs' = 'works';
+  /** Whom it sees as silent, and who it was told is. */
+  sees: readonly string[] = [];
+  handed: readonly string[] | undefined;
+  /** Endpoints that it complains about when they are pushed. */
+  readonly dislikes = new Set<string>();
+  vrrp = 'BACKUP';
+  #changed = Promise.withResolvers<void>();
   keeps: { address: string; protocol: 'TCP'; port: number } | undefined;
 
   async status(signal: AbortSignal): Promise<AgentStatus> {
     await this.#suffer(signal);
-    return { generation: this.generation, older: [] } as unknown as AgentStatus;
+    return this.#describe();
+  }
+
+  async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
+    const aborted = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => aborted.resolve(), { once: true });
+    while (!signal.aborted) {
+      await this.#suffer(signal);
+      const changed = this.#changed.promise;
+      yield this.#describe();
+      await Promise.race([changed, aborted.promise]);
+    }
+  }
+
+  async handSilent(silent: Iterable<string>, signal: AbortSignal): Promise<void> {
+    await this.#suffer(signal);
+    this.handed = [...silent].sort();
+  }
+
+  /** Tells those who follow its status that it has changed, or ends what they read if it fails. */
+  tell(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
+  }
+
+  #describe(): AgentStatus {
+    const silent = { heard: 3, seen: this.sees, acted: [] };
+    const { generation, vrrp } = this;
+    const rest = { older: [], errors: [], alarms: [], frozen: null, drained: null, sound: true };
+    return {
+      generation,
+      vrrp: { state: vrrp, since: null },
+      silent,
+      ...rest,
+    } as unknown as AgentStatus;
   }
 
   async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
@@ -33,7 +75,13 @@ export class MemoryAgent implements AgentPort {
     this.generation = push.header.generation;
     const older =
       this.keeps === undefined ? [] : [{ ...this.keeps, generation: 1, reason: 'broken' }];
-    return { generation: this.generation, committed: true, older, errors: [] };
+    const errors = [...push.endpoints.values()]
+      .filter((endpoint) => this.dislikes.has(endpointKey(endpoint)))
+      .map((endpoint) => ({
+        endpoint: formatEndpointId(endpoint),
+        errors: [{ record: 1, message: 'not to my taste' }],
+      }));
+    return { generation: this.generation, committed: true, older, errors };
   }
 
   #suffer(signal: AbortSignal): Promise<void> {

@@ -113,6 +113,18 @@ export class WantedState {
     };
   }
 
+  /** The endpoints that a gateway is told about which has confirmed this generation. */
+  endpointsSince(base: number): ReadonlySet<EndpointKey> {
+    const changed = new Set<EndpointKey>();
+    for (const [key, { generation }] of this.#endpoints) if (generation > base) changed.add(key);
+    return changed;
+  }
+
+  /** The Service that the endpoint is served for, as `namespace/name`. */
+  serviceOf(key: EndpointKey): string | undefined {
+    return this.#endpoints.get(key)?.value?.service;
+  }
+
   /** Every gateway has confirmed this generation: what was removed by then needs no mention any more. */
   forgetRemoved(upTo: number): void {
     if (upTo <= this.#forgottenUpTo) return;

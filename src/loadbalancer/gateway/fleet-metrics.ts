@@ -1,0 +1,40 @@
+import type { MetricDefinition } from '../../runtime/metrics.ts';
+
+export const fleetMetrics = {
+  reachable: {
+    kind: 'gauge',
+    name: 'causeway_gateway_reachable',
+    help: '1 while the gateway answers and takes what it is sent.',
+    labels: ['gateway'],
+  },
+  behind: {
+    kind: 'gauge',
+    name: 'causeway_gateway_behind',
+    help: '1 while the gateway has not confirmed the newest generation.',
+    labels: ['gateway'],
+  },
+  refused: {
+    kind: 'gauge',
+    name: 'causeway_gateway_refused_endpoints',
+    help: 'How many endpoints (address, protocol, port) the gateway found something wrong with.',
+    labels: ['gateway'],
+  },
+  followed: {
+    kind: 'gauge',
+    name: 'causeway_gateway_followed',
+    help: "1 while the gateway's status is followed, so that it has a say in who is silent.",
+    labels: ['gateway'],
+  },
+  pushes: {
+    kind: 'counter',
+    name: 'causeway_gateway_pushes_total',
+    help: 'Pushes to the gateway, by outcome.',
+    labels: ['gateway', 'outcome'],
+  },
+  silent: {
+    kind: 'gauge',
+    name: 'causeway_gateway_silent_destinations',
+    help: 'Destinations and nodes that all gateways are told to send nothing to.',
+    labels: [],
+  },
+} as const satisfies Record<string, MetricDefinition>;
