@@ -21,7 +21,10 @@ export interface Endpoint {
   readonly zone?: string;
   readonly targetRef?: ObjectReference;
   readonly deprecatedTopology?: StringMap;
-  readonly hints?: { readonly forZones?: readonly { readonly name: string }[] };
+  readonly hints?: {
+    readonly forZones?: readonly { readonly name: string }[];
+    readonly forNodes?: readonly { readonly name: string }[];
+  };
 }
 
 export interface EndpointPort {

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { parseAddress as address } from '../domain/address.ts';
+import { MemoryDriver } from '../nftables/memory-driver.ts';
+import { silentLog } from '../runtime/log.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { BaseProxy } from './base-proxy.ts';
+import type { ServedService } from './service-proxy.ts';
+import { makeService, makeSlice } from './testing/objects.ts';
+
+const settings = {
+  table: 'causeway-proxy',
+  hashSeed: 7,
+  localSources: [],
+  hairpin: true,
+  resumeConnections: false,
+};
+const node = { name: 'node1', zone: undefined };
+
+/** A proxy on a kernel in memory, and a way to wait for its next transaction. */
+function start() {
+  const driver = new MemoryDriver(settings.table);
+  const pace = { minIntervalMs: 0, maxIntervalMs: 60_000 };
+  const options = { driver, layout: settings, node, pace, clock: systemClock, log: silentLog };
+  const proxy = new BaseProxy(options);
+  const stop = new AbortController();
+  const committed = () =>
+    new Promise<readonly ServedService[]>((resolve) => {
+      const end = proxy.onCommit((served) => {
+        end();
+        resolve(served);
+      });
+    });
+  const running = proxy.run(stop.signal);
+  const connect = (destination: string, destinationPort: number) =>
+    driver.trace(
+      {
+        source: address('10.1.0.9'),
+        destination: address(destination),
+        protocol: 6,
+        sourcePort: 40_000,
+        destinationPort,
+      },
+      { from: 'network', localAddresses: [] },
+    );
+  const end = async () => {
+    stop.abort();
+    await running;
+  };
+  return { driver, proxy, committed, connect, end };
+}
+
+describe('the base proxy', () => {
+  it('writes nothing before everything is known, then everything at once', async () => {
+    const { driver, proxy, committed, connect, end } = start();
+    proxy.setService(makeService());
+    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    await Promise.resolve();
+    expect(await driver.read()).toBeUndefined();
+    const first = committed();
+    proxy.synced();
+    const [served] = await first;
+    expect(served).toMatchObject({ service: 'shop/web', diversion: undefined });
+    expect(served?.targets).toMatchObject([{ port: 'TCP/80' }]);
+    expect(connect('10.96.0.1', 80).packet).toMatchObject({
+      destination: '10.1.0.1',
+      destinationPort: 8080,
+    });
+    await end();
+  });
+
+  it('switches between endpoints and a diversion in one transaction', async () => {
+    const { proxy, committed, connect, end } = start();
+    proxy.setService(makeService());
+    proxy.divert('shop/web', { kind: 'park', logGroup: 9 });
+    let next = committed();
+    proxy.synced();
+    await next;
+    expect(connect('10.96.0.1', 80).outcome).toBe('dropped');
+    expect(connect('10.96.0.1', 80).steps.map(({ rule }) => rule)).toContain('log group 9');
+    next = committed();
+    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    proxy.divert('shop/web', undefined);
+    expect(await next).toMatchObject([{ service: 'shop/web', diversion: undefined }]);
+    expect(connect('10.96.0.1', 80).packet.destination).toBe('10.1.0.1');
+    await end();
+  });
+
+  it('takes over the rules that an earlier process left and repairs what was changed', async () => {
+    const { driver, proxy, committed, connect, end } = start();
+    driver.interfere([{ op: 'add-table' }, { op: 'add-chain', chain: 'stranger' }]);
+    proxy.setService(makeService());
+    const first = committed();
+    proxy.synced();
+    await first;
+    expect((await driver.read())?.chains.has('stranger')).toBe(false);
+    expect(connect('10.96.0.1', 80).outcome).toBe('rejected');
+    await end();
+  });
+
+  it('gives an address that two Services ask for to the older one, and to the other when it goes', async () => {
+    const { proxy, committed, connect, end } = start();
+    const shared = { spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }] } };
+    const made = (name: string, creationTimestamp: string) =>
+      makeService({ ...shared, metadata: { namespace: 'shop', name, creationTimestamp } });
+    proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
+    proxy.setService(made('older', '2026-01-01T00:00:00Z'));
+    proxy.setSlice(makeSlice({ service: 'younger', addresses: ['10.1.0.1'] }));
+    proxy.setSlice(makeSlice({ service: 'older', addresses: ['10.1.0.2'] }));
+    let next = committed();
+    proxy.synced();
+    await next;
+    expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.2');
+    next = committed();
+    proxy.removeService('shop/older');
+    await next;
+    expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.1');
+    await end();
+  });
+});

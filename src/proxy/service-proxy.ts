@@ -1,0 +1,66 @@
+import type { Port, Protocol } from '../domain/port.ts';
+import type { Service } from '../kube/core-objects.ts';
+import type { EndpointSlice } from '../kube/network-objects.ts';
+import type { VirtualService } from '../nftables/virtual-service.ts';
+
+/**
+ * What a service proxy is told: levels, not events. Whatever the order, only the last thing said about
+ * an object counts. Wrappers take this and hand on what they let through, so they can be put around
+ * each other: egress firewall around idle switch around base proxy.
+ *
+ * Calls are synchronous and cheap. What is said in one turn of the event loop takes effect together.
+ */
+export interface ServiceProxy {
+  setService(service: Service): void;
+  /** `namespace/name`. */
+  removeService(key: string): void;
+  setSlice(slice: EndpointSlice): void;
+  /** `namespace/name` of the slice. */
+  removeSlice(key: string): void;
+  /** All that was there at the start has been told. Nothing is written before. */
+  synced(): void;
+}
+
+/**
+ * Where the connections to a Service go instead of to its endpoints.
+ * - `park`: each packet goes to an NFLOG group and is dropped; the holder may replay it
+ * - `accept`: to a listener on this machine, by `portId` of the Service's ports; what has none is parked
+ *   by nobody and refused
+ */
+export type Diversion =
+  | { readonly kind: 'park'; readonly logGroup: number }
+  | { readonly kind: 'accept'; readonly listeners: ReadonlyMap<string, Port> };
+
+/** The base proxy as the idle switch sees it: both sides of the switch are one ruleset. */
+export interface DivertibleProxy extends ServiceProxy {
+  /**
+   * Diverts all addresses and ports of a Service, or serves it again (undefined). Takes effect in the
+   * same transaction as whatever else is said in this turn of the event loop, so that no instant lies
+   * between. Kept for a Service that is not known yet.
+   */
+  divert(service: string, diversion: Diversion | undefined): void;
+  /** Told after each transaction, in order. Answers with a way to stop. */
+  onCommit(listener: (served: readonly ServedService[]) => void): () => void;
+}
+
+/** What the kernel does for a Service from now on. */
+export interface ServedService {
+  /** `namespace/name`. */
+  readonly service: string;
+  /** Undefined when its endpoints are served. */
+  readonly diversion: Diversion | undefined;
+  /** Empty when the Service is gone. */
+  readonly targets: readonly ServedTarget[];
+}
+
+/** One address, protocol and port of a Service, as the kernel has it. */
+export interface ServedTarget {
+  /** `portId` of the Service's port that it belongs to. */
+  readonly port: string;
+  readonly virtual: VirtualService;
+}
+
+/** Names a port within its Service: `TCP/80`. */
+export function portId(protocol: Protocol, port: number): string {
+  return `${protocol}/${port}`;
+}
