@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { endpointKey, makeEndpoint, type Endpoint } from '../../agent/model/endpoint.ts';
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
@@ -105,17 +105,53 @@ test('an address is free only when every gateway has confirmed that it is gone, 
   await settled();
   two.mode = 'fails';
   one.keeps = { address, protocol: 'TCP', port: 80 };
-  const removed = fleet.setService('default/a', []);
+  expect(fleet.mayAnnounce(address)).toEqual(['g1', 'g2']);
+  fleet.setService('default/a', []);
   await settled();
-  const without = Math.max(removed, fleet.generation);
-  expect(fleet.mayAnnounce(address, without)).toEqual(['g1', 'g2']);
+  expect(fleet.mayAnnounce(address)).toEqual(['g1', 'g2']);
   one.keeps = undefined;
-  fleet.setService('default/b', [endpoint('b', 81)]);
+  fleet.setNodes([parseAddress('10.0.0.1')]);
   await settled();
-  expect(fleet.mayAnnounce(address, without)).toEqual(['g2']);
+  expect(fleet.mayAnnounce(address)).toEqual(['g2']);
   fleet.fence('g2');
-  expect(fleet.mayAnnounce(address, without)).toEqual([]);
+  expect(fleet.mayAnnounce(address)).toEqual([]);
   await clock.advance(1);
+});
+
+test('an address that the state still has may be announced, whatever was confirmed', async () => {
+  const agent = new MemoryAgent();
+  const { fleet } = await start(agent);
+  fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  expect(fleet.mayAnnounce(address)).toEqual(['g1']);
+  expect(fleet.mayAnnounce(parseAddress('192.0.2.9'))).toEqual([]);
+});
+
+test('a look at a Service that finds it as it was bothers no gateway', async () => {
+  const agent = new MemoryAgent();
+  const { fleet } = await start(agent);
+  fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  const asked = vi.spyOn(agent, 'status');
+  fleet.setService('default/a', [endpoint('a')]);
+  await settled();
+  expect(asked).not.toHaveBeenCalled();
+  expect(agent.pushes).toHaveLength(1);
+});
+
+test('one that fails is asked at a growing pace, whatever changes meanwhile', async () => {
+  const agent = new MemoryAgent();
+  agent.mode = 'fails';
+  const { fleet, clock } = await start(agent);
+  const pushed = vi.spyOn(agent, 'push');
+  run(fleet);
+  for (let port = 1; port <= 200; port += 1) {
+    fleet.setService('default/a', [endpoint('a', port)]);
+    await clock.advance(50);
+  }
+  expect(pushed.mock.calls.length).toBeLessThan(10);
 });
 
 test('the first push does not say that it means to remove; later ones do', async () => {

@@ -10,6 +10,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
 import { supervise, type Loop } from '../../runtime/supervisor.ts';
+import { AddressUse } from './address-use.ts';
 import { AgentLink, type AgentPort } from './agent-link.ts';
 import { FleetHealth } from './fleet-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
@@ -42,6 +43,7 @@ export class AgentFleet {
   readonly #health: FleetHealth;
   readonly #gauges;
   readonly #fenced = new Set<string>();
+  readonly #addresses = new AddressUse();
   #state: WantedState | undefined;
   #isComplete = false;
   /**
@@ -102,14 +104,14 @@ export class AgentFleet {
 
   /** Answers with the generation that has these endpoints. */
   setService(key: string, endpoints: readonly Endpoint[]): number {
-    const generation = this.#wanted.setService(key, endpoints);
-    this.#nudge();
+    const generation = this.#change((state) => state.setService(key, endpoints));
+    const addresses = new Set(endpoints.map(({ address }) => address));
+    this.#addresses.set(key, addresses, this.#wanted.generation);
     return generation;
   }
 
   setNodes(addresses: readonly Address[]): void {
-    this.#wanted.setNodes(addresses);
-    this.#nudge();
+    this.#change((state) => state.setNodes(addresses));
   }
 
   /** Whether the gateways serve what they were given in this generation. One that is down is not waited for. */
@@ -131,10 +133,12 @@ export class AgentFleet {
    * The gateways that may still announce the address, which must therefore not be given to anybody
    * else: they have not confirmed a state without it, and are not fenced.
    */
-  mayAnnounce(address: Address, removedIn: number): readonly string[] {
+  mayAnnounce(address: Address): readonly string[] {
+    const isWanted = this.#addresses.isUsed(address);
+    const leftIn = this.#addresses.leftIn(address) ?? this.#firstGeneration;
     return this.#links
       .filter(({ name }) => !this.#fenced.has(name))
-      .filter((link) => link.confirmed < removedIn || link.stillServes(address))
+      .filter((link) => isWanted || link.confirmed < leftIn || link.stillServes(address))
       .map(({ name }) => name);
   }
 
@@ -142,10 +146,6 @@ export class AgentFleet {
   fence(name: string): void {
     this.#fenced.add(name);
     this.#options.onNews();
-  }
-
-  get generation(): number {
-    return this.#wanted.generation;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -163,6 +163,15 @@ export class AgentFleet {
   get #wanted(): WantedState {
     if (this.#state === undefined) throw new Error('the fleet was not started');
     return this.#state;
+  }
+
+  /** Only what is new is pushed: a look at a Service that finds it as it was bothers no gateway. */
+  #change<T>(change: (state: WantedState) => T): T {
+    const state = this.#wanted;
+    const { generation } = state;
+    const answer = change(state);
+    if (state.generation !== generation) this.#nudge();
+    return answer;
   }
 
   /** Nothing is pushed before everything is known: a state with holes would take live Services away. */

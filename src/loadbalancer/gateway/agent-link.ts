@@ -102,9 +102,9 @@ export class AgentLink {
     }
   }
 
-  /** There is something new to push. */
+  /** There is something new to push. One that fails is not asked sooner for it: it gets the whole later. */
   nudge(): void {
-    this.#wake?.();
+    if (this.#failures === 0) this.#wake?.();
   }
 
   async run(state: WantedState, signal: AbortSignal): Promise<void> {

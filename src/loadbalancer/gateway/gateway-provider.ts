@@ -126,12 +126,11 @@ export class GatewayProvider implements LoadBalancerProvider {
   async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
     const { keeper, fleet, housekeeping, settings } = this.#options;
     const key = `${owner.namespace}/${owner.name}`;
-    const freed = [...keeper.portsOf(owner.uid).values()];
     // Without the annotation the port is nobody's after a restart, and is cleaned up.
     await context.annotate(portAnnotations(new Map(), settings.keepWayBack));
     fleet.setService(key, []);
     keeper.release(owner.uid);
-    housekeeping.freed(freed, fleet.generation);
+    housekeeping.freed();
     this.#owners.remove(owner);
     return { kind: 'gone' };
   }
@@ -144,7 +143,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       const losers = await keeper.restore(this.#claims(host), inner);
       for (const service of host.services.values()) this.#restoreBackends(service);
       fleet.setNodes(view.nodeAddresses());
-      housekeeping.freed(keeper.unused(), fleet.generation);
+      housekeeping.freed();
       fleet.complete();
       this.#synced.resolve();
       for (const { owner } of losers) {

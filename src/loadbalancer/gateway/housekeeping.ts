@@ -7,7 +7,6 @@ import type { ProviderHost } from '../provider.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { PortKeeper } from './port-keeper.ts';
-import type { L2Port } from './port-mapper.ts';
 
 export interface HousekeepingOptions {
   readonly keeper: PortKeeper;
@@ -26,8 +25,6 @@ export interface HousekeepingOptions {
 export class GatewayHousekeeping {
   readonly #options: HousekeepingOptions;
   readonly #waiting = new Set<string>();
-  /** Ports that nobody uses, with the first generation that is without them. */
-  readonly #freed = new Map<string, number>();
   readonly #cleaner: BoundedFrequencyRunner;
   #host: ProviderHost | undefined;
 
@@ -56,9 +53,8 @@ export class GatewayHousekeeping {
     this.#host?.enqueue(key);
   }
 
-  /** These ports are nobody's from this generation on. */
-  freed(ports: readonly L2Port[], generation: number): void {
-    for (const { id } of ports) this.#freed.set(id, generation);
+  /** Some ports may be nobody's now. */
+  freed(): void {
     this.#cleaner.request();
   }
 
@@ -110,9 +106,7 @@ export class GatewayHousekeeping {
   async #clean(signal: AbortSignal): Promise<void> {
     const { keeper, fleet, log } = this.#options;
     for (const port of keeper.unused()) {
-      const since = this.#freed.get(port.id) ?? fleet.generation;
-      this.#freed.set(port.id, since);
-      const announcers = fleet.mayAnnounce(port.address, since);
+      const announcers = fleet.mayAnnounce(port.address);
       if (announcers.length > 0) {
         log.debug(
           { address: port.address, announcers },
@@ -121,7 +115,6 @@ export class GatewayHousekeeping {
         continue;
       }
       await keeper.retire(port, signal);
-      this.#freed.delete(port.id);
       log.info({ address: port.address, port: port.id }, 'deleted a port that nobody uses');
     }
   }

@@ -1,0 +1,43 @@
+import type { Address } from '../../domain/address.ts';
+
+/**
+ * Which addresses the wanted state has, and in which generation each of the others left it: no gateway
+ * that has confirmed that generation announces it any more.
+ */
+export class AddressUse {
+  readonly #byService = new Map<string, ReadonlySet<Address>>();
+  readonly #users = new Map<Address, number>();
+  readonly #leftIn = new Map<Address, number>();
+
+  /** These are the addresses of the Service from this generation on. */
+  set(service: string, addresses: ReadonlySet<Address>, generation: number): void {
+    const before = this.#byService.get(service) ?? new Set<Address>();
+    for (const address of addresses) {
+      if (before.has(address)) continue;
+      this.#users.set(address, (this.#users.get(address) ?? 0) + 1);
+      this.#leftIn.delete(address);
+    }
+    for (const address of before) if (!addresses.has(address)) this.#leave(address, generation);
+    if (addresses.size === 0) this.#byService.delete(service);
+    else this.#byService.set(service, addresses);
+  }
+
+  isUsed(address: Address): boolean {
+    return this.#users.has(address);
+  }
+
+  /** Undefined where it was never in the state. Kept for good: there are no more than the cloud has addresses. */
+  leftIn(address: Address): number | undefined {
+    return this.#leftIn.get(address);
+  }
+
+  #leave(address: Address, generation: number): void {
+    const users = (this.#users.get(address) ?? 1) - 1;
+    if (users > 0) {
+      this.#users.set(address, users);
+      return;
+    }
+    this.#users.delete(address);
+    this.#leftIn.set(address, generation);
+  }
+}
