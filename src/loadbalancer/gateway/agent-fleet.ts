@@ -14,7 +14,7 @@ import { AddressUse } from './address-use.ts';
 import { AgentLink, type AgentPort } from './agent-link.ts';
 import { FleetHealth } from './fleet-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
-import { WantedState } from './wanted-state.ts';
+import { WantedState, type NamespacePolicies } from './wanted-state.ts';
 
 export interface FleetOptions {
   readonly agents: ReadonlyMap<string, AgentPort>;
@@ -112,6 +112,11 @@ export class AgentFleet {
 
   setNodes(addresses: readonly Address[]): void {
     this.#change((state) => state.setNodes(addresses));
+  }
+
+  setPolicies(namespace: string, wanted: NamespacePolicies): void {
+    this.#wanted.setPolicies(namespace, wanted);
+    this.#nudge();
   }
 
   /** Whether the gateways serve what they were given in this generation. One that is down is not waited for. */

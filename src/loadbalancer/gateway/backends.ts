@@ -28,12 +28,16 @@ export interface BackendInput {
   readonly nodes: NodeLookup;
   readonly layer: BackendLayer;
   readonly masquerade: Masquerade;
+  /** Whether a pod's address may be used yet, in the layer Pod; all may where left out. */
+  readonly isPodKnown?: (address: Address) => boolean;
 }
 
 export interface Backends {
   readonly endpoints: readonly Endpoint[];
   /** What can't be served, in words for the user. */
   readonly problems: readonly string[];
+  /** Whether pods were left out because they are not known yet. */
+  readonly isIncomplete: boolean;
 }
 
 const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
@@ -67,7 +71,19 @@ export function backendsOf(input: BackendInput): Backends {
       );
     }
   }
-  return { endpoints, problems };
+  return { endpoints, problems, isIncomplete: input.layer === 'Pod' && hasUnknownPods(input) };
+}
+
+function isUsable(input: BackendInput, { address, isPod }: ReadyEndpoint): boolean {
+  return !isPod || (input.isPodKnown?.(address) ?? true);
+}
+
+function hasUnknownPods(input: BackendInput): boolean {
+  return [...input.addresses.keys()].some((family) =>
+    (input.service.spec?.ports ?? []).some((port) =>
+      readyEndpoints(input, family, port).some((endpoint) => !isUsable(input, endpoint)),
+    ),
+  );
 }
 
 type Target = { readonly nodePort: Port } | { readonly destinations: readonly Destination[] };
@@ -82,7 +98,11 @@ function targetOf(input: BackendInput, family: Family, port: ServicePort): Targe
     case 'ClusterIP':
       return clusterTarget(input.service, family, port);
     case 'Pod':
-      return { destinations: ready.map(({ address, port: number }) => at(address, number)) };
+      return {
+        destinations: ready
+          .filter((endpoint) => isUsable(input, endpoint))
+          .map(({ address, port: number }) => at(address, number)),
+      };
   }
 }
 
@@ -123,6 +143,7 @@ interface ReadyEndpoint {
   readonly address: Address;
   readonly port: Port;
   readonly nodeName: string | undefined;
+  readonly isPod: boolean;
 }
 
 /** Ready ones; where there are none, those that end but still serve, as kube-proxy does it. */
@@ -158,7 +179,12 @@ function endpointsWhere(
       const address = tryParseAddress(endpoint.addresses[0] ?? '');
       if (address === undefined || familyOf(address) !== family || !isWanted(endpoint)) continue;
       // An endpoint may stand in two slices while it moves from one to the other.
-      found.set(`${address} ${number}`, { address, port: number, nodeName: endpoint.nodeName });
+      found.set(`${address} ${number}`, {
+        address,
+        port: number,
+        nodeName: endpoint.nodeName,
+        isPod: endpoint.targetRef?.kind === 'Pod',
+      });
     }
   }
   return [...found.values()];

@@ -12,12 +12,15 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { supervise } from '../../runtime/supervisor.ts';
 import type { NodeLookup } from './backends.ts';
 import { eligibleAddresses } from './nodes.ts';
+import type { PodPolicies } from './pod-policies.ts';
 
 export interface ClusterViewOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Followed with the rest where gateways keep network policies. */
+  readonly policies?: PodPolicies | undefined;
 }
 
 const serviceLabel = 'kubernetes.io/service-name';
@@ -30,6 +33,7 @@ function serviceOf(slice: EndpointSlice): string | undefined {
 
 /** The parts of the cluster that stand behind Services: endpoint slices and nodes. */
 export class ClusterView {
+  readonly #policies: PodPolicies | undefined;
   readonly #slices: Store<EndpointSlice, 'service'>;
   readonly #nodes: Store<Node>;
   readonly #sliceReflector: Reflector<EndpointSlice, EndpointSlice, 'service'>;
@@ -37,6 +41,7 @@ export class ClusterView {
 
   constructor(options: ClusterViewOptions) {
     const { log } = options;
+    this.#policies = options.policies;
     this.#slices = new Store<EndpointSlice, 'service'>({
       log,
       indexes: {
@@ -62,7 +67,11 @@ export class ClusterView {
   }
 
   readiness(): string | undefined {
-    return this.#sliceReflector.readiness() ?? this.#nodeReflector.readiness();
+    return (
+      this.#sliceReflector.readiness() ??
+      this.#nodeReflector.readiness() ??
+      this.#policies?.readiness()
+    );
   }
 
   slicesOf(service: string): readonly EndpointSlice[] {
@@ -78,8 +87,9 @@ export class ClusterView {
     return eligibleAddresses(this.#nodes.values());
   }
 
-  whenSynced(services: Store<Service>, signal: AbortSignal): Promise<void> {
-    return whenSynced([services, this.#slices, this.#nodes], signal);
+  async whenSynced(services: Store<Service>, signal: AbortSignal): Promise<void> {
+    await whenSynced([services, this.#slices, this.#nodes], signal);
+    await this.#policies?.whenSynced(signal);
   }
 
   /** Calls back with the Service whose endpoints have changed, and when nodes have. */
@@ -101,7 +111,9 @@ export class ClusterView {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const policies = this.#policies;
     await supervise(signal, {
+      ...(policies === undefined ? {} : { policies: (inner) => policies.run(inner) }),
       'endpoint slices reflector': (inner) => this.#sliceReflector.run(inner),
       'nodes reflector': (inner) => this.#nodeReflector.run(inner),
     });

@@ -7,7 +7,7 @@ import { KubeClient } from '../../kube/client.ts';
 import { findConnection } from '../../kube/connection.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { HttpTransport } from '../../kube/http-transport.ts';
-import { endpointSlices, services } from '../../kube/resources.ts';
+import { endpointSlices, networkPolicies, pods, services } from '../../kube/resources.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { noMetrics } from '../../runtime/metrics.ts';
@@ -218,4 +218,58 @@ test('what a gateway refuses is an Event on that Service, and over when it is me
   await until(async () =>
     expect((await read('bad'))?.status?.conditions?.[0]?.status).toBe('True'),
   );
+});
+
+test('a pod is not sent to before its policies are known, and the gateways keep them', async () => {
+  const { addresses, ...slice } = {
+    addresses: ['10.1.0.7'],
+    metadata: { ...named('web-1'), labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: 'IPv4' as const,
+    ports: [{ name: '', port: 8080, protocol: 'TCP' as const }],
+  };
+  const targetRef = { kind: 'Pod', name: 'pod-1', namespace: 'default' };
+  await client.create(networkPolicies, {
+    metadata: named('only-lan'),
+    spec: {
+      podSelector: { matchLabels: { app: 'web' } },
+      ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8' } }], ports: [{ port: 'http' }] }],
+    },
+  });
+  await client.create(services, newService('web'));
+  await client.create(endpointSlices, {
+    ...slice,
+    endpoints: [{ addresses, conditions: { ready: true }, targetRef }],
+  });
+  startController();
+  const [agent] = agents;
+  await until(async () =>
+    expect((await read('web'))?.status?.conditions?.[0]?.status).toBe('True'),
+  );
+  expect([...(agent?.holds.values() ?? [])][0]?.destinations).toEqual([]);
+  const pod = {
+    metadata: { ...named('pod-1'), labels: { app: 'web' } },
+    spec: {
+      containers: [{ name: 'c', image: 'i', ports: [{ name: 'http', containerPort: 8080 }] }],
+    },
+  };
+  await client.create(pods, pod);
+  const status = { phase: 'Running', podIP: '10.1.0.7', podIPs: [{ ip: '10.1.0.7' }] };
+  await client.patchMerge(pods, named('pod-1'), { status }, { subresource: 'status' });
+  await until(() =>
+    expect([...(agent?.holds.values() ?? [])][0]?.destinations).toMatchObject([
+      { address: '10.1.0.7' },
+    ]),
+  );
+  // In no push was the pod there without its policies.
+  for (const { endpoints, assignments } of agent?.pushes ?? []) {
+    if ([...endpoints.values()].some(({ destinations }) => destinations.length > 0)) {
+      expect([...assignments.values()]).toMatchObject([
+        { policies: ['default/only-lan'], namedPorts: [{ name: 'http', port: 8080 }] },
+      ]);
+    }
+  }
+  expect([...(agent?.policies.keys() ?? [])]).toEqual(['default/only-lan']);
+  await client.delete(networkPolicies, named('only-lan'));
+  await until(() => expect(agent?.assignments.size).toBe(0));
+  expect(agent?.policies.size).toBe(0);
 });

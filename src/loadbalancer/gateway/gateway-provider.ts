@@ -26,6 +26,7 @@ import type { ClusterView } from './cluster-view.ts';
 import type { GatewayHousekeeping } from './housekeeping.ts';
 import type { PortKeeper } from './port-keeper.ts';
 import type { L2Port } from './port-mapper.ts';
+import type { ServedPolicies } from './served-policies.ts';
 import { readNeeds, type ServiceNeeds } from './service-needs.ts';
 
 export const gatewayClass = 'causeway.dev/gateway';
@@ -44,6 +45,8 @@ export interface GatewayProviderOptions {
   readonly fleet: AgentFleet;
   readonly view: ClusterView;
   readonly housekeeping: GatewayHousekeeping;
+  /** In the layer Pod, where gateways keep the network policies. */
+  readonly policies?: ServedPolicies | undefined;
 }
 
 const waitMs = 2_000;
@@ -129,6 +132,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     // Without the annotation the port is nobody's after a restart, and is cleaned up.
     await context.annotate(portAnnotations(new Map(), settings.keepWayBack));
     fleet.setService(key, []);
+    this.#options.policies?.serve(key, [], false);
     keeper.release(owner.uid);
     housekeeping.freed();
     this.#owners.remove(owner);
@@ -143,6 +147,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       const losers = await keeper.restore(this.#claims(host), inner);
       for (const service of host.services.values()) this.#restoreBackends(service);
       fleet.setNodes(view.nodeAddresses());
+      this.#options.policies?.start();
       housekeeping.freed();
       fleet.complete();
       this.#synced.resolve();
@@ -211,16 +216,21 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   #push(service: Service, ports: ReadonlyMap<Family, L2Port>) {
-    const { view, settings, fleet } = this.#options;
-    const { endpoints, problems } = backendsOf({
+    const { view, settings, fleet, policies } = this.#options;
+    const key = keyOf(service);
+    const namespace = service.metadata?.namespace ?? '';
+    const { endpoints, problems, isIncomplete } = backendsOf({
       service,
       addresses: new Map([...ports].map(([family, { address }]) => [family, address])),
-      slices: view.slicesOf(keyOf(service)),
+      slices: view.slicesOf(key),
       nodes: view.nodes,
       layer: settings.layer,
       masquerade: settings.masquerade,
+      isPodKnown: (address) => policies?.isPodKnown(namespace, address) ?? true,
     });
-    const generation = fleet.setService(keyOf(service), endpoints);
+    // Before the endpoints: a pod never stands open because its policies come later.
+    policies?.serve(key, endpoints, isIncomplete);
+    const generation = fleet.setService(key, endpoints);
     return { generation, endpoints, problems };
   }
 

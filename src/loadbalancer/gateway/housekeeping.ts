@@ -7,11 +7,13 @@ import type { ProviderHost } from '../provider.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { PortKeeper } from './port-keeper.ts';
+import type { ServedPolicies } from './served-policies.ts';
 
 export interface HousekeepingOptions {
   readonly keeper: PortKeeper;
   readonly fleet: AgentFleet;
   readonly view: ClusterView;
+  readonly policies?: ServedPolicies | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** How often the ports are compared with what the manager has. */
@@ -81,6 +83,7 @@ export class GatewayHousekeeping {
           (service) => host.enqueue(service),
           () => this.#nodesChanged(host),
         );
+        const stopPolicies = this.#options.policies?.follow((service) => host.enqueue(service));
         try {
           await supervise(inner, {
             agents: (deepest) => fleet.run(deepest),
@@ -89,6 +92,7 @@ export class GatewayHousekeeping {
           });
         } finally {
           stop();
+          stopPolicies?.();
         }
       },
     });

@@ -12,8 +12,10 @@ import type { BackendLayer } from './backends.ts';
 import { ClusterView } from './cluster-view.ts';
 import { GatewayProvider } from './gateway-provider.ts';
 import { GatewayHousekeeping } from './housekeeping.ts';
+import { PodPolicies } from './pod-policies.ts';
 import { PortKeeper } from './port-keeper.ts';
 import type { PortManager } from './port-manager.ts';
+import { ServedPolicies } from './served-policies.ts';
 
 export interface GatewayParts {
   readonly client: KubeClient;
@@ -36,7 +38,9 @@ const agentCheckMs = 300_000;
 export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   const { client, clock, log, metrics, manager, random = systemRandom } = parts;
   const keeper = new PortKeeper(manager, randomUUID);
-  const view = new ClusterView({ client, clock, log, metrics });
+  const common = { client, clock, log, metrics };
+  const podPolicies = parts.layer === 'Pod' ? new PodPolicies(common) : undefined;
+  const view = new ClusterView({ ...common, policies: podPolicies });
   const fleet: AgentFleet = new AgentFleet({
     agents: parts.agents,
     clock,
@@ -48,15 +52,17 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     onNews: () => housekeeping.news(),
     onComplaint: (service) => housekeeping.lookAt(service),
   });
+  const policies = podPolicies && new ServedPolicies(podPolicies, fleet);
   const housekeeping: GatewayHousekeeping = new GatewayHousekeeping({
     keeper,
     fleet,
     view,
+    policies,
     clock,
     log,
     driftEveryMs: parts.driftEveryMs,
   });
   const { layer, masquerade, keepWayBack } = parts;
   const settings = { layer, masquerade, keepWayBack, families: manager.families };
-  return new GatewayProvider({ settings, keeper, fleet, view, housekeeping });
+  return new GatewayProvider({ settings, keeper, fleet, view, housekeeping, policies });
 }

@@ -1,6 +1,7 @@
 import type { Acknowledgement } from '../../agent/admit/acknowledgement.ts';
 import type { AgentStatus } from '../../agent/http/status.ts';
 import { endpointKey, type Endpoint } from '../../agent/model/endpoint.ts';
+import type { Assignment, Policy } from '../../agent/model/policy.ts';
 import { PushReader, type Push } from '../../agent/wire/push.ts';
 import { formatEndpointId } from '../../agent/wire/records.ts';
 import { CausewayError } from '../../domain/error.ts';
@@ -10,6 +11,8 @@ import type { AgentPort } from './agent-link.ts';
 export class MemoryAgent implements AgentPort {
   readonly pushes: Push[] = [];
   readonly holds = new Map<string, Endpoint>();
+  readonly policies = new Map<string, Policy>();
+  readonly assignments = new Map<string, Assignment>();
   generation = 0;
   mode: 'works' | 'fails' | 'hangs' = 'works';
   /** Whom it sees as silent, and who it was told is. */
@@ -69,9 +72,10 @@ export class MemoryAgent implements AgentPort {
       throw new CausewayError('conflict', 'another base');
     }
     this.pushes.push(push);
-    if (push.header.kind === 'state') this.holds.clear();
-    for (const key of push.removedEndpoints) this.holds.delete(key);
-    for (const [key, value] of push.endpoints) this.holds.set(key, value);
+    const isWhole = push.header.kind === 'state';
+    merge(this.holds, isWhole, push.removedEndpoints, push.endpoints);
+    merge(this.policies, isWhole, push.removedPolicies, push.policies);
+    merge(this.assignments, isWhole, push.removedAssignments, push.assignments);
     this.generation = push.header.generation;
     const older =
       this.keeps === undefined ? [] : [{ ...this.keeps, generation: 1, reason: 'broken' }];
@@ -93,4 +97,15 @@ export class MemoryAgent implements AgentPort {
       });
     });
   }
+}
+
+function merge<Value>(
+  map: Map<string, Value>,
+  isWhole: boolean,
+  removed: ReadonlySet<string>,
+  set: ReadonlyMap<string, Value>,
+): void {
+  if (isWhole) map.clear();
+  for (const key of removed) map.delete(key);
+  for (const [key, value] of set) map.set(key, value);
 }

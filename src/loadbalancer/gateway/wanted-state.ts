@@ -6,12 +6,21 @@ import {
   type Endpoint,
   type EndpointKey,
 } from '../../agent/model/endpoint.ts';
+import {
+  policyKey,
+  type Assignment,
+  type Policy,
+  type PolicyId,
+  type PolicyKey,
+} from '../../agent/model/policy.ts';
+import { formatAssignment, formatPolicy } from '../../agent/wire/records.ts';
 import type { DeltaContent, StateContent } from '../../agent/wire/write-push.ts';
+import { StampedMap } from './stamped-map.ts';
 
-interface Stamped<Value> {
-  /** Undefined where it is gone: kept until every gateway knows. */
-  readonly value: Value | undefined;
-  readonly generation: number;
+/** The network policies of one namespace, and the pods that they apply to. */
+export interface NamespacePolicies {
+  readonly policies: readonly Policy[];
+  readonly assignments: readonly Assignment[];
 }
 
 /**
@@ -20,9 +29,13 @@ interface Stamped<Value> {
  * costs what has changed and no history is kept for anybody.
  */
 export class WantedState {
-  readonly #endpoints = new Map<EndpointKey, Stamped<Endpoint>>();
-  readonly #nodes = new Map<Address, Stamped<Address>>();
+  readonly #endpoints = new StampedMap<EndpointKey, Endpoint>(sameEndpoint);
+  readonly #nodes = new StampedMap<Address, Address>(() => true);
+  readonly #policies = new StampedMap<PolicyKey, Policy>(sameText(formatPolicy));
+  readonly #assignments = new StampedMap<Address, Assignment>(sameText(formatAssignment));
   readonly #byService = new Map<string, Set<EndpointKey>>();
+  /** What each namespace has, so that what it no longer has is found. */
+  readonly #byNamespace = new Map<string, NamespacePolicies>();
   #generation: number;
   /** What was removed up to here may be forgotten already: a gateway that is older needs all. */
   #forgottenUpTo: number;
@@ -48,14 +61,10 @@ export class WantedState {
     let changed = false;
     for (const key of before) {
       if (after.has(key) || !this.#isOf(key, service)) continue;
-      this.#endpoints.set(key, { value: undefined, generation: next });
-      changed = true;
+      changed = this.#endpoints.set(key, undefined, next) || changed;
     }
     for (const endpoint of endpoints) {
-      const present = this.#endpoints.get(endpointKey(endpoint))?.value;
-      if (present !== undefined && sameEndpoint(present, endpoint)) continue;
-      this.#endpoints.set(endpointKey(endpoint), { value: endpoint, generation: next });
-      changed = true;
+      changed = this.#endpoints.set(endpointKey(endpoint), endpoint, next) || changed;
     }
     if (after.size === 0) this.#byService.delete(service);
     else this.#byService.set(service, after);
@@ -67,16 +76,36 @@ export class WantedState {
     const wanted = new Set(addresses);
     const next = this.#generation + 1;
     let changed = false;
-    for (const [address, { value }] of this.#nodes) {
-      if (value === undefined || wanted.has(address)) continue;
-      this.#nodes.set(address, { value: undefined, generation: next });
-      changed = true;
+    for (const address of [...this.#nodes.keys()]) {
+      if (!wanted.has(address)) changed = this.#nodes.set(address, undefined, next) || changed;
     }
-    for (const address of wanted) {
-      if (this.#nodes.get(address)?.value !== undefined) continue;
-      this.#nodes.set(address, { value: address, generation: next });
-      changed = true;
+    for (const address of wanted) changed = this.#nodes.set(address, address, next) || changed;
+    if (changed) this.#generation = next;
+  }
+
+  /** Makes these the policies of a namespace and the pods that they apply to. */
+  setPolicies(namespace: string, wanted: NamespacePolicies): void {
+    const before = this.#byNamespace.get(namespace);
+    const next = this.#generation + 1;
+    const keys = new Set(wanted.policies.map(policyKey));
+    const addresses = new Set(wanted.assignments.map(({ address }) => address));
+    let changed = false;
+    for (const key of (before?.policies ?? []).map(policyKey)) {
+      if (!keys.has(key)) changed = this.#policies.set(key, undefined, next) || changed;
     }
+    for (const { address } of before?.assignments ?? []) {
+      // The address may be that of a pod of another namespace by now.
+      const isOurs = this.#assignments.get(address)?.policies[0]?.startsWith(`${namespace}/`);
+      if (addresses.has(address) || isOurs !== true) continue;
+      changed = this.#assignments.set(address, undefined, next) || changed;
+    }
+    for (const policy of wanted.policies) {
+      changed = this.#policies.set(policyKey(policy), policy, next) || changed;
+    }
+    for (const assignment of wanted.assignments) {
+      changed = this.#assignments.set(assignment.address, assignment, next) || changed;
+    }
+    this.#byNamespace.set(namespace, wanted);
     if (changed) this.#generation = next;
   }
 
@@ -87,67 +116,68 @@ export class WantedState {
 
   all(): StateContent {
     return {
-      endpoints: present(this.#endpoints.values()),
-      nodes: [...present(this.#nodes.values())].map((address) => ({ address })),
-      policies: [],
-      assignments: [],
+      endpoints: this.#endpoints.values(),
+      nodes: [...this.#nodes.values()].map((address) => ({ address })),
+      policies: this.#policies.values(),
+      assignments: this.#assignments.values(),
     };
   }
 
   since(base: number): DeltaContent {
-    const endpoints = [...this.#endpoints].filter(([, { generation }]) => generation > base);
-    const nodes = [...this.#nodes].filter(([, { generation }]) => generation > base);
+    const endpoints = this.#endpoints.since(base);
+    const nodes = this.#nodes.since(base);
+    const policies = this.#policies.since(base);
+    const assignments = this.#assignments.since(base);
     return {
-      endpoints: present(endpoints.map(([, stamped]) => stamped)),
-      removedEndpoints: endpoints
-        .filter(([, { value }]) => value === undefined)
-        .map(([key]) => parseEndpointKey(key)),
-      nodes: [...present(nodes.map(([, stamped]) => stamped))].map((address) => ({ address })),
-      removedNodes: nodes
-        .filter(([, { value }]) => value === undefined)
-        .map(([address]) => address),
-      policies: [],
-      assignments: [],
-      removedPolicies: [],
-      removedAssignments: [],
+      endpoints: endpoints.values,
+      removedEndpoints: endpoints.removed.map(parseEndpointKey),
+      nodes: nodes.values.map((address) => ({ address })),
+      removedNodes: nodes.removed,
+      policies: policies.values,
+      removedPolicies: policies.removed.map(parsePolicyKey),
+      assignments: assignments.values,
+      removedAssignments: assignments.removed,
     };
   }
 
   /** The endpoints that a gateway is told about which has confirmed this generation. */
   endpointsSince(base: number): ReadonlySet<EndpointKey> {
-    const changed = new Set<EndpointKey>();
-    for (const [key, { generation }] of this.#endpoints) if (generation > base) changed.add(key);
-    return changed;
+    const { values, removed } = this.#endpoints.since(base);
+    return new Set([...values.map(endpointKey), ...removed]);
   }
 
   /** The Service that the endpoint is served for, as `namespace/name`. */
   serviceOf(key: EndpointKey): string | undefined {
-    return this.#endpoints.get(key)?.value?.service;
+    return this.#endpoints.get(key)?.service;
   }
 
   /** Every gateway has confirmed this generation: what was removed by then needs no mention any more. */
   forgetRemoved(upTo: number): void {
     if (upTo <= this.#forgottenUpTo) return;
-    for (const map of [this.#endpoints, this.#nodes] as const) {
-      for (const [key, { value, generation }] of map) {
-        if (value === undefined && generation <= upTo) (map as Map<unknown, unknown>).delete(key);
-      }
+    for (const map of [this.#endpoints, this.#nodes, this.#policies, this.#assignments]) {
+      map.forgetRemoved(upTo);
     }
     this.#forgottenUpTo = upTo;
   }
 
   /** Another Service may have taken over the endpoint since. */
   #isOf(key: EndpointKey, service: string): boolean {
-    return this.#endpoints.get(key)?.value?.service === service;
+    return this.#endpoints.get(key)?.service === service;
   }
 
   #newestOf(keys: ReadonlySet<EndpointKey>): number {
     let newest = 0;
-    for (const key of keys) newest = Math.max(newest, this.#endpoints.get(key)?.generation ?? 0);
+    for (const key of keys) newest = Math.max(newest, this.#endpoints.stampOf(key));
     return newest;
   }
 }
 
-function* present<Value>(all: Iterable<Stamped<Value>>): Generator<Value> {
-  for (const { value } of all) if (value !== undefined) yield value;
+function sameText<Value>(format: (value: Value) => unknown) {
+  return (left: Value, right: Value) =>
+    left === right || JSON.stringify(format(left)) === JSON.stringify(format(right));
+}
+
+function parsePolicyKey(key: PolicyKey): PolicyId {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

@@ -1,0 +1,24 @@
+import type { LabelSelector, LabelSelectorRequirement, StringMap } from './object.ts';
+
+/** Whether the selector chooses an object with these labels. An empty selector chooses all. */
+export function selectorMatches(selector: LabelSelector, labels: StringMap = {}): boolean {
+  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
+    if (labels[key] !== value) return false;
+  }
+  return (selector.matchExpressions ?? []).every((requirement) => meets(labels, requirement));
+}
+
+/** As Kubernetes has it, `NotIn` also chooses objects without the label. */
+function meets(labels: StringMap, { key, operator, values = [] }: LabelSelectorRequirement) {
+  const value = labels[key];
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+  }
+}
