@@ -115,8 +115,7 @@ export class AgentFleet {
   }
 
   setPolicies(namespace: string, wanted: NamespacePolicies): void {
-    this.#wanted.setPolicies(namespace, wanted);
-    this.#nudge();
+    this.#change((state) => state.setPolicies(namespace, wanted));
   }
 
   /** Whether the gateways serve what they were given in this generation. One that is down is not waited for. */
