@@ -28,7 +28,9 @@ function complaintAbout(service: VirtualService): string | undefined {
     return `holds packets in the log group ${dispatch.logGroup}: use 1 to ${highestLogGroup}`;
   }
   if (dispatch.kind !== 'slots') return undefined;
-  for (const { address, weight = 1 } of dispatch.endpoints) {
+  if (service.insideEndpoints?.length === 0) return 'has no endpoint for those inside';
+  const endpoints = [...dispatch.endpoints, ...(service.insideEndpoints ?? [])];
+  for (const { address, weight = 1 } of endpoints) {
     if (familyOf(address) !== family) return `has the endpoint ${address} of the other family`;
     if (!isWhole(weight, heaviest)) {
       return `gives ${address} the weight ${weight}: use 1 to ${heaviest}`;

@@ -12,15 +12,18 @@ export type Operand =
   | { readonly kind: 'tcp-flags' }
   | { readonly kind: 'icmp-type' | 'icmpv6-type' }
   | { readonly kind: 'connection-state' | 'connection-status' | 'connection-direction' }
+  /** What the routes make of the source: 2 for an address of this machine. */
+  | { readonly kind: 'source-type' }
   | HashOperand
-  | { readonly kind: 'random'; readonly modulus: number };
+  | { readonly kind: 'random'; readonly modulus: number; readonly offset?: number };
 
-/** A keyed hash of other operands, scaled to 0 .. modulus - 1. The same on every machine. */
+/** A keyed hash of other operands, scaled to 0 .. modulus - 1, plus the offset. The same on every machine. */
 export interface HashOperand {
   readonly kind: 'hash';
   readonly of: readonly Operand[];
   readonly modulus: number;
   readonly seed: number;
+  readonly offset?: number;
 }
 
 export type Verdict =
@@ -59,10 +62,14 @@ export type Statement =
       readonly set: string;
       readonly present: boolean;
     }
+  /** The packet came in through this interface, or one whose name begins so. */
+  | { readonly kind: 'input-interface'; readonly name: string; readonly isPrefix: boolean }
   /** Continues with the verdict that the map holds for the key; without an element, goes on. */
   | { readonly kind: 'dispatch'; readonly key: readonly Operand[]; readonly map: string }
   | { readonly kind: 'dnat' | 'snat'; readonly family: Family; readonly to: NatTarget }
   | { readonly kind: 'masquerade' }
+  /** To a port of this machine, on the address that the packet came in at. */
+  | { readonly kind: 'redirect'; readonly port: Port }
   | { readonly kind: 'reject'; readonly reason: RejectReason }
   /** Puts the key into a dynamic set, or renews it there. */
   | {

@@ -16,6 +16,8 @@ export const chainNames = {
   services: 'services',
   rewriteSource: 'rewrite-source',
   masqueradeAlways: 'masquerade-always',
+  masqueradeOutsiders: 'masquerade-outsiders',
+  masqueradeMachine: 'masquerade-machine',
   virtualAddress: 'virtual-address',
   refuse: 'refuse',
 } as const;
@@ -23,10 +25,17 @@ export const chainNames = {
 /** Which part of a packet decides its slot. */
 export type HashBy = 'connection' | 'client';
 
-export const slotChain = (family: Family, by: HashBy, slots: number): string =>
-  `slots${family}-${by}-${slots}`;
+/** Whose endpoints: everybody's, or those for clients from inside where they are others. */
+export type Side = 'all' | 'inside';
+
+/** Slots for those inside are numbered from here, above every table, so that one map holds both. */
+export const firstSlot: Readonly<Record<Side, number>> = { all: 0, inside: 1 << 20 };
+
+export const slotChain = (family: Family, by: HashBy, slots: number, side: Side = 'all'): string =>
+  `slots${family}-${by}-${slots}${side === 'all' ? '' : '-inside'}`;
 export const nodesChain = (family: Family, by: HashBy): string => `nodes${family}-${by}`;
 export const holdChain = (group: number): string => `hold-${group}`;
+export const hereChain = (port: number): string => `here-${port}`;
 
 const perFamily = (name: string) => (family: Family) => `${name}${family}`;
 export const setNames = {
@@ -53,6 +62,7 @@ export const setNames = {
   /** Services that masquerade always, or never. */
   masquerade: perFamily('masquerade'),
   localSources: perFamily('local-sources'),
+  insiders: perFamily('insiders'),
   hairpin: perFamily('hairpin'),
   pods: perFamily('pods'),
   vrrpPeers: perFamily('vrrp-peers'),

@@ -33,6 +33,13 @@ function checkedName(name: string): string {
   return name;
 }
 
+const interfaceForm = /^[\w.@-]{1,15}$/;
+
+function checkedInterface(name: string): string {
+  if (!interfaceForm.test(name)) throw new RangeError(`${JSON.stringify(name)} is no interface`);
+  return name;
+}
+
 function* operationText(table: string, operation: Operation): Iterable<string> {
   const within = (name: string) => `inet ${table} ${checkedName(name)}`;
   switch (operation.op) {
@@ -128,6 +135,8 @@ function statementText(statement: Statement): string {
     }
     case 'lookup':
       return `${keyText(statement.key)} ${statement.present ? '' : '!= '}@${checkedName(statement.set)}`;
+    case 'input-interface':
+      return `iifname "${checkedInterface(statement.name)}${statement.isPrefix ? '*' : ''}"`;
     case 'dispatch':
       return `${keyText(statement.key)} vmap @${checkedName(statement.map)}`;
     case 'dnat':
@@ -135,6 +144,8 @@ function statementText(statement: Statement): string {
       return `${statement.kind} ${statement.family === 4 ? 'ip' : 'ip6'} to ${targetText(statement.to)}`;
     case 'masquerade':
       return 'masquerade fully-random';
+    case 'redirect':
+      return `redirect to :${statement.port}`;
     case 'reject':
       return statement.reason === 'tcp-reset'
         ? 'reject with tcp reset'
@@ -180,12 +191,16 @@ function operandText(operand: Operand): string {
     case 'original-destination-port':
       return 'ct original proto-dst';
     case 'hash':
-      return `jhash ${keyText(operand.of)} mod ${operand.modulus} seed ${operand.seed}`;
+      return `jhash ${keyText(operand.of)} mod ${operand.modulus} seed ${operand.seed}${offsetText(operand.offset)}`;
     case 'random':
-      return `numgen random mod ${operand.modulus}`;
+      return `numgen random mod ${operand.modulus}${offsetText(operand.offset)}`;
     default:
       return plainOperands[operand.kind];
   }
+}
+
+function offsetText(offset: number | undefined): string {
+  return offset === undefined || offset === 0 ? '' : ` offset ${offset}`;
 }
 
 const plainOperands = {
@@ -199,4 +214,5 @@ const plainOperands = {
   'connection-state': 'ct state',
   'connection-status': 'ct status',
   'connection-direction': 'ct direction',
+  'source-type': 'fib saddr type',
 } as const satisfies Partial<Record<Operand['kind'], string>>;

@@ -86,6 +86,9 @@ export const isInvalid: Statement = {
   value: 0,
 };
 
+/** The source is an address of this machine (RTN_LOCAL). */
+export const isFromMachine = equals({ kind: 'source-type' }, 2);
+
 export const isReply = equals({ kind: 'connection-direction' }, 1);
 
 /** Not the first packet of a connection: of FIN, SYN, RST and ACK, something else than SYN alone. */

@@ -1,4 +1,5 @@
 import { addressToInteger, familyOf, type Address } from '../domain/address.ts';
+import type { Port } from '../domain/port.ts';
 import type { NatTarget, Operand, Rule, Statement, Verdict } from './expression.ts';
 import { ruleText } from './nft-text.ts';
 import { evaluate, type Connection, type Packet } from './packet.ts';
@@ -66,7 +67,8 @@ class Tracer {
       ...(port === undefined ? {} : { originalDestinationPort: port }),
       ...probe.connection,
     };
-    this.#packet = { ...probe, connection };
+    const isFromMachine = options.localAddresses.includes(probe.source);
+    this.#packet = { isFromMachine, ...probe, connection };
     this.#isNew = connection.state === 'new';
   }
 
@@ -152,6 +154,11 @@ class Tracer {
         const found = this.#find(statement.set, key) !== undefined;
         return found === statement.present ? 'go-on' : 'no-match';
       }
+      case 'input-interface': {
+        const { inputInterface: name = '' } = this.#packet;
+        const isIt = statement.isPrefix ? name.startsWith(statement.name) : name === statement.name;
+        return isIt ? 'go-on' : 'no-match';
+      }
       case 'dispatch': {
         const key = this.#key(statement.key);
         const value = key === undefined ? undefined : this.#find(statement.map, key)?.value;
@@ -160,6 +167,8 @@ class Tracer {
       case 'dnat':
       case 'snat':
         return this.#rewrite(statement.kind, statement.to);
+      case 'redirect':
+        return this.#redirect(statement.port);
       case 'masquerade':
         this.#masqueraded = true;
         return 'accept';
@@ -195,6 +204,14 @@ class Tracer {
           }
         : { ...this.#packet, source: to.address, sourcePort: to.port };
     return 'accept';
+  }
+
+  /** To the machine's first address of the family: which one the kernel takes depends on the interface. */
+  #redirect(port: Port): 'accept' | 'no-match' {
+    const family = familyOf(this.#packet.destination);
+    const address = this.#options.localAddresses.find((own) => familyOf(own) === family);
+    if (address === undefined) return 'no-match';
+    return this.#rewrite('dnat', { kind: 'endpoint', address, port });
   }
 
   #target(target: NatTarget): { address: Address; port: number } | undefined {

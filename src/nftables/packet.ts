@@ -14,6 +14,10 @@ export interface Packet {
   /** A plain SYN when left out. */
   readonly tcpFlags?: number;
   readonly icmpType?: number;
+  /** The interface it came in through; none for the machine's own. */
+  readonly inputInterface?: string;
+  /** The source is an address of this machine. */
+  readonly isFromMachine?: boolean;
   readonly connection: Connection;
 }
 
@@ -26,6 +30,8 @@ export interface Connection {
 }
 
 const stateBits = { invalid: 1, established: 2, related: 4, new: 8 } as const;
+const localType = 2;
+const unicastType = 1;
 const synFlag = 0x02;
 const destinationRewrittenBit = 0x20;
 
@@ -46,9 +52,11 @@ export function evaluate(
     case 'original-destination-port':
       return connection.originalDestinationPort;
     case 'hash':
-      return hashOf(operand.of, packet, operand.modulus, operand.seed);
+      return withOffset(hashOf(operand.of, packet, operand.modulus, operand.seed), operand.offset);
     case 'random':
-      return Math.floor(random() * operand.modulus);
+      return withOffset(Math.floor(random() * operand.modulus), operand.offset);
+    case 'source-type':
+      return packet.isFromMachine === true ? localType : unicastType;
     case 'connection-state':
       return stateBits[connection.state];
     case 'connection-status':
@@ -68,6 +76,7 @@ type PlainKind = Exclude<
   | 'original-destination-port'
   | 'hash'
   | 'random'
+  | 'source-type'
   | 'connection-state'
   | 'connection-status'
   | 'connection-direction'
@@ -92,6 +101,10 @@ function plainOperand(kind: PlainKind, packet: Packet): number | undefined {
     default:
       return kind satisfies never;
   }
+}
+
+function withOffset(value: number | undefined, offset = 0): number | undefined {
+  return value === undefined ? undefined : value + offset;
 }
 
 function ofFamily(address: Address, family: 4 | 6): Address | undefined {

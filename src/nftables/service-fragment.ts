@@ -1,35 +1,43 @@
 import { familyOf, type Family } from '../domain/address.ts';
 import { mergedRanges } from './address-ranges.ts';
-import type { Rule, Verdict } from './expression.ts';
+import { CausewayError } from '../domain/error.ts';
+import type { Port } from '../domain/port.ts';
+import type { Operand, Rule, Verdict } from './expression.ts';
 import { FragmentBuilder, type Fragment } from './fragment.ts';
 import {
   chainNames,
   derivedName,
+  firstSlot,
+  hereChain,
   holdChain,
   nodesChain,
   setNames,
   slotChain,
   type HashBy,
+  type Side,
 } from './names.ts';
 import {
   drop,
   equals,
   goto,
   isFamily,
+  isFromMachine,
   isIn,
   isNotIn,
   protocol,
   protocolNumbers,
   source,
   target,
+  verdict as continueWith,
 } from './operands.ts';
-import type { Field } from './ruleset.ts';
-import { addressType } from './skeleton.ts';
+import { valueId, type Field } from './ruleset.ts';
+import { addressType, insideConditions } from './skeleton.ts';
 import { buildSlotTable } from './slot-table.ts';
 import {
   serviceKey,
   type Endpoint,
   type LayoutSettings,
+  type Masquerade,
   type VirtualService,
 } from './virtual-service.ts';
 
@@ -37,6 +45,12 @@ import {
 export function serviceFragment(service: VirtualService, settings: LayoutSettings): Fragment {
   return new ServiceCompiler(service, settings).compile();
 }
+
+const masqueradeChains: Readonly<Record<Exclude<Masquerade, 'never' | 'needed'>, string>> = {
+  always: chainNames.masqueradeAlways,
+  outsiders: chainNames.masqueradeOutsiders,
+  machine: chainNames.masqueradeMachine,
+};
 
 class ServiceCompiler {
   readonly #service: VirtualService;
@@ -54,6 +68,7 @@ class ServiceCompiler {
 
   compile(): Fragment {
     const family = this.#family;
+    this.#checkInsiders();
     this.#fragment.element(setNames.counts(family), this.#key);
     if (this.#service.exclusiveAddress !== false) {
       this.#fragment.element(setNames.addresses(family), [this.#service.address]);
@@ -66,12 +81,23 @@ class ServiceCompiler {
     return this.#fragment;
   }
 
+  #checkInsiders(): void {
+    const { insideEndpoints, masquerade } = this.#service;
+    const tellsApart =
+      insideEndpoints !== undefined || masquerade === 'outsiders' || masquerade === 'machine';
+    if (!tellsApart || this.#settings.insiders !== undefined) return;
+    throw new CausewayError(
+      'invalid',
+      `the service ${serviceKey(this.#service)} tells insiders from others, but nothing says who is inside`,
+    );
+  }
+
   /** Where an admitted connection goes; undefined where it is to fall through and be refused. */
   #dispatch(): Verdict | undefined {
     const { dispatch } = this.#service;
     switch (dispatch.kind) {
       case 'slots':
-        return this.#toEndpoints(dispatch.endpoints);
+        return this.#bySide(dispatch.endpoints, this.#service.insideEndpoints);
       case 'node-ports':
         this.#fragment.element(setNames.nodePorts(this.#family), this.#key, [dispatch.nodePort]);
         this.#fragment.element(
@@ -83,6 +109,8 @@ class ServiceCompiler {
       case 'route-unchanged':
         this.#fragment.element(setNames.routed(this.#family), this.#key);
         return undefined;
+      case 'here':
+        return this.#here(dispatch.port);
       case 'hold':
         return this.#hold(dispatch.logGroup);
       default:
@@ -90,11 +118,30 @@ class ServiceCompiler {
     }
   }
 
-  #toEndpoints(endpoints: readonly Endpoint[]): Verdict | undefined {
-    if (endpoints.length === 0) return this.#withoutEndpoints();
-    const { affinity } = this.#service;
-    if (affinity?.kind === 'client-timeout') return this.#remembering(endpoints, affinity.seconds);
-    return this.#slots(endpoints);
+  /** Clients from inside may have endpoints of their own. Services with the same two ways share the chain. */
+  #bySide(
+    forAll: readonly Endpoint[],
+    forInside: readonly Endpoint[] | undefined,
+  ): Verdict | undefined {
+    const outside =
+      forAll.length === 0 ? this.#withoutEndpoints() : this.#toEndpoints(forAll, 'all');
+    const { insiders } = this.#settings;
+    if (forInside === undefined || insiders === undefined) return outside;
+    const inside = this.#toEndpoints(forInside, 'inside');
+    const family = this.#family;
+    const rules = [isFromMachine, ...insideConditions(insiders, family)].map(
+      (condition): Rule => ({ statements: [isFamily(family), condition, continueWith(inside)] }),
+    );
+    if (outside !== undefined) rules.push({ statements: [continueWith(outside)] });
+    const name = derivedName('split', String(family), valueId(inside), valueId(outside));
+    this.#fragment.chains.push({ name, rules });
+    return { kind: 'goto', chain: name };
+  }
+
+  #toEndpoints(endpoints: readonly Endpoint[], side: Side): Verdict {
+    return this.#service.affinity?.kind === 'client-timeout'
+      ? this.#remembering(endpoints, side)
+      : this.#slots(endpoints, side);
   }
 
   #hashBy(): HashBy {
@@ -109,18 +156,18 @@ class ServiceCompiler {
     return undefined;
   }
 
-  #slots(endpoints: readonly Endpoint[]): Verdict {
+  #slots(endpoints: readonly Endpoint[], side: Side): Verdict {
     const family = this.#family;
     const table = buildSlotTable(endpoints, this.#settings.hashSeed);
     for (const [slot, endpoint] of table.entries()) {
       this.#fragment.element(
         setNames.slots(family),
-        [...this.#key, slot],
+        [...this.#key, firstSlot[side] + slot],
         [endpoint.address, endpoint.port],
       );
     }
     for (const endpoint of new Set(table)) this.#wayBack(endpoint);
-    return { kind: 'goto', chain: slotChain(family, this.#hashBy(), table.length) };
+    return { kind: 'goto', chain: slotChain(family, this.#hashBy(), table.length, side) };
   }
 
   #wayBack(endpoint: Endpoint): void {
@@ -139,13 +186,14 @@ class ServiceCompiler {
   }
 
   /** A set for each endpoint holds the clients it has served lately; they are asked first. */
-  #remembering(endpoints: readonly Endpoint[], seconds: number): Verdict {
+  #remembering(endpoints: readonly Endpoint[], side: Side): Verdict {
     const family = this.#family;
+    const offset = firstSlot[side];
     const table = buildSlotTable(endpoints, this.#settings.hashSeed);
     const chains = new Map<Endpoint, string>();
     const rules: Rule[] = [];
     for (const endpoint of new Set(table)) {
-      const chain = this.#endpointChain(endpoint, seconds);
+      const chain = this.#endpointChain(endpoint);
       chains.set(endpoint, chain.name);
       rules.push({
         statements: [isFamily(family), isIn([source(family)], chain.clients), goto(chain.name)],
@@ -154,24 +202,34 @@ class ServiceCompiler {
     }
     for (const [slot, endpoint] of table.entries()) {
       const chain = chains.get(endpoint) ?? '';
-      this.#fragment.element(setNames.turns(family), [...this.#key, slot], { kind: 'goto', chain });
+      this.#fragment.element(setNames.turns(family), [...this.#key, offset + slot], {
+        kind: 'goto',
+        chain,
+      });
     }
-    const turn = { kind: 'random', modulus: table.length } as const;
+    const turn: Operand = {
+      kind: 'random',
+      modulus: table.length,
+      ...(offset === 0 ? {} : { offset }),
+    };
     rules.push({
       statements: [
         isFamily(family),
         { kind: 'dispatch', key: [...target(family), turn], map: setNames.turns(family) },
       ],
     });
-    const name = derivedName('sticky', serviceKey(this.#service));
+    const name = derivedName('sticky', serviceKey(this.#service), side);
     this.#fragment.chains.push({ name, rules });
     return { kind: 'goto', chain: name };
   }
 
-  #endpointChain(endpoint: Endpoint, seconds: number): { name: string; clients: string } {
+  #endpointChain(endpoint: Endpoint): { name: string; clients: string } {
     const family = this.#family;
     const { address, port } = endpoint;
-    const identity = [serviceKey(this.#service), address, String(port)];
+    const { affinity } = this.#service;
+    const { seconds = 0, group = serviceKey(this.#service) } =
+      affinity?.kind === 'client-timeout' ? affinity : {};
+    const identity = [group, this.#service.protocol, address, String(port)];
     const clients = derivedName('clients', ...identity);
     const name = derivedName('endpoint', ...identity);
     this.#fragment.sets.push({ name: clients, key: [addressType(family)], dynamic: true });
@@ -195,6 +253,18 @@ class ServiceCompiler {
       ],
     });
     return { name, clients };
+  }
+
+  #here(port: Port): Verdict {
+    const name = hereChain(port);
+    const redirect = { kind: 'redirect', port } as const;
+    this.#fragment.chains.push({
+      name,
+      rules: Object.values(protocolNumbers).map((number) => ({
+        statements: [equals(protocol, number), redirect],
+      })),
+    });
+    return { kind: 'goto', chain: name };
   }
 
   #hold(group: number): Verdict {
@@ -230,9 +300,7 @@ class ServiceCompiler {
     const choice = this.#service.masquerade ?? 'needed';
     if (choice === 'needed') return;
     const verdict: Verdict =
-      choice === 'always'
-        ? { kind: 'goto', chain: chainNames.masqueradeAlways }
-        : { kind: 'return' };
+      choice === 'never' ? { kind: 'return' } : { kind: 'goto', chain: masqueradeChains[choice] };
     this.#fragment.element(setNames.masquerade(this.#family), this.#key, verdict);
   }
 }

@@ -1,7 +1,16 @@
 import type { Family } from '../domain/address.ts';
-import type { Operand, Rule, Statement } from './expression.ts';
+import type { Prefix } from '../domain/prefix.ts';
+import type { HashOperand, Operand, Rule, Statement } from './expression.ts';
 import { FragmentBuilder, type Fragment } from './fragment.ts';
-import { chainNames, portProtocols, setNames, slotChain, type HashBy } from './names.ts';
+import {
+  chainNames,
+  firstSlot,
+  portProtocols,
+  setNames,
+  slotChain,
+  type HashBy,
+  type Side,
+} from './names.ts';
 import {
   accept,
   destination,
@@ -11,6 +20,7 @@ import {
   goto,
   isDestinationRewritten,
   isFamily,
+  isFromMachine,
   isIn,
   isInvalid,
   isNotPlainSyn,
@@ -23,12 +33,13 @@ import {
   source,
   sourcePort,
   target,
+  verdict,
   vrrp,
 } from './operands.ts';
 import type { BaseHook, Chain, DataType, SetDefinition } from './ruleset.ts';
 import { tableSizes } from './slot-table.ts';
 import { mergedRanges } from './address-ranges.ts';
-import type { LayoutSettings } from './virtual-service.ts';
+import type { Insiders, LayoutSettings } from './virtual-service.ts';
 
 /**
  * The chains, rules and sets that are always there, however many services there are. What differs
@@ -40,10 +51,18 @@ export function skeleton(settings: LayoutSettings): Fragment {
   for (const number of Object.values(protocolNumbers)) fragment.element(portProtocols, [number]);
   for (const family of families) {
     fragment.sets.push(...familySets(family));
-    fragment.chains.push(...slotChains(family, settings.hashSeed));
+    fragment.chains.push(...slotChains(family, settings.hashSeed, 'all'));
+    if (settings.insiders === undefined) continue;
+    fragment.sets.push({
+      name: setNames.insiders(family),
+      key: [addressType(family)],
+      interval: true,
+    });
+    fragment.chains.push(...slotChains(family, settings.hashSeed, 'inside'));
   }
   fragment.chains.push(...natChains(settings), ...filterChains(settings), ...addressChains());
-  addLocalSources(fragment, settings);
+  addNetworks(fragment, setNames.localSources, settings.localSources);
+  addNetworks(fragment, setNames.insiders, settings.insiders?.networks ?? []);
   addVrrpPeers(fragment, settings);
   return fragment;
 }
@@ -92,11 +111,13 @@ function familySets(family: Family): SetDefinition[] {
 }
 
 /** One chain for each table size: the hash stands in the lookup itself, no packet mark is spent. */
-function slotChains(family: Family, seed: number): Chain[] {
+function slotChains(family: Family, seed: number, side: Side): Chain[] {
+  const offset = firstSlot[side];
   const chains: Chain[] = [];
   for (const by of ['connection', 'client'] as const) {
     for (const modulus of tableSizes) {
-      const slot: Operand = { kind: 'hash', of: hashed(family, by), modulus, seed };
+      const hash: HashOperand = { kind: 'hash', of: hashed(family, by), modulus, seed };
+      const slot = offset === 0 ? hash : { ...hash, offset };
       const dnat: Statement = {
         kind: 'dnat',
         family,
@@ -107,7 +128,7 @@ function slotChains(family: Family, seed: number): Chain[] {
         },
       };
       chains.push({
-        name: slotChain(family, by, modulus),
+        name: slotChain(family, by, modulus, side),
         rules: [rule(isFamily(family), hasPorts, dnat)],
       });
     }
@@ -152,7 +173,47 @@ function natChains(settings: LayoutSettings): Chain[] {
     },
     { name: chainNames.rewriteSource, rules: families.flatMap(sourceRules(settings)) },
     { name: chainNames.masqueradeAlways, rules: [rule({ kind: 'masquerade' })] },
+    ...(settings.insiders === undefined ? [] : insiderChains(settings, settings.insiders)),
   ];
+}
+
+/** Ways to tell that a packet comes from inside the cluster; any of them will do. */
+export function insideConditions({ interfaces }: Insiders, family: Family): Statement[] {
+  return [
+    isIn([source(family)], setNames.insiders(family)),
+    ...interfaces.map((name): Statement => {
+      const isPrefix = name.endsWith('*');
+      return { kind: 'input-interface', name: isPrefix ? name.slice(0, -1) : name, isPrefix };
+    }),
+  ];
+}
+
+/** For services that masquerade by who the client is. A pod that reaches itself is always rewritten. */
+function insiderChains(settings: LayoutSettings, insiders: Insiders): Chain[] {
+  const hairpin = settings.hairpin ? families.map(hairpinRule) : [];
+  const leave = families.flatMap((family) =>
+    insideConditions(insiders, family).map((condition) =>
+      rule(isFamily(family), condition, verdict({ kind: 'return' })),
+    ),
+  );
+  return [
+    {
+      name: chainNames.masqueradeOutsiders,
+      rules: [...hairpin, ...leave, rule({ kind: 'masquerade' })],
+    },
+    {
+      name: chainNames.masqueradeMachine,
+      rules: [...hairpin, rule(isFromMachine, { kind: 'masquerade' })],
+    },
+  ];
+}
+
+function hairpinRule(family: Family): Rule {
+  return rule(
+    isFamily(family),
+    isIn([source(family), destination(family)], setNames.hairpin(family)),
+    { kind: 'masquerade' },
+  );
 }
 
 /**
@@ -193,15 +254,7 @@ function sourceRules(settings: LayoutSettings): (family: Family) => Rule[] {
       isIn([source(family)], setNames.localSources(family)),
       { kind: 'masquerade' },
     ),
-    ...(settings.hairpin
-      ? [
-          rule(
-            isFamily(family),
-            isIn([source(family), destination(family)], setNames.hairpin(family)),
-            { kind: 'masquerade' },
-          ),
-        ]
-      : []),
+    ...(settings.hairpin ? [hairpinRule(family)] : []),
   ];
 }
 
@@ -230,9 +283,17 @@ function filterChains(settings: LayoutSettings): Chain[] {
     rule(equals(protocol, vrrp), drop),
   ];
   // A server's packet that was not rewritten would reach the client from a stranger: it would be reset.
-  const unplaced = families.map((family) =>
-    rule(isInvalid, isFamily(family), isIn([source(family)], setNames.localSources(family)), drop),
-  );
+  const unplaced =
+    settings.dropsUnplaced === true
+      ? [rule(isInvalid, drop)]
+      : families.map((family) =>
+          rule(
+            isInvalid,
+            isFamily(family),
+            isIn([source(family)], setNames.localSources(family)),
+            drop,
+          ),
+        );
   const pods = families.map((family) =>
     rule(isDestinationRewritten, isFamily(family), {
       kind: 'dispatch',
@@ -296,10 +357,14 @@ function addressChains(): Chain[] {
   ];
 }
 
-function addLocalSources(fragment: FragmentBuilder, settings: LayoutSettings): void {
+function addNetworks(
+  fragment: FragmentBuilder,
+  set: (family: Family) => string,
+  networks: readonly Prefix[],
+): void {
   for (const family of families) {
-    for (const range of mergedRanges(settings.localSources, family)) {
-      fragment.range(setNames.localSources(family), [range.first], [range.last]);
+    for (const range of mergedRanges(networks, family)) {
+      fragment.range(set(family), [range.first], [range.last]);
     }
   }
 }

@@ -14,24 +14,27 @@ export interface Endpoint {
  * - `none`: each connection is placed by the client's address and port
  * - `client-hash`: by the client's address alone; needs no state, so it is the same on every gateway
  * - `client-timeout`: the endpoint is remembered in the kernel, for so long after the last connection;
- *   nodes that services share are not remembered, there it is the same as `client-hash`
+ *   nodes that services share are not remembered, there it is the same as `client-hash`. Services of
+ *   the same `group` and family remember together: a client finds its endpoint on all their addresses
  */
 export type Affinity =
   | { readonly kind: 'none' }
   | { readonly kind: 'client-hash' }
-  | { readonly kind: 'client-timeout'; readonly seconds: number };
+  | { readonly kind: 'client-timeout'; readonly seconds: number; readonly group?: string };
 
 /**
  * What becomes of a connection to the virtual address.
  * - `slots`: to one of the service's own endpoints
  * - `node-ports`: to one of the nodes that all such services share, on this service's node port
  * - `route-unchanged`: nothing is rewritten; the packet goes where the routes say
+ * - `here`: to a listener on this machine
  * - `hold`: a copy goes to an NFLOG group and the packet is dropped; whoever listens can replay it
  */
 export type Dispatch =
   | { readonly kind: 'slots'; readonly endpoints: readonly Endpoint[] }
   | { readonly kind: 'node-ports'; readonly nodePort: Port }
   | { readonly kind: 'route-unchanged' }
+  | { readonly kind: 'here'; readonly port: Port }
   | { readonly kind: 'hold'; readonly logGroup: number };
 
 /** One address, protocol and port that clients connect to, and what happens then. */
@@ -40,15 +43,21 @@ export interface VirtualService {
   readonly protocol: Protocol;
   readonly port: Port;
   readonly dispatch: Dispatch;
+  /**
+   * With `slots`, the endpoints for clients from inside (`LayoutSettings.insiders`, and this machine
+   * itself), where they are others. At least one.
+   */
+  readonly insideEndpoints?: readonly Endpoint[];
   /** `none` when left out. */
   readonly affinity?: Affinity;
   /** Who may connect; anyone when left out. An empty list lets nobody in. */
   readonly sourceRanges?: readonly Prefix[];
   /**
-   * Whether the source is rewritten to the machine's own. `needed` (when left out): only for clients
-   * whose answers would not come back this way, see `LayoutSettings.localSources`.
+   * Whose source is rewritten to the machine's own. `needed` (when left out): only clients whose
+   * answers would not come back this way, see `LayoutSettings.localSources`. `outsiders`: all but
+   * `LayoutSettings.insiders`. `machine`: only this machine's own connections.
    */
-  readonly masquerade?: 'never' | 'needed' | 'always';
+  readonly masquerade?: Masquerade;
   /**
    * Whether the address belongs to services alone, so that anything else on it is refused; true when
    * left out. False for a port on an address that the machine uses itself, such as a node port.
@@ -57,6 +66,8 @@ export interface VirtualService {
   /** What a client gets while there is no endpoint; `reject` when left out. */
   readonly withoutEndpoints?: 'reject' | 'drop';
 }
+
+export type Masquerade = 'never' | 'needed' | 'always' | 'outsiders' | 'machine';
 
 /** Identifies a service among all: `192.0.2.1 . TCP . 80`. */
 export type ServiceKey = string & { readonly __serviceKey: true };
@@ -120,8 +131,19 @@ export interface LayoutSettings {
    * survive a move to this gateway. A node proxy does not need it.
    */
   readonly resumeConnections: boolean;
+  /** Who is inside the cluster, for services that tell insiders from others. A node proxy needs it. */
+  readonly insiders?: Insiders;
+  /** Drop every forwarded packet that conntrack cannot place, not only those from `localSources`. */
+  readonly dropsUnplaced?: boolean;
   /** Only these may send VRRP (protocol 112) to this machine; nothing is filtered when left out. */
   readonly vrrpPeers?: readonly Address[];
+}
+
+/** A client is inside when it comes from one of these networks or through one of these interfaces. */
+export interface Insiders {
+  readonly networks: readonly Prefix[];
+  /** A name, or the beginning of names with `*` behind it. */
+  readonly interfaces: readonly string[];
 }
 
 /** Everything the ruleset is a function of. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseAddress as address } from '../domain/address.ts';
+import { parsePrefix as prefix } from '../domain/prefix.ts';
 import { MemoryDriver } from '../nftables/memory-driver.ts';
 import { silentLog } from '../runtime/log.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -13,8 +14,16 @@ const settings = {
   localSources: [],
   hairpin: true,
   resumeConnections: false,
+  insiders: { networks: [prefix('10.1.0.0/16')], interfaces: [] },
 };
-const node = { name: 'node1', zone: undefined };
+const node = {
+  name: 'node1',
+  zone: undefined,
+  addresses: [],
+  nodePortAddresses: [],
+  masqueradeAll: false,
+  knowsInsiders: true,
+};
 
 /** A proxy on a kernel in memory, and a way to wait for its next transaction. */
 function start() {

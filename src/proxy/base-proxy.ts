@@ -7,7 +7,7 @@ import type { LayoutSettings, ServiceKey, VirtualService } from '../nftables/vir
 import { BoundedFrequencyRunner } from '../runtime/bounded-frequency-runner.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { AddressClaims } from './address-claims.ts';
+import { AddressClaims, type Target } from './address-claims.ts';
 import type { Diversion, DivertibleProxy, ServedService } from './service-proxy.ts';
 import { SliceIndex } from './slice-index.ts';
 import { translateService, type NodeContext } from './translate-service.ts';
@@ -156,17 +156,17 @@ export class BaseProxy implements DivertibleProxy {
     const diversion = this.#diversions.get(key);
     if (diversion === undefined) this.#diverted.delete(key);
     else this.#diverted.set(key, diversion);
-    const targets =
-      service === undefined
-        ? []
-        : translateService({
-            service,
-            slices: this.#slices.of(key),
-            diversion,
-            node: this.#options.node,
-          });
+    const targets = service === undefined ? [] : this.#targets(key, service, diversion);
     const created = service?.metadata?.creationTimestamp ?? '';
     return this.#claims.replace({ service: key, created, targets });
+  }
+
+  #targets(key: string, service: Service, diversion: Diversion | undefined): readonly Target[] {
+    const { node, log } = this.#options;
+    const slices = this.#slices.of(key);
+    const { targets, problems } = translateService({ service, slices, diversion, node });
+    for (const problem of problems) log.warn({ service: key, problem }, 'left out of a Service');
+    return targets;
   }
 
   #tell(changed: Iterable<string>): void {

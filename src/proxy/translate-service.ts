@@ -1,60 +1,266 @@
-import { familyOf, tryParseAddress, type Address } from '../domain/address.ts';
-import { parsePort } from '../domain/port.ts';
+import { familyOf, tryParseAddress, type Address, type Family } from '../domain/address.ts';
+import { CausewayError } from '../domain/error.ts';
+import { parsePort, type Port, type Protocol } from '../domain/port.ts';
+import {
+  parseInterface,
+  prefixContains,
+  prefixFamily,
+  prefixOf,
+  type Prefix,
+} from '../domain/prefix.ts';
 import type { Service, ServicePort } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
-import type { Dispatch, Endpoint } from '../nftables/virtual-service.ts';
-import type { Target } from './address-claims.ts';
-import { chooseEndpoints } from './choose-endpoints.ts';
-import { endpointsOfPort, type ServiceEndpoint } from './service-endpoints.ts';
+import { keyOf } from '../kube/object.ts';
+import { checkService } from '../nftables/check-service.ts';
+import type { Affinity, Dispatch, Endpoint, VirtualService } from '../nftables/virtual-service.ts';
+import type { AddressOrigin, Target } from './address-claims.ts';
+import { chooseEndpoints, type ChosenEndpoints } from './choose-endpoints.ts';
+import { endpointsOfPort } from './service-endpoints.ts';
 import { portId, type Diversion } from './service-proxy.ts';
 
-/** What a translation depends on beside the Service itself. */
+/** What the rules depend on beside Services and endpoints. */
 export interface NodeContext {
   readonly name: string;
   readonly zone: string | undefined;
+  /** The node's own addresses, as its Node object has them. */
+  readonly addresses: readonly Address[];
+  /** Where node ports are served. */
+  readonly nodePortAddresses: readonly Address[];
+  /** Rewrite the source of every connection to a cluster address. */
+  readonly masqueradeAll: boolean;
+  /** Whether it is known who is inside; if so, outsiders' connections to cluster addresses are rewritten. */
+  readonly knowsInsiders: boolean;
 }
 
 export interface TranslationInput {
   readonly service: Service;
-  readonly slices: Iterable<EndpointSlice>;
+  readonly slices: readonly EndpointSlice[];
   readonly diversion: Diversion | undefined;
   readonly node: NodeContext;
 }
 
-/** What this node is to do for a Service: a pure function. */
-export function translateService(input: TranslationInput): Target[] {
-  const { service } = input;
-  const addresses = clusterAddresses(service);
-  return (service.spec?.ports ?? []).flatMap((port) =>
-    addresses.map((address) => clusterTarget(input, port, address)),
-  );
+export interface Translation {
+  readonly targets: readonly Target[];
+  /** What could not be read and was left out, in words. */
+  readonly problems: readonly string[];
 }
 
-function clusterTarget(input: TranslationInput, port: ServicePort, address: Address): Target {
-  const { slices, node, diversion } = input;
-  const protocol = port.protocol ?? 'TCP';
-  const wanted = { name: port.name ?? '', protocol };
-  const endpoints = endpointsOfPort(slices, wanted, familyOf(address), node.name);
-  const placement = { nodeName: node.name, zone: node.zone, usesCluster: true, usesLocal: false };
-  const { cluster } = chooseEndpoints(endpoints, placement);
-  const dispatch: Dispatch =
-    diversion?.kind === 'park'
-      ? { kind: 'hold', logGroup: diversion.logGroup }
-      : { kind: 'slots', endpoints: cluster.map(asEndpoint) };
-  return {
-    port: portId(protocol, port.port),
-    origin: 'cluster',
-    virtual: { address, protocol, port: parsePort(port.port), dispatch },
-  };
+/** What this node is to do for a Service: a pure function of what it is given. */
+export function translateService(input: TranslationInput): Translation {
+  const translator = new Translator(input);
+  const targets = translator.targets().filter(({ virtual }) => translator.canBeServed(virtual));
+  return { targets, problems: [...translator.problems] };
 }
 
-function asEndpoint({ address, port }: ServiceEndpoint): Endpoint {
+const defaultAffinitySeconds = 10_800;
+
+/** One port of the Service in one address family. */
+interface FamilyPort {
+  readonly family: Family;
+  readonly protocol: Protocol;
+  readonly port: Port;
+  readonly nodePort: Port | undefined;
+  readonly endpoints: ChosenEndpoints;
+}
+
+class Translator {
+  readonly #input: TranslationInput;
+  readonly #spec: NonNullable<Service['spec']>;
+  readonly #isInternalLocal: boolean;
+  readonly #isExternalLocal: boolean;
+  readonly problems = new Set<string>();
+
+  constructor(input: TranslationInput) {
+    this.#input = input;
+    this.#spec = input.service.spec ?? {};
+    this.#isInternalLocal = this.#spec.internalTrafficPolicy === 'Local';
+    this.#isExternalLocal = this.#spec.externalTrafficPolicy === 'Local';
+  }
+
+  targets(): Target[] {
+    const targets: Target[] = [];
+    for (const address of clusterAddresses(this.#input.service)) {
+      const external = this.#externalAddresses(familyOf(address));
+      for (const port of this.#spec.ports ?? []) {
+        const familyPort = this.#familyPort(port, familyOf(address), external.length > 0);
+        if (familyPort === undefined) continue;
+        targets.push(this.#clusterTarget(familyPort, address));
+        for (const { origin, address: own } of external) {
+          targets.push(this.#externalTarget(familyPort, origin, own, familyPort.port));
+        }
+        if (familyPort.nodePort === undefined) continue;
+        for (const own of this.#nodePortAddresses(familyPort.family)) {
+          targets.push(this.#externalTarget(familyPort, 'node-port', own, familyPort.nodePort));
+        }
+      }
+    }
+    return targets;
+  }
+
+  /** One Service that the kernel cannot do must not keep the others from being written. */
+  canBeServed(virtual: VirtualService): boolean {
+    try {
+      checkService(virtual);
+      return true;
+    } catch (error) {
+      this.problems.add(CausewayError.from(error).message);
+      return false;
+    }
+  }
+
+  #nodePortAddresses(family: Family): Address[] {
+    return this.#input.node.nodePortAddresses.filter((own) => familyOf(own) === family);
+  }
+
+  #familyPort(port: ServicePort, family: Family, hasAddress: boolean): FamilyPort | undefined {
+    const { slices, node } = this.#input;
+    const protocol = port.protocol ?? 'TCP';
+    const number = readPort(port.port);
+    if (number === undefined) return undefined;
+    const nodePort = readPort(port.nodePort ?? 0);
+    const isExternal = hasAddress || nodePort !== undefined;
+    const wanted = { name: port.name ?? '', protocol };
+    const endpoints = chooseEndpoints(endpointsOfPort(slices, wanted, family, node.name), {
+      nodeName: node.name,
+      zone: node.zone,
+      // Also under Local: those inside are sent to any node.
+      usesCluster: !this.#isInternalLocal || isExternal,
+      usesLocal: this.#isInternalLocal || (this.#isExternalLocal && isExternal),
+    });
+    return { family, protocol, port: number, nodePort, endpoints };
+  }
+
+  #clusterTarget(port: FamilyPort, address: Address): Target {
+    const { node } = this.#input;
+    const chosen = this.#isInternalLocal ? port.endpoints.local : port.endpoints.cluster;
+    const masquerade = node.masqueradeAll ? 'always' : node.knowsInsiders ? 'outsiders' : 'needed';
+    return this.#target(port, 'cluster', {
+      ...{ address, port: port.port, masquerade },
+      ...this.#towards(port, chosen.map(asEndpoint)),
+    });
+  }
+
+  #externalTarget(port: FamilyPort, origin: AddressOrigin, address: Address, at: Port): Target {
+    const { cluster, local } = port.endpoints;
+    const chosen = (this.#isExternalLocal ? local : cluster).map(asEndpoint);
+    const isDiverted = this.#input.diversion !== undefined;
+    return this.#target(port, origin, {
+      ...{ address, port: at, exclusiveAddress: false },
+      masquerade: this.#isExternalLocal ? 'machine' : 'always',
+      ...this.#towards(port, chosen),
+      ...(this.#isExternalLocal && !isDiverted ? insideEndpoints(cluster.map(asEndpoint)) : {}),
+      ...(origin === 'load-balancer' ? this.#sourceRanges(port.family, address) : {}),
+    });
+  }
+
+  #target(
+    port: FamilyPort,
+    origin: AddressOrigin,
+    virtual: Omit<VirtualService, 'protocol' | 'affinity'>,
+  ): Target {
+    const id = portId(port.protocol, port.port);
+    const { protocol } = port;
+    return { port: id, origin, virtual: { ...virtual, protocol, ...this.#affinity(id) } };
+  }
+
+  #towards(
+    port: FamilyPort,
+    endpoints: readonly Endpoint[],
+  ): Pick<VirtualService, 'dispatch' | 'withoutEndpoints'> {
+    const { diversion } = this.#input;
+    const dispatch: Dispatch =
+      diversion === undefined
+        ? { kind: 'slots', endpoints }
+        : diverted(diversion, portId(port.protocol, port.port));
+    // Somebody serves, but not here: silence, so that the client tries again and reaches another node.
+    return { dispatch, withoutEndpoints: port.endpoints.hasAny ? 'drop' : 'reject' };
+  }
+
+  #affinity(id: string): { readonly affinity?: Affinity } {
+    const { service } = this.#input;
+    if (this.#spec.sessionAffinity !== 'ClientIP') return {};
+    const seconds =
+      this.#spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? defaultAffinitySeconds;
+    return { affinity: { kind: 'client-timeout', seconds, group: `${keyOf(service)} ${id}` } };
+  }
+
+  /** External and load balancer addresses of the family. */
+  #externalAddresses(family: Family): { origin: AddressOrigin; address: Address }[] {
+    const ingress = this.#input.service.status?.loadBalancer?.ingress ?? [];
+    const balanced = ingress
+      // What a load balancer proxies reaches the node at its node port; the address itself stays with it.
+      .filter(({ ip, ipMode }) => ip !== undefined && ip !== '' && ipMode !== 'Proxy')
+      .map(({ ip = '' }) => ({ origin: 'load-balancer' as const, text: ip }));
+    const external = (this.#spec.externalIPs ?? []).map((text) => ({
+      origin: 'external' as const,
+      text,
+    }));
+    const found = new Map<Address, AddressOrigin>();
+    for (const { origin, text } of [...balanced, ...external]) {
+      const address = tryParseAddress(text);
+      if (address === undefined) this.problems.add(`${JSON.stringify(text)} is not an address`);
+      else if (familyOf(address) === family && !found.has(address)) found.set(address, origin);
+    }
+    return [...found].map(([address, origin]) => ({ address, origin }));
+  }
+
+  /**
+   * Ranges that name the other family only let nobody of this one in. Where the node itself is let in,
+   * so is the address as a source: a node on whose interface it lies uses it towards itself.
+   */
+  #sourceRanges(family: Family, address: Address): { readonly sourceRanges?: readonly Prefix[] } {
+    const texts = this.#spec.loadBalancerSourceRanges ?? [];
+    if (texts.length === 0) return {};
+    const ranges = texts
+      .map((text) => this.#readRange(text))
+      .filter((range) => range !== undefined)
+      .filter((range) => prefixFamily(range) === family);
+    const { addresses } = this.#input.node;
+    const letsNodeIn = ranges.some((range) => addresses.some((own) => prefixContains(range, own)));
+    const own = letsNodeIn ? [prefixOf(address, family === 4 ? 32 : 128)] : [];
+    return { sourceRanges: [...ranges, ...own] };
+  }
+
+  #readRange(text: string): Prefix | undefined {
+    try {
+      const { address, length } = parseInterface(text.trim());
+      return prefixOf(address, length);
+    } catch (error) {
+      this.problems.add(CausewayError.from(error).message);
+      return undefined;
+    }
+  }
+}
+
+function diverted(diversion: Diversion, port: string): Dispatch {
+  if (diversion.kind === 'park') return { kind: 'hold', logGroup: diversion.logGroup };
+  const listener = diversion.listeners.get(port);
+  return listener === undefined
+    ? { kind: 'slots', endpoints: [] }
+    : { kind: 'here', port: listener };
+}
+
+function insideEndpoints(endpoints: readonly Endpoint[]): Pick<VirtualService, 'insideEndpoints'> {
+  return endpoints.length === 0 ? {} : { insideEndpoints: endpoints };
+}
+
+function asEndpoint({ address, port }: Endpoint): Endpoint {
   return { address, port };
 }
 
-/** None for headless Services and those that are only a name. */
+function readPort(number: number): Port | undefined {
+  return number < 1 || number > 65_535 ? undefined : parsePort(number);
+}
+
+/** At most one of each family; none for headless Services and those that are only a name. */
 function clusterAddresses({ spec }: Service): Address[] {
   if (spec === undefined || spec.type === 'ExternalName') return [];
   const texts = spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP]);
-  return texts.map(tryParseAddress).filter((address) => address !== undefined);
+  const byFamily = new Map<Family, Address>();
+  for (const text of texts) {
+    const address = tryParseAddress(text);
+    if (address === undefined || byFamily.has(familyOf(address))) continue;
+    byFamily.set(familyOf(address), address);
+  }
+  return [...byFamily.values()];
 }

@@ -36,7 +36,10 @@ interface Load {
   write(register: number): void;
 }
 
-const metaKeys = { family: 15, protocol: 16 } as const;
+const metaKeys = { inputInterface: 6, family: 15, protocol: 16 } as const;
+/** An interface's name, in the kernel's form. */
+const interfaceNameSize = 16;
+const fib = { addressType: 3, ofSource: 1 } as const;
 const connectionKeys = {
   state: 0,
   direction: 1,
@@ -64,6 +67,9 @@ class RuleEncoder {
         this.#loadKey(statement.key, 0);
         this.#lookup(statement.set, 0, undefined, !statement.present);
         return;
+      case 'input-interface':
+        this.#inputInterface(statement.name, statement.isPrefix);
+        return;
       case 'dispatch':
         this.#loadKey(statement.key, 0);
         this.#lookup(statement.map, 0, verdictRegister, false);
@@ -74,6 +80,14 @@ class RuleEncoder {
         return;
       case 'masquerade':
         this.#expression('masq', (w) => w.u32(1, 0x10));
+        return;
+      case 'redirect':
+        this.#immediate(firstRegister, Uint8Array.of(statement.port >> 8, statement.port & 0xff));
+        this.#expression('redir', (w) => {
+          w.u32(1, firstRegister);
+          w.u32(2, firstRegister);
+          w.u32(3, 2);
+        });
         return;
       case 'reject':
         this.#expression('reject', (w) => {
@@ -129,6 +143,18 @@ class RuleEncoder {
       w.u32(1, firstRegister);
       w.u32(2, equal ? 0 : 1);
       const bytes = numberBytes(operand, value, load.size);
+      w.nest(3, () => w.bytesAttribute(dataAttribute.value, bytes));
+    });
+  }
+
+  /** The beginning of a name is compared over just its bytes, a whole name with the zeros behind it. */
+  #inputInterface(name: string, isPrefix: boolean): void {
+    this.#meta(metaKeys.inputInterface, interfaceNameSize).write(firstRegister);
+    const bytes = Buffer.alloc(isPrefix ? name.length : interfaceNameSize);
+    bytes.write(name, 'latin1');
+    this.#expression('cmp', (w) => {
+      w.u32(1, firstRegister);
+      w.u32(2, 0);
       w.nest(3, () => w.bytesAttribute(dataAttribute.value, bytes));
     });
   }
@@ -229,7 +255,9 @@ class RuleEncoder {
       case 'hash':
         return this.#hash(operand, spare);
       case 'random':
-        return this.#random(operand.modulus);
+        return this.#random(operand.modulus, operand.offset ?? 0);
+      case 'source-type':
+        return this.#sourceType();
       default:
         return operand satisfies never;
     }
@@ -275,19 +303,30 @@ class RuleEncoder {
         w.u32(3, registers * 4);
         w.u32(4, operand.modulus);
         w.u32(5, operand.seed);
+        if (operand.offset !== undefined && operand.offset > 0) w.u32(6, operand.offset);
         w.u32(7, 0);
       });
     };
     return { size: 4, write };
   }
 
-  #random(modulus: number): Load {
+  #sourceType(): Load {
+    const write = (register: number) =>
+      this.#expression('fib', (w) => {
+        w.u32(1, register);
+        w.u32(2, fib.addressType);
+        w.u32(3, fib.ofSource);
+      });
+    return { size: 4, write };
+  }
+
+  #random(modulus: number, offset: number): Load {
     const write = (register: number) =>
       this.#expression('numgen', (w) => {
         w.u32(1, register);
         w.u32(2, modulus);
         w.u32(3, 1);
-        w.u32(4, 0);
+        w.u32(4, offset);
       });
     return { size: 4, write };
   }
@@ -301,10 +340,11 @@ function registersOf(operand: Operand): number {
   return isAddress && operand.family === 6 ? 4 : 1;
 }
 
-/** Conntrack's flags are numbers in the machine's byte order, everything else as on the wire. */
+/** Conntrack's flags and types of addresses are numbers in the machine's byte order, everything else as on the wire. */
 function numberBytes(operand: Operand, value: number, size: number): Uint8Array {
   const bytes = Buffer.alloc(size);
-  if (operand.kind === 'connection-state' || operand.kind === 'connection-status') {
+  const inMachineOrder = ['connection-state', 'connection-status', 'source-type'];
+  if (inMachineOrder.includes(operand.kind)) {
     bytes.writeUInt32LE(value);
   } else {
     bytes.writeUIntBE(value, 0, size);

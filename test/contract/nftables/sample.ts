@@ -19,6 +19,10 @@ export function everything(table: string): LayoutInput {
       localSources: [prefix('10.0.0.0/8'), prefix('10.0.0.0/9'), prefix('fd00::/8')],
       hairpin: true,
       resumeConnections: true,
+      insiders: {
+        networks: [prefix('10.1.0.0/16'), prefix('fd01::/64')],
+        interfaces: ['cni0', 'veth*'],
+      },
       vrrpPeers: [address('10.1.1.1'), address('fd00::1')],
     },
     services: [
@@ -83,6 +87,36 @@ export function everything(table: string): LayoutInput {
         port: port(80),
         dispatch: slots(),
         withoutEndpoints: 'drop',
+      },
+      {
+        address: address('192.0.2.7'),
+        protocol: 'TCP',
+        port: port(80),
+        dispatch: slots('10.0.0.1'),
+        insideEndpoints: ['10.0.0.1', '10.0.0.2'].map((text) => ({
+          address: address(text),
+          port: port(8080),
+        })),
+        masquerade: 'machine',
+      },
+      {
+        address: address('2001:db8::7'),
+        protocol: 'TCP',
+        port: port(80),
+        dispatch: slots(),
+        insideEndpoints: ['fd00::11', 'fd00::12'].map((text) => ({
+          address: address(text),
+          port: port(8080),
+        })),
+        affinity: { kind: 'client-timeout', seconds: 60, group: 'shop/web TCP/80' },
+        masquerade: 'outsiders',
+        withoutEndpoints: 'drop',
+      },
+      {
+        address: address('192.0.2.8'),
+        protocol: 'TCP',
+        port: port(80),
+        dispatch: { kind: 'here', port: port(15_080) },
       },
     ],
     nodes: ['10.7.0.1', '10.7.0.2', '10.7.0.3', 'fd07::1'].map(address),

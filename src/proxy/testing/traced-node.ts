@@ -1,0 +1,128 @@
+import { parseAddress, type Address } from '../../domain/address.ts';
+import { parsePrefix } from '../../domain/prefix.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import type { EndpointSlice } from '../../kube/network-objects.ts';
+import { keyOf } from '../../kube/object.ts';
+import { buildRuleset } from '../../nftables/layout.ts';
+import { tracePacket, type Probe, type Trace } from '../../nftables/packet-tracer.ts';
+import type { Ruleset } from '../../nftables/ruleset.ts';
+import type { LayoutSettings } from '../../nftables/virtual-service.ts';
+import { AddressClaims } from '../address-claims.ts';
+import type { Diversion } from '../service-proxy.ts';
+import { translateService, type NodeContext } from '../translate-service.ts';
+
+export const nodeAddress = '192.168.1.10';
+export const nodeAddress6 = 'fd99::10';
+
+export const tracedLayout: LayoutSettings = {
+  table: 'causeway-proxy',
+  hashSeed: 7,
+  localSources: [],
+  hairpin: true,
+  resumeConnections: false,
+  insiders: { networks: ['10.1.0.0/16', 'fd01::/48'].map(parsePrefix), interfaces: [] },
+  dropsUnplaced: true,
+};
+
+export const tracedNode: NodeContext = {
+  name: 'node1',
+  zone: 'a',
+  addresses: [nodeAddress, nodeAddress6].map(parseAddress),
+  nodePortAddresses: [nodeAddress, nodeAddress6].map(parseAddress),
+  masqueradeAll: false,
+  knowsInsiders: true,
+};
+
+export interface TracedOptions {
+  readonly services: readonly Service[];
+  readonly slices: readonly EndpointSlice[];
+  readonly node?: Partial<NodeContext>;
+  readonly layout?: Partial<LayoutSettings>;
+  readonly diversion?: Diversion;
+}
+
+/** The rules of a node for some Services. */
+export function rulesOf(options: TracedOptions): Ruleset {
+  const claims = new AddressClaims();
+  for (const service of options.services) {
+    const name = service.metadata?.name;
+    const { targets } = translateService({
+      service,
+      slices: options.slices.filter(
+        ({ metadata }) => metadata?.labels?.['kubernetes.io/service-name'] === name,
+      ),
+      diversion: options.diversion,
+      node: { ...tracedNode, ...options.node },
+    });
+    const created = service.metadata?.creationTimestamp ?? '';
+    claims.replace({ service: keyOf(service), created, targets });
+  }
+  return buildRuleset({
+    settings: { ...tracedLayout, ...options.layout },
+    services: [...claims.all()],
+  });
+}
+
+/** Where connections come from. */
+export const clients = {
+  pod: '10.1.0.9',
+  pod6: 'fd01::9',
+  outside: '203.0.113.5',
+  outside6: '2001:db8::5',
+  node: nodeAddress,
+  node6: nodeAddress6,
+} as const;
+
+const numbers = { TCP: 6, UDP: 17, SCTP: 132 } as const;
+
+export interface Attempt {
+  readonly from: keyof typeof clients | { readonly address: string; readonly through?: string };
+  readonly to: string;
+  readonly port: number;
+  readonly protocol?: keyof typeof numbers;
+  readonly sourcePort?: number;
+  readonly random?: number;
+  readonly connection?: Probe['connection'];
+}
+
+export function traceAttempt(rules: Ruleset, attempt: Attempt): Trace {
+  const { from, to, port, protocol = 'TCP', sourcePort = 40_000, random = 0 } = attempt;
+  const source = typeof from === 'string' ? clients[from] : from.address;
+  const through = typeof from === 'string' ? undefined : from.through;
+  const localAddresses: Address[] = [...tracedNode.addresses];
+  return tracePacket(
+    rules,
+    {
+      source: parseAddress(source),
+      destination: parseAddress(to),
+      protocol: numbers[protocol],
+      sourcePort,
+      destinationPort: port,
+      ...(through === undefined ? {} : { inputInterface: through }),
+      ...(attempt.connection === undefined ? {} : { connection: attempt.connection }),
+    },
+    {
+      from: source === nodeAddress || source === nodeAddress6 ? 'local' : 'network',
+      localAddresses,
+      random: () => random,
+    },
+  );
+}
+
+/** In short: where it went, `masqueraded` behind it if so; or what became of it. */
+export function fate(rules: Ruleset, attempt: Attempt): string {
+  const trace = traceAttempt(rules, attempt);
+  if (trace.outcome === 'dropped' || trace.outcome === 'rejected') return trace.outcome;
+  const { destination, destinationPort } = trace.packet;
+  const to = `${destination} ${destinationPort}`;
+  return trace.masqueraded ? `${to} masqueraded` : to;
+}
+
+/** Every place that connections from one client with different ports go to. */
+export function fates(rules: Ruleset, attempt: Attempt): string[] {
+  const seen = new Set<string>();
+  for (let sourcePort = 30_000; sourcePort < 30_200; sourcePort += 1) {
+    seen.add(fate(rules, { ...attempt, sourcePort, random: (sourcePort - 30_000) / 200 }));
+  }
+  return [...seen].sort();
+}
