@@ -38,6 +38,8 @@ export const poolSpecSchema = z.looseObject({
     .min(1)
     .max(2)
     .default([...purposes]),
+  /** Who announces its addresses: `metallb`, `kube-vip` and so on; clusters find out if it isn't said. */
+  announcer: z.string().max(63).optional(),
   /** A drained pool hands out nothing; who holds an address of it keeps it. */
   drained: z.boolean().default(false),
 });

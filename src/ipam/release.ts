@@ -13,8 +13,7 @@ import {
 import { keys } from './keys.ts';
 import type { Write } from './ledger.ts';
 import type { ClusterRecord, HeldAddress, RestingAddress } from './records.ts';
-import { Refusal } from './refusal.ts';
-import { describeOwner, refuseIfMoved } from './reserve.ts';
+import { describeOwner, refuseIfMoved, refuseStaleFence } from './reserve.ts';
 
 export interface FreeRequest {
   readonly site: string;
@@ -71,20 +70,6 @@ export function free(request: FreeRequest): Decide<FreeAnswer> {
         answer: { freed: owned.map(({ address }) => address) },
       };
     });
-}
-
-function refuseStaleFence(request: FreeRequest, owned: readonly HeldAddress[]): void {
-  if (request.fence === undefined) return;
-  for (const { owners } of owned) {
-    const owner = owners.find(({ uid }) => uid === request.uid);
-    if (owner === undefined || owner.fence === request.fence) continue;
-    throw new Refusal(
-      'conflict',
-      'stale-fence',
-      `the reservation has fence ${owner.fence}, not ${request.fence}`,
-      { hint: 'It was made after the one that this free is meant for. Look at it again.' },
-    );
-  }
 }
 
 function release(

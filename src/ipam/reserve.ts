@@ -211,6 +211,24 @@ export function refuseIfMoved(site: KnownSite): void {
   });
 }
 
+/** What is meant for an earlier reservation of the owner is not done to a later one. */
+export function refuseStaleFence(
+  request: { readonly uid: string; readonly fence: number | undefined },
+  owned: readonly HeldAddress[],
+): void {
+  if (request.fence === undefined) return;
+  for (const { owners } of owned) {
+    const owner = owners.find(({ uid }) => uid === request.uid);
+    if (owner === undefined || owner.fence === request.fence) continue;
+    throw new Refusal(
+      'conflict',
+      'stale-fence',
+      `the reservation has fence ${owner.fence}, not ${request.fence}`,
+      { hint: 'It was made after the one that this call is meant for. Look at it again.' },
+    );
+  }
+}
+
 function refuseOtherAddress(demand: Demand, owned: readonly HeldAddress[]): void {
   for (const { address } of owned) {
     const named = demand.addresses.find((name) => familyOf(name) === familyOf(address));

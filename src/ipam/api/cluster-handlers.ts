@@ -10,7 +10,7 @@ import { addressAnswer, clusterAnswer, reservationsOf } from './answers.ts';
 import { change, type Handlers } from './context.ts';
 import type { AnswerOf } from './operations.ts';
 
-type ClusterOperation =
+export type ClusterOperation =
   | 'free'
   | 'getCluster'
   | 'heartbeat'

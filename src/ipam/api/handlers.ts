@@ -1,6 +1,11 @@
 import { clusterHandlers } from './cluster-handlers.ts';
 import type { Handlers } from './context.ts';
+import { loadBalancerHandlers } from './load-balancer-handlers.ts';
 import { operatorHandlers } from './operator-handlers.ts';
 
 /** A handler for every operation: one that lacks its handler doesn't compile. */
-export const handlers: Handlers = { ...operatorHandlers, ...clusterHandlers };
+export const handlers: Handlers = {
+  ...operatorHandlers,
+  ...clusterHandlers,
+  ...loadBalancerHandlers,
+};

@@ -58,7 +58,7 @@ function describeOperation(name: string, operation: Operation): Json {
         description: 'Done.',
         content: { 'application/json': { schema: schemaOf(operation.answer, 'output') } },
       },
-      ...(name === 'reserve'
+      ...(name === 'reserve' || name === 'ensureLoadBalancer'
         ? { 202: { description: 'Waiting; ask again to keep the place.' } }
         : {}),
       default: {

@@ -14,22 +14,15 @@ import { keys } from '../keys.ts';
 import { drainPool, removePool, setPool, setSite, suspendSite } from '../site-decisions.ts';
 import type { SiteView } from '../site-view.ts';
 import { clusterAnswer, poolAnswer, siteAnswer } from './answers.ts';
+import type { ClusterOperation } from './cluster-handlers.ts';
+import type { LoadBalancerOperation } from './load-balancer-handlers.ts';
 import { change, type Context, type Handlers } from './context.ts';
 import type { AnswerOf, InputOf, OperationName } from './operations.ts';
 
 const siteOf = ({ allocator }: Context, name: string): SiteView =>
   findSite(allocator.view, name).view;
 
-type OperatorOperation = Exclude<
-  OperationName,
-  | 'free'
-  | 'getCluster'
-  | 'heartbeat'
-  | 'listReservations'
-  | 'reserve'
-  | 'rotateCredential'
-  | 'whoHas'
->;
+type OperatorOperation = Exclude<OperationName, ClusterOperation | LoadBalancerOperation>;
 
 /** What operators do: sites, pools, clusters, credentials, audit, backup. */
 export const operatorHandlers: Handlers<OperatorOperation> = {

@@ -149,6 +149,35 @@ export const freeQuerySchema = z.object({
   reason,
 });
 export const freeAnswerSchema = z.looseObject({ freed: z.array(z.string()) });
+const { purpose: _always, uid: _inPath, ...wanted } = reserveBodySchema.shape;
+/** What a Service wants; a reservation for a load balancer, whose UID is in the path. */
+export const ensureLoadBalancerBodySchema = z.object(wanted);
+export const updateLoadBalancerBodySchema = z.object({
+  fence: z.int(),
+  ports: wanted.ports,
+  reason,
+});
+export const heldLoadBalancerSchema = z.looseObject({
+  state: z.literal('held'),
+  fence: z.number(),
+  addresses: z.array(
+    z.looseObject({
+      /** What the announcer announces. */
+      address: z.string(),
+      family: z.number(),
+      pool: z.string(),
+      /** What clients reach, where something in between translates it. */
+      publicAddress: z.string().optional(),
+    }),
+  ),
+  /** Who is to announce it, where the pool says so. */
+  announcer: z.string().optional(),
+});
+export const loadBalancerAnswerSchema = z.discriminatedUnion('state', [
+  heldLoadBalancerSchema,
+  z.looseObject({ state: z.literal('waiting'), position: z.number() }),
+]);
+export const deleteLoadBalancerQuerySchema = freeQuerySchema;
 export const heartbeatAnswerSchema = z.looseObject({
   epoch: z.string(),
   addresses: z.number(),

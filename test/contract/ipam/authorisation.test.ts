@@ -19,6 +19,8 @@ const bodies: Partial<Record<OperationName, object>> = {
   configureCluster: { quota: 50 },
   reclaimCluster: {},
   reserve: { uid: 'u' },
+  ensureLoadBalancer: {},
+  updateLoadBalancer: { fence: 1 },
   issueClusterCredential: {},
   issueOperatorCredential: {},
   rotateCredential: {},

@@ -1,0 +1,77 @@
+import { CausewayError } from '../../domain/error.ts';
+import { findSite } from '../decision.ts';
+import { keys } from '../keys.ts';
+import { free } from '../release.ts';
+import { reservationOf, type Reservation, type ReserveRequest } from '../reserve.ts';
+import { updateOwner } from '../update-owner.ts';
+import { reserveOrWait } from '../waiting.ts';
+import { change, type Context, type Handlers } from './context.ts';
+import type { AnswerOf } from './operations.ts';
+
+export type LoadBalancerOperation =
+  | 'deleteLoadBalancer'
+  | 'ensureLoadBalancer'
+  | 'updateLoadBalancer';
+
+/** What a cluster's controller asks for its Services: an address, and what to tell the announcer. */
+export const loadBalancerHandlers: Handlers<LoadBalancerOperation> = {
+  async ensureLoadBalancer(context, { params: { site, cluster, uid }, body }) {
+    const { waitMs, reason, ...wish } = body;
+    const request: ReserveRequest = {
+      site,
+      cluster,
+      demand: { ...wish, uid, purpose: 'load-balancer' },
+      reason,
+    };
+    const { allocator, caller, needs, signal } = context;
+    const answer = await reserveOrWait(allocator, { caller, needs }, request, waitMs, signal);
+    return answer.state === 'waiting' ? answer : held(context, answer.reservation);
+  },
+
+  async updateLoadBalancer(context, { params, body }) {
+    const lane = keys.cluster(params.site, params.cluster);
+    return held(context, await change(context, lane, updateOwner({ ...params, ...body })));
+  },
+
+  async deleteLoadBalancer(context, { params, query: { fence, withdrawn, reason } }) {
+    refuseControlPlane(await owned(context, params));
+    const decide = free({ ...params, fence, withdrawn, reason });
+    const { freed } = await change(context, keys.cluster(params.site, params.cluster), decide);
+    return { freed: [...freed] };
+  },
+};
+
+function held(context: Context, reservation: Reservation): AnswerOf<'updateLoadBalancer'> {
+  refuseControlPlane(reservation);
+  const { fence, addresses } = reservation;
+  const pools = findSite(context.allocator.view, reservation.site).record.pools;
+  const announcer = pools.find(({ name }) => name === addresses[0]?.pool)?.announcer;
+  return {
+    state: 'held',
+    fence,
+    addresses: [...addresses],
+    ...(announcer === undefined ? {} : { announcer }),
+  };
+}
+
+/** What the owner holds at this moment; no addresses if nothing. */
+function owned(
+  context: Context,
+  { site, cluster, uid }: { readonly site: string; readonly cluster: string; readonly uid: string },
+): Promise<Reservation> {
+  return context.allocator.read(
+    context,
+    (view) => {
+      const { view: siteView } = findSite(view, site);
+      const epoch = siteView.clusters.get(cluster)?.record.epoch ?? '';
+      const records = siteView.ownedBy(epoch, uid).map(({ record }) => record);
+      return reservationOf(site, cluster, uid, records);
+    },
+    context.signal,
+  );
+}
+
+function refuseControlPlane({ purpose }: Reservation): void {
+  if (purpose === 'load-balancer') return;
+  throw new CausewayError('invalid', 'this owner is the control plane, not a Service');
+}

@@ -1,0 +1,7 @@
+/** What users write beside `causeway.dev/address` and `causeway.dev/sharing-key`. */
+export const announcerAnnotation = 'causeway.dev/announcer';
+export const poolNameAnnotation = 'causeway.dev/address-pool';
+export const nodeAnnotation = 'causeway.dev/node';
+
+/** What we write: what the Service holds in the shared ledger, and who announces it. */
+export const holdingAnnotation = 'causeway.dev/pool-holding';

@@ -1,0 +1,90 @@
+import { isErrorCode } from '../../domain/error.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { defineResource, type Resource } from '../../kube/resource.ts';
+import { leases } from '../../kube/resources.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { AnnouncerName } from './announcer.ts';
+
+/**
+ * What shows that an announcer is not only installed but has addresses to announce: Cilium, say, is
+ * on many clusters where something else announces.
+ */
+const poolKinds: readonly { readonly announcer: AnnouncerName; readonly resource: Resource }[] = [
+  {
+    announcer: 'metallb',
+    resource: kind('metallb.io', 'v1beta1', 'ipaddresspools', 'IPAddressPool', true),
+  },
+  {
+    announcer: 'cilium',
+    resource: ciliumPool('v2'),
+  },
+  {
+    announcer: 'cilium',
+    resource: ciliumPool('v2alpha1'),
+  },
+  {
+    announcer: 'purelb',
+    resource: kind('purelb.io', 'v2', 'servicegroups', 'ServiceGroup', true),
+  },
+  {
+    announcer: 'purelb',
+    resource: kind('purelb.io', 'v1', 'servicegroups', 'ServiceGroup', true),
+  },
+];
+/** kube-vip has no resources of its own; while it serves Services it holds this lease. */
+const kubeVipLease = { namespace: 'kube-system', name: 'plndr-svcs-lock' };
+
+const freshMs = 60_000;
+
+/** Looks which announcers a cluster has, at most once a minute. */
+export class AnnouncerDetector {
+  readonly #client: KubeClient;
+  readonly #clock: Clock;
+  #found: { readonly names: readonly AnnouncerName[]; readonly at: number } | undefined;
+
+  constructor(client: KubeClient, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  async find(signal: AbortSignal): Promise<readonly AnnouncerName[]> {
+    const now = this.#clock.monotonic();
+    if (this.#found !== undefined && now - this.#found.at < freshMs) return this.#found.names;
+    const names = new Set<AnnouncerName>();
+    for (const { announcer, resource } of poolKinds) {
+      if (await this.#hasAny(resource, signal)) names.add(announcer);
+    }
+    if ((await this.#client.find(leases, kubeVipLease, { signal })) !== undefined) {
+      names.add('kube-vip');
+    }
+    // Nothing found is not kept: the announcer may be being installed right now.
+    if (names.size > 0) this.#found = { names: [...names], at: now };
+    return [...names];
+  }
+
+  async #hasAny(resource: Resource, signal: AbortSignal): Promise<boolean> {
+    try {
+      for await (const page of this.#client.pages(resource, { pageSize: 1, signal })) {
+        return page.items.length > 0;
+      }
+      return false;
+    } catch (error) {
+      if (isErrorCode(error, 'not-found') || isErrorCode(error, 'forbidden')) return false;
+      throw error;
+    }
+  }
+}
+
+function ciliumPool(version: string): Resource {
+  return kind('cilium.io', version, 'ciliumloadbalancerippools', 'CiliumLoadBalancerIPPool', false);
+}
+
+function kind(
+  group: string,
+  version: string,
+  plural: string,
+  name: string,
+  namespaced: boolean,
+): Resource {
+  return defineResource({ group, version, plural, kind: name, namespaced });
+}

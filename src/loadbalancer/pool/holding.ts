@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { tryParseAddress, type Address } from '../../domain/address.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { holdingAnnotation } from './annotations.ts';
+import { announcerNames, type AnnouncerName } from './announcer.ts';
+
+export interface HeldAddress {
+  /** What is announced. */
+  readonly address: Address;
+  /** What clients reach, where something in between translates it. */
+  readonly publicAddress?: Address | undefined;
+}
+
+/**
+ * What a Service holds in the shared ledger. It is written to the Service together with what the
+ * announcer is told, so that neither is there without the other, and it is all that is needed to go
+ * on while the ledger can't be reached.
+ */
+export interface Holding {
+  /** The Service it was written for: a copy of the annotation on another Service means nothing. */
+  readonly uid: string;
+  readonly addresses: readonly HeldAddress[];
+  readonly fence: number;
+  readonly announcer: AnnouncerName;
+  /** Since when it is no longer to be announced, in milliseconds; undefined while it is. */
+  readonly stoppedAt?: number | undefined;
+}
+
+const holdingVersion = 1;
+
+const address = z.custom<Address>(
+  (value) => typeof value === 'string' && tryParseAddress(value) === value,
+);
+
+const holdingSchema = z.object({
+  version: z.literal(holdingVersion),
+  uid: z.string(),
+  addresses: z.array(z.object({ address, publicAddress: address.optional() })).max(2),
+  fence: z.number(),
+  announcer: z.enum(announcerNames),
+  stoppedAt: z.number().optional(),
+});
+
+/** Undefined for a Service that holds nothing as far as can be read; the ledger then knows better. */
+export function readHolding(service: Service): Holding | undefined {
+  const text = service.metadata?.annotations?.[holdingAnnotation];
+  if (text === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const parsed = holdingSchema.safeParse(value);
+  if (!parsed.success || parsed.data.uid !== service.metadata?.uid) return undefined;
+  const { version: _, ...holding } = parsed.data;
+  return holding;
+}
+
+export function formatHolding(holding: Holding): string {
+  const { uid, addresses, fence, announcer, stoppedAt } = holding;
+  const version = holdingVersion;
+  return JSON.stringify({ version, uid, announcer, addresses, fence, stoppedAt });
+}

@@ -1,0 +1,101 @@
+import { parseAddress, type Address, type Family } from '../../domain/address.ts';
+import type { IpamClient } from '../../ipam/api/client.ts';
+import type { AnswerOf } from '../../ipam/api/operations.ts';
+import type { HeldAddress } from './holding.ts';
+
+/** What is asked for a Service. */
+export interface Demand {
+  readonly namespace: string;
+  readonly name: string;
+  readonly families: readonly Family[];
+  /** By name: what it has, or what its user asks for. */
+  readonly addresses: readonly Address[];
+  readonly pool?: string | undefined;
+  readonly sharingKey?: string | undefined;
+  /** `TCP/443` */
+  readonly ports: readonly string[];
+}
+
+export interface Grant {
+  readonly addresses: readonly HeldAddress[];
+  readonly fence: number;
+  /** Who is to announce it, where the pool says so. */
+  readonly announcer?: string | undefined;
+}
+
+export interface LedgerReservation {
+  readonly uid: string;
+  readonly purpose: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly addresses: readonly Address[];
+  readonly fence: number;
+}
+
+/** The shared ledger as one cluster sees it: only its own part, with its own credential. */
+export class PoolLedger {
+  readonly #client: Pick<IpamClient, 'call'>;
+  readonly #here: { readonly site: string; readonly cluster: string };
+
+  constructor(client: Pick<IpamClient, 'call'>, here: { site: string; cluster: string }) {
+    this.#client = client;
+    this.#here = here;
+  }
+
+  /** Undefined when it has to wait: it then has its place in the queue, kept by asking again. */
+  async ensure(uid: string, demand: Demand, signal: AbortSignal): Promise<Grant | undefined> {
+    const params = { ...this.#here, uid };
+    const { families, addresses, ports, ...rest } = demand;
+    const body = {
+      ...rest,
+      families: [...families],
+      addresses: [...addresses],
+      ports: [...ports],
+      waitMs: 0,
+    };
+    const answer = await this.#client.call('ensureLoadBalancer', { params, body }, signal);
+    return answer.state === 'waiting' ? undefined : grantOf(answer);
+  }
+
+  /** The ports of a Service that holds something have changed. */
+  async update(
+    uid: string,
+    fence: number,
+    ports: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Grant> {
+    const input = { params: { ...this.#here, uid }, body: { fence, ports: [...ports] } };
+    return grantOf(await this.#client.call('updateLoadBalancer', input, signal));
+  }
+
+  /** Frees what the owner holds. `withdrawn`: somebody saw that it is no longer announced. */
+  async delete(uid: string, fence: number, withdrawn: boolean, signal: AbortSignal): Promise<void> {
+    const query = { fence, withdrawn: withdrawn ? ('true' as const) : ('false' as const) };
+    const input = { params: { ...this.#here, uid }, query };
+    await this.#client.call('deleteLoadBalancer', input, signal);
+  }
+
+  async reservations(signal: AbortSignal): Promise<readonly LedgerReservation[]> {
+    const input = { params: this.#here };
+    const { items } = await this.#client.call('listReservations', input, signal);
+    return items.map(({ uid, purpose, namespace, name, addresses, fence }) => ({
+      uid,
+      purpose,
+      namespace,
+      name,
+      fence,
+      addresses: addresses.map(({ address }) => parseAddress(address)),
+    }));
+  }
+}
+
+function grantOf({ addresses, fence, announcer }: AnswerOf<'updateLoadBalancer'>): Grant {
+  return {
+    fence,
+    announcer,
+    addresses: addresses.map(({ address, publicAddress }) => ({
+      address: parseAddress(address),
+      publicAddress: publicAddress === undefined ? undefined : parseAddress(publicAddress),
+    })),
+  };
+}

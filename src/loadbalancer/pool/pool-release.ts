@@ -1,0 +1,137 @@
+import type { KubeClient } from '../../kube/client.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { services } from '../../kube/resources.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { DeleteOutcome, Owner, ProviderContext } from '../provider.ts';
+import { holdingAnnotation } from './annotations.ts';
+import { announcers } from './announcer.ts';
+import { formatHolding, readHolding, type Holding } from './holding.ts';
+import type { PoolLedger } from './pool-ledger.ts';
+import type { Sighting, WithdrawalWatch } from './withdrawal.ts';
+
+export interface PoolReleaseOptions {
+  readonly client: KubeClient;
+  readonly ledger: PoolLedger;
+  readonly watch: WithdrawalWatch;
+  readonly clock: Clock;
+  /** How long the end of an announcement is looked for. */
+  readonly withdrawalMs: number;
+}
+
+const fieldManager = 'causeway-controller';
+const lookAgainMs = 1_000;
+
+/** What is to be done next for a Service that gives its addresses up. */
+export type ReleaseStep =
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'look-again'; readonly message: string }
+  | { readonly kind: 'free'; readonly withdrawn: boolean };
+
+/**
+ * The order never turns round: the announcer is told to stop, somebody sees that it has, then the
+ * address is freed. Where it can't be seen, the address rests longer, and while the Service still
+ * shows it, nothing is freed at all.
+ */
+export function nextStep(
+  service: Service | undefined,
+  holding: Holding | undefined,
+  sighting: Sighting,
+  now: number,
+  withdrawalMs: number,
+): ReleaseStep {
+  if (holding === undefined) return { kind: 'free', withdrawn: false };
+  const { title, statusWriter } = announcers[holding.announcer];
+  if (service !== undefined && statusWriter === 'announcer') {
+    if (holding.stoppedAt === undefined) return { kind: 'stop' };
+    const shown = service.status?.loadBalancer?.ingress ?? [];
+    const still = holding.addresses.find(({ address }) => shown.some(({ ip }) => ip === address));
+    if (service.spec?.type === 'LoadBalancer' && still !== undefined) {
+      const message = `${title} still announces ${still.address}: delete the Service or change its type`;
+      return { kind: 'look-again', message };
+    }
+    if (sighting === 'announced' && now - holding.stoppedAt < withdrawalMs) {
+      return { kind: 'look-again', message: `waiting until ${title} no longer announces it` };
+    }
+  }
+  return { kind: 'free', withdrawn: sighting === 'withdrawn' };
+}
+
+/** Gives up what a Service holds. Every call finishes what an earlier one began. */
+export class PoolRelease {
+  readonly #options: PoolReleaseOptions;
+
+  constructor(options: PoolReleaseOptions) {
+    this.#options = options;
+  }
+
+  /** `service` is undefined when it is no more; `fence` is what is remembered of its reservation. */
+  async release(
+    owner: Owner,
+    service: Service | undefined,
+    fence: number | undefined,
+    context: ProviderContext,
+  ): Promise<DeleteOutcome> {
+    const { watch, clock, withdrawalMs } = this.#options;
+    const holding = service === undefined ? undefined : readHolding(service);
+    const sighting =
+      holding === undefined ? 'unknown' : await watch.look(holding.announcer, owner, context.signal);
+    const step = nextStep(service, holding, sighting, clock.wallTime(), withdrawalMs);
+    switch (step.kind) {
+      case 'stop':
+        if (service !== undefined && holding !== undefined) {
+          await this.#stop(service, holding, context.signal);
+        }
+        return { kind: 'pending', message: 'no longer to be announced', retryAfterMs: lookAgainMs };
+      case 'look-again':
+        return { kind: 'pending', message: step.message, retryAfterMs: lookAgainMs };
+      case 'free':
+        await this.#free(owner, holding?.fence ?? fence, step.withdrawn, context.signal);
+        return { kind: 'gone' };
+    }
+  }
+
+  /**
+   * Takes the announcer's instructions away. A Service that is being deleted also stops being of type
+   * LoadBalancer, which is what every announcer obeys: while our finalizer holds it, it is there to
+   * them.
+   */
+  async #stop(service: Service, holding: Holding, signal: AbortSignal): Promise<void> {
+    const { client, clock } = this.#options;
+    const { namespace = '', name = '', uid, resourceVersion } = service.metadata ?? {};
+    const stopped = { ...holding, stoppedAt: clock.wallTime() };
+    const told = announcers[holding.announcer].annotations.map((key) => [key, null]);
+    const annotations = { ...Object.fromEntries(told), [holdingAnnotation]: formatHolding(stopped) };
+    const isDeleted = service.metadata?.deletionTimestamp !== undefined;
+    const isBalanced = service.spec?.type === 'LoadBalancer';
+    const patch = {
+      metadata: { uid, resourceVersion, annotations },
+      ...(isDeleted && isBalanced ? { spec: notBalanced } : {}),
+    };
+    await client.patchMerge(services, { namespace, name }, patch, { signal, fieldManager });
+  }
+
+  async #free(
+    owner: Owner,
+    fence: number | undefined,
+    withdrawn: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { ledger } = this.#options;
+    const known = fence ?? (await this.#findFence(owner, signal));
+    if (known !== undefined) await ledger.delete(owner.uid, known, withdrawn, signal);
+  }
+
+  /** We may have died between the reservation and the note of it. */
+  async #findFence(owner: Owner, signal: AbortSignal): Promise<number | undefined> {
+    const held = await this.#options.ledger.reservations(signal);
+    return held.find(({ uid }) => uid === owner.uid)?.fence;
+  }
+}
+
+/** Of type NodePort, and without the fields that only a load balancer may have. */
+const notBalanced = {
+  type: 'NodePort',
+  loadBalancerClass: null,
+  loadBalancerSourceRanges: null,
+  allocateLoadBalancerNodePorts: null,
+};

@@ -1,0 +1,69 @@
+import { tryParseAddress, type Address } from '../../domain/address.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { sharingKeyAnnotation } from '../gateway/annotations.ts';
+import { readNeeds } from '../gateway/service-needs.ts';
+import { announcerAnnotation, poolNameAnnotation } from './annotations.ts';
+import {
+  announcerNames,
+  announcers,
+  isAnnouncerName,
+  type AnnouncerName,
+} from './announcer.ts';
+import type { Holding } from './holding.ts';
+import type { Demand } from './pool-ledger.ts';
+
+/** What a Service asks of the pool. */
+export interface Wish {
+  readonly demand: Demand;
+  /** The announcer that the Service names itself. */
+  readonly announcer: AnnouncerName | undefined;
+}
+
+export type WishReading =
+  | { readonly kind: 'wish'; readonly wish: Wish }
+  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+
+/**
+ * Reads what a Service wants. The address that it has is always asked for by name, so that it is
+ * claimed again after the ledger lost it; else what its user asks for, by our annotation or by the
+ * announcer's own.
+ */
+export function readWish(service: Service, holding: Holding | undefined): WishReading {
+  const reading = readNeeds(service, [4, 6]);
+  if (reading.kind === 'refused') return reading;
+  const { families, requested, ports } = reading.needs;
+  const annotations = service.metadata?.annotations ?? {};
+  const named = annotations[announcerAnnotation];
+  if (named !== undefined && !isAnnouncerName(named)) {
+    return {
+      kind: 'refused',
+      reason: 'UnknownAnnouncer',
+      message: `The annotation ${announcerAnnotation} says ${JSON.stringify(named)}; known are ${announcerNames.join(', ')}.`,
+    };
+  }
+  const { namespace = '', name = '' } = service.metadata ?? {};
+  const sharingKey = annotations[sharingKeyAnnotation];
+  const pool = annotations[poolNameAnnotation];
+  const had = holding?.addresses.map(({ address }) => address);
+  const asked = requested.size > 0 ? [...requested.values()] : askedOfAnnouncers(annotations);
+  const demand: Demand = {
+    namespace,
+    name,
+    families,
+    addresses: had ?? asked,
+    ports: ports.map(({ protocol, port }) => `${protocol}/${port}`).sort(),
+    ...(sharingKey === undefined || sharingKey === '' ? {} : { sharingKey }),
+    ...(pool === undefined || pool === '' ? {} : { pool }),
+  };
+  return { kind: 'wish', wish: { demand, announcer: named } };
+}
+
+/** A Service that was made for the announcer alone names its address in the announcer's annotation. */
+function askedOfAnnouncers(annotations: Readonly<Record<string, string>>): Address[] {
+  for (const { annotations: [key] } of Object.values(announcers)) {
+    const text = key === undefined ? undefined : annotations[key];
+    if (text === undefined) continue;
+    return text.split(',').flatMap((part) => tryParseAddress(part.trim()) ?? []);
+  }
+  return [];
+}
