@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { gatewayProvider } from './controller-gateway.ts';
+import { poolProvider } from './controller-pool.ts';
 
 /** What every provider is given. */
 export interface ProviderSurroundings {
@@ -24,5 +25,6 @@ export async function makeProviders(
   if (settings.gateway.enabled) {
     providers.push(await gatewayProvider(settings, surroundings, signal));
   }
+  if (settings.pool.enabled) providers.push(await poolProvider(settings, surroundings));
   return providers;
 }

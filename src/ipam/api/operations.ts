@@ -214,7 +214,7 @@ export const operations = {
     summary: 'The Service is no longer announced: takes away what was made for it, then frees.',
     access: 'cluster',
     params: onReservation,
-    query: schemas.deleteLoadBalancerQuerySchema,
+    query: schemas.freeQuerySchema,
     body: none,
     answer: schemas.freeAnswerSchema,
   }),

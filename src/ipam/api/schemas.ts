@@ -177,7 +177,6 @@ export const loadBalancerAnswerSchema = z.discriminatedUnion('state', [
   heldLoadBalancerSchema,
   z.looseObject({ state: z.literal('waiting'), position: z.number() }),
 ]);
-export const deleteLoadBalancerQuerySchema = freeQuerySchema;
 export const heartbeatAnswerSchema = z.looseObject({
   epoch: z.string(),
   addresses: z.number(),

@@ -2,7 +2,7 @@ import type { Address } from '../../domain/address.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Node, Service } from '../../kube/core-objects.ts';
 import type { EndpointSlice } from '../../kube/network-objects.ts';
-import { slimMetadata, withSlimMetadata } from '../../kube/projection.ts';
+import { withSlimMetadata } from '../../kube/projection.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { endpointSlices, nodes } from '../../kube/resources.ts';
 import { Store, whenSynced } from '../../kube/store.ts';
@@ -11,7 +11,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { supervise } from '../../runtime/supervisor.ts';
 import type { NodeLookup } from './backends.ts';
-import { eligibleAddresses } from './nodes.ts';
+import { eligibleAddresses, slimNode } from './nodes.ts';
 import type { PodPolicies } from './pod-policies.ts';
 
 export interface ClusterViewOptions {
@@ -118,18 +118,4 @@ export class ClusterView {
       'nodes reflector': (inner) => this.#nodeReflector.run(inner),
     });
   }
-}
-
-/** A kubelet writes its node's status every few seconds; what we use of it hardly ever changes. */
-function slimNode(node: Node): Node {
-  const { addresses, conditions } = node.status ?? {};
-  const { taints } = node.spec ?? {};
-  return {
-    metadata: slimMetadata(node.metadata),
-    spec: taints === undefined ? {} : { taints },
-    status: {
-      ...(addresses === undefined ? {} : { addresses }),
-      conditions: (conditions ?? []).filter(({ type }) => type === 'Ready'),
-    },
-  };
 }

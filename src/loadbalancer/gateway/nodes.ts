@@ -1,5 +1,6 @@
 import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
 import type { Node } from '../../kube/core-objects.ts';
+import { slimMetadata } from '../../kube/projection.ts';
 
 const exclusionLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const scaleDownTaint = 'ToBeDeletedByClusterAutoscaler';
@@ -35,4 +36,18 @@ export function eligibleAddresses(nodes: Iterable<Node>): Address[] {
     }
   }
   return addresses;
+}
+
+/** A kubelet writes its node's status every few seconds; what we use of it hardly ever changes. */
+export function slimNode(node: Node): Node {
+  const { addresses, conditions } = node.status ?? {};
+  const { taints } = node.spec ?? {};
+  return {
+    metadata: slimMetadata(node.metadata),
+    spec: taints === undefined ? {} : { taints },
+    status: {
+      ...(addresses === undefined ? {} : { addresses }),
+      conditions: (conditions ?? []).filter(({ type }) => type === 'Ready'),
+    },
+  };
 }

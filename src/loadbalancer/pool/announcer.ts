@@ -120,6 +120,13 @@ export function isAnnouncerName(text: string): text is AnnouncerName {
   return Object.hasOwn(announcers, text);
 }
 
+/** Takes back what an announcer was told. */
+export function toldNothing(name: AnnouncerName): Record<string, null> {
+  const nothing: Record<string, null> = {};
+  for (const annotation of announcers[name].annotations) nothing[annotation] = null;
+  return nothing;
+}
+
 /** The announcer whose own class this is. */
 export function announcerOfClass(className: string | undefined): AnnouncerName | undefined {
   if (className === undefined) return undefined;

@@ -1,9 +1,13 @@
 import type { IpamClient } from '../../ipam/api/client.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import type { LoadBalancerProvider } from '../provider.ts';
 import type { AnnouncerName } from './announcer.ts';
+import { Contact } from './contact.ts';
 import { AnnouncerDetector } from './detect-announcer.ts';
+import { NodeView } from './node-view.ts';
 import { PoolLedger } from './pool-ledger.ts';
 import { PoolProvider } from './pool-provider.ts';
 import { PoolRelease } from './pool-release.ts';
@@ -16,21 +20,29 @@ export interface PoolParts {
   readonly cluster: string;
   /** Undefined looks what is installed. */
   readonly announcer: AnnouncerName | undefined;
+  readonly node: string | undefined;
   readonly classes: readonly string[];
   readonly withdrawalMs: number;
+  readonly heartbeatMs: number;
   readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 /** Puts the pool provider together. */
 export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
-  const { client, clock, site, cluster, announcer, classes, withdrawalMs } = parts;
+  const { client, clock, log, metrics, site, cluster, withdrawalMs } = parts;
+  const { announcer, node, classes } = parts;
   const ledger = new PoolLedger(parts.ipam, { site, cluster });
   const watch = new WithdrawalWatch(client);
   return new PoolProvider({
     ledger,
     detector: new AnnouncerDetector(client, clock),
     release: new PoolRelease({ client, ledger, watch, clock, withdrawalMs }),
+    contact: new Contact({ ledger, clock, log, everyMs: parts.heartbeatMs }),
+    nodes: new NodeView({ client, clock, log, metrics }),
     announcer,
+    node,
     classes,
   });
 }

@@ -1,14 +1,13 @@
-import type { Family } from '../../domain/address.ts';
-import type { Address } from '../../domain/address.ts';
+import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
 import type { Node } from '../../kube/core-objects.ts';
-import { isEligibleNode, nodeAddress } from '../gateway/nodes.ts';
+import { isEligibleNode } from '../gateway/nodes.ts';
 
 const controlPlaneLabel = 'node-role.kubernetes.io/control-plane';
 
 /**
  * The address of the node that takes a Service's traffic: of the one that is named, else of the first
- * control plane node by name. A control plane node is taken even where others would leave it out,
- * because it was always that one.
+ * ready control plane node by name, whether or not it is left out of load balancers: it always was
+ * that one.
  */
 export function addressOfNode(
   nodes: Iterable<Node>,
@@ -24,8 +23,16 @@ export function addressOfNode(
     (left.metadata?.name ?? '') < (right.metadata?.name ?? '') ? -1 : 1,
   );
   for (const node of candidates) {
-    const address = nodeAddress(node, family);
+    const address = ofType(node, 'ExternalIP', family) ?? ofType(node, 'InternalIP', family);
     if (address !== undefined) return address;
+  }
+  return undefined;
+}
+
+function ofType(node: Node, wanted: 'ExternalIP' | 'InternalIP', family: Family) {
+  for (const { type, address: text } of node.status?.addresses ?? []) {
+    const address = type === wanted ? tryParseAddress(text) : undefined;
+    if (address !== undefined && familyOf(address) === family) return address;
   }
   return undefined;
 }

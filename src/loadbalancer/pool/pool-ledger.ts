@@ -75,6 +75,10 @@ export class PoolLedger {
     await this.#client.call('deleteLoadBalancer', input, signal);
   }
 
+  async heartbeat(signal: AbortSignal): Promise<AnswerOf<'heartbeat'>> {
+    return this.#client.call('heartbeat', { params: this.#here }, signal);
+  }
+
   async reservations(signal: AbortSignal): Promise<readonly LedgerReservation[]> {
     const input = { params: this.#here };
     const { items } = await this.#client.call('listReservations', input, signal);

@@ -2,7 +2,8 @@ import { CausewayError } from '../../domain/error.ts';
 import { Refusal } from '../../ipam/refusal.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
-import type { Store } from '../../kube/store.ts';
+import { whenSynced, type Store } from '../../kube/store.ts';
+import { supervise } from '../../runtime/supervisor.ts';
 import { OwnerIndex } from '../owner-index.ts';
 import type {
   Claim,
@@ -14,10 +15,13 @@ import type {
   ProviderContext,
   ProviderHost,
 } from '../provider.ts';
-import { announcerAnnotation, holdingAnnotation } from './annotations.ts';
-import { announcers, type Announcer, type AnnouncerName } from './announcer.ts';
+import { announcerAnnotation, holdingAnnotation, nodeAnnotation } from './annotations.ts';
+import { announcers, toldNothing, type Announcer, type AnnouncerName } from './announcer.ts';
 import { chooseAnnouncer, poolClass } from './choose-announcer.ts';
+import type { Contact } from './contact.ts';
 import type { AnnouncerDetector } from './detect-announcer.ts';
+import { addressOfNode } from './node-address.ts';
+import type { NodeView } from './node-view.ts';
 import { formatHolding, readHolding, type Holding } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
@@ -27,7 +31,11 @@ export interface PoolProviderOptions {
   readonly ledger: PoolLedger;
   readonly detector: AnnouncerDetector;
   readonly release: PoolRelease;
+  readonly nodes: NodeView;
+  readonly contact: Contact;
   readonly announcer: AnnouncerName | undefined;
+  /** The node that takes the traffic with the announcer `node`; else one of the control plane. */
+  readonly node: string | undefined;
   /** Load balancer classes to serve beside our own. */
   readonly classes: readonly string[];
 }
@@ -42,6 +50,8 @@ export class PoolProvider implements LoadBalancerProvider {
   /** What the ledger has granted for which demand, by UID: it isn't asked twice for the same. */
   readonly #granted = new Map<string, { readonly demand: string; readonly grant: Grant }>();
   readonly #synced = Promise.withResolvers<void>();
+  /** The Services that are on a node's own address, by UID. */
+  readonly #onNode = new Set<string>();
   #services: Store<Service> | undefined;
 
   constructor(options: PoolProviderOptions) {
@@ -52,8 +62,9 @@ export class PoolProvider implements LoadBalancerProvider {
     return this.#synced.promise;
   }
 
+  /** Without the ledger nothing new is served, but what is there is: that is no reason to be taken out. */
   readiness(): string | undefined {
-    return undefined;
+    return this.#options.nodes.readiness();
   }
 
   claims(service: Service): Claim {
@@ -92,7 +103,9 @@ export class PoolProvider implements LoadBalancerProvider {
     const holding = readHolding(service);
     const reading = readWish(service, holding);
     if (reading.kind === 'refused') return reading;
-    const grant = await this.#grant(owner, reading.wish, context.signal);
+    const explicit = reading.wish.announcer ?? this.#options.announcer;
+    if (explicit === 'node') return this.#putOnNode(service, reading.wish, holding);
+    const grant = await this.#grant(owner, reading.wish, holding, context);
     if (grant === undefined) {
       const message = 'No address is left in the pool; it waits for the next one';
       return { kind: 'pending', message, retryAfterMs: waitMs };
@@ -125,6 +138,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const outcome = await this.#options.release.release(owner, service, granted?.fence, context);
     if (outcome.kind === 'gone') {
       this.#granted.delete(owner.uid);
+      this.#onNode.delete(owner.uid);
       this.#owners.remove(owner);
     }
     return outcome;
@@ -132,15 +146,36 @@ export class PoolProvider implements LoadBalancerProvider {
 
   async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
     this.#services = host.services;
-    await host.services.synced;
-    for (const service of host.services.values()) {
-      if (readHolding(service) !== undefined) this.#owners.add(service);
-    }
-    this.#synced.resolve();
-    if (signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true });
+    const { nodes, contact } = this.#options;
+    const stop = nodes.onChange(() => {
+      for (const uid of this.#onNode) this.#enqueue(host, uid);
     });
+    try {
+      await supervise(signal, {
+        nodes: (inner) => nodes.run(inner),
+        contact: async (inner) => {
+          await whenSynced([host.services, nodes], inner);
+          for (const service of host.services.values()) {
+            if (readHolding(service) !== undefined) this.#owners.add(service);
+          }
+          this.#synced.resolve();
+          await contact.run(() => this.#askAgain(host), inner);
+        },
+      });
+    } finally {
+      stop();
+    }
+  }
+
+  /** What the ledger said before may no longer hold. */
+  #askAgain(host: ProviderHost): void {
+    this.#granted.clear();
+    for (const { uid } of this.#owners.all()) this.#enqueue(host, uid);
+  }
+
+  #enqueue(host: ProviderHost, uid: string): void {
+    const owner = this.#owners.get(uid);
+    if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);
   }
 
   #holdingOf(owner: Owner): Holding | undefined {
@@ -153,23 +188,55 @@ export class PoolProvider implements LoadBalancerProvider {
   async #grant(
     owner: Owner,
     { demand }: Wish,
-    signal: AbortSignal,
+    holding: Holding | undefined,
+    context: ProviderContext,
   ): Promise<Grant | Extract<EnsureOutcome, { kind: 'refused' }> | undefined> {
     const asked = JSON.stringify(demand);
     const known = this.#granted.get(owner.uid);
     if (known?.demand === asked) return known.grant;
     try {
-      const grant = await this.#options.ledger.ensure(owner.uid, demand, signal);
+      const { ledger } = this.#options;
+      const grant = await ledger.ensure(owner.uid, demand, context.signal);
       if (grant === undefined) return undefined;
+      // Who has an address keeps it, but its ports may have come to clash with another sharer's.
+      if (holding !== undefined && demand.sharingKey !== undefined) {
+        await ledger.update(owner.uid, grant.fence, demand.ports, context.signal);
+      }
       // Asking again by the name of what it got is the same demand.
       const addresses = grant.addresses.map(({ address }) => address);
       this.#granted.set(owner.uid, { demand: JSON.stringify({ ...demand, addresses }), grant });
       return grant;
     } catch (error) {
-      const refusal = refusalOf(CausewayError.from(error));
+      const known = CausewayError.from(error);
+      if (holding !== undefined && !isAnswer(known)) {
+        context.log.warn(
+          { problem: known.message },
+          'the ledger is not reached; all stays as it is',
+        );
+        return holding;
+      }
+      const refusal = refusalOf(known);
       if (refusal !== undefined) return refusal;
       throw error;
     }
+  }
+
+  /** Today's way of platforms without virtual addresses: nothing is reserved, the node's own address serves. */
+  #putOnNode(service: Service, { demand }: Wish, holding: Holding | undefined): EnsureOutcome {
+    if (holding !== undefined) {
+      const message = `It holds an address of the pool, announced by ${announcers[holding.announcer].title}. Create it anew to have it on a node.`;
+      return { kind: 'refused', reason: 'AnnouncerChanged', message };
+    }
+    this.#onNode.add(service.metadata?.uid ?? '');
+    const named = service.metadata?.annotations?.[nodeAnnotation] ?? this.#options.node;
+    const nodes = [...this.#options.nodes.values()];
+    const ingress = demand.families.flatMap((family): Ingress[] => {
+      const ip = addressOfNode(nodes, named, family);
+      return ip === undefined ? [] : [{ ip, ipMode: 'VIP' }];
+    });
+    if (ingress.length > 0) return { kind: 'ready', ingress };
+    const which = named === undefined ? 'no control plane node' : `the node ${named}`;
+    return { kind: 'pending', message: `Waiting: ${which} is ready with an address of its family` };
   }
 
   async #found(
@@ -213,11 +280,15 @@ export class PoolProvider implements LoadBalancerProvider {
   }
 }
 
+/** Whether the ledger has decided about this very request, and not just failed, or refused to listen. */
+function isAnswer(error: CausewayError): boolean {
+  return error instanceof Refusal || error.code === 'invalid' || error.code === 'aborted';
+}
+
 /** What the Service's former announcer was told, to be taken back. */
 function forgotten(service: Service, now: AnnouncerName): Record<string, null> {
   const before = readHolding(service)?.announcer;
-  if (before === undefined || before === now) return {};
-  return Object.fromEntries(announcers[before].annotations.map((name) => [name, null]));
+  return before === undefined || before === now ? {} : toldNothing(before);
 }
 
 /** Behind a translated address nobody receives packets for it, so it is no VIP to the nodes. */
@@ -229,21 +300,12 @@ function ingressOf({ addresses }: Pick<Holding, 'addresses'>): Ingress[] {
   );
 }
 
-const refusals: Partial<Record<Refusal['reason'], string>> = {
-  'address-in-use': 'AddressTaken',
-  'address-outside': 'AddressOutside',
-  'address-resting': 'AddressResting',
-  'other-address': 'AddressDiffers',
-  'pool-exhausted': 'PoolExhausted',
-  quota: 'QuotaExceeded',
-};
-
 /** Refusals that waiting alone doesn't mend are the user's; the others are tried again. */
 function refusalOf(error: CausewayError): Extract<EnsureOutcome, { kind: 'refused' }> | undefined {
   const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
-  if (error instanceof Refusal && (error.reason === 'address-outside' || error.reason === 'other-address')) {
-    return { kind: 'refused', reason: refusals[error.reason] ?? 'Refused', message };
+  if (error instanceof Refusal && error.reason === 'other-address') {
+    return { kind: 'refused', reason: 'AddressDiffers', message };
   }
-  if (error.code === 'invalid') return { kind: 'refused', reason: 'InvalidRequest', message };
+  if (error.code === 'invalid') return { kind: 'refused', reason: 'AddressRefused', message };
   return undefined;
 }

@@ -4,7 +4,7 @@ import { services } from '../../kube/resources.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { DeleteOutcome, Owner, ProviderContext } from '../provider.ts';
 import { holdingAnnotation } from './annotations.ts';
-import { announcers } from './announcer.ts';
+import { announcers, toldNothing } from './announcer.ts';
 import { formatHolding, readHolding, type Holding } from './holding.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import type { Sighting, WithdrawalWatch } from './withdrawal.ts';
@@ -74,7 +74,9 @@ export class PoolRelease {
     const { watch, clock, withdrawalMs } = this.#options;
     const holding = service === undefined ? undefined : readHolding(service);
     const sighting =
-      holding === undefined ? 'unknown' : await watch.look(holding.announcer, owner, context.signal);
+      holding === undefined
+        ? 'unknown'
+        : await watch.look(holding.announcer, owner, context.signal);
     const step = nextStep(service, holding, sighting, clock.wallTime(), withdrawalMs);
     switch (step.kind) {
       case 'stop':
@@ -99,8 +101,10 @@ export class PoolRelease {
     const { client, clock } = this.#options;
     const { namespace = '', name = '', uid, resourceVersion } = service.metadata ?? {};
     const stopped = { ...holding, stoppedAt: clock.wallTime() };
-    const told = announcers[holding.announcer].annotations.map((key) => [key, null]);
-    const annotations = { ...Object.fromEntries(told), [holdingAnnotation]: formatHolding(stopped) };
+    const annotations = {
+      ...toldNothing(holding.announcer),
+      [holdingAnnotation]: formatHolding(stopped),
+    };
     const isDeleted = service.metadata?.deletionTimestamp !== undefined;
     const isBalanced = service.spec?.type === 'LoadBalancer';
     const patch = {

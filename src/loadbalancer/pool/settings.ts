@@ -20,12 +20,20 @@ export const poolSettings = z.strictObject({
     .enum(['auto', ...announcerNames])
     .default('auto')
     .describe('who announces the addresses; auto looks what is installed'),
+  node: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'node whose own address serves with the announcer node; else one of the control plane',
+    ),
   classes: z
     .array(z.string().min(1))
     .default([])
     .describe(
       'further load balancer classes to serve: those that the announcer was told to look at',
     ),
+  heartbeatSeconds: z.number().min(1).default(10).describe('how often the ledger hears of us'),
   withdrawalSeconds: z
     .number()
     .min(0)

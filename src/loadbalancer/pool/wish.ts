@@ -3,12 +3,7 @@ import type { Service } from '../../kube/core-objects.ts';
 import { sharingKeyAnnotation } from '../gateway/annotations.ts';
 import { readNeeds } from '../gateway/service-needs.ts';
 import { announcerAnnotation, poolNameAnnotation } from './annotations.ts';
-import {
-  announcerNames,
-  announcers,
-  isAnnouncerName,
-  type AnnouncerName,
-} from './announcer.ts';
+import { announcerNames, announcers, isAnnouncerName, type AnnouncerName } from './announcer.ts';
 import type { Holding } from './holding.ts';
 import type { Demand } from './pool-ledger.ts';
 
@@ -60,7 +55,9 @@ export function readWish(service: Service, holding: Holding | undefined): WishRe
 
 /** A Service that was made for the announcer alone names its address in the announcer's annotation. */
 function askedOfAnnouncers(annotations: Readonly<Record<string, string>>): Address[] {
-  for (const { annotations: [key] } of Object.values(announcers)) {
+  for (const {
+    annotations: [key],
+  } of Object.values(announcers)) {
     const text = key === undefined ? undefined : annotations[key];
     if (text === undefined) continue;
     return text.split(',').flatMap((part) => tryParseAddress(part.trim()) ?? []);

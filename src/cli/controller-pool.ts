@@ -1,0 +1,46 @@
+import { CausewayError } from '../domain/error.ts';
+import { IpamClient } from '../ipam/api/client.ts';
+import { readIfNamed } from '../ipam/open-ledger.ts';
+import { makePoolProvider } from '../loadbalancer/pool/make-pool-provider.ts';
+import type { PoolSettings } from '../loadbalancer/pool/settings.ts';
+import type { LoadBalancerProvider } from '../loadbalancer/provider.ts';
+import type { ControllerSettings } from '../loadbalancer/settings.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { ProviderSurroundings } from './controller-providers.ts';
+
+/** The pool provider as the controller's settings describe it. */
+export async function poolProvider(
+  { pool }: ControllerSettings,
+  surroundings: ProviderSurroundings,
+): Promise<LoadBalancerProvider> {
+  return makePoolProvider({
+    ...surroundings,
+    ipam: await ipamClient(pool, surroundings.clock),
+    site: required(pool.site, 'pool.site'),
+    cluster: required(pool.cluster, 'pool.cluster'),
+    announcer: pool.announcer === 'auto' ? undefined : pool.announcer,
+    node: pool.node,
+    classes: pool.classes,
+    heartbeatMs: pool.heartbeatSeconds * 1000,
+    withdrawalMs: pool.withdrawalSeconds * 1000,
+  });
+}
+
+async function ipamClient(pool: PoolSettings, clock: Clock): Promise<IpamClient> {
+  const tokenFile = required(pool.tokenFile, 'pool.tokenFile');
+  if (pool.servers.length === 0) required(undefined, 'pool.servers');
+  return new IpamClient({
+    urls: pool.servers,
+    // Read at each call: a Secret that is rotated changes under a running pod.
+    token: async () => ((await readIfNamed(tokenFile)) ?? '').trim(),
+    tls: { ca: await readIfNamed(pool.authorityFile) },
+    clock,
+  });
+}
+
+function required(value: string | undefined, setting: string): string {
+  if (value !== undefined) return value;
+  throw new CausewayError('invalid', `${setting} is missing`, {
+    hint: 'The pool provider needs pool.servers, pool.site, pool.cluster and pool.tokenFile.',
+  });
+}

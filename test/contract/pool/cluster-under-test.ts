@@ -1,0 +1,122 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { vi } from 'vitest';
+import type { IpamClient } from '../../../src/ipam/api/client.ts';
+import { KubeClient } from '../../../src/kube/client.ts';
+import { findConnection } from '../../../src/kube/connection.ts';
+import type { Service } from '../../../src/kube/core-objects.ts';
+import { HttpTransport } from '../../../src/kube/http-transport.ts';
+import { services } from '../../../src/kube/resources.ts';
+import type { AnnouncerName } from '../../../src/loadbalancer/pool/announcer.ts';
+import { makePoolProvider } from '../../../src/loadbalancer/pool/make-pool-provider.ts';
+import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import {
+  startEmbeddedKubernetes,
+  type EmbeddedKubernetes,
+} from '../../../src/sandbox/kubernetes/start.ts';
+import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
+
+export interface ControllerWish {
+  readonly ipam: Pick<IpamClient, 'call'>;
+  readonly announcer?: AnnouncerName | undefined;
+  readonly classes?: readonly string[];
+  readonly withdrawalMs?: number;
+  /** Whether Services without a class are ours. */
+  readonly isDefault?: boolean;
+}
+
+export const named = (name: string) => ({ namespace: 'default', name });
+export const until = (check: () => Promise<void> | void) =>
+  vi.waitFor(check, { timeout: 20_000, interval: 20 });
+
+/** An embedded cluster, and the controller with the pool provider on it. */
+export class ClusterUnderTest {
+  readonly kubernetes: EmbeddedKubernetes;
+  readonly client: KubeClient;
+  readonly events: string[] = [];
+  readonly #directory: string;
+  #stop = new AbortController();
+  #ended: Promise<void> | undefined;
+
+  private constructor(kubernetes: EmbeddedKubernetes, client: KubeClient, directory: string) {
+    this.kubernetes = kubernetes;
+    this.client = client;
+    this.#directory = directory;
+  }
+
+  static async start(): Promise<ClusterUnderTest> {
+    const directory = await scratchDirectory('pool');
+    const kubernetes = await startEmbeddedKubernetes();
+    const kubeconfig = path.join(directory, 'kubeconfig');
+    await fs.writeFile(kubeconfig, kubernetes.kubeconfig);
+    const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
+    const transport = new HttpTransport(connection, systemClock);
+    const client = new KubeClient({ transport, clock: systemClock });
+    return new ClusterUnderTest(kubernetes, client, directory);
+  }
+
+  startController(wish: ControllerWish): void {
+    this.#stop = new AbortController();
+    const common = { client: this.client, clock: systemClock, log: silentLog, metrics: noMetrics };
+    const provider = makePoolProvider({
+      ...common,
+      ipam: wish.ipam,
+      site: 'edge',
+      cluster: 'blue',
+      announcer: wish.announcer,
+      node: undefined,
+      classes: wish.classes ?? [],
+      heartbeatMs: 100,
+      withdrawalMs: wish.withdrawalMs ?? 20_000,
+    });
+    const controller = new ServiceController({
+      ...common,
+      providers: { all: [provider], defaultName: wish.isDefault === false ? undefined : 'pool' },
+      tell: (_service, type, reason, message) => this.events.push(`${type} ${reason}: ${message}`),
+      workers: 4,
+    });
+    this.#ended = controller.run(this.#stop.signal);
+  }
+
+  async stopController(): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+  }
+
+  create(name: string, more: Service = {}): Promise<Service> {
+    return this.client.create(services, {
+      metadata: { ...named(name), ...more.metadata },
+      spec: { type: 'LoadBalancer', ports: [{ port: 80 }], ...more.spec },
+    });
+  }
+
+  read(name: string): Promise<Service | undefined> {
+    return this.client.find(services, named(name));
+  }
+
+  async annotation(name: string, key: string): Promise<string | undefined> {
+    return (await this.read(name))?.metadata?.annotations?.[key];
+  }
+
+  async addressesOf(name: string): Promise<string[]> {
+    const ingress = (await this.read(name))?.status?.loadBalancer?.ingress ?? [];
+    return ingress.map(({ ip = '' }) => ip);
+  }
+
+  /** Plays the announcer's part: writes the status. */
+  async announce(name: string, addresses: readonly string[]): Promise<void> {
+    const ingress = addresses.map((ip) => ({ ip }));
+    const patch = { status: { loadBalancer: { ingress } } };
+    await this.client.patchMerge(services, named(name), patch, { subresource: 'status' });
+  }
+
+  async stop(): Promise<void> {
+    await this.stopController();
+    await this.client.close();
+    await this.kubernetes.stop();
+    await removeDirectory(this.#directory);
+  }
+}
