@@ -23,6 +23,10 @@ export class Collection<
     this.kind = kind;
   }
 
+  get pace(): Pick<ServiceClient, 'clock' | 'random'> {
+    return this.client;
+  }
+
   list(filter: Filter, call: CallOptions): AsyncGenerator<Resource> {
     const { route, plural, parse } = this.kind;
     return this.client.list(route, plural, parse, call, toQuery(this.kind.filter, filter));
@@ -101,8 +105,13 @@ export class Collection<
     return this.client.put(item(this.kind.route, id), body, this.#parseOne, call);
   }
 
-  delete(id: string, call: CallOptions, query?: URLSearchParams): Promise<Deletion> {
-    return this.client.delete(item(this.kind.route, id), call, query);
+  delete(id: string, call: CallOptions): Promise<Deletion> {
+    return this.client.delete(item(this.kind.route, id), call);
+  }
+
+  /** For what must not be deleted twice: a lost answer is an error, with `outcome: 'unknown'`. */
+  deleteOnce(id: string, call: CallOptions, query?: URLSearchParams): Promise<Deletion> {
+    return this.client.deleteOnce(item(this.kind.route, id), call, query);
   }
 
   readonly #parseOne = (value: unknown): Resource =>

@@ -112,37 +112,35 @@ export class ServiceClient {
   }
 
   /** A PUT whose answer says nothing (202 without a body). */
-  putQuietly(
+  putQuietly(route: Route, body: unknown, call: CallOptions): Promise<void> {
+    const read = readNothing;
+    return this.#call({ method: 'PUT', route, body, repeatable: 'yes', read }, call);
+  }
+
+  /** The same, and never repeated once it may have arrived. */
+  putOnce(
     route: Route,
     body: unknown,
     call: CallOptions,
-    query?: URLSearchParams,
+    query = new URLSearchParams(),
   ): Promise<void> {
-    return this.#call(
-      {
-        method: 'PUT',
-        route,
-        repeatable: 'yes',
-        read: readNothing,
-        ...(body === undefined ? {} : { body }),
-        ...(query === undefined ? {} : { query }),
-      },
-      call,
-    );
+    const read = readNothing;
+    return this.#call({ method: 'PUT', route, body, query, repeatable: 'no', read }, call);
   }
 
-  async delete(route: Route, call: CallOptions, query?: URLSearchParams): Promise<Deletion> {
+  delete(route: Route, call: CallOptions): Promise<Deletion> {
+    return this.#delete({ method: 'DELETE', route, repeatable: 'yes', read: readNothing }, call);
+  }
+
+  /** Never repeated once it may have arrived. */
+  deleteOnce(route: Route, call: CallOptions, query = new URLSearchParams()): Promise<Deletion> {
+    const read = readNothing;
+    return this.#delete({ method: 'DELETE', route, repeatable: 'no', read, query }, call);
+  }
+
+  async #delete(request: Request<void>, call: CallOptions): Promise<Deletion> {
     try {
-      await this.#call(
-        {
-          method: 'DELETE',
-          route,
-          repeatable: 'yes',
-          read: readNothing,
-          ...(query === undefined ? {} : { query }),
-        },
-        call,
-      );
+      await this.#call(request, call);
       return 'deleted';
     } catch (error) {
       if (error instanceof OpenStackError && error.status === 404) return 'absent';

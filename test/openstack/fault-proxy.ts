@@ -14,12 +14,15 @@ export interface FaultProxy {
   arm(method: string, fault: Fault, onStruck?: () => void, others?: number): void;
   /** Whether the armed fault has struck. */
   hasStruck(): boolean;
+  /** How many requests of this method have reached the service since the proxy was armed. */
+  passed(method: string): number;
   close(): Promise<void>;
 }
 
 /** Stands between a client and a service and cuts connections when told to. */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   let armed: { method: string; fault: Fault; onStruck: () => void; others: number } | undefined;
+  let reached: string[] = [];
   const handle = async (incoming: http.IncomingMessage, outgoing: http.ServerResponse) => {
     const aimed = armed !== undefined && incoming.method === armed.method ? armed : undefined;
     const struck = aimed?.others === 0 ? aimed : undefined;
@@ -32,6 +35,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       struck.onStruck();
       return;
     }
+    reached.push(incoming.method ?? 'GET');
     const {
       host: _host,
       connection: _connection,
@@ -62,8 +66,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     url: `http://127.0.0.1:${port}`,
     arm(method, fault, onStruck = () => undefined, others = 0) {
       armed = { method, fault, onStruck, others };
+      reached = [];
     },
     hasStruck: () => armed === undefined,
+    passed: (method) => reached.filter((one) => one === method).length,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -39,7 +39,7 @@ it.each([
 ])('%s: the deadline holds for the whole of %s', async (kind, what, requestMs) => {
   const clock = new SimulatedClock();
   let isSlow = false;
-  const status = { provisioning_status: 'PENDING_DELETE' };
+  const status = { provisioning_status: 'ACTIVE' };
   const objects = {
     listener: { id: 'l', protocol: 'TCP', protocol_port: 80, ...status },
     loadbalancer: { id: 'lb', vip_address: '192.0.2.1', provisioning_status: 'ACTIVE' },

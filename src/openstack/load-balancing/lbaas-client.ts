@@ -1,10 +1,10 @@
 import type { CallOptions, CreateOptions, Deletion } from '../call.ts';
 import { Collection } from '../collection.ts';
-import { OpenStackError } from '../error.ts';
 import type { ServiceClient } from '../service-client.ts';
 import type { Session } from '../session.ts';
 import { type Capabilities, supportedPart } from './capabilities.ts';
 import type { ChildFilter, HealthMonitorFilter, LoadBalancerFilter } from './contract.ts';
+import { deleteUnlessUnderWay } from './delete-once.ts';
 import {
   healthMonitorKind,
   listenerKind,
@@ -153,43 +153,5 @@ export abstract class LbaasClient {
 
   protected memberObjects(poolId: string) {
     return new Collection(this.client, memberKind(poolId));
-  }
-}
-
-interface Deletable {
-  get(id: string, call: CallOptions): Promise<{ readonly provisioningStatus: string }>;
-  delete(id: string, call: CallOptions, query?: URLSearchParams): Promise<Deletion>;
-  within<T>(call: CallOptions, what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-}
-
-/**
- * Deletes an object. A repeated delete meets the lock that the first one took: when the object is
- * being deleted already, that is what was asked for.
- */
-export function deleteUnlessUnderWay(
-  objects: Deletable,
-  id: string,
-  call: CallOptions,
-  query?: URLSearchParams,
-): Promise<Deletion> {
-  return objects.within(call, 'a delete', async (signal) => {
-    const inner = { ...call, signal };
-    try {
-      return await objects.delete(id, inner, query);
-    } catch (error) {
-      if (!(error instanceof OpenStackError) || error.status !== 409) throw error;
-      const status = await statusOf(objects.get(id, inner));
-      if (status !== 'PENDING_DELETE' && status !== 'DELETED') throw error;
-      return 'deleted';
-    }
-  });
-}
-
-async function statusOf(object: Promise<{ readonly provisioningStatus: string }>): Promise<string> {
-  try {
-    return (await object).provisioningStatus;
-  } catch (error) {
-    if (error instanceof OpenStackError && error.status === 404) return 'DELETED';
-    throw error;
   }
 }

@@ -41,6 +41,20 @@ describe('memberChanges', () => {
       none,
     ],
     [
+      'what is being deleted already',
+      [member('10.0.0.1', { provisioningStatus: 'PENDING_DELETE' })],
+      [],
+      false,
+      none,
+    ],
+    [
+      'what is wanted again while it is being deleted',
+      [member('10.0.0.1', { provisioningStatus: 'PENDING_DELETE' })],
+      [spec('10.0.0.1')],
+      false,
+      { ...none, added: ['10.0.0.1'] },
+    ],
+    [
       'another weight',
       [member('10.0.0.1')],
       [spec('10.0.0.1', { weight: 2 })],

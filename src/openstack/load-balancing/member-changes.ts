@@ -9,14 +9,16 @@ export interface MemberChanges {
 
 /**
  * What turns a pool's members into the wanted ones. Members are the same when address and port are;
- * of the rest only what the spec says counts, because the service fills in the remainder.
+ * of the rest only what the spec says counts, because the service fills in the remainder. One that is
+ * being deleted is no member any more.
  */
 export function memberChanges(
   current: readonly Member[],
   wanted: readonly MemberSpec[],
   keepOthers: boolean,
 ): MemberChanges {
-  const present = new Map(current.map((member) => [keyOf(member), member]));
+  const staying = current.filter(isStaying);
+  const present = new Map(staying.map((member) => [keyOf(member), member]));
   const wantedKeys = new Set(wanted.map(keyOf));
   const changed: { id: string; spec: MemberSpec }[] = [];
   const added: MemberSpec[] = [];
@@ -25,8 +27,12 @@ export function memberChanges(
     if (member === undefined) added.push(spec);
     else if (differs(member, spec)) changed.push({ id: member.id, spec });
   }
-  const removed = keepOthers ? [] : current.filter((member) => !wantedKeys.has(keyOf(member)));
+  const removed = keepOthers ? [] : staying.filter((member) => !wantedKeys.has(keyOf(member)));
   return { added, changed, removed };
+}
+
+export function isStaying({ provisioningStatus }: Member): boolean {
+  return provisioningStatus !== 'PENDING_DELETE' && provisioningStatus !== 'DELETED';
 }
 
 export function hasChanges(changes: MemberChanges): boolean {

@@ -11,8 +11,10 @@ import {
   supportedPart,
 } from './capabilities.ts';
 import type { LoadBalancing } from './contract.ts';
-import { deleteUnlessUnderWay, LbaasClient } from './lbaas-client.ts';
-import { hasChanges, memberChanges } from './member-changes.ts';
+import { deleteUnlessUnderWay } from './delete-once.ts';
+import { LbaasClient } from './lbaas-client.ts';
+import { lookAgainAfterLoss } from './look-again.ts';
+import { hasChanges, isStaying, memberChanges } from './member-changes.ts';
 import { parseStatusTree } from './parsers.ts';
 import type {
   AvailabilityZone,
@@ -67,29 +69,36 @@ export class Octavia extends LbaasClient implements LoadBalancing {
     call: CallOptions & { readonly keepOthers?: boolean },
   ): Promise<'changed' | 'unchanged'> {
     const { members } = supportedPart(this.capabilities(), { members: wanted });
-    return this.balancers.within(call, 'replacing members', (signal) =>
-      this.#replaceMembers(poolId, members, { ...call, signal }),
-    );
+    return this.balancers.within(call, 'replacing members', async (signal) => {
+      const inner = { ...call, signal };
+      let result: 'changed' | 'unchanged' = 'unchanged';
+      await lookAgainAfterLoss(this.client, signal, async () => {
+        const batch = await this.#batch(poolId, members, inner);
+        if (batch === undefined) return;
+        result = 'changed';
+        await this.#putMembers(poolId, batch, inner);
+      });
+      return result;
+    });
   }
 
-  async #replaceMembers(
+  /** What to send, if anything: Octavia locks the load balancer even for a batch that changes nothing. */
+  async #batch(
     poolId: string,
     members: readonly MemberSpec[],
     call: CallOptions & { readonly keepOthers?: boolean },
-  ): Promise<'changed' | 'unchanged'> {
+  ): Promise<Batch | undefined> {
     const keepOthers = call.keepOthers === true;
     const current = await collect(this.members(poolId, call));
-    // Octavia locks the load balancer even for a batch that changes nothing.
-    const changes = memberChanges(current, members, keepOthers);
-    if (!hasChanges(changes)) return 'unchanged';
-    if (keepOthers && !this.capabilities().additiveBatch) {
-      const others = current.filter((member) => !members.some((wanted) => isAt(wanted, member)));
-      await this.#putMembers(poolId, [...members, ...others.map(asSpec)], call);
-      return 'changed';
+    if (!hasChanges(memberChanges(current, members, keepOthers))) return undefined;
+    if (!keepOthers) return { members };
+    if (this.capabilities().additiveBatch) {
+      return { members, query: new URLSearchParams({ additive_only: 'true' }) };
     }
-    const additive = keepOthers ? new URLSearchParams({ additive_only: 'true' }) : undefined;
-    await this.#putMembers(poolId, members, call, additive);
-    return 'changed';
+    const others = current.filter(
+      (member) => isStaying(member) && !members.some((wanted) => isAt(wanted, member)),
+    );
+    return { members: [...members, ...others.map(asSpec)] };
   }
 
   providers(call: CallOptions): Promise<Provider[]> {
@@ -112,15 +121,15 @@ export class Octavia extends LbaasClient implements LoadBalancing {
     return this.client.get(at, parseAll, call);
   }
 
-  #putMembers(
-    poolId: string,
-    members: readonly MemberSpec[],
-    call: CallOptions,
-    query?: URLSearchParams,
-  ): Promise<void> {
+  #putMembers(poolId: string, { members, query }: Batch, call: CallOptions): Promise<void> {
     const body = { members: members.map((member) => toWire(memberSpec, member)) };
-    return this.client.putQuietly(item(route`/lbaas/pools`, poolId, '/members'), body, call, query);
+    return this.client.putOnce(item(route`/lbaas/pools`, poolId, '/members'), body, call, query);
   }
+}
+
+interface Batch {
+  readonly members: readonly MemberSpec[];
+  readonly query?: URLSearchParams;
 }
 
 type Located = Pick<MemberSpec, 'address' | 'port'>;

@@ -2,9 +2,7 @@ import { parseAddress } from '../../../src/domain/address.ts';
 import { parsePort } from '../../../src/domain/port.ts';
 import { collect } from '../../../src/openstack/collect.ts';
 import { type Change, gone } from './fault-change.ts';
-import { newListener, newPool, type Stage, written } from './fault-stage.ts';
-
-const call = { signal: new AbortController().signal };
+import { call, newListener, newPool, type Stage, written } from './fault-stage.ts';
 
 const both = (ids: string) => ids.split(' ') as [string, string];
 const members = async (s: Stage, poolId: string) =>
@@ -12,7 +10,7 @@ const members = async (s: Stage, poolId: string) =>
 const newLoadBalancer = async (s: Stage, name: string) => {
   const spec = { name, vipSubnetId: s.subnetId };
   const { id } = await s.balancing.createLoadBalancer(spec, call);
-  await s.waiter.active(id, call);
+  await s.waiter.active(id, s.patience);
   return id;
 };
 const newMember = async (s: Stage, name: string) => {

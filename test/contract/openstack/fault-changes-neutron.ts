@@ -2,9 +2,7 @@ import { parsePrefix } from '../../../src/domain/prefix.ts';
 import type { CallOptions } from '../../../src/openstack/call.ts';
 import { collect } from '../../../src/openstack/collect.ts';
 import { type Change, gone } from './fault-change.ts';
-import type { Stage } from './fault-stage.ts';
-
-const call = { signal: new AbortController().signal };
+import { call, type Stage } from './fault-stage.ts';
 
 const newPort = async (s: Stage, name: string) =>
   (await s.neutron.ports.create({ name, networkId: s.networkId }, call)).id;

@@ -1,4 +1,6 @@
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { parsePort } from '../../../src/domain/port.ts';
+import type { CallOptions } from '../../../src/openstack/call.ts';
 import { collect } from '../../../src/openstack/collect.ts';
 import type { LoadBalancing } from '../../../src/openstack/load-balancing/contract.ts';
 import { whenUnlocked } from '../../../src/openstack/load-balancing/lock.ts';
@@ -8,7 +10,7 @@ import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import { type FaultProxy, startFaultProxy } from '../../openstack/fault-proxy.ts';
 import { type TestCloud, uniqueName } from './clouds.ts';
 
-const call = { signal: new AbortController().signal };
+export const call = { signal: new AbortController().signal };
 
 /** A stage for writes: clients whose requests go through proxies that can cut them. */
 export interface Stage {
@@ -24,10 +26,32 @@ export interface Stage {
   readonly subnetId: string;
   readonly externalId: string;
   readonly balancerId: string;
+  /** A load balancer that is stuck fails its test by name, long before the test's own time is up. */
+  readonly patience: CallOptions;
   close(): Promise<void>;
 }
 
-export async function setStage(cloud: TestCloud): Promise<Stage> {
+/** The stage of a suite. A test that failed may have left its load balancer stuck: the next gets a new one. */
+export function useStage(cloud: () => TestCloud): () => Stage {
+  let stage: Stage | undefined;
+  beforeAll(async () => {
+    stage = await setStage(cloud());
+  });
+  afterEach(async ({ task }) => {
+    if (task.result?.state !== 'fail') return;
+    await stage?.close();
+    stage = await setStage(cloud());
+  });
+  afterAll(async () => {
+    await stage?.close();
+  });
+  return () => {
+    if (stage === undefined) throw new Error('the stage is not set');
+    return stage;
+  };
+}
+
+async function setStage(cloud: TestCloud): Promise<Stage> {
   const { catalog, projectId = '' } = await cloud.open('demo').session().authenticate(call);
   const urlOf = (type: string) =>
     catalog.find((entry) => entry.type === type && entry.interface === 'public')?.url;
@@ -51,7 +75,9 @@ export async function setStage(cloud: TestCloud): Promise<Stage> {
     { name: uniqueName('stage'), vipSubnetId: subnet.id },
     call,
   );
-  await waiter.active(balancerId, call);
+  // Where pauses are shortened, deadlines are too.
+  const patience = { ...call, deadlineMs: cloud.pauses.deadlineMs ?? 60_000 };
+  await waiter.active(balancerId, patience);
   return {
     neutron,
     administrator,
@@ -64,6 +90,7 @@ export async function setStage(cloud: TestCloud): Promise<Stage> {
     subnetId: subnet.id,
     externalId: external.id,
     balancerId,
+    patience,
     async close() {
       await network.close();
       await loadBalancer.close();
@@ -73,8 +100,8 @@ export async function setStage(cloud: TestCloud): Promise<Stage> {
 
 /** Writes below the stage's load balancer when it is free for it, and waits until it is free again. */
 export async function written<T>(stage: Stage, write: () => Promise<T>): Promise<T> {
-  const result = await whenUnlocked(stage.waiter, stage.balancerId, write, call);
-  await stage.waiter.active(stage.balancerId, call);
+  const result = await whenUnlocked(stage.waiter, stage.balancerId, write, stage.patience);
+  await stage.waiter.active(stage.balancerId, stage.patience);
   return result;
 }
 

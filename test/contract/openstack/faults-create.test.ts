@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseAddress } from '../../../src/domain/address.ts';
 import { parsePrefix } from '../../../src/domain/prefix.ts';
 import type { CreateOptions } from '../../../src/openstack/call.ts';
 import { collect } from '../../../src/openstack/collect.ts';
 import type { LoadBalancerSpec } from '../../../src/openstack/load-balancing/specs.ts';
 import { describeEveryCloud, mitaka, uniqueName } from './clouds.ts';
-import { newListener, newPool, portFor, setStage, type Stage } from './fault-stage.ts';
-
-const call = { signal: new AbortController().signal };
+import { call, newListener, newPool, portFor, type Stage, useStage } from './fault-stage.ts';
 
 /** A create: what makes the object, and what is there of it afterwards. */
 interface Creation {
@@ -174,20 +172,15 @@ await describeEveryCloud(
   'Writes that are cut off',
   {},
   (cloud) => {
-    let stage: Stage;
-    beforeAll(async () => {
-      stage = await setStage(cloud());
-    });
-    afterAll(async () => {
-      await stage?.close();
-    });
-    const settle = async (service: Creation['service']) => {
-      if (service === 'loadBalancer') await stage.waiter.settled(stage.balancerId, call);
+    const staged = useStage(cloud);
+    const settle = async (stage: Stage, service: Creation['service']) => {
+      if (service === 'loadBalancer') await stage.waiter.settled(stage.balancerId, stage.patience);
     };
 
     it.each(['before', 'after'] as const)(
       'creating ports in bulk %s the service commits',
       async (fault) => {
+        const stage = staged();
         const name = uniqueName('bulk');
         const specs = ['a', 'b', 'c'].map((suffix) => ({
           name: `${name}-${suffix}`,
@@ -206,6 +199,7 @@ await describeEveryCloud(
     it.each(['before', 'after'] as const)(
       'creating networks in bulk %s the service commits',
       async (fault) => {
+        const stage = staged();
         const name = uniqueName('bulk');
         const specs = ['a', 'b', 'c'].map((suffix) => ({ name: `${name}-${suffix}` }));
         stage.network.arm('POST', fault);
@@ -222,13 +216,14 @@ await describeEveryCloud(
       'creating a whole load balancer, at its request %i',
       (others) => {
         it.each(['before', 'after'] as const)('%s the service commits', async (fault) => {
+          const stage = staged();
           // Octavia takes the whole tree in one request; LBaaS v2 needs one for each object.
           if (others > 0 && stage.balancing.kind === 'octavia') return;
           const spec = wholeTree(uniqueName('whole'), stage.subnetId);
           stage.loadBalancer.arm('POST', fault, undefined, others);
           const made = await stage.balancing.createLoadBalancer(spec, { ...call, ...byName });
           expect(stage.loadBalancer.hasStruck()).toBe(true);
-          await stage.waiter.active(made.id, call);
+          await stage.waiter.active(made.id, stage.patience);
           const named = await collect(stage.balancing.loadBalancers({ name: spec.name }, call));
           expect(named.map(({ id }) => id)).toEqual([made.id]);
           const { listeners } = await stage.balancing.statusTree(made.id, call);
@@ -242,6 +237,7 @@ await describeEveryCloud(
     const creations = Object.entries({ ...neutronCreations, ...balancingCreations });
     describe.each(creations)('creating a %s', (_kind, { service, prepare, create, present }) => {
       it.each(['before', 'after'] as const)('%s the service commits', async (fault) => {
+        const stage = staged();
         const unique = uniqueName('cut');
         const name = (await prepare?.(stage, unique)) ?? unique;
         stage[service].arm('POST', fault);
@@ -249,10 +245,11 @@ await describeEveryCloud(
         expect(stage[service].hasStruck()).toBe(true);
         const there = await collect(present(stage, name));
         expect(there.map(({ id }) => id)).toEqual([made.id]);
-        await settle(service);
+        await settle(stage, service);
       });
 
       it('by a process that ends, and the next one tries again', async () => {
+        const stage = staged();
         const unique = uniqueName('dies');
         const name = (await prepare?.(stage, unique)) ?? unique;
         const dying = new AbortController();
@@ -261,7 +258,7 @@ await describeEveryCloud(
         const made = await create(stage, name, { ...call, mayExist: true });
         const there = await collect(present(stage, name));
         expect(there.map(({ id }) => id)).toEqual([made.id]);
-        await settle(service);
+        await settle(stage, service);
       });
     });
   },

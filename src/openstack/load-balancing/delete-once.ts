@@ -1,0 +1,53 @@
+import type { CallOptions, Deletion } from '../call.ts';
+import { OpenStackError } from '../error.ts';
+import { lookAgainAfterLoss, type LookPace } from './look-again.ts';
+
+interface Deletable {
+  readonly pace: LookPace;
+  get(id: string, call: CallOptions): Promise<{ readonly provisioningStatus: string }>;
+  /** Sends the request once: a lost answer is an error. */
+  deleteOnce(id: string, call: CallOptions, query?: URLSearchParams): Promise<Deletion>;
+  within<T>(call: CallOptions, what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+/**
+ * Deletes an object of a load balancer, unless that is under way already. It looks before each request,
+ * because Octavia does not: it takes a delete for an object whose deletion is just ending, finds nothing
+ * to delete, and leaves the load balancer PENDING_UPDATE for good (the object is read before the lock is
+ * taken, and not again).
+ */
+export function deleteUnlessUnderWay(
+  objects: Deletable,
+  id: string,
+  call: CallOptions,
+  query?: URLSearchParams,
+): Promise<Deletion> {
+  return objects.within(call, 'a delete', (signal) => {
+    const inner = { ...call, signal };
+    let hasAsked = false;
+    return lookAgainAfterLoss(objects.pace, signal, async () => {
+      const status = await statusOf(objects.get(id, inner));
+      if (status === 'DELETED') return hasAsked ? 'deleted' : 'absent';
+      if (status === 'PENDING_DELETE') return 'deleted';
+      hasAsked = true;
+      try {
+        return await objects.deleteOnce(id, inner, query);
+      } catch (error) {
+        if (!(error instanceof OpenStackError) || error.status !== 409) throw error;
+        // The lock that it met may be that of another delete of the same object.
+        const now = await statusOf(objects.get(id, inner));
+        if (now !== 'PENDING_DELETE' && now !== 'DELETED') throw error;
+        return 'deleted';
+      }
+    });
+  });
+}
+
+async function statusOf(object: Promise<{ readonly provisioningStatus: string }>): Promise<string> {
+  try {
+    return (await object).provisioningStatus;
+  } catch (error) {
+    if (error instanceof OpenStackError && error.status === 404) return 'DELETED';
+    throw error;
+  }
+}
