@@ -11,4 +11,7 @@ const sources = path.join(root, 'src', 'cli', 'main.ts');
 const fromClone = fs.existsSync(sources);
 if (fromClone) await ensureDependencies();
 const main = fromClone ? sources : path.join(root, 'dist', 'cli', 'main.js');
-process.exit(await run(pinnedNode(root), [main, ...process.argv.slice(2)], { cwd: process.cwd() }));
+// The pages of the dashboard are TypeScript in a clone; the part of Node that reads it is still called experimental.
+const flags = fromClone ? ['--disable-warning=ExperimentalWarning'] : [];
+const args = [...flags, main, ...process.argv.slice(2)];
+process.exit(await run(pinnedNode(root), args, { cwd: process.cwd() }));

@@ -27,6 +27,7 @@ const program = (name: string, ...args: readonly string[]) =>
 
 const checks: readonly Check[] = [
   { name: 'types', run: program('tsc', '--project', '.') },
+  { name: 'types of the pages', run: program('tsc', '--project', 'web') },
   { name: 'lint', run: program('oxlint', '--type-aware', '--quiet') },
   { name: 'format', run: program('biome', 'format', '.') },
   { name: 'dead code', run: program('knip', '--no-progress') },

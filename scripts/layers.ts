@@ -21,9 +21,22 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ipam: platform,
   loadbalancer: [...platform, 'agent', 'ipam'],
   discovery: platform,
+  overview: [...platform, 'agent', 'ipam', 'loadbalancer'],
+  dashboard: [...platform, 'agent', 'ipam', 'loadbalancer', 'overview'],
   proxy: platform,
   idling: platform,
-  cli: [...platform, 'sandbox', 'agent', 'ipam', 'loadbalancer', 'discovery', 'proxy', 'idling'],
+  cli: [
+    ...platform,
+    'sandbox',
+    'agent',
+    'ipam',
+    'loadbalancer',
+    'discovery',
+    'proxy',
+    'idling',
+    'overview',
+    'dashboard',
+  ],
 };
 
 const importPattern = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;

@@ -5,7 +5,7 @@ import { allocatorMetricDefinitions } from '../src/ipam/allocator-metrics.ts';
 import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
 import { usageMetricDefinitions } from '../src/ipam/usage.ts';
 import { fleetMetrics } from '../src/loadbalancer/gateway/fleet-metrics.ts';
-import { controllerSettings } from '../src/loadbalancer/settings.ts';
+import { controllerCommandSettings } from '../src/cli/controller-settings.ts';
 import { kubeMetrics } from '../src/kube/kube-metrics.ts';
 import { processMetrics } from '../src/observe/event-loop.ts';
 import { openStackMetricDefinitions } from '../src/openstack/metrics.ts';
@@ -14,7 +14,7 @@ import type { MetricDefinition } from '../src/runtime/metrics.ts';
 
 /** The settings of every command that has some, for the configuration reference. */
 export const configSchemas: Readonly<Record<string, z.ZodType>> = {
-  controller: controllerSettings,
+  controller: controllerCommandSettings,
   agent: agentSettings,
   'ipam serve': ipamServerSettings,
   'ipam (as a client)': ipamClientSettings,

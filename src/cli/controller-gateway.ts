@@ -1,4 +1,3 @@
-import fs from 'node:fs/promises';
 import { AgentClient } from '../agent/client/agent-client.ts';
 import { parseSecrets } from '../agent/http/secrets.ts';
 import type { Family } from '../domain/address.ts';
@@ -15,6 +14,7 @@ import { Neutron } from '../openstack/neutron/neutron.ts';
 import type { Subnet } from '../openstack/neutron/resources.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { ProviderSurroundings } from './controller-providers.ts';
+import { readTextFile } from './read-text-file.ts';
 
 /** The gateway provider as the controller's settings describe it. */
 export async function gatewayProvider(
@@ -64,16 +64,19 @@ async function makePortManager(
   return new OpenStackPortManager({ neutron, clusterId, subnets, floating });
 }
 
-async function makeAgents({ gateway }: ControllerSettings): Promise<Map<string, AgentClient>> {
+/** A client for each of the agents in the settings. */
+export async function makeAgents({
+  gateway,
+}: ControllerSettings): Promise<Map<string, AgentClient>> {
   if (gateway.secretFile === undefined) {
     throw new CausewayError('invalid', 'gateway.secretFile is missing', {
       hint: 'Name the file with the secret that the agents share with the controller.',
     });
   }
-  const [secret] = parseSecrets(await readFile(gateway.secretFile));
+  const [secret] = parseSecrets(await readTextFile(gateway.secretFile));
   if (secret === undefined) throw new CausewayError('internal', 'no secret, and no complaint');
   const { agentAuthorityFile } = gateway;
-  const ca = agentAuthorityFile === undefined ? undefined : await readFile(agentAuthorityFile);
+  const ca = agentAuthorityFile === undefined ? undefined : await readTextFile(agentAuthorityFile);
   return new Map(
     gateway.agents.map(({ name, url }) => [
       name,
@@ -87,12 +90,4 @@ async function makeAgents({ gateway }: ControllerSettings): Promise<Map<string, 
       }),
     ]),
   );
-}
-
-async function readFile(file: string): Promise<string> {
-  try {
-    return await fs.readFile(file, 'utf8');
-  } catch (error) {
-    throw new CausewayError('not-found', `${file} can't be read`, { cause: error });
-  }
 }

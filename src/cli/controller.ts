@@ -9,7 +9,6 @@ import { HttpTransport } from '../kube/http-transport.ts';
 import { runAsLeader } from '../kube/leader-election.ts';
 import { services } from '../kube/resources.ts';
 import { ServiceController } from '../loadbalancer/service-controller.ts';
-import { controllerSettings, type ControllerSettings } from '../loadbalancer/settings.ts';
 import { watchProcess } from '../observe/event-loop.ts';
 import { createLog } from '../observe/logger.ts';
 import { startObserveServer } from '../observe/observe-server.ts';
@@ -18,7 +17,12 @@ import { Readiness } from '../observe/readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
+import { serveDashboard } from './controller-dashboard.ts';
 import { makeProviders, type ProviderSurroundings } from './controller-providers.ts';
+import {
+  controllerCommandSettings,
+  type ControllerCommandSettings,
+} from './controller-settings.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** `causeway controller`: serves Services of type LoadBalancer. */
@@ -26,13 +30,16 @@ export function controllerCommand(): Command {
   const command = new Command('controller').description(
     'serve Services of type LoadBalancer with the providers that are configured',
   );
-  addConfigOptions(command, controllerSettings);
+  addConfigOptions(command, controllerCommandSettings);
   return command.action(async () => {
-    await runController(await readConfig(command, controllerSettings), stopSignal());
+    await runController(await readConfig(command, controllerCommandSettings), stopSignal());
   });
 }
 
-async function runController(settings: ControllerSettings, signal: AbortSignal): Promise<void> {
+async function runController(
+  settings: ControllerCommandSettings,
+  signal: AbortSignal,
+): Promise<void> {
   const clock = systemClock;
   const log = createLog({ ...settings.log, destination: process.stdout });
   const metrics = new PrometheusMetrics();
@@ -58,6 +65,9 @@ async function runController(settings: ControllerSettings, signal: AbortSignal):
   try {
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(clock, metrics, inner),
+      ...(settings.dashboard.enabled
+        ? { dashboard: (inner: AbortSignal) => serveDashboard(settings, shared, inner) }
+        : {}),
       controller: (inner) =>
         settings.leaderElection.enabled
           ? runAsLeader(
@@ -74,7 +84,7 @@ async function runController(settings: ControllerSettings, signal: AbortSignal):
 }
 
 async function serve(
-  settings: ControllerSettings,
+  settings: ControllerCommandSettings,
   shared: ProviderSurroundings,
   readiness: Readiness,
   instance: string,

@@ -3,8 +3,9 @@ import { MissingError } from './missing.ts';
 import { prepareOpenStack } from './openstack.ts';
 import { dropBuildCache, ensureProgram, type ProgramName } from './programs.ts';
 
-/** The Debian packages that the kernel tests need. Suites with needs of their own ask for them there. */
-const kernelPackages = [
+/** The Debian packages that kernel and browser tests need. Suites with needs of their own ask for them there. */
+const debianPackages = [
+  'chromium',
   'conntrack',
   'curl',
   'iproute2',
@@ -38,7 +39,7 @@ export async function prepareServices(): Promise<string[]> {
       missing.push(error.message);
     }
   };
-  await attempt(() => ensureDebianPackages(kernelPackages));
+  await attempt(() => ensureDebianPackages(debianPackages));
   for (const name of programs) await attempt(() => ensureProgram(name));
   await attempt(prepareOpenStack);
   await dropBuildCache();

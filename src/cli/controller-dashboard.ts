@@ -1,0 +1,57 @@
+import type { AgentClient } from '../agent/client/agent-client.ts';
+import { runDashboard } from '../dashboard/dashboard.ts';
+import { CausewayError } from '../domain/error.ts';
+import { IpamClient } from '../ipam/api/client.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { makeAgents } from './controller-gateway.ts';
+import type { ProviderSurroundings } from './controller-providers.ts';
+import type { ControllerCommandSettings } from './controller-settings.ts';
+import { readTextFile } from './read-text-file.ts';
+
+/** The dashboard as the controller's settings describe it. It only reads, so every replica serves one. */
+export async function serveDashboard(
+  settings: ControllerCommandSettings,
+  surroundings: ProviderSurroundings,
+  signal: AbortSignal,
+): Promise<void> {
+  const { dashboard, gateway } = settings;
+  if (dashboard.tokenFile === undefined) {
+    throw new CausewayError('invalid', 'dashboard.tokenFile is missing', {
+      hint: 'Name a file with a long random word; visitors open the dashboard with ?token= and that word.',
+    });
+  }
+  const token = (await readTextFile(dashboard.tokenFile)).trim();
+  if (token.length < 16) {
+    throw new CausewayError('invalid', `the token in ${dashboard.tokenFile} is too short`, {
+      hint: 'Take 16 characters at least, such as from "openssl rand -hex 16".',
+    });
+  }
+  const agents = gateway.enabled ? await makeAgents(settings) : new Map<string, AgentClient>();
+  const urls = new Map(gateway.agents.map(({ name, url }) => [name, url]));
+  const gateways = new Map(
+    [...agents].map(([name, client]) => [name, { client, url: urls.get(name) ?? '' }]),
+  );
+  const ipam = await openIpam(dashboard.ipam);
+  const pools = ipam === undefined ? undefined : { client: ipam, sites: dashboard.ipam.sites };
+  const { address: host, port } = dashboard;
+  try {
+    await runDashboard({ ...surroundings, host, port, token, gateways, pools }, signal);
+  } finally {
+    await ipam?.close();
+    await Promise.all([...agents.values()].map((client) => client.close()));
+  }
+}
+
+async function openIpam({
+  urls,
+  tokenFile,
+  authorityFile,
+}: ControllerCommandSettings['dashboard']['ipam']): Promise<IpamClient | undefined> {
+  if (urls.length === 0) return undefined;
+  return new IpamClient({
+    urls,
+    clock: systemClock,
+    token: tokenFile === undefined ? undefined : async () => (await readTextFile(tokenFile)).trim(),
+    tls: authorityFile === undefined ? undefined : { ca: await readTextFile(authorityFile) },
+  });
+}

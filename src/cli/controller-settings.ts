@@ -1,0 +1,10 @@
+import type { z } from 'zod';
+import { dashboardSettings } from '../dashboard/settings.ts';
+import { controllerSettings } from '../loadbalancer/settings.ts';
+
+/** The settings of `causeway controller`: those of the controller, and of what else its process runs. */
+export const controllerCommandSettings = controllerSettings.extend({
+  dashboard: dashboardSettings.prefault({}),
+});
+
+export type ControllerCommandSettings = z.output<typeof controllerCommandSettings>;

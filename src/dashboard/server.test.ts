@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Board } from '../overview/board.ts';
+import { silentLog } from '../runtime/log.ts';
+import { startDashboard, type DashboardServer } from './server.ts';
+
+const token = 'the-right-token';
+const assets = new Map([['/', { type: 'text/html', body: Buffer.from('<p>hello') }]]);
+let server: DashboardServer;
+
+beforeEach(async () => {
+  server = await startDashboard({
+    host: '127.0.0.1',
+    port: 0,
+    token,
+    board: new Board(),
+    assets,
+    log: silentLog,
+    findPath: () => Promise.reject(new Error('secret detail')),
+  });
+});
+afterEach(async () => {
+  await server.close();
+});
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(new URL(path, server.url), { headers, method, redirect: 'manual' });
+const bearer = { authorization: `Bearer ${token}` };
+
+test.each([
+  ['no token', '/', {}],
+  ['a wrong one', '/', { authorization: 'Bearer wrong' }],
+  ['a part of it', '/api/rows', { authorization: `Bearer ${token.slice(1)}` }],
+  ['a wrong cookie', '/api/path?service=a/b', { cookie: 'causeway-dashboard=x' }],
+  ['an empty one', '/?token=', {}],
+])('%s is refused', async (_name, path, headers) => {
+  const response = await get(path, headers);
+  expect(response.status).toBe(401);
+  expect(await response.text()).not.toContain('hello');
+});
+
+test('the token moves from the address into a cookie that scripts cannot read', async () => {
+  const response = await get(`/?token=${token}`);
+  expect(response.status).toBe(303);
+  expect(response.headers.get('location')).toBe('/');
+  expect(response.headers.get('set-cookie')).toContain('HttpOnly; SameSite=Strict');
+  const page = await get('/', { cookie: `a=b; causeway-dashboard=${token}` });
+  expect(await page.text()).toBe('<p>hello');
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+});
+
+test('it only shows', async () => {
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    expect((await get('/', bearer, method)).status).toBe(405);
+  }
+});
+
+test('what is not there is not found, and a failure tells no details', async () => {
+  expect((await get('/../../package.json', bearer)).status).toBe(404);
+  const failed = await get('/api/path?service=a/b', bearer);
+  expect(failed.status).toBe(500);
+  expect(await failed.text()).not.toContain('secret');
+});

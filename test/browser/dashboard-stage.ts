@@ -1,0 +1,73 @@
+import path from 'node:path';
+import type { ServicePath } from '../../src/overview/rows.ts';
+import { loadAssets } from '../../src/dashboard/assets.ts';
+import { startDashboard, type DashboardServer } from '../../src/dashboard/server.ts';
+import { Board } from '../../src/overview/board.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { silentLog } from '../../src/runtime/log.ts';
+import { sampleEvents, sampleGateways, samplePools, sampleServices } from './sample-rows.ts';
+
+export const token = 'a-token-for-the-tests-alone';
+
+/** The dashboard's own server over rows that the test sets. */
+export class DashboardStage {
+  readonly board = new Board();
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  #server: DashboardServer | undefined;
+
+  constructor() {
+    for (const row of sampleServices) this.board.set('service', row);
+    for (const row of sampleGateways) this.board.set('gateway', row);
+    for (const row of samplePools) this.board.set('pool', row);
+    for (const row of sampleEvents) this.board.set('event', row);
+    this.#running = this.board.run(systemClock, this.#stop.signal).catch(() => undefined);
+  }
+
+  get url(): string {
+    return this.#server?.url ?? '';
+  }
+
+  /** With the port of before, after `shut`. */
+  async open(port = 0): Promise<void> {
+    this.#server = await startDashboard({
+      host: '127.0.0.1',
+      port,
+      token,
+      board: this.board,
+      assets: await loadAssets(path.join(import.meta.dirname, '..', '..', 'web')),
+      log: silentLog,
+      findPath: (namespace, name) => Promise.resolve(this.#pathOf(`${namespace}/${name}`)),
+    });
+  }
+
+  async shut(): Promise<void> {
+    await this.#server?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    await this.shut();
+  }
+
+  #pathOf(key: string): ServicePath | undefined {
+    const service = this.board.get('service', key);
+    if (service === undefined) return undefined;
+    return {
+      service,
+      gateways: [
+        { name: 'gateway-a', vrrp: 'MASTER', reachable: true, connections: 1_203 },
+        { name: 'gateway-b', vrrp: 'BACKUP', reachable: true, connections: 0 },
+      ],
+      endpoints: Array.from({ length: service.endpoints.all }, (_, index) => ({
+        address: `10.244.0.${index + 5}`,
+        ports: ['8080/TCP'],
+        node: `node-${index}`,
+        target: `web-${index}`,
+        state: index < service.endpoints.ready ? ('ready' as const) : ('not-ready' as const),
+      })),
+      events: [...this.board.rows('event')].filter(({ about }) => about === `Service ${key}`),
+    };
+  }
+}

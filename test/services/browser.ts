@@ -1,0 +1,24 @@
+import { chromium, type Browser } from 'playwright-core';
+import { ensureDebianPackages } from './debian-packages.ts';
+
+/** Makes sure that a real browser is here. Throws MissingError otherwise. */
+export async function prepareBrowser(): Promise<void> {
+  await ensureDebianPackages(['chromium']);
+}
+
+/** A real Chromium without a window. It asks nobody on the network for anything. */
+export async function startBrowser(): Promise<Browser> {
+  await prepareBrowser();
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}

@@ -1,0 +1,16 @@
+import { element } from '../element.ts';
+
+/** A word with a colour and a mark, so that it can be told without colours too. */
+export function badge(text: string, mood: 'good' | 'waiting' | 'bad' | 'quiet'): HTMLElement {
+  const marks = { good: '●', waiting: '◐', bad: '▲', quiet: '○' };
+  return element(
+    'span',
+    { class: `badge ${mood}` },
+    element('span', { 'aria-hidden': 'true' }, marks[mood]),
+    ` ${text}`,
+  );
+}
+
+export function cell(name: string, ...content: readonly (Node | string)[]): HTMLElement {
+  return element('span', { class: `cell ${name}` }, ...content);
+}
