@@ -21,7 +21,7 @@ import {
   type ProviderContext,
 } from './provider.ts';
 import { recordAnnotation, type ServiceRecord } from './record.ts';
-import { mergeIngress, type ConditionText } from './service-status.ts';
+import { isServed, mergeIngress, type ConditionText } from './service-status.ts';
 import { ServiceWriter } from './service-writer.ts';
 
 /** Tells a user what happened to a Service, as an Event. */
@@ -188,9 +188,12 @@ async function settle(
       return done;
     }
     case 'pending': {
-      const { message, retryAfterMs } = outcome;
+      const { message, retryAfterMs, ingress } = outcome;
       const condition: ConditionText = { status: 'False', reason: 'Pending', message };
-      await publish(writer, provider, record, outcome.ingress, condition);
+      // Who is served stays so while a change is on its way to the gateways, or a controller starts.
+      if (!isServed(writer.current, record.ingress, ingress)) {
+        await publish(writer, provider, record, ingress, condition);
+      }
       return retryAfterMs === undefined ? wait(message) : retryAfter(retryAfterMs, message);
     }
     case 'refused': {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Service } from '../kube/core-objects.ts';
-import { mergeIngress, readyCondition, statusChange } from './service-status.ts';
+import { isServed, mergeIngress, readyCondition, statusChange } from './service-status.ts';
 
 const now = '2026-01-02T00:00:00.000Z';
 const vip = (ip: string) => ({ ip, ipMode: 'VIP' as const });
@@ -23,11 +23,29 @@ test('our addresses come and go; those of others stay', () => {
 });
 
 test('nothing is written when all is as wanted', () => {
-  const condition = { type: readyCondition, ...served, lastTransitionTime: 'earlier' };
+  const condition = { type: readyCondition, ...served, observedGeneration: 3 };
   const service = makeService(['192.0.2.1'], [condition]);
   expect(
     statusChange(service, { ingress: [vip('192.0.2.1')], condition: served }, now),
   ).toBeUndefined();
+});
+
+test('the condition says which generation of the Service it is about', () => {
+  const old = { type: readyCondition, ...served, lastTransitionTime: now, observedGeneration: 2 };
+  const service = makeService(['192.0.2.1'], [old]);
+  expect(statusChange(service, { ingress: undefined, condition: served }, now)).toEqual({
+    conditions: [{ ...old, observedGeneration: 3 }],
+  });
+});
+
+test('a Service is served when its status says so, on the very addresses that it is to have', () => {
+  const yes = [{ type: readyCondition, ...served }];
+  const no = [{ type: readyCondition, ...served, status: 'False' }];
+  const ours = [vip('192.0.2.1')];
+  expect(isServed(makeService(['203.0.113.9', '192.0.2.1'], yes), ours, ours)).toBe(true);
+  expect(isServed(makeService(['192.0.2.1'], yes), ours, undefined)).toBe(true);
+  expect(isServed(makeService(['192.0.2.1'], yes), ours, [vip('192.0.2.2')])).toBe(false);
+  expect(isServed(makeService(['192.0.2.1'], no), ours, ours)).toBe(false);
 });
 
 test('the transition time changes with the status, not with the message', () => {

@@ -47,6 +47,19 @@ export function sameIngress(
   return text(left) === text(right);
 }
 
+/** Whether its status says that it is served, and on these addresses if they are known. */
+export function isServed(
+  service: Service,
+  recorded: readonly Ingress[],
+  ingress: readonly Ingress[] | undefined,
+): boolean {
+  const { conditions = [], loadBalancer } = service.status ?? {};
+  const condition = conditions.find(({ type }) => type === readyCondition);
+  if (condition?.status !== 'True') return false;
+  if (ingress === undefined) return true;
+  return sameIngress(loadBalancer?.ingress ?? [], mergeIngress(service, recorded, ingress));
+}
+
 /**
  * What is to be written so that our part of the status is as wanted, or undefined when it is already.
  * Conditions come as the whole list, with those of others as they are.
@@ -60,7 +73,7 @@ export function statusChange(
   const conditions = service.status?.conditions ?? [];
   const old = conditions.find(({ type }) => type === readyCondition);
   const isIngressNew = wanted.ingress !== undefined && !sameIngress(present, wanted.ingress);
-  const isConditionNew = !sameCondition(old, wanted.condition);
+  const isConditionNew = !sameCondition(service, old, wanted.condition);
   if (!isIngressNew && !isConditionNew) return undefined;
   const others = conditions.filter(({ type }) => type !== readyCondition);
   const mine =
@@ -88,9 +101,16 @@ function newCondition(
   };
 }
 
-function sameCondition(old: Condition | undefined, wanted: ConditionText | undefined): boolean {
+function sameCondition(
+  service: Service,
+  old: Condition | undefined,
+  wanted: ConditionText | undefined,
+): boolean {
   if (old === undefined || wanted === undefined) return old === wanted;
   return (
-    old.status === wanted.status && old.reason === wanted.reason && old.message === wanted.message
+    old.observedGeneration === service.metadata?.generation &&
+    old.status === wanted.status &&
+    old.reason === wanted.reason &&
+    old.message === wanted.message
   );
 }
