@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import { callsOf, interrupt } from './interruption.ts';
+import { scenarios, type ScenarioName } from './scenarios.ts';
+
+/**
+ * One line for each "If interrupted" of the design, and what its steps are among our outside calls; then
+ * what the design does not speak of. A call belongs to the first line that names it.
+ */
+interface Line {
+  readonly says: string;
+  readonly calls: Partial<Record<ScenarioName, RegExp>>;
+}
+
+const pushes = /^PUSH agent/;
+const all = /./;
+
+const lines: readonly Line[] = [
+  {
+    says: 'CreateAndAssignPort 1, create the port: it is cleaned up',
+    calls: {
+      'a Service is mapped to a new port': /^(POST network ports|PUT network ports\/ID\/tags)/,
+    },
+  },
+  {
+    says: 'CreateAndAssignPort 2, assign a floating IP: the port is cleaned up, the floating IP too',
+    calls: { 'a Service is mapped to a new port': /^POST network floatingips/ },
+  },
+  {
+    says: 'UpdateAgents 2, send the request to all agents: the initial sync sends it',
+    calls: {
+      'a Service is mapped to a new port': pushes,
+      'a Service is mapped to a port that is there': pushes,
+      'a Service changes its ports and has to move': pushes,
+      'a Service is deleted, and its port with it': pushes,
+      'a Service is deleted, and another stays on its port': pushes,
+      'a managed Service can no longer be managed': pushes,
+    },
+  },
+  {
+    says: 'UpdateAgents 3, add errors and events to the Services: the initial sync does',
+    calls: { 'a gateway complains about a Service': all },
+  },
+  {
+    says: 'MapService 1, check whether the current port can satisfy: the Service may hop',
+    calls: {
+      'a Service changes its ports and stays': all,
+      'a Service changes its ports and has to move': all,
+    },
+  },
+  {
+    says: 'MapService 2 and 3, look for a port, assign it and set the address: found and mapped again',
+    calls: {
+      'a Service is mapped to a new port': /^PATCH services/,
+      'a Service is mapped to a port that is there': /^PATCH services/,
+    },
+  },
+  {
+    says: 'UnmapService 1, remove the annotation: mappings and ports are cleaned up',
+    calls: {
+      'a Service is deleted, and its port with it': /^PATCH services/,
+      'a Service is deleted, and another stays on its port': /^PATCH services/,
+    },
+  },
+  {
+    says: 'CleanUnusedPorts 3, delete what is not used: the next clean-up does',
+    calls: {
+      'a Service is deleted, and its port with it':
+        /^(GET network floatingips|DELETE network ports)/,
+    },
+  },
+  {
+    says: 'CleanUnusedPorts 5, remove unassociated floating IPs: the next clean-up does',
+    calls: { 'a Service is deleted, and its port with it': /^DELETE network floatingips/ },
+  },
+  {
+    says: 'AddFunc, a Service that can no longer be managed is unmapped at the initial sync',
+    calls: { 'a controller starts, and Services came and went meanwhile': all },
+  },
+  {
+    says: 'UpdateFunc, a Service that can no longer be managed is unmapped: the initial sync goes on',
+    calls: { 'a managed Service can no longer be managed': all },
+  },
+  {
+    says: 'the initial sync itself is cut off',
+    calls: { 'a controller starts on what is right': all },
+  },
+  {
+    says: 'an Event is cut off: the Service is none the worse',
+    calls: {
+      'a Service is mapped to a new port': /events/,
+      'a Service is mapped to a port that is there': /events/,
+      'a Service is deleted, and its port with it': /events/,
+      'a Service is deleted, and another stays on its port': /events/,
+    },
+  },
+  {
+    says: 'the recovery of a lost port is cut off',
+    calls: { 'a port and its floating IP are lost': all },
+  },
+];
+
+const enumerated = new Map<ScenarioName, Promise<readonly string[]>>();
+function callsIn(name: ScenarioName): Promise<readonly string[]> {
+  const calls = enumerated.get(name) ?? callsOf(name);
+  enumerated.set(name, calls);
+  return calls;
+}
+
+const lineOf = (name: ScenarioName, label: string): Line | undefined =>
+  lines.find(({ calls }) => calls[name]?.test(label) === true);
+
+for (const line of lines) {
+  test(`if interrupted: ${line.says}`, { timeout: 120_000 }, async () => {
+    for (const name of Object.keys(line.calls) as ScenarioName[]) {
+      const calls = await callsIn(name);
+      const mine = [...calls.entries()].filter(([, label]) => lineOf(name, label) === line);
+      expect(mine.length, `calls of "${name}"`).toBeGreaterThan(0);
+      for (const [index, label] of mine) {
+        for (const moment of ['before', 'after'] as const) {
+          await interrupt(name, index + 1, moment).catch((cause: unknown) => {
+            const what = `"${name}" cut off ${moment} its call ${index + 1}, ${label}`;
+            throw new Error(`${what}:\n${String(cause)}`, { cause });
+          });
+        }
+      }
+    }
+  });
+}
+
+test('every outside call of every operation belongs to a line', { timeout: 60_000 }, async () => {
+  const strays: string[] = [];
+  for (const name of Object.keys(scenarios) as ScenarioName[]) {
+    const calls = await callsIn(name);
+    strays.push(
+      ...calls
+        .filter((label) => lineOf(name, label) === undefined)
+        .map((label) => `${name}: ${label}`),
+    );
+  }
+  expect(strays).toEqual([]);
+});

@@ -1,0 +1,78 @@
+import { expect } from 'vitest';
+import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { GatewayWorld } from './gateway-world.ts';
+import { announcedWithoutPort } from './invariants.ts';
+import { scenarios, type Scenario, type ScenarioName } from './scenarios.ts';
+
+const seed = 7;
+/** Long enough for what still follows once all is settled: Events, a last look. */
+const lingerMs = 5_000;
+
+/** The outside calls of an operation that nobody disturbs, in their order. */
+export async function callsOf(name: ScenarioName): Promise<readonly string[]> {
+  const scenario: Scenario = scenarios[name];
+  const world = await GatewayWorld.create(seed);
+  const process = await scenario.prepare(world);
+  const before = callsBefore(scenario, process);
+  await scenario.operate(world);
+  await world.settle(alwaysTrue(world, scenario));
+  await world.simulation.runFor(lingerMs);
+  return process.callLabels.slice(before);
+}
+
+/** Cuts the operation off at one of its calls; a new controller has to find its way from there. */
+export async function interrupt(
+  name: ScenarioName,
+  call: number,
+  moment: 'before' | 'after',
+): Promise<void> {
+  const scenario: Scenario = scenarios[name];
+  const world = await GatewayWorld.create(seed);
+  const process = await scenario.prepare(world);
+  const addresses = addressesOf(world);
+  process.killAt(callsBefore(scenario, process) + call, moment);
+  const always = alwaysTrue(world, scenario);
+  await scenario.operate(world);
+  await world.simulation.runUntil(() => process.isKilled, { maxSteps: 20_000 });
+  const next = world.startController();
+  await world.settle(always);
+  await world.simulation.runFor(lingerMs);
+  await world.settle(always);
+  next.kill();
+  const now = addressesOf(world);
+  for (const [key, address] of addresses) {
+    const name = key.slice('default/'.length);
+    const mayMove = scenario.touches.includes(name) && scenario.stay?.includes(name) !== true;
+    if (!mayMove) expect(`${key} ${now.get(key)}`).toBe(`${key} ${address}`);
+  }
+}
+
+const callsBefore = (scenario: Scenario, process: SimulatedProcess): number =>
+  scenario.isStart === true ? 0 : process.calls;
+
+/** Of every step: nobody announces what has no port, and whom it is not about is served throughout. */
+function alwaysTrue(world: GatewayWorld, scenario: Scenario): () => readonly string[] {
+  const touched = new Set(scenario.touches.map((name) => `default/${name}`));
+  const bystanders = [...world.agents].flatMap(([name, agent]) =>
+    [...agent.holds]
+      .filter(([, { service = '' }]) => !touched.has(service))
+      .map(([key, { service }]) => ({ name, agent, key, service })),
+  );
+  return () => [
+    ...(scenario.losesPorts === true ? [] : announcedWithoutPort(world)),
+    ...bystanders
+      .filter(({ agent, key, service }) => agent.holds.get(key)?.service !== service)
+      .map(({ name, key, service }) => `${name} no longer serves ${key} for ${service}`),
+  ];
+}
+
+function addressesOf(world: GatewayWorld): Map<string, string> {
+  return new Map(
+    world
+      .services()
+      .map(({ metadata, status }) => [
+        `${metadata?.namespace}/${metadata?.name}`,
+        (status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip).join(),
+      ]),
+  );
+}

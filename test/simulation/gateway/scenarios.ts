@@ -1,0 +1,133 @@
+import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { driftEveryMs, type GatewayWorld } from './gateway-world.ts';
+import { portsOf } from './invariants.ts';
+
+/** An operation that may be cut off anywhere. */
+export interface Scenario {
+  /** Everything before the operation. Answers with the process that will be cut off. */
+  prepare(world: GatewayWorld): Promise<SimulatedProcess>;
+  /** What begins the operation. */
+  operate(world: GatewayWorld): Promise<void>;
+  /** The operation is a controller's start, from its very first call. */
+  readonly isStart?: boolean;
+  /** The Services that it is about; all others keep their address and are served all the time. */
+  readonly touches: readonly string[];
+  /** Those of them that keep their address all the same. */
+  readonly stay?: readonly string[];
+  /** Ports vanish under the gateways, by the operator's hand and not by ours. */
+  readonly losesPorts?: boolean;
+}
+
+const nothing = () => [];
+
+async function withServices(
+  world: GatewayWorld,
+  ...wishes: readonly (readonly [string, readonly number[]])[]
+): Promise<SimulatedProcess> {
+  const process = world.startController();
+  for (const [name, ports] of wishes) {
+    await world.createService(name, { ports });
+    await world.settle(nothing);
+    await world.simulation.runFor(1_000);
+  }
+  return process;
+}
+
+/** The controller is gone; what happens then, happens while nobody looks. */
+async function restarted(
+  world: GatewayWorld,
+  meanwhile: () => Promise<void>,
+): Promise<SimulatedProcess> {
+  const first = await withServices(world, ['web', [80]], ['mail', [25]]);
+  first.kill();
+  await meanwhile();
+  return world.startController();
+}
+
+const idle = () => Promise.resolve();
+
+export const scenarios = {
+  'a Service is mapped to a new port': {
+    prepare: (world) => withServices(world, ['mail', [25, 80]]),
+    operate: (world) => world.createService('web', { ports: [80] }),
+    touches: ['web'],
+  },
+  'a Service is mapped to a port that is there': {
+    prepare: (world) => withServices(world, ['mail', [25]]),
+    operate: (world) => world.createService('web', { ports: [80] }),
+    touches: ['web'],
+  },
+  'a Service changes its ports and stays': {
+    prepare: (world) => withServices(world, ['mail', [25]], ['web', [80]]),
+    operate: (world) => world.patchService('web', { ports: [{ name: 'p81', port: 81 }] }),
+    touches: ['web'],
+    stay: ['web'],
+  },
+  'a Service changes its ports and has to move': {
+    prepare: (world) => withServices(world, ['mail', [25]], ['web', [80]]),
+    operate: (world) => world.patchService('web', { ports: [{ name: 'p25', port: 25 }] }),
+    touches: ['web'],
+  },
+  'a Service is deleted, and its port with it': {
+    prepare: (world) => withServices(world, ['mail', [80]], ['web', [80]]),
+    operate: (world) => world.deleteService('web'),
+    touches: ['web'],
+  },
+  'a Service is deleted, and another stays on its port': {
+    prepare: (world) => withServices(world, ['mail', [25]], ['web', [80]]),
+    operate: (world) => world.deleteService('web'),
+    touches: ['web'],
+  },
+  'a managed Service can no longer be managed': {
+    prepare: (world) => withServices(world, ['mail', [80]], ['web', [80]]),
+    operate: (world) => world.patchService('web', { type: 'ClusterIP' }),
+    touches: ['web'],
+  },
+  'a gateway complains about a Service': {
+    prepare: async (world) => {
+      const process = await withServices(world, ['mail', [25]]);
+      const [address] = portsOf(world).values();
+      world.agents.get('g1')?.dislikes.add(`${address}:80/TCP`);
+      return process;
+    },
+    operate: async (world) => {
+      await world.createService('web', { ports: [80] });
+      await world.simulation.runFor(1_000);
+      world.agents.get('g1')?.dislikes.clear();
+      await world.patchService('web', { ports: [{ name: 'p81', port: 81 }] });
+    },
+    touches: ['web'],
+  },
+  'a controller starts on what is right': {
+    prepare: (world) => restarted(world, idle),
+    operate: idle,
+    isStart: true,
+    touches: [],
+  },
+  'a controller starts, and Services came and went meanwhile': {
+    prepare: (world) =>
+      restarted(world, async () => {
+        await world.createService('late', { ports: [80] });
+        await world.deleteService('web');
+        await world.patchService('mail', { type: 'ClusterIP' });
+      }),
+    operate: idle,
+    isStart: true,
+    touches: ['late', 'mail', 'web'],
+  },
+  'a port and its floating IP are lost': {
+    prepare: async (world) => {
+      const process = await withServices(world, ['mail', [25]], ['web', [25]]);
+      await world.simulation.runFor(driftEveryMs - world.simulation.clock.monotonic() - 2_000);
+      return process;
+    },
+    operate: async (world) => {
+      const [id] = portsOf(world).keys();
+      await world.losePort(id ?? '');
+    },
+    touches: ['mail', 'web'],
+    losesPorts: true,
+  },
+} as const satisfies Record<string, Scenario>;
+
+export type ScenarioName = keyof typeof scenarios;
