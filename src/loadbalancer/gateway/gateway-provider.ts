@@ -1,8 +1,10 @@
-import type { Address, Family } from '../../domain/address.ts';
+import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { Masquerade } from '../../agent/model/endpoint.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
+import { readRecord } from '../record.ts';
+import { ingressAddress } from '../provider.ts';
 import type {
   Claim,
   DeleteOutcome,
@@ -122,7 +124,9 @@ export class GatewayProvider implements LoadBalancerProvider {
 
   update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
     const ports = this.#options.keeper.portsOf(service.metadata?.uid ?? '');
-    if (ports.size === 0) return this.ensure(service, context);
+    // A port that was lost and made again has another id, which must be written down.
+    const isWritten = sameIds(ids(ports), readPortIds(service));
+    if (ports.size === 0 || !isWritten) return this.ensure(service, context);
     return Promise.resolve(this.#serve(service, ports, context));
   }
 
@@ -188,6 +192,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       return { kind: 'refused', reason: 'AddressTaken', message };
     } catch (error) {
       const known = CausewayError.from(error);
+      if (known.code === 'exhausted' && known.hint === undefined) throw withQuotaHint(known);
       if (known.code !== 'invalid' && known.code !== 'conflict') throw known;
       return { kind: 'refused', reason: 'AddressRefused', message: known.message };
     }
@@ -242,23 +247,59 @@ export class GatewayProvider implements LoadBalancerProvider {
   /** What Services had by their annotations. Those that are being deleted still have it. */
   #claims(host: ProviderHost) {
     return [...host.services.values()].flatMap((service) => {
-      const portIds = readPortIds(service);
+      const portIds = this.#isTrusted(service) ? readPortIds(service) : new Map<Family, string>();
       const reading = readNeeds(service, this.#options.settings.families);
       if (portIds.size === 0 || reading.kind === 'refused') return [];
       const owner = this.#owners.add(service);
-      return [...portIds.values()].map((portId) => ({
+      return [...portIds].map(([family, portId]) => ({
         owner: owner.uid,
         portId,
+        family,
+        publicAddress: advertisedBy(service, family),
         circle: reading.needs.circle,
         needs: reading.needs.ports,
         createdAt: service.metadata?.creationTimestamp ?? '',
       }));
     });
   }
+
+  /**
+   * Whether its annotations are its own: our record is bound to its UID, so a copy of a manifest
+   * claims nothing. Services that come from ch-k8s-lbaas have no record yet.
+   */
+  #isTrusted(service: Service): boolean {
+    const reading = readRecord(service);
+    if (reading.kind === 'record') return reading.record.provider === this.name;
+    if (reading.kind === 'unreadable') return true;
+    return (
+      service.metadata?.annotations?.[legacyManagedAnnotation] === 'true' &&
+      this.claims(service) !== 'no'
+    );
+  }
+}
+
+/** What we have told the Service's users in this family, by our own record. */
+function advertisedBy(service: Service, family: Family): Address | undefined {
+  const reading = readRecord(service);
+  if (reading.kind !== 'record') return undefined;
+  return reading.record.ingress
+    .flatMap((entry) => tryParseAddress(ingressAddress(entry)) ?? [])
+    .find((address) => familyOf(address) === family);
 }
 
 function ids(ports: ReadonlyMap<Family, L2Port>): Map<Family, string> {
   return new Map([...ports].map(([family, { id }]) => [family, id]));
+}
+
+function sameIds(left: ReadonlyMap<Family, string>, right: ReadonlyMap<Family, string>): boolean {
+  return left.size === right.size && [...left].every(([family, id]) => right.get(family) === id);
+}
+
+function withQuotaHint(error: CausewayError): CausewayError {
+  return new CausewayError('exhausted', error.message, {
+    cause: error,
+    hint: "Raise the project's quota of ports and floating IPs, enlarge the subnet, or delete Services. It is tried again by itself.",
+  });
 }
 
 function hasMoved(

@@ -1,3 +1,4 @@
+import { tryParseAddress, type Address } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import { BoundedFrequencyRunner } from '../../runtime/bounded-frequency-runner.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
@@ -128,12 +129,12 @@ export class GatewayHousekeeping {
     while (!signal.aborted) {
       await sleep(clock, driftEveryMs, signal);
       try {
-        const orphaned = new Set(await keeper.findDrift(signal));
+        const orphaned = new Set(await keeper.findDrift(advertised(host), signal));
         for (const [key, service] of entries(host)) {
           if (orphaned.has(service.metadata?.uid ?? '')) host.enqueue(key);
         }
         if (orphaned.size > 0)
-          log.warn({ services: orphaned.size }, 'ports were lost; making new ones');
+          log.warn({ services: orphaned.size }, 'ports or floating IPs were lost and made again');
         this.#cleaner.request();
       } catch (error) {
         const known = CausewayError.from(error);
@@ -142,6 +143,18 @@ export class GatewayHousekeeping {
       }
     }
   }
+}
+
+/** Every address that any Service tells its users. */
+function advertised(host: ProviderHost): Set<Address> {
+  const addresses = new Set<Address>();
+  for (const { status } of host.services.values()) {
+    for (const { ip } of status?.loadBalancer?.ingress ?? []) {
+      const address = ip === undefined ? undefined : tryParseAddress(ip);
+      if (address !== undefined) addresses.add(address);
+    }
+  }
+  return addresses;
 }
 
 function* entries(host: ProviderHost) {

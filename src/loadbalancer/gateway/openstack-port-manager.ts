@@ -1,9 +1,9 @@
 import type { Address, Family } from '../../domain/address.ts';
-import { CausewayError } from '../../domain/error.ts';
+import { CausewayError, isErrorCode } from '../../domain/error.ts';
 import { prefixContains } from '../../domain/prefix.ts';
 import type { Neutron } from '../../openstack/neutron/neutron.ts';
 import type { FloatingIp, Port, Subnet } from '../../openstack/neutron/resources.ts';
-import type { PortManager, PortWish } from './port-manager.ts';
+import type { LostPort, PortManager, PortWish } from './port-manager.ts';
 import type { L2Port } from './port-mapper.ts';
 
 export interface OpenStackPortManagerOptions {
@@ -16,8 +16,17 @@ export interface OpenStackPortManagerOptions {
   readonly floating?: { readonly networkId: string; readonly subnetId?: string } | undefined;
 }
 
-/** What ch-k8s-lbaas wrote on its ports and floating IPs. */
+/** What ch-k8s-lbaas wrote on its ports and floating IPs. They name no cluster. */
 const legacyDescription = 'Managed by cah-loadbalancer';
+const legacyTag = 'cah-loadbalancer.k8s.cloudandheat.com/managed';
+
+/**
+ * Whether ch-k8s-lbaas made it. A Service's annotation alone makes nothing ours: users can write it,
+ * and it may name a server's port.
+ */
+function isInherited({ description, tags }: Port | FloatingIp): boolean {
+  return description === legacyDescription || tags.includes(legacyTag);
+}
 
 /**
  * Neutron ports that belong to no server, with floating IPs where wanted. Neutron takes no tags when
@@ -46,7 +55,7 @@ export class OpenStackPortManager implements PortManager {
     const ports: L2Port[] = [];
     for (const networkId of this.#networks()) {
       for await (const port of neutron.ports.list({ networkId }, { signal })) {
-        if (!this.#isOurs(port) && !claimed.has(port.id)) continue;
+        if (!this.#isOurs(port) && !(claimed.has(port.id) && isInherited(port))) continue;
         if (making.has(port.name.slice(this.#name('').length))) continue;
         const known = this.#describePort(port, floating.get(port.id));
         if (known !== undefined) ports.push(known);
@@ -57,26 +66,25 @@ export class OpenStackPortManager implements PortManager {
 
   async create(wish: PortWish, signal: AbortSignal): Promise<L2Port> {
     const { neutron } = this.#options;
-    const subnet = this.#subnet(wish.family);
-    const isFixed = wish.requested !== undefined && prefixContains(subnet.cidr, wish.requested);
-    const address = isFixed && wish.requested !== undefined ? { address: wish.requested } : {};
-    const port = await neutron.ports.create(
-      {
-        networkId: subnet.networkId,
-        name: this.#name(wish.marker),
-        description: this.#portDescription(),
-        fixedIps: [{ subnetId: subnet.id, ...address }],
-        portSecurityEnabled: false,
-      },
-      { signal, once: 'name' },
-    );
-    await neutron.ports.replaceTags(port.id, this.#tags(), { signal });
-    const floating = await this.#float(port, isFixed ? undefined : wish.requested, signal);
-    const made = this.#describePort(port, floating);
-    if (made === undefined) {
+    const port = await this.#makePort(wish, signal);
+    try {
+      await neutron.ports.replaceTags(port.id, this.#tags(), { signal });
+      const floating = await this.#floatNew(port, wish, signal);
+      const made = this.#describePort(port, floating);
+      if (made !== undefined) return made;
       throw new CausewayError('internal', `the new port ${port.id} has no address of its subnet`);
+    } catch (error) {
+      // Half of it helps nobody, and each new attempt would leave another one.
+      if (!signal.aborted) await neutron.ports.delete(port.id, { signal }).catch(() => undefined);
+      throw error;
     }
-    return made;
+  }
+
+  async mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port> {
+    if (this.#options.floating === undefined || port.family === 6) return port;
+    if (port.publicAddress !== port.address) return port;
+    const floating = await this.#refloat(port.id, { id: port.id, publicAddress: known }, signal);
+    return { ...port, publicAddress: floating.address };
   }
 
   async delete(port: L2Port, keepPublic: boolean, signal: AbortSignal): Promise<void> {
@@ -93,45 +101,126 @@ export class OpenStackPortManager implements PortManager {
     await neutron.ports.delete(port.id, { signal });
   }
 
-  async sweep(portIds: ReadonlySet<string>, signal: AbortSignal): Promise<readonly string[]> {
+  async sweep(
+    portIds: ReadonlySet<string>,
+    advertised: ReadonlySet<Address>,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
     const { neutron } = this.#options;
     const removed: string[] = [];
     for await (const floating of neutron.floatingIps.list({}, { signal })) {
-      if (!this.#isOurFloating(floating) || floating.portId !== undefined) continue;
-      if (portIds.has(this.#portOf(floating))) continue;
+      // Those of ch-k8s-lbaas name no cluster: another one in the project may still use them.
+      if (!this.#isMadeByUs(floating) || floating.portId !== undefined) continue;
+      if (portIds.has(this.#portOf(floating)) || advertised.has(floating.address)) continue;
       await neutron.floatingIps.delete(floating.id, { signal });
       removed.push(`floating IP ${floating.address}`);
     }
     return removed;
   }
 
-  /** A floating IP for the port: the requested one if the project has it and it is free, else a new one. */
-  async #float(
-    port: Port,
-    requested: Address | undefined,
-    signal: AbortSignal,
-  ): Promise<FloatingIp | undefined> {
-    const { neutron, floating } = this.#options;
-    if (floating === undefined) {
-      if (requested === undefined) return undefined;
-      throw new CausewayError('invalid', `${requested} is not in the subnet of the gateways`);
+  /** With the address that was asked for, else with that of the port it replaces, else with any. */
+  async #makePort(wish: PortWish, signal: AbortSignal): Promise<Port> {
+    const subnet = this.#subnet(wish.family);
+    const { requested, instead } = wish;
+    if (requested !== undefined && prefixContains(subnet.cidr, requested)) {
+      return this.#makePortAt(wish, subnet, requested, signal);
     }
-    if (requested !== undefined) {
-      for await (const present of neutron.floatingIps.list({ address: requested }, { signal })) {
-        if (present.portId === port.id) return present;
-        if (present.portId !== undefined) {
-          throw new CausewayError('conflict', `the floating IP ${requested} is in use`);
-        }
-        return neutron.floatingIps.associate(present.id, port.id, { signal });
+    const former = [instead?.address, instead?.publicAddress].find(
+      (address) => address !== undefined && prefixContains(subnet.cidr, address),
+    );
+    if (former !== undefined) {
+      try {
+        return await this.#makePortAt(wish, subnet, former, signal);
+      } catch (error) {
+        if (!isErrorCode(error, 'conflict')) throw error;
       }
     }
+    return this.#makePortAt(wish, subnet, undefined, signal);
+  }
+
+  #makePortAt(
+    { marker }: PortWish,
+    subnet: Subnet,
+    address: Address | undefined,
+    signal: AbortSignal,
+  ): Promise<Port> {
+    return this.#options.neutron.ports.create(
+      {
+        networkId: subnet.networkId,
+        name: this.#name(marker),
+        description: this.#portDescription(),
+        fixedIps: [{ subnetId: subnet.id, ...(address === undefined ? {} : { address }) }],
+        portSecurityEnabled: false,
+      },
+      { signal, once: 'name' },
+    );
+  }
+
+  /** The floating IP of a new port, where it is to have one. */
+  async #floatNew(
+    port: Port,
+    { family, requested, instead }: PortWish,
+    signal: AbortSignal,
+  ): Promise<FloatingIp | undefined> {
+    const isFixed = requested !== undefined && port.fixedIps.some((ip) => ip.address === requested);
+    if (this.#options.floating === undefined || family === 6) {
+      if (requested === undefined || isFixed) return undefined;
+      throw new CausewayError('invalid', `${requested} is not in the subnet of the gateways`);
+    }
+    if (requested !== undefined && !isFixed) return this.#floatAt(port.id, requested, signal);
+    if (instead !== undefined) return this.#refloat(port.id, instead, signal);
+    return this.#floatAnew(port.id, undefined, signal);
+  }
+
+  /** The requested floating IP, if the project has it and it is free, or can have it. */
+  async #floatAt(portId: string, requested: Address, signal: AbortSignal): Promise<FloatingIp> {
+    const { neutron } = this.#options;
+    for await (const present of neutron.floatingIps.list({ address: requested }, { signal })) {
+      if (present.portId === portId) return present;
+      if (present.portId !== undefined) {
+        throw new CausewayError('conflict', `the floating IP ${requested} is in use`);
+      }
+      return neutron.floatingIps.associate(present.id, portId, { signal });
+    }
+    return this.#floatAnew(portId, requested, signal);
+  }
+
+  /** The floating IP that the lost port had, if it is still there; else the same address anew; else any. */
+  async #refloat(portId: string, lost: LostPort, signal: AbortSignal): Promise<FloatingIp> {
+    const { neutron } = this.#options;
+    const description = this.#floatingDescription(portId);
+    for await (const present of neutron.floatingIps.list({}, { signal })) {
+      if (present.portId === portId) return present;
+      if (present.portId !== undefined || !this.#isOurFloating(present)) continue;
+      if (this.#portOf(present) !== lost.id && present.address !== lost.publicAddress) continue;
+      return neutron.floatingIps.update(present.id, { portId, description }, { signal });
+    }
+    if (lost.publicAddress !== undefined) {
+      try {
+        return await this.#floatAnew(portId, lost.publicAddress, signal);
+      } catch (error) {
+        // Most clouds let only administrators choose, and somebody else may have it by now.
+        const { code } = CausewayError.from(error);
+        if (!['forbidden', 'conflict', 'invalid'].includes(code)) throw error;
+      }
+    }
+    return this.#floatAnew(portId, undefined, signal);
+  }
+
+  #floatAnew(
+    portId: string,
+    address: Address | undefined,
+    signal: AbortSignal,
+  ): Promise<FloatingIp> {
+    const { neutron, floating } = this.#options;
+    if (floating === undefined) throw new CausewayError('internal', 'no floating IPs are used');
     return neutron.floatingIps.create(
       {
-        description: this.#floatingDescription(port.id),
+        description: this.#floatingDescription(portId),
         floatingNetworkId: floating.networkId,
         ...(floating.subnetId === undefined ? {} : { subnetId: floating.subnetId }),
-        ...(requested === undefined ? {} : { address: requested }),
-        portId: port.id,
+        ...(address === undefined ? {} : { address }),
+        portId,
       },
       { signal, once: 'description' },
     );
@@ -163,10 +252,13 @@ export class OpenStackPortManager implements PortManager {
     return port.description === this.#portDescription();
   }
 
-  #isOurFloating({ description }: FloatingIp): boolean {
-    return (
-      description === legacyDescription || description.startsWith(this.#floatingDescription(''))
-    );
+  /** On a port of ours it is ours, whichever of the two made it. */
+  #isOurFloating(floating: FloatingIp): boolean {
+    return isInherited(floating) || this.#isMadeByUs(floating);
+  }
+
+  #isMadeByUs({ description }: FloatingIp): boolean {
+    return description.startsWith(this.#floatingDescription(''));
   }
 
   #portOf({ description }: FloatingIp): string {

@@ -1,6 +1,6 @@
-import type { Family } from '../../domain/address.ts';
+import type { Address, Family } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
-import type { PortManager } from './port-manager.ts';
+import type { LostPort, PortManager } from './port-manager.ts';
 import {
   PortMapper,
   type L2Port,
@@ -32,14 +32,30 @@ export class PortKeeper {
     this.#newMarker = newMarker;
   }
 
-  /** Takes in what was there before. Answers with those who must be placed anew. */
+  /**
+   * Takes in what was there before. What was lost meanwhile is made again for those who had it. Answers
+   * with those who must be placed anew.
+   */
   async restore(
     claims: readonly PriorClaim[],
     signal: AbortSignal,
   ): Promise<readonly PriorClaim[]> {
-    const claimed = new Set(claims.map(({ portId }) => portId));
-    const ports = await this.#manager.list(claimed, this.#markers, signal);
-    return this.#mapper.restore(ports, claims);
+    const claimed = new Map(claims.map((claim) => [claim.portId, claim]));
+    const ports = new Map<string, L2Port>();
+    for (const port of await this.#manager.list(new Set(claimed.keys()), this.#markers, signal)) {
+      ports.set(port.id, port);
+    }
+    for (const claim of claimed.values()) {
+      const present = ports.get(claim.portId);
+      const port = present ?? (await this.#recover(claim, signal));
+      if (port === undefined) continue;
+      ports.set(claim.portId, await this.#mend(port, claim.publicAddress, signal));
+    }
+    const moved = claims.map((claim) => ({
+      ...claim,
+      portId: ports.get(claim.portId)?.id ?? claim.portId,
+    }));
+    return this.#mapper.restore([...ports.values()], moved);
   }
 
   /** Reserves before anything is awaited, then waits until the port is there. */
@@ -92,23 +108,80 @@ export class PortKeeper {
   }
 
   /**
-   * Compares with what the manager has. Ports that are gone are forgotten, and their owners must be
-   * placed anew; ports that nobody knew of become unused ones.
+   * Compares with what the manager has. Ports that are gone are made again, with the addresses they
+   * had where that can be; ports that nobody knew of become unused ones. Answers with the owners who
+   * must be looked at. `advertised` are the addresses that Services tell their users.
    */
-  async findDrift(signal: AbortSignal): Promise<readonly string[]> {
+  async findDrift(
+    advertised: ReadonlySet<Address>,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
     const before = this.#mapper.knownPorts();
     const claimed = new Set(before.map(({ id }) => id));
     const listed = await this.#manager.list(claimed, this.#markers, signal);
-    const present = new Set(listed.map(({ id }) => id));
+    const present = new Map(listed.map((port) => [port.id, port]));
     const strays = listed.filter(({ id }) => this.#mapper.slotOfPort(id) === undefined);
     this.#mapper.restore(strays, []);
-    const orphaned: string[] = [];
-    for (const { id } of before) {
-      const slot = present.has(id) ? undefined : this.#mapper.slotOfPort(id);
-      if (slot !== undefined) orphaned.push(...this.#mapper.lost(slot));
+    const concerned: string[] = [];
+    for (const known of before) {
+      concerned.push(...(await this.#settle(known, present.get(known.id), signal)));
     }
-    await this.#manager.sweep(new Set(this.#mapper.knownPorts().map(({ id }) => id)), signal);
-    return orphaned;
+    const portIds = new Set(this.#mapper.knownPorts().map(({ id }) => id));
+    await this.#manager.sweep(portIds, advertised, signal);
+    return concerned;
+  }
+
+  /** Brings one port that we know together with what the manager has of it. */
+  async #settle(
+    known: L2Port,
+    found: L2Port | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const slot = this.#mapper.slotOfPort(known.id);
+    if (slot === undefined) return [];
+    if (slot.users.size === 0) return found === undefined ? this.#mapper.lost(slot) : [];
+    if (found === undefined) {
+      const port = await this.#recover({ ...known, portId: known.id }, signal);
+      if (port === undefined) return this.#mapper.lost(slot);
+      return this.#replace(slot, port);
+    }
+    const mended = await this.#mend(found, known.publicAddress, signal);
+    return mended.publicAddress === known.publicAddress ? [] : this.#replace(slot, mended);
+  }
+
+  /** Another port serves the slot from now on. Its users may have left while it was made. */
+  #replace(slot: PortSlot, port: L2Port): readonly string[] {
+    this.#mapper.made(slot, port);
+    return [...slot.users.keys()];
+  }
+
+  /** A port in place of one that is gone. Undefined where it can't be had: its users are placed anew. */
+  async #recover(
+    lost: Omit<LostPort, 'id'> & { readonly portId: string; readonly family: Family },
+    signal: AbortSignal,
+  ): Promise<L2Port | undefined> {
+    const { family, portId: id, address, publicAddress } = lost;
+    const marker = this.#newMarker();
+    this.#markers.add(marker);
+    const instead = { id, address, publicAddress };
+    try {
+      return await this.#manager.create({ family, requested: undefined, marker, instead }, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return undefined;
+    } finally {
+      this.#markers.delete(marker);
+    }
+  }
+
+  /** A floating IP that can't be had now is tried again with the next look for drift. */
+  async #mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port> {
+    try {
+      return await this.#manager.mend(port, known, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return port;
+    }
   }
 
   #make(slot: PortSlot, signal: AbortSignal): Promise<L2Port> {

@@ -7,6 +7,16 @@ export interface PortWish {
   readonly requested: Address | undefined;
   /** Unlike any other wish's: by it the port is known as ours from its first moment. */
   readonly marker: string;
+  /** A port that was lost: the new one gets its addresses where they can still be had. */
+  readonly instead?: LostPort | undefined;
+}
+
+/** What is known of a port that is gone. */
+export interface LostPort {
+  readonly id: string;
+  /** The address that the gateways served on, and the one that users reached. */
+  readonly address?: Address | undefined;
+  readonly publicAddress?: Address | undefined;
 }
 
 /**
@@ -28,11 +38,20 @@ export interface PortManager {
   ): Promise<readonly L2Port[]>;
   /** Makes a port. Throws `exhausted` when there is none to be had, `conflict` when the requested one is taken. */
   create(wish: PortWish, signal: AbortSignal): Promise<L2Port>;
+  /**
+   * Gives a port back what it lost, its floating IP, and answers with the port as it is then. Prefers
+   * the address that users knew.
+   */
+  mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port>;
   /** Deletes the port; `keepPublic` leaves its floating IP to the project. */
   delete(port: L2Port, keepPublic: boolean, signal: AbortSignal): Promise<void>;
   /**
    * Removes what a crash left that is no port: floating IPs that nothing uses, unless they were made
-   * for one of these ports. Says what it removed.
+   * for one of these ports or are advertised by a Service. Says what it removed.
    */
-  sweep(portIds: ReadonlySet<string>, signal: AbortSignal): Promise<readonly string[]>;
+  sweep(
+    portIds: ReadonlySet<string>,
+    advertised: ReadonlySet<Address>,
+    signal: AbortSignal,
+  ): Promise<readonly string[]>;
 }

@@ -104,6 +104,7 @@ describe('after a restart', () => {
   const claim = (owner: string, portId: string, createdAt: string, needs = [tcp(80)]) => ({
     owner,
     portId,
+    family: 4 as const,
     createdAt,
     needs,
     circle: 'ns:default',

@@ -60,7 +60,10 @@ export interface PriorClaim {
   readonly circle: string;
   readonly needs: readonly L4Port[];
   readonly portId: string;
+  readonly family: Family;
   readonly createdAt: string;
+  /** The address that users know, so that a port that was lost can be made again with it. */
+  readonly publicAddress?: Address | undefined;
 }
 
 /**
@@ -107,8 +110,9 @@ export class PortMapper {
     return { kind: 'make', slot, requested: request.requested };
   }
 
-  /** The port that was being made is there. */
+  /** The port that was being made is there, or is another one than it was. */
   made(slot: PortSlot, port: L2Port): void {
+    if (slot.port !== undefined) this.#unlist(slot, slot.port);
     slot.port = port;
     this.#byPort.set(port.id, slot);
     this.#byAddress.set(port.address, slot).set(port.publicAddress, slot);
@@ -221,16 +225,21 @@ export class PortMapper {
   #forget(slot: PortSlot): void {
     this.#slots.delete(slot.number);
     this.#unused.delete(slot);
-    for (const address of [slot.requested, slot.port?.address, slot.port?.publicAddress]) {
-      if (address !== undefined && this.#byAddress.get(address) === slot) {
-        this.#byAddress.delete(address);
-      }
-    }
-    if (slot.port !== undefined) this.#byPort.delete(slot.port.id);
+    if (slot.port !== undefined) this.#unlist(slot, slot.port);
+    if (slot.requested !== undefined) this.#unlistAddress(slot, slot.requested);
     if (slot.circle === undefined) return;
     const members = this.#byCircle.get(slot.circle);
     members?.delete(slot);
     if (members?.size === 0) this.#byCircle.delete(slot.circle);
+  }
+
+  #unlist(slot: PortSlot, port: L2Port): void {
+    this.#byPort.delete(port.id);
+    for (const address of [port.address, port.publicAddress]) this.#unlistAddress(slot, address);
+  }
+
+  #unlistAddress(slot: PortSlot, address: Address): void {
+    if (this.#byAddress.get(address) === slot) this.#byAddress.delete(address);
   }
 }
 

@@ -34,7 +34,9 @@ export class StaticPortManager implements PortManager {
   }
 
   create(wish: PortWish): Promise<L2Port> {
-    const address = wish.requested ?? this.#firstFree(wish.family);
+    const former = wish.instead?.publicAddress;
+    const isFree = former !== undefined && this.#holds(former) && !this.#used.has(former);
+    const address = wish.requested ?? (isFree ? former : this.#firstFree(wish.family));
     if (address === undefined) {
       return Promise.reject(
         new CausewayError('exhausted', `no IPv${wish.family} address is left`, {
@@ -52,6 +54,10 @@ export class StaticPortManager implements PortManager {
     }
     this.#used.add(address);
     return Promise.resolve(portAt(address));
+  }
+
+  mend(port: L2Port): Promise<L2Port> {
+    return Promise.resolve(port);
   }
 
   delete(port: L2Port): Promise<void> {

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { addressFromInteger, addressToInteger, type Address } from '../../../src/domain/address.ts';
+import { CausewayError } from '../../../src/domain/error.ts';
 import { parsePrefix } from '../../../src/domain/prefix.ts';
 import { OpenStackPortManager } from '../../../src/loadbalancer/gateway/openstack-port-manager.ts';
 import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
@@ -8,6 +9,8 @@ import { describeEveryCloud, uniqueName } from '../openstack/clouds.ts';
 import { portManagerContract } from './contract.ts';
 
 const signal = new AbortController().signal;
+const nothing: ReadonlySet<string> = new Set();
+const nobody: ReadonlySet<Address> = new Set();
 
 await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
   let neutron: Neutron;
@@ -53,7 +56,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     expect(await floatingIps(neutron, port.publicAddress)).toEqual([]);
     const kept = await manager.create({ ...wish, marker: uniqueName('m') }, signal);
     await manager.delete(kept, true, signal);
-    await manager.sweep(new Set(), signal);
+    await manager.sweep(nothing, nobody, signal);
     const [remaining] = await floatingIps(neutron, kept.publicAddress);
     expect(remaining).toMatchObject({ address: kept.publicAddress, portId: undefined });
     const again = await manager.create(
@@ -69,8 +72,77 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const wish = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
     const port = await manager.create(wish, signal);
     await neutron.ports.delete(port.id, { signal });
-    expect(await manager.sweep(new Set([port.id]), signal)).toEqual([]);
-    expect(await manager.sweep(new Set(), signal)).toEqual([`floating IP ${port.publicAddress}`]);
+    expect(await manager.sweep(new Set([port.id]), nobody, signal)).toEqual([]);
+    const advertised = new Set([port.publicAddress]);
+    expect(await manager.sweep(nothing, advertised, signal)).toEqual([]);
+    expect(await manager.sweep(nothing, nobody, signal)).toEqual([
+      `floating IP ${port.publicAddress}`,
+    ]);
+  });
+
+  test('a port that was lost is made again with the addresses that it had', async () => {
+    const manager = managerOf('lost', true);
+    const wish = { family: 4 as const, requested: undefined };
+    const lost = await manager.create({ ...wish, marker: uniqueName('m') }, signal);
+    await neutron.ports.delete(lost.id, { signal });
+    const again = await manager.create({ ...wish, marker: uniqueName('m'), instead: lost }, signal);
+    expect(again).toEqual({ ...lost, id: again.id });
+    expect(again.id).not.toBe(lost.id);
+    expect(await manager.sweep(new Set([again.id]), nobody, signal)).toEqual([]);
+    // Whatever became of its address, the port itself is made.
+    const rival = await manager.create(
+      { ...wish, marker: uniqueName('m'), instead: again },
+      signal,
+    );
+    expect(rival.address).not.toBe(again.address);
+    expect(rival.publicAddress).not.toBe(again.publicAddress);
+    for (const port of [again, rival]) await manager.delete(port, false, signal);
+  });
+
+  test('a floating IP that was taken off its port, or is gone, is replaced', async () => {
+    const manager = managerOf('mend', true);
+    const marker = uniqueName('m');
+    const port = await manager.create({ family: 4, requested: undefined, marker }, signal);
+    const listed = async () => (await manager.list(nothing, nothing, signal))[0] ?? port;
+    expect(await manager.mend(port, port.publicAddress, signal)).toEqual(port);
+    const [floating] = await floatingIps(neutron, port.publicAddress);
+    await neutron.floatingIps.dissociate(floating?.id ?? '', { signal });
+    expect((await listed()).publicAddress).toBe(port.address);
+    expect(await manager.mend(await listed(), port.publicAddress, signal)).toEqual(port);
+    await neutron.floatingIps.delete(floating?.id ?? '', { signal });
+    const mended = await manager.mend(await listed(), port.publicAddress, signal);
+    expect(mended.publicAddress).not.toBe(port.address);
+    expect(await listed()).toEqual(mended);
+    await manager.delete(mended, false, signal);
+    expect(await floatingIps(neutron, mended.publicAddress)).toEqual([]);
+  });
+
+  test("a claim on a server's port makes it nobody's but the server's; one of ch-k8s-lbaas is taken over", async () => {
+    const manager = managerOf('claims');
+    const spec = { networkId: subnet.networkId, fixedIps: [{ subnetId: subnet.id }] };
+    const server = await neutron.ports.create({ ...spec, name: uniqueName('vm') }, { signal });
+    const inherited = await neutron.ports.create(
+      { ...spec, name: uniqueName('old'), description: 'Managed by cah-loadbalancer' },
+      { signal },
+    );
+    const claims = new Set([server.id, inherited.id]);
+    const found = await manager.list(claims, nothing, signal);
+    expect(found.map(({ id }) => id)).toEqual([inherited.id]);
+    // Without a Service that names it, it may be another cluster's.
+    expect(await manager.list(nothing, nothing, signal)).toEqual([]);
+    for (const { id } of [server, inherited]) await neutron.ports.delete(id, { signal });
+  });
+
+  test('a port whose floating IP can not be had is not left behind', async () => {
+    const manager = new OpenStackPortManager({
+      neutron,
+      clusterId: 'halves',
+      subnets: new Map([[4, subnet]]),
+      floating: { networkId: subnet.networkId },
+    });
+    const wish = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
+    await expect(manager.create(wish, signal)).rejects.toBeInstanceOf(CausewayError);
+    expect(await manager.list(nothing, nothing, signal)).toEqual([]);
   });
 
   test("two clusters in one project never see each other's ports", async () => {
