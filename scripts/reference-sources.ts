@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import { agentMetricDefinitions } from '../src/agent/metric-definitions.ts';
 import { agentSettings } from '../src/agent/settings.ts';
+import { discoveryMetricDefinitions } from '../src/discovery/discovery-metrics.ts';
+import { discoverySettings } from '../src/discovery/settings.ts';
 import { allocatorMetricDefinitions } from '../src/ipam/allocator-metrics.ts';
 import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
 import { usageMetricDefinitions } from '../src/ipam/usage.ts';
@@ -18,6 +20,7 @@ export const configSchemas: Readonly<Record<string, z.ZodType>> = {
   agent: agentSettings,
   'ipam serve': ipamServerSettings,
   'ipam (as a client)': ipamClientSettings,
+  discover: discoverySettings,
 };
 
 /** Every metric of every job, for the metrics reference. */
@@ -26,6 +29,7 @@ export const allMetrics: readonly MetricDefinition[] = [
   ...allocatorMetricDefinitions,
   ...controllerMetrics,
   ...Object.values(fleetMetrics),
+  ...discoveryMetricDefinitions,
   ...kubeMetrics,
   ...openStackMetricDefinitions,
   ...processMetrics,

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { agentCommand } from './agent.ts';
 import { completionCommand } from './completion.ts';
 import { controllerCommand } from './controller.ts';
+import { discoverCommand } from './discover.ts';
 import { ipamCommand } from './ipam.ts';
 import { playgroundCommand } from './playground.ts';
 import { causewayVersion } from './version.ts';
@@ -20,6 +21,7 @@ export function buildProgram(): Command {
     controllerCommand(),
     agentCommand(),
     ipamCommand(),
+    discoverCommand(),
     completionCommand(),
   ]) {
     program.addCommand(command);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { sleep } from './clock.ts';
 import { SimulatedClock } from './simulated-clock.ts';
+import { CausewayError } from '../domain/error.ts';
 import { supervise } from './supervisor.ts';
 
 const forever = (clock: SimulatedClock) => (signal: AbortSignal) => sleep(clock, 1e9, signal);
@@ -27,4 +28,10 @@ test('a loop that fails ends the others and is named', async () => {
 test('a loop that ends by itself is a failure', async () => {
   const running = supervise(new AbortController().signal, { short: () => Promise.resolve() });
   await expect(running).rejects.toThrow('short: ended although nobody stopped it');
+});
+
+test('what to do about a failure is not lost', async () => {
+  const error = new CausewayError('unauthorized', 'no', { hint: 'Log in.' });
+  const running = supervise(new AbortController().signal, { cloud: () => Promise.reject(error) });
+  await expect(running).rejects.toMatchObject({ code: 'unauthorized', hint: 'Log in.' });
 });

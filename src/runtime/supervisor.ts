@@ -17,8 +17,9 @@ export async function supervise(
   signal.addEventListener('abort', stop, { once: true });
   const failures: CausewayError[] = [];
   const fail = (name: string, message: string, cause?: unknown) => {
-    const code = cause === undefined ? 'internal' : CausewayError.from(cause).code;
-    failures.push(new CausewayError(code, `${name}: ${message}`, { cause }));
+    const { code, hint } = CausewayError.from(cause ?? message);
+    const options = hint === undefined ? { cause } : { cause, hint };
+    failures.push(new CausewayError(code, `${name}: ${message}`, options));
     controller.abort(failures[0]);
   };
   const run = async (name: string, loop: Loop) => {

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
+import { Command } from 'commander';
+import { Discoverer, type OnceResult } from '../discovery/discoverer.ts';
+import { discoverySettings, type DiscoverySettings } from '../discovery/settings.ts';
+import { CausewayError } from '../domain/error.ts';
+import { KubeClient } from '../kube/client.ts';
+import { findConnection } from '../kube/connection.ts';
+import { EventRecorder } from '../kube/event-recorder.ts';
+import { HttpTransport } from '../kube/http-transport.ts';
+import { runAsLeader } from '../kube/leader-election.ts';
+import { watchProcess } from '../observe/event-loop.ts';
+import { createLog } from '../observe/logger.ts';
+import { startObserveServer } from '../observe/observe-server.ts';
+import { PrometheusMetrics } from '../observe/prometheus.ts';
+import { Readiness } from '../observe/readiness.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import { supervise } from '../runtime/supervisor.ts';
+import { addConfigOptions, readConfig } from './config-options.ts';
+import { discoverPurgeCommand } from './discover-purge.ts';
+import { stopSignal } from './stop-signal.ts';
+
+interface Mode {
+  readonly once: boolean;
+  readonly dryRun: boolean;
+  readonly confirm: boolean;
+}
+
+/** `causeway discover`: OpenStack's load balancers as Services. */
+export function discoverCommand(): Command {
+  const command = new Command('discover').description(
+    'keep a Service with endpoints for every load balancer of an OpenStack cloud',
+  );
+  addConfigOptions(command, discoverySettings);
+  command
+    .option('--no-create-namespaces', 'leave out projects whose namespace is missing')
+    .option('--once', 'run one cycle and end', false)
+    .option('--dry-run', 'print what one cycle would change, and change nothing', false)
+    .option('--confirm', 'believe what the first cycle sees, whatever would be deleted', false);
+  command.addCommand(discoverPurgeCommand());
+  return command.action(async () => {
+    const settings = await readConfig(command, discoverySettings);
+    await discover(settings, command.opts<Mode>(), stopSignal());
+  });
+}
+
+async function discover(
+  settings: DiscoverySettings,
+  mode: Mode,
+  signal: AbortSignal,
+): Promise<void> {
+  const clock = systemClock;
+  const isOnce = mode.once || mode.dryRun;
+  // What is asked for goes to standard output; with --once that is not the log.
+  const destination = isOnce ? process.stderr : process.stdout;
+  const log = createLog({ ...settings.log, destination });
+  const metrics = new PrometheusMetrics();
+  const { kubeconfig, context } = settings;
+  const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
+  const transport = new HttpTransport(connection, clock);
+  const client = new KubeClient({ transport, clock, metrics });
+  const instance = `${os.hostname()}-${randomUUID().slice(0, 8)}`;
+  const parts = { client, clock, log, metrics, instance };
+  try {
+    if (isOnce) await runOnce(settings, mode, parts, signal);
+    else await runAlways(settings, mode, parts, signal);
+  } finally {
+    await client.close();
+  }
+}
+
+interface Parts {
+  readonly client: KubeClient;
+  readonly clock: typeof systemClock;
+  readonly log: Log;
+  readonly metrics: PrometheusMetrics;
+  readonly instance: string;
+}
+
+function discovererFor(
+  settings: DiscoverySettings,
+  recorder: EventRecorder,
+  parts: Parts,
+  print?: (text: string) => void,
+): Discoverer {
+  return new Discoverer(settings, {
+    ...parts,
+    tell: (about, content) => recorder.recordAbout(about, content),
+    environment: process.env,
+    workingDirectory: process.cwd(),
+    ...(print === undefined ? {} : { print }),
+  });
+}
+
+async function runAlways(
+  settings: DiscoverySettings,
+  { confirm }: Mode,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, clock, log, metrics, instance } = parts;
+  const readiness = new Readiness();
+  const { address: host, port } = settings.observe;
+  const observe = await startObserveServer({ host, port, metrics, readiness });
+  log.info({ health: observe.url, instance }, 'starting');
+  const lead = async (leading: KubeClient, inner: AbortSignal) => {
+    const recorder = new EventRecorder({
+      ...parts,
+      client: leading,
+      component: 'causeway-discovery',
+    });
+    const discoverer = discovererFor(settings, recorder, { ...parts, client: leading });
+    for (const [name, check] of Object.entries(discoverer.checks())) readiness.add(name, check);
+    await supervise(inner, {
+      events: (deepest) => recorder.run(deepest),
+      discovery: (deepest) => discoverer.run(confirm, deepest),
+    });
+  };
+  const { enabled, ...lease } = settings.leaderElection;
+  try {
+    await supervise(signal, {
+      'process metrics': (inner) => watchProcess(clock, metrics, inner),
+      discovery: (inner) =>
+        enabled
+          ? runAsLeader(
+              { ...parts, lease, identity: instance },
+              (leadership, deepest) => lead(client.withFence(leadership), deepest),
+              inner,
+            )
+          : lead(client, inner),
+    });
+  } finally {
+    await observe.close();
+  }
+}
+
+async function runOnce(
+  settings: DiscoverySettings,
+  { dryRun, confirm }: Mode,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<void> {
+  const recorder = new EventRecorder({ ...parts, component: 'causeway-discovery' });
+  const print = dryRun ? (text: string) => void process.stdout.write(text) : undefined;
+  const discoverer = discovererFor(settings, recorder, parts, print);
+  const results = await discoverer.once(confirm, signal);
+  if (!dryRun) await recorder.run(AbortSignal.abort());
+  for (const { backend, report } of results) {
+    if (report === undefined) continue;
+    const { projects, failed, loadBalancers, written, removed, held } = report;
+    const done = dryRun ? ['would be written', 'would be deleted'] : ['written', 'deleted'];
+    process.stdout.write(
+      `${backend}: ${loadBalancers} load balancers in ${projects} projects (${failed} failed); ${written} objects ${done[0]}, ${removed} ${done[1]}, ${held} load balancers held\n`,
+    );
+  }
+  throwWhatFailed(results, dryRun);
+}
+
+/** The first failure decides the exit code; with several backends all have been tried. */
+function throwWhatFailed(results: readonly OnceResult[], dryRun: boolean): void {
+  for (const { backend, error } of results) {
+    if (error === undefined) continue;
+    throw new CausewayError(error.code, `backend ${backend}: ${error.message}`, {
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
+  }
+  for (const { backend, report } of results) {
+    if (report?.isComplete === false) {
+      throw new CausewayError(
+        'conflict',
+        `backend ${backend}: ${report.failed} projects and ${report.failures} writes failed; nothing of them was deleted`,
+        { hint: 'The log says what failed and why; run it again.' },
+      );
+    }
+    if (!dryRun && report !== undefined && report.held > 0) {
+      throw new CausewayError(
+        'conflict',
+        `backend ${backend}: ${report.held} load balancers seem to be gone or empty and are kept`,
+        { hint: 'Look at the cloud; if it is right, run it again with --confirm.' },
+      );
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import { CausewayError, isErrorCode } from '../domain/error.ts';
+import type { ObjectReference } from '../kube/object.ts';
+import type { Cloud } from '../openstack/cloud.ts';
+import { areCredentialsInvalid } from '../openstack/error.ts';
+import { sleep, type Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { BackendConnection } from './backend-connection.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { CredentialSource } from './credential-source.ts';
+import { Cycle, type CycleOptions } from './cycle.ts';
+import type { CycleReport } from './cycle-report.ts';
+import type { DiscoveryMetrics } from './discovery-metrics.ts';
+import { LossGuard } from './loss-guard.ts';
+import type { PlanTarget } from './plan-target.ts';
+import { ProblemReporter, type Tell } from './problem-reporter.ts';
+
+export interface BackendOptions extends CycleOptions {
+  readonly intervalMs: number;
+  readonly maxLossShare: number;
+  /** With one backend alone, refused credentials end the process; among several they end only its own part. */
+  readonly isAlone: boolean;
+}
+
+export interface BackendParts {
+  readonly options: BackendOptions;
+  readonly source: CredentialSource;
+  readonly connection: BackendConnection<Cloud>;
+  readonly view: ClusterView;
+  readonly target: PlanTarget;
+  readonly tell: Tell;
+  readonly metrics: DiscoveryMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Without a complete cycle for so long, or three intervals if that is more, we are not ready. */
+const unreadyAfterMs = 5 * 60_000;
+
+/** One cloud, kept in step cycle by cycle. Whatever happens here touches no other backend. */
+export class Backend {
+  readonly #parts: BackendParts;
+  readonly #guard: LossGuard;
+  readonly #reporter: ProblemReporter;
+  readonly #log: Log;
+  #lastComplete: number | undefined;
+  #lastProblem: string | undefined;
+
+  constructor(parts: BackendParts) {
+    const { options, log } = parts;
+    this.#parts = parts;
+    this.#guard = new LossGuard(options);
+    this.#reporter = new ProblemReporter(parts.tell);
+    this.#log = log.child({ backend: options.backend });
+  }
+
+  get name(): string {
+    return this.#parts.options.backend;
+  }
+
+  /** Cycle after cycle until the signal fires. Throws only what ends the process. */
+  async run(isConfirmed: boolean, signal: AbortSignal): Promise<void> {
+    const { clock, options } = this.#parts;
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      const started = clock.monotonic();
+      try {
+        await this.cycle(isConfirmed && isFirst, signal);
+      } catch (thrown) {
+        if (signal.aborted || this.#endsTheProcess(thrown)) throw thrown;
+      }
+      await sleep(clock, started + options.intervalMs - clock.monotonic(), signal);
+    }
+  }
+
+  /** One cycle. A failure is counted and told before it is thrown. */
+  async cycle(isConfirmed: boolean, signal: AbortSignal): Promise<CycleReport> {
+    const { connection, clock, metrics, options } = this.#parts;
+    const started = clock.monotonic();
+    try {
+      const cloud = await connection.cloud(signal);
+      const guard = this.#guard;
+      const reporter = this.#reporter;
+      const cycle = new Cycle({ ...this.#parts, cloud, guard, reporter, log: this.#log });
+      const report = await cycle.run(isConfirmed, signal);
+      this.#succeeded(report, clock.monotonic() - started);
+      return report;
+    } catch (thrown) {
+      this.#guard.forget();
+      if (!signal.aborted) await this.#failed(CausewayError.from(thrown));
+      throw thrown;
+    } finally {
+      this.#reporter.endCycle();
+      const seconds = (clock.monotonic() - started) / 1000;
+      metrics.duration.observe({ backend: options.backend }, seconds);
+    }
+  }
+
+  readiness(): string | undefined {
+    const { clock, options } = this.#parts;
+    const because = this.#lastProblem === undefined ? '' : `: ${this.#lastProblem}`;
+    if (this.#lastComplete === undefined) return `no complete cycle yet${because}`;
+    const silentMs = clock.monotonic() - this.#lastComplete;
+    if (silentMs < Math.max(unreadyAfterMs, 3 * options.intervalMs)) return undefined;
+    return `no complete cycle for ${Math.round(silentMs / 1000)} s${because}`;
+  }
+
+  close(): Promise<void> {
+    return this.#parts.connection.close();
+  }
+
+  #succeeded(report: CycleReport, durationMs: number): void {
+    const { metrics, clock, options } = this.#parts;
+    const { backend } = options;
+    const { isComplete, projects, failed, skipped, loadBalancers, replicated, invalid, held } =
+      report;
+    metrics.up.set({ backend }, 1);
+    metrics.cycles.add({ backend, outcome: isComplete ? 'complete' : 'partial' });
+    metrics.held.set({ backend }, held);
+    const states = { upstream: projects, failed, skipped };
+    for (const [state, count] of Object.entries(states)) {
+      metrics.projects.set({ backend, state }, count);
+    }
+    const balancers = { upstream: loadBalancers, replicated, invalid };
+    for (const [state, count] of Object.entries(balancers)) {
+      metrics.loadBalancers.set({ backend, state }, count);
+    }
+    metrics.endpoints.set({ backend, state: 'upstream' }, report.endpoints);
+    metrics.endpoints.set({ backend, state: 'ready' }, report.ready);
+    if (isComplete) {
+      this.#lastProblem = undefined;
+      this.#lastComplete = clock.monotonic();
+      metrics.lastSuccess.set({ backend }, clock.wallTime() / 1000);
+    } else {
+      this.#lastProblem = `${failed} of ${projects} projects failed, ${report.failures} writes failed`;
+    }
+    const { written, removed } = report;
+    const fields = { projects, failed, loadBalancers, invalid, written, removed, held };
+    const isNews = written > 0 || removed > 0 || held > 0 || !isComplete;
+    this.#log[isNews ? 'info' : 'debug'](
+      { ...fields, seconds: Math.round(durationMs) / 1000 },
+      'a cycle has ended',
+    );
+  }
+
+  async #failed(error: CausewayError): Promise<void> {
+    const { metrics, options, source, connection } = this.#parts;
+    const { backend } = options;
+    const isRefused = areCredentialsInvalid(error);
+    if (isRefused) await connection.refuse(error);
+    metrics.up.set({ backend }, 0);
+    metrics.cycles.add({ backend, outcome: 'failed' });
+    const isNews = this.#lastProblem !== error.message;
+    this.#lastProblem = error.message;
+    const message = isRefused
+      ? `the credentials in ${source.description} are refused; correct them`
+      : 'the backend could not be read; nothing of it changes';
+    this.#log[isNews ? 'error' : 'debug']({ error }, message);
+    this.#reporter.report(source.about ?? anywhere, {
+      severity: 'refusal',
+      reason: isRefused ? 'CredentialsRefused' : 'BackendFailed',
+      message: `backend ${backend}: ${error.message}`,
+    });
+  }
+
+  /** Only what no waiting mends: refused credentials, or settings that can't be read. */
+  #endsTheProcess(thrown: unknown): boolean {
+    if (!this.#parts.options.isAlone) return false;
+    if (areCredentialsInvalid(thrown)) return true;
+    const hasNeverWorked = this.#lastComplete === undefined;
+    return hasNeverWorked && (isErrorCode(thrown, 'invalid') || isErrorCode(thrown, 'not-found'));
+  }
+}
+
+/** Credentials that are not in the cluster have no object there; Events about them go where people look. */
+const anywhere: ObjectReference = { apiVersion: 'v1', kind: 'Namespace', name: 'default' };

@@ -1,0 +1,125 @@
+import type { KubeClient } from '../kube/client.ts';
+import type { Endpoints, Namespace, Service } from '../kube/core-objects.ts';
+import type { EndpointSlice } from '../kube/network-objects.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { slimMetadata, withSlimMetadata, type Projection } from '../kube/projection.ts';
+import { Reflector } from '../kube/reflector.ts';
+import type { Resource } from '../kube/resource.ts';
+import { endpoints, endpointSlices, namespaces, services } from '../kube/resources.ts';
+import { Store, whenSynced } from '../kube/store.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Loop } from '../runtime/supervisor.ts';
+import { labelKey } from './names.ts';
+import { labels } from './ownership.ts';
+import type { CurrentObjects } from './plan-project.ts';
+
+export interface ClusterViewOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+type Index = 'backend' | 'owner';
+
+const selection = { labelSelector: labels.backend };
+
+/** Everything of ours in the cluster, and its namespaces, as watched. */
+export class ClusterView {
+  readonly services: Store<Service, Index>;
+  readonly namespaces: Store<Namespace>;
+  readonly #slices: Store<EndpointSlice, Index>;
+  readonly #endpoints: Store<Endpoints, Index>;
+  readonly #reflectors;
+
+  constructor(options: ClusterViewOptions) {
+    const { log } = options;
+    this.services = ownStore<Service>(log);
+    this.#slices = ownStore<EndpointSlice>(log);
+    this.#endpoints = ownStore<Endpoints>(log);
+    this.namespaces = new Store<Namespace>({ log });
+    const own = <T extends KubeObject>(resource: Resource<T>, store: Store<T, Index>) =>
+      new Reflector({ ...options, resource, store, selection, projection: withSlimMetadata<T> });
+    this.#reflectors = {
+      services: own(services, this.services),
+      endpointslices: own(endpointSlices, this.#slices),
+      endpoints: own(endpoints, this.#endpoints),
+      namespaces: new Reflector({
+        ...options,
+        resource: namespaces,
+        store: this.namespaces,
+        projection: slimNamespace,
+      }),
+    };
+  }
+
+  /** One loop for each kind that is watched. */
+  loops(): Record<string, Loop> {
+    return Object.fromEntries(
+      Object.entries(this.#reflectors).map(([name, reflector]) => [
+        name,
+        (signal: AbortSignal) => reflector.run(signal),
+      ]),
+    );
+  }
+
+  whenSynced(signal: AbortSignal): Promise<void> {
+    const stores = [this.services, this.#slices, this.#endpoints, this.namespaces];
+    return whenSynced(stores, signal);
+  }
+
+  readiness(): string | undefined {
+    const all = Object.values(this.#reflectors).map((reflector) => reflector.readiness());
+    return all.find((problem) => problem !== undefined);
+  }
+
+  current(backend: string, projectId: string): CurrentObjects {
+    const owner = `${backend}/${labelKey(projectId)}`;
+    return {
+      services: this.services.byIndex('owner', owner),
+      slices: this.#slices.byIndex('owner', owner),
+      endpoints: this.#endpoints.byIndex('owner', owner),
+    };
+  }
+
+  /** Whether the project has a Service in the namespace. */
+  holds(backend: string, projectId: string, namespace: string): boolean {
+    return this.current(backend, projectId).services.some(
+      ({ metadata }) => metadata?.namespace === namespace,
+    );
+  }
+
+  /** The projects that have objects here, each with its load balancers, all as labels carry them. */
+  replicated(backend: string): Map<string, Set<string>> {
+    const found = new Map<string, Set<string>>();
+    for (const store of [this.services, this.#slices, this.#endpoints]) {
+      for (const { metadata } of store.byIndex('backend', backend)) {
+        const projectId = metadata?.labels?.[labels.projectId] ?? '';
+        const ids = found.get(projectId) ?? new Set<string>();
+        found.set(projectId, ids.add(metadata?.labels?.[labels.loadBalancerId] ?? ''));
+      }
+    }
+    return found;
+  }
+}
+
+function ownStore<T extends KubeObject>(log: Log): Store<T, Index> {
+  const label = ({ metadata }: T, name: string) => metadata?.labels?.[name] ?? '';
+  return new Store<T, Index>({
+    log,
+    indexes: {
+      backend: (object) => [label(object, labels.backend)],
+      owner: (object) => [`${label(object, labels.backend)}/${label(object, labels.projectId)}`],
+    },
+  });
+}
+
+const slimNamespace: Projection<Namespace, Namespace> = ({ metadata, status }) => {
+  const { annotations: _, ...kept } = slimMetadata(metadata);
+  return {
+    metadata: kept,
+    ...(status?.phase === undefined ? {} : { status: { phase: status.phase } }),
+  };
+};

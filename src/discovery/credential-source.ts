@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import type { KubeClient } from '../kube/client.ts';
+import type { ObjectReference } from '../kube/object.ts';
+import { nameFromKey } from '../kube/object.ts';
+import { secrets } from '../kube/resources.ts';
+import type { CloudConfig } from '../openstack/config/cloud-config.ts';
+import { cloudConfigFromSecret } from '../openstack/config/kubernetes-secret.ts';
+import { loadCloudConfig, type Environment } from '../openstack/config/load.ts';
+import { Secret } from '../openstack/secret.ts';
+
+/** Where a backend's credentials are written down. They are read before each cycle. */
+export interface CredentialSource {
+  /** For messages. */
+  readonly description: string;
+  /** What Events about the credentials are about, where that is an object. */
+  readonly about: ObjectReference | undefined;
+  load(signal: AbortSignal): Promise<CloudConfig>;
+}
+
+/** A Secret of the cluster, written `namespace/name`. */
+export function secretSource(
+  client: KubeClient,
+  backend: string,
+  secretKey: string,
+): CredentialSource {
+  const { namespace = '', name } = nameFromKey(secretKey);
+  return {
+    description: `Secret ${secretKey}`,
+    about: { apiVersion: 'v1', kind: 'Secret', namespace, name },
+    async load(signal) {
+      const { data = {} } = await client.get(secrets, { namespace, name }, { signal });
+      return cloudConfigFromSecret(backend, data);
+    },
+  };
+}
+
+/** An entry of clouds.yaml, or the `OS_` variables. */
+export function localSource(
+  environment: Environment,
+  workingDirectory: string,
+  cloud: string | undefined,
+): CredentialSource {
+  return {
+    description: cloud === undefined ? 'environment or clouds.yaml' : `clouds.yaml: ${cloud}`,
+    about: undefined,
+    load: () =>
+      loadCloudConfig({ environment, workingDirectory, ...(cloud === undefined ? {} : { cloud }) }),
+  };
+}
+
+/** The same for two configurations exactly when nothing differs, secrets included, and tells none of it. */
+export function fingerprint(config: CloudConfig): string {
+  const text = JSON.stringify(
+    config,
+    function (this: Record<string, unknown>, key, value: unknown) {
+      // Secrets hide from JSON; `this` still has the original.
+      const original = this[key];
+      return original instanceof Secret ? original.reveal() : value;
+    },
+  );
+  return createHash('sha256').update(text).digest('hex');
+}

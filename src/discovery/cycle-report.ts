@@ -1,0 +1,59 @@
+import type { LoadBalancerPlan } from './plan-project.ts';
+import type { Applied } from './plan-target.ts';
+
+/** What a cycle has seen and done, counted as it goes. */
+export class CycleReport {
+  /** Projects that the cloud lists, how many of them are done with, failed, or were left out. */
+  projects = 0;
+  read = 0;
+  failed = 0;
+  skipped = 0;
+  /** Load balancers in the cloud, as Services, and those of which something was refused. */
+  loadBalancers = 0;
+  replicated = 0;
+  invalid = 0;
+  /** Endpoints of the load balancers in the cloud, and how many are ready. */
+  endpoints = 0;
+  ready = 0;
+  /** Writes that failed for reasons that may pass. */
+  failures = 0;
+  written = 0;
+  removed = 0;
+  held = 0;
+
+  get isComplete(): boolean {
+    return this.failed === 0 && this.failures === 0;
+  }
+
+  failProject(): void {
+    this.failed += 1;
+  }
+
+  skipProject(): void {
+    this.skipped += 1;
+  }
+
+  count({ translation }: LoadBalancerPlan): void {
+    if (translation === undefined) return;
+    this.loadBalancers += 1;
+    for (const { groups } of translation.ports) {
+      for (const { endpoints } of groups) {
+        this.endpoints += endpoints.length;
+        for (const { isReady } of endpoints) this.ready += isReady ? 1 : 0;
+      }
+    }
+  }
+
+  settle(plan: LoadBalancerPlan, applied: Applied | undefined): void {
+    const refused = [...plan.problems, ...(applied?.problems ?? [])].some(
+      ({ severity }) => severity === 'refusal',
+    );
+    const failures = applied?.failures.length ?? 0;
+    this.failures += failures;
+    if (refused) this.invalid += 1;
+    if (failures > 0 || (applied?.problems.length ?? 0) > 0) return;
+    this.written += plan.writes.length;
+    this.removed += plan.removals.length;
+    if (plan.translation !== undefined) this.replicated += 1;
+  }
+}

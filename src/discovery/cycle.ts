@@ -1,0 +1,256 @@
+import { CausewayError } from '../domain/error.ts';
+import type { ObjectReference } from '../kube/object.ts';
+import type { Cloud } from '../openstack/cloud.ts';
+import { collect } from '../openstack/collect.ts';
+import { areCredentialsInvalid } from '../openstack/error.ts';
+import { openLoadBalancing } from '../openstack/load-balancing/open.ts';
+import type { Project, Session } from '../openstack/session.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { withDeadline } from '../runtime/deadline.ts';
+import type { Log } from '../runtime/log.ts';
+import { sideBySide } from '../runtime/side-by-side.ts';
+import { assignNamespaces } from './assign-namespaces.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { CycleReport } from './cycle-report.ts';
+import { gatherProject } from './gather-project.ts';
+import { agreementsNeeded, type Held, type LossGuard, type LossReport } from './loss-guard.ts';
+import { labelKey } from './names.ts';
+import { planProject, type LoadBalancerPlan, type TranslationOptions } from './plan-project.ts';
+import type { PlanTarget } from './plan-target.ts';
+import type { ProblemReporter } from './problem-reporter.ts';
+import type { ProjectTree } from './project-tree.ts';
+import { isChosen, type ProjectChoice } from './project-choice.ts';
+
+export interface CycleOptions extends TranslationOptions {
+  readonly choice: ProjectChoice;
+  readonly namespaceTemplate: string;
+  /** Projects worked on side by side. */
+  readonly workers: number;
+  /** For reading one project. */
+  readonly projectMs: number;
+}
+
+export interface CycleParts {
+  readonly options: CycleOptions;
+  readonly cloud: Cloud;
+  readonly view: ClusterView;
+  readonly target: PlanTarget;
+  readonly guard: LossGuard;
+  readonly reporter: ProblemReporter;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const progressEveryMs = 10_000;
+
+interface ListedProject extends Project {
+  readonly namespace: string;
+}
+
+/** One reading of a cloud and what follows from it. */
+export class Cycle {
+  readonly #parts: CycleParts;
+  readonly #report = new CycleReport();
+  readonly #losses: LossReport[] = [];
+  readonly #lost = new Map<string, LoadBalancerPlan>();
+  /** For messages about projects, by their id as labels carry it. */
+  readonly #namespaces = new Map<string, string>();
+  #replicated = new Map<string, Set<string>>();
+  #toldAt: number;
+
+  constructor(parts: CycleParts) {
+    this.#parts = parts;
+    this.#toldAt = parts.clock.monotonic();
+  }
+
+  /** Throws only where nothing of the backend could be read, or its credentials are refused. */
+  async run(isConfirmed: boolean, signal: AbortSignal): Promise<CycleReport> {
+    const { options, guard, view } = this.#parts;
+    const { backend, workers } = options;
+    const listed = await this.#listProjects(signal);
+    this.#report.projects = listed.length;
+    this.#replicated = view.replicated(backend);
+    await sideBySide(listed, workers, (project) => this.#oneProject(project, signal));
+    this.#findVanishedProjects(listed);
+    const all = [...this.#replicated.values()].reduce((sum, ids) => sum + ids.size, 0);
+    const verdict = guard.judge(this.#losses, all, isConfirmed);
+    await sideBySide(verdict.released, workers, async (id) => {
+      const plan = this.#lost.get(id);
+      if (plan !== undefined) await this.#apply(plan, signal);
+    });
+    for (const held of verdict.held) this.#tellHeld(held);
+    return this.#report;
+  }
+
+  async #listProjects(signal: AbortSignal): Promise<ListedProject[]> {
+    const { cloud, options, view } = this.#parts;
+    const { backend, namespaceTemplate: template } = options;
+    let all = await collect(cloud.projects({ signal }));
+    if (isForOneProject(cloud)) {
+      const { projectId } = await cloud.session().authenticate({ signal });
+      all = all.filter(({ id }) => id === projectId);
+    }
+    const chosen = all.filter((project) => project.enabled && isChosen(options.choice, project));
+    const namespaces = assignNamespaces(chosen, {
+      backend,
+      template,
+      holds: (projectId, namespace) => view.holds(backend, projectId, namespace),
+    });
+    return chosen.map((project) => {
+      const namespace = namespaces.get(project.id) ?? '';
+      this.#namespaces.set(labelKey(project.id), namespace);
+      return { ...project, namespace };
+    });
+  }
+
+  async #oneProject(project: ListedProject, signal: AbortSignal): Promise<void> {
+    try {
+      const tree = await this.#gather(project, signal);
+      await this.#settle(project, tree, signal);
+    } catch (thrown) {
+      if (signal.aborted || areCredentialsInvalid(thrown)) throw thrown;
+      const error = CausewayError.from(thrown);
+      const { id, name, namespace } = project;
+      this.#report.failProject();
+      this.#parts.log.warn(
+        { project: name, projectId: id, error },
+        'a project failed; nothing of it changes',
+      );
+      this.#parts.reporter.report(aboutNamespace(namespace), {
+        severity: 'refusal',
+        reason: 'ProjectFailed',
+        message: `project ${JSON.stringify(name)} (${id}) of ${this.#parts.options.backend}: ${error.message}`,
+      });
+    }
+    this.#tellProgress();
+  }
+
+  #gather(project: Project, signal: AbortSignal): Promise<ProjectTree> {
+    const { cloud, clock, options } = this.#parts;
+    const what = `reading project ${project.name}`;
+    return withDeadline(clock, options.projectMs, signal, what, async (inner) => {
+      const call = { signal: inner, deadlineMs: options.projectMs };
+      const balancing = await openLoadBalancing(sessionIn(cloud, project.id), call);
+      return gatherProject(balancing, project.id, call);
+    });
+  }
+
+  async #settle(project: ListedProject, tree: ProjectTree, signal: AbortSignal): Promise<void> {
+    const { options, view, target, reporter } = this.#parts;
+    const { namespace } = project;
+    const current = view.current(options.backend, project.id);
+    const plans = planProject({ project, namespace, tree }, current, options);
+    for (const plan of plans) this.#report.count(plan);
+    const hasWrites = plans.some((plan) => !plan.isLost && plan.writes.length > 0);
+    if (hasWrites) {
+      const problem = await target.prepareNamespace(namespace, project.name, signal);
+      if (problem !== undefined) {
+        this.#report.skipProject();
+        reporter.report(aboutNamespace(namespace), problem);
+        return;
+      }
+    }
+    for (const plan of plans) {
+      if (!plan.isLost) await this.#apply(plan, signal);
+    }
+    this.#noteLosses(labelKey(project.id), plans);
+  }
+
+  #noteLosses(projectId: string, plans: readonly LoadBalancerPlan[]): void {
+    const lost = plans.filter((plan) => plan.isLost);
+    if (lost.length === 0) return;
+    for (const plan of lost) this.#lost.set(plan.id, plan);
+    const replicated = this.#replicated.get(projectId)?.size ?? 0;
+    this.#losses.push({ projectId, replicated, lost: lost.map(({ id }) => id) });
+  }
+
+  /** What is here of projects that are no longer listed. */
+  #findVanishedProjects(listed: readonly ListedProject[]): void {
+    const { options, view } = this.#parts;
+    const known = new Set(listed.map(({ id }) => labelKey(id)));
+    for (const projectId of this.#replicated.keys()) {
+      if (known.has(projectId)) continue;
+      const current = view.current(options.backend, projectId);
+      const source = { project: { id: projectId, name: '' }, namespace: '', tree: noTree };
+      const plans = planProject(source, current, options);
+      this.#namespaces.set(projectId, plans[0]?.place.namespace ?? '');
+      this.#noteLosses(projectId, plans);
+    }
+  }
+
+  async #apply(plan: LoadBalancerPlan, signal: AbortSignal): Promise<void> {
+    const { target, view, reporter, log } = this.#parts;
+    const hasWork = plan.writes.length > 0 || plan.removals.length > 0;
+    const applied = hasWork ? await target.apply(plan, signal) : undefined;
+    const { namespace, name } = plan.place;
+    const service = applied?.service ?? view.services.get(`${namespace}/${name}`);
+    const uid = service?.metadata?.uid;
+    const about = { apiVersion: 'v1', kind: 'Service', namespace, name, ...(uid ? { uid } : {}) };
+    for (const problem of [...plan.problems, ...(applied?.problems ?? [])]) {
+      reporter.report(about, problem);
+    }
+    if (
+      plan.writes.some(({ verb, resource }) => verb === 'create' && resource.kind === 'Service')
+    ) {
+      if (applied?.service !== undefined) reporter.report(about, discovered(plan));
+    }
+    for (const error of applied?.failures ?? []) {
+      log.warn(
+        { service: `${namespace}/${name}`, error },
+        'a write failed; the next cycle tries again',
+      );
+    }
+    this.#report.settle(plan, applied);
+  }
+
+  #tellHeld({ projectId, lost, because, agreements }: Held): void {
+    const { reporter, log, options } = this.#parts;
+    const namespace = this.#namespaces.get(projectId) ?? '';
+    this.#report.held += lost.length;
+    const why =
+      because === 'project-emptied'
+        ? 'nothing would be left of the project'
+        : 'too much of the backend would go at once';
+    log.warn(
+      { projectId, namespace, loadBalancers: lost.length, agreements },
+      `deletions are held: ${why}`,
+    );
+    reporter.report(aboutNamespace(namespace), {
+      severity: 'refusal',
+      reason: 'DeletionsHeld',
+      message: `${lost.length} load balancers of ${options.backend} in project ${projectId} seem to be gone or empty; kept until ${agreementsNeeded} cycles agree or --confirm is given, because ${why}`,
+    });
+  }
+
+  #tellProgress(): void {
+    const { clock, log } = this.#parts;
+    const now = clock.monotonic();
+    this.#report.read += 1;
+    if (now - this.#toldAt < progressEveryMs) return;
+    this.#toldAt = now;
+    const { read, projects, failed, loadBalancers } = this.#report;
+    log.info({ projects: `${read} of ${projects}`, failed, loadBalancers }, 'reading the cloud');
+  }
+}
+
+const noTree: ProjectTree = { loadBalancers: [] };
+
+function isForOneProject(cloud: Cloud): boolean {
+  return cloud.config.credentials.method === 'application-credential';
+}
+
+function sessionIn(cloud: Cloud, projectId: string): Session {
+  return isForOneProject(cloud) ? cloud.session() : cloud.project(projectId);
+}
+
+function aboutNamespace(name: string): ObjectReference {
+  return { apiVersion: 'v1', kind: 'Namespace', name };
+}
+
+function discovered({ name, id }: LoadBalancerPlan) {
+  return {
+    severity: 'note',
+    reason: 'Discovered',
+    message: `made from load balancer ${JSON.stringify(name)} (${id})`,
+  } as const;
+}

@@ -1,0 +1,45 @@
+import type { ClusterView } from './cluster-view.ts';
+import { describePlan } from './describe-plan.ts';
+import type { LoadBalancerPlan } from './plan-project.ts';
+import type { Applied, PlanTarget } from './plan-target.ts';
+import type { Problem } from './problem.ts';
+
+export interface DryRunOptions {
+  readonly view: ClusterView;
+  readonly createNamespaces: boolean;
+  readonly print: (text: string) => void;
+}
+
+/** Prints what would change and changes nothing. */
+export class DryRunTarget implements PlanTarget {
+  readonly #options: DryRunOptions;
+  readonly #created = new Set<string>();
+  readonly counts = { create: 0, update: 0, replace: 0, delete: 0 };
+
+  constructor(options: DryRunOptions) {
+    this.#options = options;
+  }
+
+  async prepareNamespace(namespace: string, projectName: string): Promise<Problem | undefined> {
+    const { view, createNamespaces, print } = this.#options;
+    if (view.namespaces.get(namespace) !== undefined || this.#created.has(namespace)) {
+      return undefined;
+    }
+    if (!createNamespaces) {
+      const message = `project ${JSON.stringify(projectName)}: there is no namespace ${namespace}`;
+      print(`! ${message}\n`);
+      return { severity: 'refusal', reason: 'NamespaceMissing', message };
+    }
+    this.#created.add(namespace);
+    this.counts.create += 1;
+    print(`+ namespaces/${namespace}\n`);
+    return undefined;
+  }
+
+  async apply(plan: LoadBalancerPlan): Promise<Applied> {
+    for (const { verb } of plan.writes) this.counts[verb] += 1;
+    this.counts.delete += plan.removals.length;
+    this.#options.print(describePlan(plan));
+    return { service: undefined, problems: [], failures: [] };
+  }
+}

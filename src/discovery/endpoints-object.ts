@@ -1,0 +1,46 @@
+import type { Endpoints, EndpointSubset } from '../kube/core-objects.ts';
+import { annotations, discoveredAs, originLabels, type Origin } from './ownership.ts';
+import type { Place } from './service-object.ts';
+import type { WantedEndpoint, WantedPort } from './translate.ts';
+
+/** The older kind: everything in one object, a subset for each listener and member port. */
+export function endpointsObject(
+  origin: Origin,
+  { namespace, name }: Place,
+  ports: readonly WantedPort[],
+): Endpoints {
+  const subsets = ports.flatMap(({ name: portName, protocol, appProtocol, groups }) => {
+    const memberPorts = [...new Set(groups.map(({ memberPort }) => memberPort))];
+    return memberPorts.map((memberPort): EndpointSubset => {
+      const all = groups.flatMap((group) =>
+        group.memberPort === memberPort ? group.endpoints : [],
+      );
+      const spoken = appProtocol === undefined ? {} : { appProtocol };
+      return {
+        ...addresses('addresses', all, true),
+        ...addresses('notReadyAddresses', all, false),
+        ports: [{ name: portName, port: memberPort, protocol, ...spoken }],
+      };
+    });
+  });
+  return {
+    metadata: {
+      namespace,
+      name,
+      labels: originLabels(origin),
+      annotations: {
+        [annotations.discoveredAs]: discoveredAs(origin.backend, namespace, name),
+      },
+    },
+    ...(subsets.length === 0 ? {} : { subsets }),
+  };
+}
+
+function addresses(
+  field: 'addresses' | 'notReadyAddresses',
+  endpoints: readonly WantedEndpoint[],
+  isReady: boolean,
+): EndpointSubset {
+  const chosen = endpoints.filter((endpoint) => endpoint.isReady === isReady);
+  return chosen.length === 0 ? {} : { [field]: chosen.map(({ address }) => ({ ip: address })) };
+}

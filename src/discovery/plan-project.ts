@@ -1,0 +1,241 @@
+import type { Endpoints, Service } from '../kube/core-objects.ts';
+import type { EndpointSlice } from '../kube/network-objects.ts';
+import { keyOf, type KubeObject } from '../kube/object.ts';
+import type { Resource } from '../kube/resource.ts';
+import { endpoints, endpointSlices, services } from '../kube/resources.ts';
+import { changeOf } from './compare-objects.ts';
+import { endpointsObject } from './endpoints-object.ts';
+import { labelKey, serviceName } from './names.ts';
+import { isOurs, labels, type Origin } from './ownership.ts';
+import type { Problem } from './problem.ts';
+import type { LoadBalancerView, ProjectTree } from './project-tree.ts';
+import { sliceObjects } from './slice-objects.ts';
+import { serviceObject, type ServiceType } from './service-object.ts';
+import { translate, type Translation } from './translate.ts';
+
+export interface TranslationOptions {
+  readonly backend: string;
+  readonly serviceType: ServiceType;
+  readonly endpointsKind: 'EndpointSlice' | 'Endpoints';
+}
+
+/** What there is of ours for one project, in whatever namespace. */
+export interface CurrentObjects {
+  readonly services: readonly Service[];
+  readonly slices: readonly EndpointSlice[];
+  readonly endpoints: readonly Endpoints[];
+}
+
+export type Write =
+  | { readonly verb: 'create'; readonly resource: Resource; readonly wanted: KubeObject }
+  | {
+      readonly verb: 'update' | 'replace';
+      readonly resource: Resource;
+      readonly wanted: KubeObject;
+      readonly actual: KubeObject;
+    };
+
+export interface Removal {
+  readonly resource: Resource;
+  readonly actual: KubeObject;
+}
+
+export interface LoadBalancerPlan {
+  /** As labels carry it. */
+  readonly id: string;
+  readonly name: string;
+  /** Where its Service is or would be. */
+  readonly place: { readonly namespace: string; readonly name: string };
+  readonly writes: readonly Write[];
+  /** Only after all writes have succeeded. */
+  readonly removals: readonly Removal[];
+  /** It, all its ports or all its endpoints would go. */
+  readonly isLost: boolean;
+  readonly problems: readonly Problem[];
+  /** Undefined for one that is no longer in the cloud. */
+  readonly translation: Translation | undefined;
+}
+
+export interface ProjectSource {
+  readonly project: { readonly id: string; readonly name: string };
+  readonly namespace: string;
+  readonly tree: ProjectTree;
+}
+
+/** What has to change for a project's load balancers to be Services: one plan each, empty where all is well. */
+export function planProject(
+  { project, namespace, tree }: ProjectSource,
+  current: CurrentObjects,
+  options: TranslationOptions,
+): LoadBalancerPlan[] {
+  const { backend } = options;
+  const before = byLoadBalancer(current);
+  const plans = tree.loadBalancers.map((loadBalancer) => {
+    const id = labelKey(loadBalancer.id);
+    const own = before.get(id) ?? nothing;
+    before.delete(id);
+    return planLoadBalancer({ backend, project, loadBalancer }, namespace, own, options);
+  });
+  for (const [id, own] of before) {
+    const plan = planVanished(backend, id, own);
+    if (plan !== undefined) plans.push(plan);
+  }
+  return plans;
+}
+
+const nothing: CurrentObjects = { services: [], slices: [], endpoints: [] };
+
+function byLoadBalancer({ services: own, slices, endpoints: older }: CurrentObjects) {
+  const found = new Map<
+    string,
+    { [Kind in keyof CurrentObjects]: CurrentObjects[Kind][number][] }
+  >();
+  const of = (object: KubeObject) => {
+    const id = object.metadata?.labels?.[labels.loadBalancerId] ?? '';
+    const known = found.get(id) ?? { services: [], slices: [], endpoints: [] };
+    found.set(id, known);
+    return known;
+  };
+  for (const service of own) of(service).services.push(service);
+  for (const slice of slices) of(slice).slices.push(slice);
+  for (const object of older) of(object).endpoints.push(object);
+  return found;
+}
+
+function planLoadBalancer(
+  origin: Origin & { readonly loadBalancer: LoadBalancerView },
+  namespace: string,
+  current: CurrentObjects,
+  options: TranslationOptions,
+): LoadBalancerPlan {
+  const { backend, loadBalancer } = origin;
+  const translation = translate(loadBalancer);
+  const place = { namespace, name: serviceName(backend, loadBalancer.name, loadBalancer.id) };
+  const isPossible = translation.ports.length > 0 || options.serviceType === 'Headless';
+  const wanted = isPossible ? wantedObjects(origin, place, translation, current, options) : nothing;
+  const problems = isPossible
+    ? translation.problems
+    : [...translation.problems, withoutListeners(loadBalancer)];
+  return {
+    id: labelKey(loadBalancer.id),
+    name: loadBalancer.name,
+    place,
+    writes: [
+      ...compare(services, wanted.services, current.services),
+      ...compare(endpointSlices, wanted.slices, current.slices),
+      ...compare(endpoints, wanted.endpoints, current.endpoints),
+    ],
+    removals: removalsOf(backend, current, wanted),
+    isLost:
+      (portCount(current) > 0 && portCount(wanted) === 0) ||
+      (endpointCount(current) > 0 && endpointCount(wanted) === 0),
+    problems,
+    translation,
+  };
+}
+
+function withoutListeners({ id }: LoadBalancerView): Problem {
+  return {
+    severity: 'note',
+    reason: 'NoListeners',
+    message: `load balancer ${id} has no listeners, and an ordinary Service needs a port`,
+  };
+}
+
+function planVanished(
+  backend: string,
+  id: string,
+  current: CurrentObjects,
+): LoadBalancerPlan | undefined {
+  const removals = removalsOf(backend, current, nothing);
+  const [first] = removals;
+  if (first === undefined) return undefined;
+  const { metadata } = current.services[0] ?? first.actual;
+  return {
+    id,
+    name: metadata?.annotations?.['causeway.dev/load-balancer-name'] ?? '',
+    place: { namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' },
+    writes: [],
+    removals,
+    isLost: true,
+    problems: [],
+    translation: undefined,
+  };
+}
+
+function wantedObjects(
+  { backend, project, loadBalancer }: Origin & { readonly loadBalancer: LoadBalancerView },
+  place: { readonly namespace: string; readonly name: string },
+  translation: Translation,
+  current: CurrentObjects,
+  { serviceType, endpointsKind }: TranslationOptions,
+): CurrentObjects {
+  const { id, name, vipAddress } = loadBalancer;
+  const origin = { backend, project, loadBalancer: { id, name }, address: vipAddress };
+  const service = serviceObject(origin, place, translation, serviceType);
+  if (endpointsKind === 'Endpoints') {
+    return {
+      services: [service],
+      slices: [],
+      endpoints: [endpointsObject(origin, place, translation.ports)],
+    };
+  }
+  const known = new Map(
+    current.slices
+      .filter(({ metadata }) => metadata?.namespace === place.namespace)
+      .map((slice) => [slice.metadata?.name ?? '', slice]),
+  );
+  const slices = sliceObjects(origin, place, translation.ports, known);
+  return { services: [service], slices, endpoints: [] };
+}
+
+function compare<T extends KubeObject>(
+  resource: Resource<T>,
+  wanted: readonly T[],
+  current: readonly T[],
+): Write[] {
+  const known = new Map(current.map((object) => [keyOf(object), object]));
+  return wanted.flatMap((object): Write[] => {
+    const actual = known.get(keyOf(object));
+    if (actual === undefined) return [{ verb: 'create', resource, wanted: object }];
+    const verb = changeOf(resource, actual, object);
+    return verb === undefined ? [] : [{ verb, resource, wanted: object, actual }];
+  });
+}
+
+function removalsOf(backend: string, current: CurrentObjects, wanted: CurrentObjects): Removal[] {
+  const kinds: readonly (readonly [Resource, readonly KubeObject[], readonly KubeObject[]])[] = [
+    // Endpoints last: a Service that is going must not answer with nothing behind it.
+    [services, current.services, wanted.services],
+    [endpointSlices, current.slices, wanted.slices],
+    [endpoints, current.endpoints, wanted.endpoints],
+  ];
+  return kinds.flatMap(([resource, have, want]) => {
+    const keep = new Set(want.map((object) => keyOf(object)));
+    return have
+      .filter(
+        (object) =>
+          !keep.has(keyOf(object)) &&
+          isOurs(backend, object) &&
+          object.metadata?.deletionTimestamp === undefined,
+      )
+      .map((actual) => ({ resource, actual }));
+  });
+}
+
+function portCount({ services: own }: CurrentObjects): number {
+  return own.reduce((sum, { spec }) => sum + (spec?.ports?.length ?? 0), 0);
+}
+
+function endpointCount({ slices, endpoints: older }: CurrentObjects): number {
+  const inSlices = slices.reduce((sum, slice) => sum + (slice.endpoints?.length ?? 0), 0);
+  return older.reduce(
+    (sum, { subsets = [] }) =>
+      subsets.reduce(
+        (all, { addresses = [], notReadyAddresses = [] }) =>
+          all + addresses.length + notReadyAddresses.length,
+        sum,
+      ),
+    inSlices,
+  );
+}

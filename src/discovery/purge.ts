@@ -1,0 +1,50 @@
+import { isErrorCode } from '../domain/error.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { keyOf, nameFromKey, type KubeObject } from '../kube/object.ts';
+import { resourceName, type Resource } from '../kube/resource.ts';
+import { endpoints, endpointSlices, services } from '../kube/resources.ts';
+import { isOurs, labels } from './ownership.ts';
+
+export interface LeftOver {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Finds all that a backend has left in the cluster and, if it is meant, deletes it. Services go first. */
+export async function purgeBackend(
+  client: KubeClient,
+  backend: string,
+  isMeant: boolean,
+  signal: AbortSignal,
+): Promise<LeftOver[]> {
+  const found: LeftOver[] = [];
+  for (const resource of [services, endpointSlices, endpoints] as readonly Resource[]) {
+    const selection = { labelSelector: `${labels.backend}=${backend}`, signal };
+    const ours: KubeObject[] = [];
+    for await (const object of client.list(resource, selection)) {
+      if (isOurs(backend, object)) ours.push(object);
+    }
+    for (const object of ours) {
+      if (isMeant) await remove(client, resource, object, signal);
+      const { namespace = '', name } = nameFromKey(keyOf(object));
+      found.push({ resource: resourceName(resource), namespace, name });
+    }
+  }
+  return found;
+}
+
+async function remove(
+  client: KubeClient,
+  resource: Resource,
+  object: KubeObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid } = object.metadata ?? {};
+  const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+  try {
+    await client.delete(resource, nameFromKey(keyOf(object)), { signal, ...preconditions });
+  } catch (error) {
+    if (!isErrorCode(error, 'not-found') && !isErrorCode(error, 'conflict')) throw error;
+  }
+}

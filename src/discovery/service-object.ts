@@ -1,0 +1,76 @@
+import type { Service, ServicePort, ServiceSpec } from '../kube/core-objects.ts';
+import { annotations, discoveredAs, originLabels, type Origin } from './ownership.ts';
+import type { Translation, WantedPort } from './translate.ts';
+
+export type ServiceType = 'Headless' | 'ClusterIP';
+
+export interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The Service of a load balancer, with every field that the API server would fill in by itself. */
+export function serviceObject(
+  origin: Origin & { readonly address: string | undefined },
+  { namespace, name }: Place,
+  { ports, l7PoolIds }: Translation,
+  type: ServiceType,
+): Service {
+  return {
+    metadata: {
+      namespace,
+      name,
+      labels: originLabels(origin),
+      annotations: {
+        [annotations.discoveredAs]: discoveredAs(origin.backend, namespace, name),
+        [annotations.projectName]: origin.project.name,
+        [annotations.loadBalancerName]: origin.loadBalancer.name,
+        ...(origin.address === undefined
+          ? {}
+          : { [annotations.loadBalancerAddress]: origin.address }),
+        [annotations.listeners]: JSON.stringify(
+          Object.fromEntries(ports.map((port) => [port.name, port.listener])),
+        ),
+        ...(l7PoolIds.length === 0 ? {} : { [annotations.l7Pools]: l7PoolIds.join(',') }),
+      },
+    },
+    spec: {
+      type: 'ClusterIP',
+      ...(type === 'Headless' ? { clusterIP: 'None' } : { ipFamilyPolicy: 'PreferDualStack' }),
+      internalTrafficPolicy: 'Cluster',
+      sessionAffinity: 'None',
+      ports: ports.map(servicePort),
+    },
+  };
+}
+
+function servicePort({ name, protocol, port, appProtocol }: WantedPort): ServicePort {
+  const spoken = appProtocol === undefined ? {} : { appProtocol };
+  return { name, protocol, port, targetPort: port, ...spoken };
+}
+
+/**
+ * The Service's fields as far as they are ours to decide. Addresses and families are the API server's,
+ * but for whether there is an address at all, which can't be changed.
+ */
+export function ownSpec({ spec }: Service): ServiceSpec {
+  const { clusterIP, clusterIPs: _, ipFamilies: _families, ipFamilyPolicy, ...rest } = spec ?? {};
+  return clusterIP === 'None'
+    ? { ...rest, clusterIP }
+    : { ...rest, ...(ipFamilyPolicy === undefined ? {} : { ipFamilyPolicy }) };
+}
+
+export function isHeadless({ spec }: Service): boolean {
+  return spec?.clusterIP === 'None';
+}
+
+/** The Service as it should be, over the one that is there. */
+export function serviceUpdate(actual: Service, wanted: Service): ServiceSpec {
+  const { clusterIP, clusterIPs, ipFamilies } = actual.spec ?? {};
+  return {
+    ...wanted.spec,
+    ...(clusterIP === undefined || clusterIP === '' ? {} : { clusterIP }),
+    ...(clusterIPs === undefined ? {} : { clusterIPs }),
+    ...(ipFamilies === undefined ? {} : { ipFamilies }),
+  };
+}

@@ -1,0 +1,25 @@
+/**
+ * Does the work for every item, so many at once, in the order of the items. The first failure stops
+ * those that have not begun and is thrown once the others have ended.
+ */
+export async function sideBySide<T>(
+  items: Iterable<T>,
+  workers: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const left = items[Symbol.iterator]();
+  const failures: unknown[] = [];
+  const worker = async () => {
+    while (failures.length === 0) {
+      const next = left.next();
+      if (next.done === true) return;
+      try {
+        await work(next.value);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, worker));
+  if (failures.length > 0) throw failures[0];
+}
