@@ -3,9 +3,11 @@ import { agentCommand } from './agent.ts';
 import { completionCommand } from './completion.ts';
 import { controllerCommand } from './controller.ts';
 import { discoverCommand } from './discover.ts';
+import { idleCommand } from './idle.ts';
 import { ipamCommand } from './ipam.ts';
 import { playgroundCommand } from './playground.ts';
 import { causewayVersion } from './version.ts';
+import { wakeCommand } from './wake.ts';
 
 /** The whole command line. One file for each command; this one only lists them. */
 export function buildProgram(): Command {
@@ -22,6 +24,8 @@ export function buildProgram(): Command {
     agentCommand(),
     ipamCommand(),
     discoverCommand(),
+    idleCommand(),
+    wakeCommand(),
     completionCommand(),
   ]) {
     program.addCommand(command);

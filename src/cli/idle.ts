@@ -1,0 +1,146 @@
+import fs from 'node:fs/promises';
+import { Command } from 'commander';
+import { CausewayError } from '../domain/error.ts';
+import { annotationsOf, describeTarget, holdAnnotation } from '../idling/annotations.ts';
+import { chooseServices, type ServiceChoice } from '../idling/choose-services.ts';
+import { Idler, type IdlePlan } from '../idling/idler.ts';
+import { listIdle } from '../idling/list-idle.ts';
+import { ScaleDiscovery } from '../idling/scale-discovery.ts';
+import { sharedPods } from '../idling/shared-pods.ts';
+import type { ObjectName } from '../kube/object.ts';
+import { systemClock } from '../runtime/clock.ts';
+import {
+  addClusterOptions,
+  withCluster,
+  type ClusterOptions,
+  type ClusterSession,
+} from './cluster-connection.ts';
+import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
+
+interface ChoiceOptions extends ClusterOptions {
+  readonly all?: boolean;
+  readonly selector?: string;
+  readonly resourceNamesFile?: string;
+  readonly allNamespaces?: boolean;
+}
+
+interface IdleOptions extends ChoiceOptions {
+  readonly dryRun?: boolean;
+}
+
+/** `causeway idle`: puts Services to sleep until the next connection. */
+export function idleCommand(): Command {
+  const command = new Command('idle')
+    .description('put Services to sleep: scale what serves them to 0 until someone connects')
+    .argument('[service...]', 'names, or namespace/name');
+  addChoiceOptions(addClusterOptions(command)).option(
+    '--dry-run',
+    'say what would be done, and do nothing',
+  );
+  command.action(async (names: string[], options: IdleOptions) => {
+    await withCluster(options, async (session) => {
+      await idleAll(session, await chosen(session, names, options), options.dryRun === true);
+    });
+  });
+  command.addCommand(listCommand());
+  return command;
+}
+
+export function addChoiceOptions(command: Command): Command {
+  return command
+    .option('--all', 'every Service of the namespace')
+    .option('-l, --selector <selector>', 'the Services with these labels')
+    .option('--resource-names-file <file>', 'the Services named in a file, one on each line')
+    .option('-A, --all-namespaces', 'with --all or --selector: in every namespace');
+}
+
+export async function chosen(
+  { client, namespace, signal }: ClusterSession,
+  names: readonly string[],
+  options: ChoiceOptions,
+): Promise<ObjectName[]> {
+  const { all, selector, allNamespaces, resourceNamesFile } = options;
+  const choice: ServiceChoice = {
+    names,
+    all,
+    selector,
+    allNamespaces,
+    namesFile: resourceNamesFile === undefined ? undefined : await readNames(resourceNamesFile),
+  };
+  return chooseServices(client, choice, namespace, signal);
+}
+
+async function readNames(file: string): Promise<string> {
+  try {
+    return await fs.readFile(file, 'utf8');
+  } catch (error) {
+    throw new CausewayError('not-found', `${file} can't be read`, { cause: error });
+  }
+}
+
+/** One that can't sleep is said and does not keep the others awake; the exit code tells of it. */
+async function idleAll(
+  { client, signal }: ClusterSession,
+  names: readonly ObjectName[],
+  isDry: boolean,
+): Promise<void> {
+  const discovery = new ScaleDiscovery(client);
+  const idler = new Idler({ client, discovery, clock: systemClock });
+  const failures: CausewayError[] = [];
+  const plans: IdlePlan[] = [];
+  for (const name of names) {
+    try {
+      const plan = isDry ? await idler.plan(name, signal) : await idler.idle(name, signal);
+      plans.push(plan);
+      say(plan, isDry);
+    } catch (thrown) {
+      const error = CausewayError.from(thrown);
+      if (error.code === 'aborted') throw error;
+      failures.push(error);
+      process.stderr.write(`causeway: ${error.message}\n`);
+    }
+  }
+  for (const warning of await sharedPods(client, plans, signal)) {
+    process.stderr.write(`causeway: warning: ${warning}\n`);
+  }
+  const [first] = failures;
+  if (first !== undefined) {
+    throw new CausewayError(first.code, `${failures.length} of ${names.length} stay awake`);
+  }
+}
+
+function say({ service, targets, warnings }: IdlePlan, isDry: boolean): void {
+  const { namespace = '', name = '' } = service.metadata ?? {};
+  const what = targets
+    .map((target) => `${describeTarget(target)} from ${target.replicas} to 0`)
+    .join(', ');
+  process.stdout.write(`${namespace}/${name}: ${isDry ? 'would scale' : 'scaled'} ${what}\n`);
+  const all = [...warnings];
+  if (annotationsOf(service)[holdAnnotation] === 'accept') {
+    all.push(
+      `its ${holdAnnotation} is "accept": the connections that wake it come from the node's address and are not judged by NetworkPolicies`,
+    );
+  }
+  for (const warning of all) process.stderr.write(`causeway: warning: ${name}: ${warning}\n`);
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .description('the Services that sleep')
+    .option('-A, --all-namespaces', 'in every namespace');
+  addOutputOption(addClusterOptions(command));
+  return command.action(
+    async (options: ClusterOptions & { allNamespaces?: boolean; output: OutputFormat }) => {
+      await withCluster(options, async ({ client, namespace, signal }) => {
+        const where = options.allNamespaces === true ? undefined : namespace;
+        printObjects(options.output, await listIdle(client, where, signal), [
+          { title: 'namespace', value: (row) => row.namespace },
+          { title: 'service', value: (row) => row.service },
+          { title: 'idled at', value: (row) => row.idledAt },
+          { title: 'starts', value: (row) => row.targets.join(', ') },
+          { title: 'note', value: (row) => row.note },
+        ]);
+      });
+    },
+  );
+}

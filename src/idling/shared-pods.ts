@@ -1,0 +1,44 @@
+import type { KubeClient } from '../kube/client.ts';
+import type { Pod, Service } from '../kube/core-objects.ts';
+import { keyOf } from '../kube/object.ts';
+import { pods, services } from '../kube/resources.ts';
+import { hasIdledAt } from './annotations.ts';
+import type { IdlePlan } from './idler.ts';
+
+/**
+ * Services that lose pods because others were put to sleep. They do not sleep themselves, so their
+ * connections are refused: the user must know.
+ */
+export async function sharedPods(
+  client: KubeClient,
+  plans: readonly IdlePlan[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const slept = new Set(plans.map(({ service }) => keyOf(service)));
+  const warnings: string[] = [];
+  for (const namespace of new Set(plans.map(({ service }) => service.metadata?.namespace ?? ''))) {
+    const stopped = new Set(
+      plans
+        .filter(({ service }) => service.metadata?.namespace === namespace)
+        .flatMap((plan) => plan.pods),
+    );
+    const ending: Pod[] = [];
+    for await (const pod of client.list(pods, { namespace, signal })) {
+      if (stopped.has(pod.metadata?.name ?? '')) ending.push(pod);
+    }
+    for await (const other of client.list(services, { namespace, signal })) {
+      if (slept.has(keyOf(other)) || hasIdledAt(other)) continue;
+      if (ending.some((pod) => isChosenBy(other, pod))) {
+        warnings.push(
+          `Service ${keyOf(other)} is served by the same pods and will refuse connections: idle it too`,
+        );
+      }
+    }
+  }
+  return warnings;
+}
+
+function isChosenBy({ spec }: Service, { metadata }: Pod): boolean {
+  const selector = Object.entries(spec?.selector ?? {});
+  return selector.length > 0 && selector.every(([key, value]) => metadata?.labels?.[key] === value);
+}

@@ -1,0 +1,136 @@
+import { isErrorCode } from '../domain/error.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Endpoints, Service } from '../kube/core-objects.ts';
+import type { KubeObject, ObjectName } from '../kube/object.ts';
+import type { Resource } from '../kube/resource.ts';
+import { endpoints, services } from '../kube/resources.ts';
+import {
+  annotationsOf,
+  hasIdledAt,
+  idledAt,
+  parseTargets,
+  previousScale,
+  unidleTargets,
+  type ParsedTargets,
+  type UnidleTarget,
+} from './annotations.ts';
+import { wakeAutoscalers } from './autoscalers.ts';
+import type { ScaleDiscovery } from './scale-discovery.ts';
+
+export interface WakerOptions {
+  readonly client: KubeClient;
+  readonly discovery: ScaleDiscovery;
+}
+
+export interface Started {
+  /** Scaled up by this call. */
+  readonly started: readonly UnidleTarget[];
+  /** Had replicas already: someone else, or an earlier call, was faster. */
+  readonly running: readonly UnidleTarget[];
+  /** Does not exist any more. */
+  readonly missing: readonly UnidleTarget[];
+}
+
+/** What a sleeping Service says of its targets; the Endpoints' word counts where very old `oc` wrote it. */
+export function targetsOf(service: Service, current: Endpoints | undefined): ParsedTargets {
+  const source = hasIdledAt(service) ? service : current;
+  return parseTargets(annotationsOf(source)[unidleTargets]);
+}
+
+/** The steps of waking a Service. Each can be repeated, and cut off anywhere. */
+export class Waker {
+  readonly #client: KubeClient;
+  readonly #discovery: ScaleDiscovery;
+
+  constructor({ client, discovery }: WakerOptions) {
+    this.#client = client;
+    this.#discovery = discovery;
+  }
+
+  /** Scales up whatever has no replicas. */
+  async start(
+    namespace: string,
+    targets: readonly UnidleTarget[],
+    signal: AbortSignal,
+  ): Promise<Started> {
+    const started: UnidleTarget[] = [];
+    const running: UnidleTarget[] = [];
+    const missing: UnidleTarget[] = [];
+    for (const target of targets) {
+      const resource = await this.#resourceOf(target, signal);
+      const where = { namespace, name: target.name };
+      if (resource === undefined) {
+        missing.push(target);
+        continue;
+      }
+      try {
+        const scale = await this.#client.getScale(resource, where, { signal });
+        if ((scale.spec?.replicas ?? 0) > 0) {
+          running.push(target);
+        } else {
+          await this.#client.setScale(resource, where, Math.max(target.replicas, 1), { signal });
+          started.push(target);
+        }
+      } catch (error) {
+        if (!isErrorCode(error, 'not-found')) throw error;
+        missing.push(target);
+      }
+    }
+    return { started, running, missing };
+  }
+
+  /**
+   * Removes what was written for the sleep. The Service's own annotation goes last, because it is what
+   * brings us back here if we are cut off; and only if nobody has put the Service to sleep again since
+   * it was read.
+   */
+  async finish(
+    service: Service,
+    targets: readonly UnidleTarget[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { namespace = '', name = '', resourceVersion } = service.metadata ?? {};
+    for (const target of targets) {
+      const resource = await this.#resourceOf(target, signal);
+      if (resource === undefined) continue;
+      await wakeAutoscalers(this.#client, namespace, target, signal);
+      await this.#unmark(resource, { namespace, name: target.name }, [previousScale], signal);
+    }
+    const marks = [idledAt, unidleTargets];
+    await this.#unmark(endpoints, { namespace, name }, marks, signal);
+    if (!hasIdledAt(service)) return;
+    await this.#client.patchMerge(
+      services,
+      { namespace, name },
+      { metadata: { resourceVersion, annotations: nulls(marks) } },
+      { signal },
+    );
+  }
+
+  async #resourceOf(target: UnidleTarget, signal: AbortSignal): Promise<Resource | undefined> {
+    const { group, kind } = target;
+    const found = await this.#discovery.find({ group, kind }, signal);
+    return found?.hasScale === true ? found.resource : undefined;
+  }
+
+  /** Takes annotations off an object, if it is there and has them. */
+  async #unmark(
+    resource: Resource,
+    name: ObjectName,
+    marks: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const object: KubeObject | undefined = await this.#client.find(resource, name, { signal });
+    const present = marks.filter((mark) => annotationsOf(object)[mark] !== undefined);
+    if (present.length === 0) return;
+    const metadata = {
+      resourceVersion: object?.metadata?.resourceVersion,
+      annotations: nulls(present),
+    };
+    await this.#client.patchMerge(resource, name, { metadata }, { signal });
+  }
+}
+
+function nulls(names: readonly string[]): Record<string, null> {
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
