@@ -69,3 +69,17 @@ test('says the seed and the last steps when the goal is out of reach', async () 
   void simulation.process('p').call('look', () => {});
   await expect(simulation.runUntil(() => false)).rejects.toThrow(/seed 42.*[\s\S]*p: look/);
 });
+
+test('with haste, time also moves while calls are under way', async () => {
+  const outcomes = new Set<string>();
+  for (let seed = 0; seed < 200; seed += 1) {
+    const simulation = new Simulation(seed, { hasteMs: 5_000 });
+    const process = simulation.process('p');
+    const order: string[] = [];
+    process.clock.timer(1_000, () => order.push('timer'));
+    void process.call('call', () => {}).then(() => order.push('answer'));
+    await simulation.runUntil(() => order.length === 2);
+    outcomes.add(order.join());
+  }
+  expect(outcomes).toEqual(new Set(['timer,answer', 'answer,timer']));
+});

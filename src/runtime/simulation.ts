@@ -9,11 +9,16 @@ interface Step {
   run(): void | Promise<void>;
 }
 
+/** How often a hasty simulation lets time move instead of taking a step. */
+const hasteChance = 0.05;
+
 /**
  * Runs concurrent code on one seed. Every outside call goes through a process's `call`, and becomes
  * two steps: the effect takes place, later the caller hears of it. Which of all the waiting steps
- * comes next is drawn from the seed; when none waits, time moves to the next timer. The same seed
- * gives the same order of events, so a failure can be replayed.
+ * comes next is drawn from the seed; when none waits, time moves to the next timer. With `hasteMs`
+ * time also moves on while steps wait, now and then and by so much at most: what runs by the clock
+ * comes between them, and what waits too long runs into its deadline. The same seed gives the same order of events, so a failure
+ * can be replayed.
  *
  * The code under test must wait for nothing but its `call`s and its clock: no real timers, no I/O.
  */
@@ -23,10 +28,12 @@ export class Simulation {
   readonly clock = new SimulatedClock();
   /** What happened, in order; print it when a seed fails. */
   readonly trace: string[] = [];
+  readonly #hasteMs: number;
   #steps: Step[] = [];
 
-  constructor(seed: number) {
+  constructor(seed: number, options: { readonly hasteMs?: number } = {}) {
     this.seed = seed;
+    this.#hasteMs = options.hasteMs ?? 0;
     this.random = seededRandom(seed);
   }
 
@@ -64,6 +71,10 @@ export class Simulation {
     this.#steps = this.#steps.filter((step) => !step.process.isKilled);
     const chosen = this.#steps[Math.floor(this.random() * this.#steps.length)];
     if (chosen === undefined) return this.clock.fireNext();
+    if (this.#hasteMs > 0 && this.random() < hasteChance) {
+      await this.clock.advance(Math.ceil(this.random() * this.#hasteMs));
+      return true;
+    }
     this.#steps.splice(this.#steps.indexOf(chosen), 1);
     this.trace.push(`${this.clock.monotonic()} ${chosen.label}`);
     await chosen.run();

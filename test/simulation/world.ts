@@ -15,6 +15,8 @@ import { SimulatedKubernetesTransport } from './kubernetes-transport.ts';
 import { SimulatedOpenStackCarrier } from './openstack-carrier.ts';
 
 export interface WorldOptions {
+  /** By how much time may move although something is under way; see Simulation. */
+  readonly hasteMs?: number;
   readonly openstack?: Omit<EmbeddedOptions, 'clock'>;
 }
 
@@ -30,7 +32,7 @@ export class SimulatedWorld {
   readonly user: KubeClient;
 
   constructor(seed: number, options: WorldOptions = {}) {
-    this.simulation = new Simulation(seed);
+    this.simulation = new Simulation(seed, options);
     const { clock, random } = this.simulation;
     this.kubernetes = new InProcessKubernetes({ clock, random });
     this.openstack = createInProcessOpenStack({ ...options.openstack, clock });

@@ -21,6 +21,7 @@ export const driftEveryMs = 300_000;
 export interface GatewayWorldOptions extends WorldOptions {
   readonly workers?: number;
   readonly gateways?: number;
+  readonly driftEveryMs?: number;
 }
 
 export interface ServiceWish {
@@ -33,6 +34,7 @@ export interface ServiceWish {
 export class GatewayWorld extends SimulatedWorld {
   readonly agents: ReadonlyMap<string, MemoryAgent>;
   readonly #workers: number;
+  readonly #driftEveryMs: number;
   readonly #operator: Neutron;
   #subnet: Subnet | undefined;
   #floatingNetwork = '';
@@ -43,6 +45,7 @@ export class GatewayWorld extends SimulatedWorld {
     super(seed, options);
     const { workers = 4, gateways = 2 } = options;
     this.#workers = workers;
+    this.#driftEveryMs = options.driftEveryMs ?? driftEveryMs;
     this.#operator = new Neutron(this.cloud(this.simulation.process('operator')).session());
     this.agents = new Map(
       Array.from({ length: gateways }, (_, index) => [`g${index + 1}`, new MemoryAgent()]),
@@ -86,7 +89,7 @@ export class GatewayWorld extends SimulatedWorld {
       layer: 'ClusterIP',
       masquerade: 'needed',
       keepWayBack: false,
-      driftEveryMs,
+      driftEveryMs: this.#driftEveryMs,
     });
     const controller = new ServiceController({
       ...common,
