@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { gatewayProvider } from './controller-gateway.ts';
+import { octaviaProvider } from './controller-octavia.ts';
 import { poolProvider } from './controller-pool.ts';
 
 /** What every provider is given. */
@@ -24,6 +25,9 @@ export async function makeProviders(
   const providers: LoadBalancerProvider[] = [];
   if (settings.gateway.enabled) {
     providers.push(await gatewayProvider(settings, surroundings, signal));
+  }
+  if (settings.octavia.enabled) {
+    providers.push(await octaviaProvider(settings, surroundings, signal));
   }
   if (settings.pool.enabled) providers.push(await poolProvider(settings, surroundings));
   return providers;

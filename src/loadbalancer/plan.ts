@@ -1,5 +1,5 @@
 import type { Service } from '../kube/core-objects.ts';
-import type { LoadBalancerProvider } from './provider.ts';
+import { ingressAddress, type LoadBalancerProvider } from './provider.ts';
 import { readRecord, type ServiceRecord } from './record.ts';
 
 /** The finalizer of Kubernetes' own service controller, so that its tests and tools know what it means. */
@@ -50,7 +50,10 @@ export function planService(service: Service, providers: Providers): Plan {
   if (reading.kind === 'record')
     return planRecorded(reading.record, claimant, isDeleted, providers);
   if (claimant === undefined) return { kind: 'ignore' };
-  const foreign = foreignAddresses(service, []);
+  // What the provider itself holds for this Service was put there by whoever it takes over from.
+  const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
+  const held = claimant.get({ namespace, name, uid }) ?? [];
+  const foreign = foreignAddresses(service, held.map(ingressAddress));
   if (foreign.length > 0 && !namesClass(service)) {
     return {
       kind: 'hold',

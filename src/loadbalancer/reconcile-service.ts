@@ -181,7 +181,7 @@ async function settle(
 ): Promise<Outcome> {
   switch (outcome.kind) {
     case 'ready': {
-      const message = `Served on ${describe(outcome.ingress)}`;
+      const message = describe(outcome.ingress);
       const condition: ConditionText = { status: 'True', reason: 'Served', message };
       const isNews = await publish(writer, provider, record, outcome.ingress, condition);
       if (isNews) context.tell('Normal', 'EnsuredLoadBalancer', message);
@@ -256,5 +256,6 @@ function wishOf(service: Service): string {
 }
 
 function describe(ingress: readonly Ingress[]): string {
-  return ingress.map(ingressAddress).join(', ');
+  if (ingress.length === 0) return 'Served';
+  return `Served on ${ingress.map(ingressAddress).join(', ')}`;
 }

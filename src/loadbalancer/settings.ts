@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { gatewaySettings } from './gateway/settings.ts';
+import { octaviaSettings } from './octavia/settings.ts';
 import { poolSettings } from './pool/settings.ts';
 
 /** The settings of `causeway controller`. */
@@ -10,7 +11,7 @@ export const controllerSettings = z.strictObject({
     .default('kubernetes')
     .describe('tells the clusters of one cloud project from each other'),
   defaultProvider: z
-    .enum(['gateway', 'pool'])
+    .enum(['gateway', 'octavia', 'pool'])
     .optional()
     .describe('who serves Services without a loadBalancerClass; nobody if not set'),
   workers: z.number().int().min(1).max(256).default(16).describe('Services worked on side by side'),
@@ -59,6 +60,7 @@ export const controllerSettings = z.strictObject({
     })
     .prefault({}),
   gateway: gatewaySettings.prefault({}),
+  octavia: octaviaSettings.prefault({}),
   pool: poolSettings.prefault({}),
 });
 

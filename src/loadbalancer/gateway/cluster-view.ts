@@ -83,6 +83,10 @@ export class ClusterView {
     return this.#nodes;
   }
 
+  allNodes(): Iterable<Node> {
+    return this.#nodes.values();
+  }
+
   nodeAddresses(): readonly Address[] {
     return eligibleAddresses(this.#nodes.values());
   }

@@ -1,0 +1,76 @@
+import type { Service } from '../../kube/core-objects.ts';
+
+/** OCCM's annotations; what its users write today. */
+export const occmPrefix = 'loadbalancer.openstack.org/';
+export const internalAnnotation = 'service.beta.kubernetes.io/openstack-internal-load-balancer';
+/** `true` gives a Service of type ClusterIP a load balancer, `false` keeps one from it. */
+export const octaviaAnnotation = 'causeway.dev/octavia';
+export const addressAnnotation = 'causeway.dev/address';
+export const keepFloatingIpAnnotation = 'causeway.dev/keep-floating-ip';
+export const kuryrClientTimeout = 'openstack.org/kuryr-timeout-client-data';
+export const kuryrMemberTimeout = 'openstack.org/kuryr-timeout-member-data';
+export const idledAtAnnotation = 'idling.alpha.openshift.io/idled-at';
+
+/** What was said and can't be done, for the user; the rest of what was said still holds. */
+export interface Note {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Reads a Service's annotations one by one, and notes what can't be read. */
+export class AnnotationReader {
+  readonly notes: Note[] = [];
+  readonly #annotations: Readonly<Record<string, string>>;
+
+  constructor(service: Service) {
+    this.#annotations = service.metadata?.annotations ?? {};
+  }
+
+  /** The first of these that is set. A name without a prefix is OCCM's. */
+  text(...names: readonly string[]): string | undefined {
+    for (const name of names) {
+      const value = this.#annotations[fullName(name)]?.trim();
+      if (value !== undefined && value !== '') return value;
+    }
+    return undefined;
+  }
+
+  flag(...names: readonly string[]): boolean | undefined {
+    const value = this.text(...names);
+    if (value === undefined) return undefined;
+    if (value === 'true' || value === 'false') return value === 'true';
+    this.#ignore(names, value, 'neither true nor false');
+    return undefined;
+  }
+
+  /** A whole number that is not below the least. */
+  number(least: number, ...names: readonly string[]): number | undefined {
+    const value = this.text(...names);
+    if (value === undefined) return undefined;
+    const number = Number(value);
+    if (/^-?\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number;
+    this.#ignore(names, value, `not a whole number from ${least} up`);
+    return undefined;
+  }
+
+  choice<Choice extends string>(
+    choices: readonly Choice[],
+    ...names: readonly string[]
+  ): Choice | undefined {
+    const value = this.text(...names);
+    if (value === undefined) return undefined;
+    const found = choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
+    if (found === undefined) this.#ignore(names, value, `none of ${choices.join(', ')}`);
+    return found;
+  }
+
+  #ignore(names: readonly string[], value: string, why: string): void {
+    const name = names.map(fullName).find((full) => this.#annotations[full] !== undefined);
+    const message = `The annotation ${name} is left out: ${JSON.stringify(value)} is ${why}.`;
+    this.notes.push({ reason: 'AnnotationIgnored', message });
+  }
+}
+
+function fullName(name: string): string {
+  return name.includes('/') ? name : `${occmPrefix}${name}`;
+}

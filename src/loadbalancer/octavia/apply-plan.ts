@@ -1,0 +1,219 @@
+import type { CallOptions } from '../../openstack/call.ts';
+import { collect } from '../../openstack/collect.ts';
+import { OpenStackError } from '../../openstack/error.ts';
+import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
+import { whenUnlocked } from '../../openstack/load-balancing/lock.ts';
+import type {
+  HealthMonitor,
+  Listener,
+  LoadBalancer,
+  Member,
+  Pool,
+} from '../../openstack/load-balancing/resources.ts';
+import type { ObservedBalancer } from './observed.ts';
+import type { ChangePlan, ListenerPlan } from './plan-balancer.ts';
+import type { WantedListener } from './wanted.ts';
+
+export interface Applied {
+  readonly observed: ObservedBalancer;
+  /** Listeners that the service can't make (501), by name. */
+  readonly unsupported: ReadonlyMap<string, string>;
+}
+
+/** Makes Octavia match, one write after another as the load balancer's lock allows. */
+export async function applyPlan(
+  balancing: LoadBalancing,
+  observed: ObservedBalancer,
+  plan: ChangePlan,
+  call: CallOptions,
+): Promise<Applied> {
+  const work = new PlanWork(balancing, observed, call);
+  if (plan.balancer !== undefined) await work.changeBalancer(plan.balancer);
+  for (const id of plan.removeListeners) await work.removeListener(id);
+  for (const id of plan.removePools) await work.removePool(id);
+  for (const listener of plan.listeners) await work.listener(listener);
+  return work.result();
+}
+
+class PlanWork {
+  readonly #balancing: LoadBalancing;
+  readonly #call: CallOptions;
+  #balancer: LoadBalancer;
+  readonly #listeners: Map<string, Listener>;
+  readonly #pools: Map<string, Pool>;
+  readonly #monitors: Map<string, HealthMonitor>;
+  readonly #members: Map<string, readonly Member[]>;
+  readonly #unsupported = new Map<string, string>();
+
+  constructor(balancing: LoadBalancing, observed: ObservedBalancer, call: CallOptions) {
+    this.#balancing = balancing;
+    this.#call = call;
+    this.#balancer = observed.balancer;
+    this.#listeners = byId(observed.listeners);
+    this.#pools = byId(observed.pools);
+    this.#monitors = byId(observed.monitors);
+    this.#members = new Map(observed.members);
+  }
+
+  result(): Applied {
+    return {
+      observed: {
+        balancer: this.#balancer,
+        listeners: [...this.#listeners.values()],
+        pools: [...this.#pools.values()],
+        monitors: [...this.#monitors.values()],
+        members: this.#members,
+      },
+      unsupported: this.#unsupported,
+    };
+  }
+
+  async changeBalancer(change: NonNullable<ChangePlan['balancer']>): Promise<void> {
+    const { id } = this.#balancer;
+    this.#balancer = await this.#write((call) =>
+      this.#balancing.updateLoadBalancer(id, change, call),
+    );
+  }
+
+  async removeListener(id: string): Promise<void> {
+    await this.#write((call) => this.#balancing.deleteListener(id, call));
+    this.#listeners.delete(id);
+  }
+
+  async removePool(id: string): Promise<void> {
+    await this.#write((call) => this.#balancing.deletePool(id, call));
+    this.#pools.delete(id);
+    this.#members.delete(id);
+    for (const [monitorId, { poolId }] of this.#monitors) {
+      if (poolId === id) this.#monitors.delete(monitorId);
+    }
+  }
+
+  async listener(plan: ListenerPlan): Promise<void> {
+    try {
+      if (plan.pool.kind === 'create' && plan.pool.replaces !== undefined) {
+        await this.removePool(plan.pool.replaces);
+      }
+      const listenerId = await this.#ensureListener(plan);
+      const poolId = await this.#ensurePool(plan, listenerId);
+      await this.#ensureMembers(plan, poolId);
+      await this.#ensureMonitor(plan, poolId);
+    } catch (error) {
+      if (!(error instanceof OpenStackError) || error.status !== 501) throw error;
+      this.#unsupported.set(plan.wanted.name, error.serviceMessage ?? error.message);
+    }
+  }
+
+  async #ensureListener({ listener: plan, wanted }: ListenerPlan): Promise<string> {
+    switch (plan.kind) {
+      case 'keep':
+        return plan.id;
+      case 'update': {
+        const { id, change } = plan;
+        this.#listeners.set(
+          id,
+          await this.#write((call) => this.#balancing.updateListener(id, change, call)),
+        );
+        return id;
+      }
+      case 'create': {
+        if (plan.replaces !== undefined) await this.removeListener(plan.replaces);
+        const spec = { ...listenerSpec(wanted), loadBalancerId: this.#balancer.id };
+        const made = await this.#write((call) =>
+          this.#balancing.createListener(spec, { ...call, mayExist: true }),
+        );
+        this.#listeners.set(made.id, made);
+        return made.id;
+      }
+    }
+  }
+
+  async #ensurePool({ pool: plan, wanted }: ListenerPlan, listenerId: string): Promise<string> {
+    switch (plan.kind) {
+      case 'keep':
+        return plan.id;
+      case 'update': {
+        const { id, change } = plan;
+        this.#pools.set(
+          id,
+          await this.#write((call) => this.#balancing.updatePool(id, change, call)),
+        );
+        return id;
+      }
+      case 'create': {
+        const { name, protocol, algorithm, persistence } = wanted.pool;
+        const persistent = persistence === null ? {} : { sessionPersistence: persistence };
+        const spec = { name, protocol, algorithm, ...persistent, parent: { listenerId } };
+        const made = await this.#write((call) =>
+          this.#balancing.createPool(spec, { ...call, mayExist: true }),
+        );
+        this.#pools.set(made.id, made);
+        this.#members.set(made.id, []);
+        const listener = this.#listeners.get(listenerId);
+        if (listener !== undefined) {
+          this.#listeners.set(listenerId, { ...listener, defaultPoolId: made.id });
+        }
+        return made.id;
+      }
+    }
+  }
+
+  async #ensureMembers(plan: ListenerPlan, poolId: string): Promise<void> {
+    if (!plan.setMembers) return;
+    for (const { id } of plan.brokenMembers) {
+      await this.#write((call) => this.#balancing.deleteMember(poolId, id, call));
+    }
+    const { members } = plan.wanted.pool;
+    await this.#write((call) => this.#balancing.replaceMembers(poolId, members, call));
+    this.#members.set(poolId, await collect(this.#balancing.members(poolId, this.#call)));
+  }
+
+  async #ensureMonitor({ monitor: plan, wanted }: ListenerPlan, poolId: string): Promise<void> {
+    const { monitor } = wanted.pool;
+    if (plan === undefined || plan.kind === 'keep') return;
+    if (plan.kind === 'delete' || (plan.kind === 'create' && plan.replaces !== undefined)) {
+      const id = plan.kind === 'delete' ? plan.id : (plan.replaces ?? '');
+      await this.#write((call) => this.#balancing.deleteHealthMonitor(id, call));
+      this.#monitors.delete(id);
+    }
+    if (plan.kind === 'delete' || monitor === undefined) return;
+    const made =
+      plan.kind === 'update'
+        ? await this.#write((call) =>
+            this.#balancing.updateHealthMonitor(plan.id, plan.change, call),
+          )
+        : await this.#write((call) =>
+            this.#balancing.createHealthMonitor(
+              { ...monitor, poolId },
+              { ...call, mayExist: true },
+            ),
+          );
+    this.#monitors.set(made.id, { ...made, poolId });
+  }
+
+  #write<T>(write: (call: CallOptions) => Promise<T>): Promise<T> {
+    const { waiter } = this.#balancing;
+    return whenUnlocked(
+      waiter,
+      this.#balancer.id,
+      (signal) => write({ ...this.#call, signal }),
+      this.#call,
+    );
+  }
+}
+
+/** A listener's spec without what it belongs to. */
+export function listenerSpec({ name, protocol, port, settings }: WantedListener) {
+  const { allowedCidrs, ...rest } = settings;
+  return {
+    name,
+    protocol,
+    port,
+    ...rest,
+    ...(allowedCidrs === undefined || allowedCidrs === null ? {} : { allowedCidrs }),
+  };
+}
+
+function byId<T extends { readonly id: string }>(objects: readonly T[]): Map<string, T> {
+  return new Map(objects.map((object) => [object.id, object]));
+}

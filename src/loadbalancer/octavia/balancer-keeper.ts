@@ -1,0 +1,362 @@
+import type { Family } from '../../domain/address.ts';
+import type { Node } from '../../kube/core-objects.ts';
+import { keyOf } from '../../kube/object.ts';
+import { OpenStackError } from '../../openstack/error.ts';
+import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
+import { stuckChildren } from '../../openstack/load-balancing/stuck.ts';
+import type { BackoffPolicy } from '../../runtime/backoff.ts';
+import { backoffDelay } from '../../runtime/backoff.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Owner, ProviderContext } from '../provider.ts';
+import { applyPlan } from './apply-plan.ts';
+import { balancerSpec } from './balancer-spec.ts';
+import { isKuryrs, type Identity } from './identity.ts';
+import type { Inventory } from './inventory.ts';
+import type { KlbView } from './klb-view.ts';
+import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import { observedAsSent, type ObservedBalancer } from './observed.ts';
+import { isMembersOnly, planBalancer, type ChangePlan, type Decision } from './plan-balancer.ts';
+import type { Settling } from './settling.ts';
+import { wantedBalancer, type WantedBalancer } from './wanted.ts';
+
+export interface BalancerKeeperOptions {
+  readonly balancing: LoadBalancing;
+  readonly inventory: Inventory;
+  readonly settling: Settling;
+  readonly view: KlbView;
+  readonly identity: Identity;
+  readonly nodes: () => Iterable<Node>;
+  /** The families of the subnets that we know, by id. */
+  readonly subnetFamilies: ReadonlyMap<string, Family>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** How far a load balancer is. */
+export type Kept =
+  | { readonly kind: 'serving'; readonly observed: ObservedBalancer; readonly hasChanged: boolean }
+  | { readonly kind: 'pending'; readonly message: string; readonly observed?: ObservedBalancer }
+  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+
+/** Load balancers that end in ERROR are made anew at this pace. */
+const errorPace: BackoffPolicy = { baseMs: 5_000, maxMs: 300_000, jitter: 0.2 };
+const mostRounds = 6;
+
+interface Failures {
+  readonly count: number;
+  readonly notBefore: number;
+}
+
+/** Makes Octavia have what a KuryrLoadBalancer asks for. */
+export class BalancerKeeper {
+  readonly #options: BalancerKeeperOptions;
+  /** What was sent with a create, until the ids of its children are known. */
+  readonly #sent = new Map<string, WantedBalancer>();
+  /** Listeners that the service can't make, by KuryrLoadBalancer and name. */
+  readonly #skipped = new Map<string, Set<string>>();
+  readonly #failures = new Map<string, Failures>();
+  /** Owners whose create may have got through without an answer. */
+  readonly #doubtful = new Set<string>();
+  /** Built step by step: those that were refused whole, or all where the service forgets children. */
+  readonly #stepwise = new Set<string>();
+  #forgetsChildren = false;
+
+  constructor(options: BalancerKeeperOptions) {
+    this.#options = options;
+  }
+
+  async ensure(klb: KuryrLoadBalancer, owner: Owner, context: ProviderContext): Promise<Kept> {
+    let hasChanged = false;
+    for (let round = 1; round <= mostRounds; round += 1) {
+      const reading = this.#wanted(klb);
+      if (reading.kind === 'refused') return reading;
+      if (round === 1) {
+        for (const { reason, message } of reading.notes) context.tell('Warning', reason, message);
+      }
+      const located = await this.#locate(klb, owner, reading.wanted, context);
+      if (located.kind !== 'located') return located;
+      const { observed } = located;
+      const decision = this.#decide(klb, owner, reading.wanted, observed);
+      if (observed === undefined || decision.kind === 'create') {
+        return this.#create(klb, owner, reading.wanted, context);
+      }
+      switch (decision.kind) {
+        case 'same':
+          this.#failures.delete(owner.uid);
+          return { kind: 'serving', observed, hasChanged };
+        case 'wait':
+          return this.#await(observed, klb, decision.message, context);
+        case 'refused':
+          return decision;
+        case 'replace':
+          return this.#replace(observed, klb, owner, decision, context);
+        case 'change':
+          await this.#change(klb, owner, reading.wanted, observed, decision.plan, context);
+          hasChanged = true;
+      }
+    }
+    return { kind: 'pending', message: 'The load balancer keeps changing' };
+  }
+
+  /** Whether only our own listeners on it are our business. */
+  isShared(klb: KuryrLoadBalancer, balancerId: string): boolean {
+    return (
+      klb.spec?.options?.loadbalancer_id !== undefined ||
+      this.#options.view.sharers(balancerId, keyOf(klb)).length > 0
+    );
+  }
+
+  forget(owner: Owner): void {
+    this.#failures.delete(owner.uid);
+    this.#doubtful.delete(owner.uid);
+    this.#stepwise.delete(owner.uid);
+    this.#skipped.delete(owner.uid);
+  }
+
+  #wanted(klb: KuryrLoadBalancer) {
+    const { balancing, nodes, subnetFamilies } = this.#options;
+    return wantedBalancer({
+      klb,
+      nodes: nodes(),
+      subnetFamily: subnetFamilies.get(klb.spec?.subnet_id ?? ''),
+      capabilities: balancing.capabilities(klb.spec?.provider),
+      skipped: this.#skipped.get(skipKey(klb)) ?? new Set(),
+    });
+  }
+
+  #decide(
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    wanted: WantedBalancer,
+    observed: ObservedBalancer | undefined,
+  ): Decision {
+    const { identity, balancing } = this.#options;
+    return planBalancer(wanted, observed, {
+      description: identity.description(owner),
+      tags: balancing.capabilities().tags ? [identity.tag] : [],
+      isShared: observed !== undefined && this.isShared(klb, observed.balancer.id),
+    });
+  }
+
+  /** The load balancer: by the status, by what the user names, or by name where the status was lost. */
+  async #locate(
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    wanted: WantedBalancer,
+    context: ProviderContext,
+  ): Promise<
+    { kind: 'located'; observed: ObservedBalancer | undefined } | Exclude<Kept, { kind: 'serving' }>
+  > {
+    const { inventory } = this.#options;
+    const given = klb.spec?.options?.loadbalancer_id;
+    const recorded = given ?? klb.status?.loadbalancer?.id;
+    if (recorded === undefined)
+      return { kind: 'located', observed: await this.#search(owner, wanted, context) };
+    const known = inventory.get(recorded) ?? (await inventory.read(recorded, context));
+    if (known === undefined && given !== undefined) {
+      const message = `There is no load balancer ${given}. Correct the annotation load-balancer-id, or remove it.`;
+      return { kind: 'refused', reason: 'NoSuchLoadBalancer', message };
+    }
+    if (known === undefined) {
+      context.tell(
+        'Warning',
+        'LoadBalancerMissing',
+        `The load balancer ${recorded} does not exist any more. Making it anew.`,
+      );
+      return { kind: 'located', observed: await this.#search(owner, wanted, context) };
+    }
+    return { kind: 'located', observed: await this.#complete(known, context) };
+  }
+
+  /** One that we or Kuryr have made for this Service and that nothing names. */
+  async #search(
+    owner: Owner,
+    wanted: WantedBalancer,
+    context: ProviderContext,
+  ): Promise<ObservedBalancer | undefined> {
+    const { inventory, identity } = this.#options;
+    const mine = identity.description(owner);
+    const identifying = {
+      ...(wanted.address === undefined ? {} : { address: wanted.address }),
+      ...(wanted.subnetId === undefined ? {} : { subnetId: wanted.subnetId }),
+      ...(wanted.provider === undefined ? {} : { provider: wanted.provider }),
+    };
+    // One that is on its way out comes last, but it is waited for: it still has the address.
+    const candidates = [...inventory.named(wanted.name)].sort(
+      (left, right) => Number(isLeaving(left)) - Number(isLeaving(right)),
+    );
+    const found =
+      candidates.find(({ balancer }) => balancer.description === mine) ??
+      candidates.find(({ balancer }) => isKuryrs(balancer, identifying));
+    return found === undefined ? undefined : this.#complete(found, context);
+  }
+
+  /** Finds out about the children of one that was created whole, once it is there. */
+  async #complete(known: ObservedBalancer, context: ProviderContext): Promise<ObservedBalancer> {
+    const { balancing, inventory } = this.#options;
+    const { id, provisioningStatus } = known.balancer;
+    const sent = this.#sent.get(id);
+    if (sent === undefined || provisioningStatus !== 'ACTIVE') return known;
+    const tree = await balancing.statusTree(id, context);
+    this.#sent.delete(id);
+    if (balancing.kind === 'octavia' && stuckChildren(tree).length > 0) {
+      this.#forgetsChildren = true;
+      context.log.warn({ loadBalancer: id }, 'the service forgot the children of a create');
+      // Only deleting it whole helps; an ERROR is dealt with in just that way.
+      const balancer = { ...known.balancer, provisioningStatus: 'ERROR' as const };
+      return { ...known, balancer };
+    }
+    const observed = observedAsSent(known.balancer, sent, tree);
+    inventory.put(observed);
+    return observed;
+  }
+
+  async #create(
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    wanted: WantedBalancer,
+    context: ProviderContext,
+  ): Promise<Kept> {
+    const { balancing, inventory, identity, clock } = this.#options;
+    const restMs = (this.#failures.get(owner.uid)?.notBefore ?? 0) - clock.monotonic();
+    if (restMs > 0) {
+      return { kind: 'pending', message: 'The last one ended in ERROR; making it anew in a while' };
+    }
+    const isStepwise = this.#forgetsChildren || this.#stepwise.has(owner.uid);
+    const marks = {
+      description: identity.description(owner),
+      tags: balancing.capabilities().tags ? [identity.tag] : [],
+    };
+    context.tell('Normal', 'KuryrEnsureLB', 'Provisioning a load balancer');
+    const mayExist = this.#doubtful.has(owner.uid);
+    this.#doubtful.add(owner.uid);
+    try {
+      const spec = balancerSpec(wanted, marks, !isStepwise);
+      const balancer = await balancing.createLoadBalancer(spec, {
+        signal: context.signal,
+        once: 'description',
+        mayExist,
+      });
+      this.#doubtful.delete(owner.uid);
+      if (!isStepwise) this.#sent.set(balancer.id, wanted);
+      const observed = inventory.putBare(balancer);
+      return this.#await(observed, klb, 'The load balancer is being made', context);
+    } catch (error) {
+      if (error instanceof OpenStackError && error.outcome === 'refused')
+        this.#doubtful.delete(owner.uid);
+      if (!(error instanceof OpenStackError) || error.status !== 501 || isStepwise) throw error;
+      // Something in it can't be done: made one by one, only that is left out.
+      this.#stepwise.add(owner.uid);
+      return { kind: 'pending', message: 'The load balancer is made one listener after another' };
+    }
+  }
+
+  async #change(
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    wanted: WantedBalancer,
+    observed: ObservedBalancer,
+    plan: ChangePlan,
+    context: ProviderContext,
+  ): Promise<void> {
+    const { balancing, inventory, settling } = this.#options;
+    const { id } = observed.balancer;
+    let basis = observed;
+    let changes = plan;
+    if (!isMembersOnly(plan)) {
+      // What is known may be old; nothing but members is changed without a fresh look.
+      const fresh = await inventory.read(id, context);
+      if (fresh === undefined) return;
+      const decision = this.#decide(klb, owner, wanted, fresh);
+      if (decision.kind !== 'change') return;
+      basis = fresh;
+      changes = decision.plan;
+      tellMissing(klb, fresh, context);
+    }
+    try {
+      const applied = await applyPlan(balancing, basis, changes, context);
+      inventory.put(applied.observed);
+      for (const [name, why] of applied.unsupported) {
+        context.tell('Warning', 'KuryrSkipListener', `The listener ${name} is left out: ${why}`);
+        const skipped = this.#skipped.get(skipKey(klb)) ?? new Set();
+        this.#skipped.set(skipKey(klb), skipped.add(name));
+      }
+      settling.watch(id, keyOf(klb));
+    } catch (error) {
+      // Something of it may be done: the next look must not trust what we knew.
+      inventory.forget(id);
+      throw error;
+    }
+  }
+
+  /** Deletes it whole; it is made anew once it is gone. */
+  async #replace(
+    observed: ObservedBalancer,
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    { reason, message }: { readonly reason: string; readonly message: string },
+    context: ProviderContext,
+  ): Promise<Kept> {
+    const { balancing, inventory, clock, random } = this.#options;
+    const { id, provisioningStatus } = observed.balancer;
+    const current = await inventory.read(id, context);
+    if (current !== undefined && provisioningStatus === 'ERROR' && !this.#forgetsChildren) {
+      if (current.balancer.provisioningStatus !== 'ERROR') {
+        return this.#await(current, klb, 'The load balancer has left ERROR', context);
+      }
+      const count = (this.#failures.get(owner.uid)?.count ?? 0) + 1;
+      const notBefore = clock.monotonic() + backoffDelay(errorPace, count, random);
+      this.#failures.set(owner.uid, { count, notBefore });
+    }
+    context.tell('Warning', reason, message);
+    if (current === undefined) return { kind: 'pending', message };
+    await balancing.deleteLoadBalancer(id, { signal: context.signal, cascade: true });
+    const leaving = { ...current.balancer, provisioningStatus: 'PENDING_DELETE' as const };
+    return this.#await(inventory.putBare(leaving), klb, message, context);
+  }
+
+  #await(
+    observed: ObservedBalancer,
+    klb: KuryrLoadBalancer,
+    message: string,
+    context: ProviderContext,
+  ): Kept {
+    const { settling } = this.#options;
+    const { id, provisioningStatus } = observed.balancer;
+    if (settling.isOverdue(id)) {
+      const overdue = `The load balancer ${id} has been ${provisioningStatus} for too long. Only the cloud's operator can reset it.`;
+      context.tell('Warning', 'KuryrEnsureLBError', overdue);
+    }
+    settling.watch(id, keyOf(klb));
+    return { kind: 'pending', message, observed };
+  }
+}
+
+function isLeaving({ balancer }: ObservedBalancer): boolean {
+  return balancer.provisioningStatus === 'PENDING_DELETE';
+}
+
+function skipKey(klb: KuryrLoadBalancer): string {
+  return `${keyOf(klb)} ${klb.metadata?.generation}`;
+}
+
+/** Says which of the recorded children are gone. */
+function tellMissing(
+  { status }: KuryrLoadBalancer,
+  observed: ObservedBalancer,
+  context: ProviderContext,
+): void {
+  const isGone = (present: readonly { id: string }[]) => {
+    const ids = new Set(present.map(({ id }) => id));
+    return ({ id }: { id: string }) => !ids.has(id);
+  };
+  if (status?.listeners?.some(isGone(observed.listeners)) === true) {
+    const message = 'A listener of the load balancer does not exist any more. Making it anew.';
+    context.tell('Warning', 'LoadBalancerListenerMissing', message);
+  }
+  if (status?.pools?.some(isGone(observed.pools)) === true) {
+    const message = 'A pool of the load balancer does not exist any more. Making it anew.';
+    context.tell('Warning', 'LoadBalancerPoolMissing', message);
+  }
+}

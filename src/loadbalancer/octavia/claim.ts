@@ -1,0 +1,25 @@
+import type { Service } from '../../kube/core-objects.ts';
+import type { Claim } from '../provider.ts';
+import { octaviaAnnotation } from './annotations.ts';
+
+export const octaviaClass = 'causeway.dev/octavia';
+
+/** Services that the cluster itself stands on: a load balancer in front of them must be asked for. */
+const foundations = new Set(['kube-system/kube-dns', 'openshift-dns/dns-default']);
+
+/** Whose Services are ours: type LoadBalancer by class or default, type ClusterIP when asked for. */
+export function claimOf(service: Service, clusterIp: 'annotated' | 'all'): Claim {
+  const { type = 'ClusterIP', clusterIP, loadBalancerClass } = service.spec ?? {};
+  const { namespace, name, annotations = {} } = service.metadata ?? {};
+  const said = annotations[octaviaAnnotation];
+  if (said === 'false' || `${namespace}/${name}` === 'default/kubernetes') return 'no';
+  if (type === 'LoadBalancer') {
+    if (loadBalancerClass === undefined) return said === 'true' ? 'yes' : 'if-default';
+    return loadBalancerClass === octaviaClass ? 'yes' : 'no';
+  }
+  if (type !== 'ClusterIP' || clusterIP === undefined || clusterIP === '' || clusterIP === 'None') {
+    return 'no';
+  }
+  if (said === 'true') return 'yes';
+  return clusterIp === 'all' && !foundations.has(`${namespace}/${name}`) ? 'yes' : 'no';
+}

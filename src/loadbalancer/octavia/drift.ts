@@ -1,0 +1,145 @@
+import { keyOf } from '../../kube/object.ts';
+import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
+import type { Member } from '../../openstack/load-balancing/resources.ts';
+import { tryParseAddress } from '../../domain/address.ts';
+import { parsePort } from '../../domain/port.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Owner } from '../provider.ts';
+import type { FloatingIps } from './floating-ips.ts';
+import type { Identity } from './identity.ts';
+import type { Inventory } from './inventory.ts';
+import { klbOwner, type KlbView } from './klb-view.ts';
+import type { KlbStatusMember, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+
+export interface DriftOptions {
+  readonly balancing: LoadBalancing;
+  readonly inventory: Inventory;
+  readonly floating: FloatingIps;
+  readonly view: KlbView;
+  readonly identity: Identity;
+  readonly log: Log;
+  /** Pools whose members are read in one look, in turn. */
+  readonly memberSample: number;
+}
+
+/** Compares what we know with what there is: all load balancers in a few lists, members as a sample. */
+export class Drift {
+  readonly #options: DriftOptions;
+  #nextPool = 0;
+  /** Seen without an owner in the last look; in the next one they go. */
+  #suspects = new Set<string>();
+
+  constructor(options: DriftOptions) {
+    this.#options = options;
+  }
+
+  /** The first look: everything of the project, because Kuryr's load balancers have no tag of ours. */
+  async begin(signal: AbortSignal): Promise<void> {
+    const { inventory, floating, view } = this.#options;
+    await inventory.list([], { signal });
+    await floating.list({ signal });
+    for (const klb of view.all()) this.#trustMembers(klb);
+  }
+
+  /** The Services to look at again. */
+  async look(signal: AbortSignal): Promise<Set<string>> {
+    const { inventory, floating, identity, view } = this.#options;
+    const keys = new Set<string>();
+    const changed = new Set((await inventory.list([identity.tag], { signal })).map(({ id }) => id));
+    const moved = await floating.list({ signal });
+    await this.#sampleMembers(changed, signal);
+    for (const klb of view.all()) {
+      const { loadbalancer, service_pub_ip_info: address } = klb.status ?? {};
+      const isChanged = loadbalancer !== undefined && changed.has(loadbalancer.id);
+      const isMoved = address !== undefined && moved.has(address.ip_id);
+      if (isChanged || isMoved) keys.add(keyOf(klb));
+    }
+    await this.#sweep(signal);
+    return keys;
+  }
+
+  /** Members are listed pool by pool only; until their turn comes, the status is believed. */
+  #trustMembers({ status }: KuryrLoadBalancer): void {
+    const { inventory } = this.#options;
+    const observed = inventory.get(status?.loadbalancer?.id ?? '');
+    if (observed === undefined) return;
+    const members = new Map(observed.members);
+    for (const { id, memberIds } of observed.pools) {
+      const recorded = (status?.members ?? []).filter(({ pool_id }) => pool_id === id);
+      const ids = new Set(recorded.map((member) => member.id));
+      if (ids.size !== memberIds.length || memberIds.some((memberId) => !ids.has(memberId)))
+        continue;
+      const trusted = recorded.flatMap(memberFrom);
+      if (trusted.length === recorded.length) members.set(id, trusted);
+    }
+    inventory.put({ ...observed, members });
+  }
+
+  async #sampleMembers(changed: Set<string>, signal: AbortSignal): Promise<void> {
+    const { inventory, identity, memberSample } = this.#options;
+    const pools = [...inventory.all()]
+      .filter(({ balancer }) => identity.isOurs(balancer))
+      .flatMap(({ balancer, pools: own }) => own.map(({ id }) => [balancer.id, id] as const));
+    const count = Math.min(memberSample, pools.length);
+    for (let turn = 0; turn < count; turn += 1) {
+      const [id, poolId] = pools[(this.#nextPool + turn) % pools.length] ?? [];
+      if (id === undefined || poolId === undefined) continue;
+      if (await inventory.readMembers(id, poolId, { signal })) changed.add(id);
+    }
+    this.#nextPool = pools.length === 0 ? 0 : (this.#nextPool + count) % pools.length;
+  }
+
+  /** What is ours by its mark and belongs to no Service any more, seen so twice. */
+  async #sweep(signal: AbortSignal): Promise<void> {
+    const { inventory, floating, identity, balancing, view, log } = this.#options;
+    const owners = new Set<string>();
+    const used = new Set<string>();
+    for (const klb of view.all()) {
+      const owner = klbOwner(klb);
+      if (owner !== undefined) owners.add(owner.uid);
+      if (klb.status?.loadbalancer !== undefined) used.add(klb.status.loadbalancer.id);
+    }
+    const isKnown = ({ uid }: Owner) => owners.has(uid);
+    const suspects = new Set<string>();
+    for (const { balancer } of inventory.all()) {
+      const owner = identity.ownerOf(balancer);
+      if (owner === undefined || isKnown(owner) || used.has(balancer.id)) continue;
+      if (balancer.provisioningStatus.startsWith('PENDING_')) continue;
+      suspects.add(balancer.id);
+      if (!this.#suspects.has(balancer.id)) continue;
+      log.warn({ loadBalancer: balancer.id, owner }, 'deleting a load balancer that nobody owns');
+      await balancing.deleteLoadBalancer(balancer.id, { signal, cascade: true });
+      inventory.forget(balancer.id);
+    }
+    for (const { id, address } of floating.orphans(isKnown)) {
+      suspects.add(id);
+      if (!this.#suspects.has(id)) continue;
+      log.warn({ address }, 'deleting a floating IP that nobody owns');
+      await floating.delete(id, { signal });
+    }
+    this.#suspects = suspects;
+  }
+}
+
+function memberFrom(member: KlbStatusMember): Member[] {
+  const address = tryParseAddress(member.ip);
+  if (address === undefined) return [];
+  return [
+    {
+      id: member.id,
+      name: member.name,
+      projectId: member.project_id,
+      adminStateUp: true,
+      provisioningStatus: 'ACTIVE',
+      operatingStatus: 'UNKNOWN',
+      tags: [],
+      address,
+      port: parsePort(member.port),
+      subnetId: member.subnet_id,
+      weight: 1,
+      backup: false,
+      monitorAddress: undefined,
+      monitorPort: undefined,
+    },
+  ];
+}

@@ -1,0 +1,235 @@
+import { parseAddress } from '../../domain/address.ts';
+import { CausewayError, isErrorCode } from '../../domain/error.ts';
+import type { CallOptions } from '../../openstack/call.ts';
+import type { Neutron } from '../../openstack/neutron/neutron.ts';
+import type { FloatingIp } from '../../openstack/neutron/resources.ts';
+import type { Owner, ProviderContext } from '../provider.ts';
+import { chooseSubnets } from './floating-subnet.ts';
+import type { Identity } from './identity.ts';
+import type { KlbPublicIp, KlbSpec } from './kuryr-load-balancer.ts';
+
+/** Where the user is told of what happens. */
+export type News = Pick<ProviderContext, 'tell'>;
+
+export interface FloatingRequest {
+  readonly owner: Owner;
+  readonly spec: KlbSpec;
+  readonly present: KlbPublicIp | undefined;
+  /** The VIP's port. */
+  readonly portId: string;
+  readonly news: News;
+}
+
+/** Floating IPs of the VIPs: those of users are borrowed, others are taken from the pool and given back. */
+export class FloatingIps {
+  readonly #neutron: Neutron;
+  readonly #identity: Identity;
+  readonly #known = new Map<string, FloatingIp>();
+  /** Owners whose create may have got through without an answer. */
+  readonly #doubtful = new Set<string>();
+
+  constructor(neutron: Neutron, identity: Identity) {
+    this.#neutron = neutron;
+    this.#identity = identity;
+  }
+
+  /** Lists all at once. Answers with the ids of those that have changed since the last time. */
+  async list(call: CallOptions): Promise<Set<string>> {
+    const seen = new Map<string, FloatingIp>();
+    for await (const floating of this.#neutron.floatingIps.list({}, call)) {
+      seen.set(floating.id, floating);
+    }
+    const changed = new Set<string>();
+    for (const [id, floating] of this.#known) {
+      if (seen.get(id)?.portId !== floating.portId) changed.add(id);
+    }
+    this.#known.clear();
+    for (const [id, floating] of seen) this.#known.set(id, floating);
+    return changed;
+  }
+
+  /** Ours that belong to nobody any more. */
+  orphans(isKnown: (owner: Owner) => boolean): FloatingIp[] {
+    return [...this.#known.values()].filter((floating) => {
+      const owner = this.#identity.ownerOf(floating);
+      return owner !== undefined && !isKnown(owner);
+    });
+  }
+
+  async delete(id: string, call: CallOptions): Promise<void> {
+    await this.#neutron.floatingIps.delete(id, call);
+    this.#known.delete(id);
+  }
+
+  /** The floating IP that the load balancer is reached at; undefined when it is to have none. */
+  async ensure(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp | undefined> {
+    const { spec, owner, news } = request;
+    const wants = spec.type === 'LoadBalancer' && spec.options?.floating_network_id !== undefined;
+    let { present } = request;
+    const isOther =
+      present !== undefined && spec.lb_ip !== undefined && spec.lb_ip !== present.ip_addr;
+    if (present !== undefined && (!wants || isOther)) {
+      await this.release(owner, present, false, news, call);
+      present = undefined;
+    }
+    if (!wants) return undefined;
+    if (present !== undefined) {
+      const kept = await this.#keep(present, request, call);
+      if (kept !== undefined) return kept;
+      news.tell(
+        'Warning',
+        'FloatingIPMissing',
+        `The floating IP ${present.ip_addr} does not exist any more.`,
+      );
+    }
+    return spec.lb_ip === undefined
+      ? this.#take(request, call)
+      : this.#borrow(spec.lb_ip, request, call);
+  }
+
+  /** Takes it off the load balancer; what came from the pool goes back unless it is to be kept. */
+  async release(
+    owner: Owner,
+    present: KlbPublicIp,
+    isKept: boolean,
+    news: News,
+    call: CallOptions,
+  ): Promise<void> {
+    const { ip_id: id, ip_addr: address, alloc_method: method } = present;
+    news.tell(
+      'Normal',
+      'KuryrReleaseFIP',
+      `Dissociating the floating IP ${address} from the load balancer`,
+    );
+    if (method === 'pool' && !isKept) {
+      await this.delete(id, call);
+      return;
+    }
+    const description =
+      method === 'pool' ? { description: this.#identity.keptDescription(owner) } : {};
+    try {
+      await this.#neutron.floatingIps.update(id, { portId: null, ...description }, call);
+    } catch (error) {
+      if (!isErrorCode(error, 'not-found')) throw error;
+    }
+    this.#known.delete(id);
+  }
+
+  /** Those that an earlier try has made for the owner, whatever the status says. */
+  of(owner: Owner): FloatingIp[] {
+    const description = this.#identity.description(owner);
+    return [...this.#known.values()].filter((floating) => floating.description === description);
+  }
+
+  async #keep(
+    present: KlbPublicIp,
+    { portId }: FloatingRequest,
+    call: CallOptions,
+  ): Promise<KlbPublicIp | undefined> {
+    const floating = this.#known.get(present.ip_id) ?? (await this.#read(present.ip_id, call));
+    if (floating === undefined) return undefined;
+    if (floating.portId !== portId) await this.#associate(floating, portId, call);
+    return present;
+  }
+
+  async #borrow(
+    text: string,
+    { portId, news }: FloatingRequest,
+    call: CallOptions,
+  ): Promise<KlbPublicIp> {
+    const address = parseAddress(text);
+    for await (const floating of this.#neutron.floatingIps.list({ address }, call)) {
+      if (floating.portId !== portId) {
+        news.tell(
+          'Normal',
+          'KuryrEnsureFIP',
+          `Associating the floating IP ${address} to the load balancer`,
+        );
+        await this.#associate(floating, portId, call);
+      }
+      return { ip_id: floating.id, ip_addr: address, alloc_method: 'user' };
+    }
+    throw new CausewayError('invalid', `the project has no floating IP ${address}`, {
+      hint: 'Create it, or leave out the address to get any.',
+    });
+  }
+
+  async #take(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp> {
+    const { owner, portId, news } = request;
+    const [earlier] = this.of(owner);
+    if (earlier !== undefined) {
+      if (earlier.portId !== portId) await this.#associate(earlier, portId, call);
+      return { ip_id: earlier.id, ip_addr: earlier.address, alloc_method: 'pool' };
+    }
+    const mayExist = this.#doubtful.has(owner.uid);
+    this.#doubtful.add(owner.uid);
+    const made = await this.#create(request, mayExist, call);
+    this.#doubtful.delete(owner.uid);
+    this.#known.set(made.id, made);
+    if (made.portId !== portId) await this.#associate(made, portId, call);
+    news.tell(
+      'Normal',
+      'KuryrEnsureFIP',
+      `Associating the floating IP ${made.address} to the load balancer`,
+    );
+    return { ip_id: made.id, ip_addr: made.address, alloc_method: 'pool' };
+  }
+
+  async #create(
+    { owner, spec, portId }: FloatingRequest,
+    mayExist: boolean,
+    call: CallOptions,
+  ): Promise<FloatingIp> {
+    const { options = {}, project_id: projectId } = spec;
+    const floatingNetworkId = options.floating_network_id ?? '';
+    const subnets = await chooseSubnets(this.#neutron, floatingNetworkId, options, call);
+    const wish = {
+      description: this.#identity.description(owner),
+      floatingNetworkId,
+      portId,
+      ...(projectId === undefined ? {} : { projectId }),
+    };
+    let full: unknown;
+    for (const subnetId of subnets) {
+      try {
+        return await this.#neutron.floatingIps.create(
+          { ...wish, ...(subnetId === undefined ? {} : { subnetId }) },
+          { ...call, once: 'description', mayExist },
+        );
+      } catch (error) {
+        if (!isErrorCode(error, 'exhausted')) throw error;
+        full = error;
+      }
+    }
+    throw full;
+  }
+
+  async #associate(floating: FloatingIp, portId: string, call: CallOptions): Promise<void> {
+    if (floating.portId !== undefined) {
+      const current = await this.#read(floating.id, call);
+      if (current?.portId !== undefined && current.portId !== portId) {
+        throw new CausewayError(
+          'conflict',
+          `the floating IP ${floating.address} is in use elsewhere`,
+          {
+            hint: 'Take it off the other port, or choose another address.',
+          },
+        );
+      }
+    }
+    const updated = await this.#neutron.floatingIps.associate(floating.id, portId, call);
+    this.#known.set(updated.id, updated);
+  }
+
+  async #read(id: string, call: CallOptions): Promise<FloatingIp | undefined> {
+    try {
+      const floating = await this.#neutron.floatingIps.get(id, call);
+      this.#known.set(id, floating);
+      return floating;
+    } catch (error) {
+      if (!isErrorCode(error, 'not-found')) throw error;
+      this.#known.delete(id);
+      return undefined;
+    }
+  }
+}

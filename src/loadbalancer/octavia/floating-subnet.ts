@@ -1,0 +1,71 @@
+import { CausewayError } from '../../domain/error.ts';
+import type { CallOptions } from '../../openstack/call.ts';
+import type { Neutron } from '../../openstack/neutron/neutron.ts';
+import type { Subnet } from '../../openstack/neutron/resources.ts';
+import type { KlbOptions } from './kuryr-load-balancer.ts';
+
+/** The subnets to try for a floating IP, in turn; undefined leaves the choice to Neutron. */
+export async function chooseSubnets(
+  neutron: Neutron,
+  networkId: string,
+  options: KlbOptions,
+  call: CallOptions,
+): Promise<(string | undefined)[]> {
+  const { floating_subnet_id: id, floating_subnet: name, floating_subnet_tags: tags } = options;
+  if (id !== undefined) return [id];
+  if (name === undefined && tags === undefined) return [undefined];
+  const chosen: string[] = [];
+  for await (const subnet of neutron.subnets.list({ networkId }, call)) {
+    if (matchesSubnet(subnet, name, tags)) chosen.push(subnet.id);
+  }
+  if (chosen.length > 0) return chosen;
+  throw new CausewayError(
+    'invalid',
+    'no subnet of the floating network is as the annotations say',
+    {
+      hint: 'Check floating-subnet and floating-subnet-tags.',
+    },
+  );
+}
+
+/** OCCM's patterns: a name, `*` for anything, `~` before a regular expression, `!` to turn either round. */
+export function matchesSubnet(
+  subnet: Pick<Subnet, 'name' | 'tags'>,
+  name: string | undefined,
+  tags: string | undefined,
+): boolean {
+  const byName = name === undefined || matches(name, (pattern) => pattern.test(subnet.name));
+  const byTags =
+    tags === undefined ||
+    matches(tags, (pattern, words) =>
+      words === undefined
+        ? subnet.tags.some((tag) => pattern.test(tag))
+        : words.every((word) => subnet.tags.includes(word)),
+    );
+  return byName && byTags;
+}
+
+function matches(
+  text: string,
+  test: (pattern: RegExp, words: readonly string[] | undefined) => boolean,
+): boolean {
+  const isTurned = text.startsWith('!');
+  const rest = isTurned ? text.slice(1) : text;
+  const isExpression = rest.startsWith('~');
+  const words =
+    isExpression || rest.includes('*') ? undefined : rest.split(',').map((word) => word.trim());
+  return test(isExpression ? expression(rest.slice(1)) : glob(rest), words) !== isTurned;
+}
+
+function expression(source: string): RegExp {
+  try {
+    return new RegExp(source);
+  } catch {
+    throw new CausewayError('invalid', `${JSON.stringify(source)} is not a regular expression`);
+  }
+}
+
+function glob(text: string): RegExp {
+  const escaped = text.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('*', '.*');
+  return new RegExp(`^${escaped}$`);
+}

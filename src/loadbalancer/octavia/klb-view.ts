@@ -1,0 +1,124 @@
+import type { KubeClient } from '../../kube/client.ts';
+import { keyOf } from '../../kube/object.ts';
+import { withSlimMetadata } from '../../kube/projection.ts';
+import { Reflector } from '../../kube/reflector.ts';
+import { compareResourceVersions } from '../../kube/resource-version.ts';
+import { Store, type Change } from '../../kube/store.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Owner } from '../provider.ts';
+import { kuryrLoadBalancers, ownerUid, type KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+
+export interface KlbViewOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/**
+ * The KuryrLoadBalancers as we know them: what was watched, or what we have written since and the watch
+ * has not brought back yet. To act on an older one could make a second load balancer.
+ */
+export class KlbView {
+  readonly #store: Store<KuryrLoadBalancer, 'balancer'>;
+  readonly #reflector: Reflector<KuryrLoadBalancer, KuryrLoadBalancer, 'balancer'>;
+  readonly #written = new Map<string, KuryrLoadBalancer>();
+
+  constructor(options: KlbViewOptions) {
+    this.#store = new Store<KuryrLoadBalancer, 'balancer'>({
+      log: options.log,
+      indexes: {
+        balancer: ({ status }) =>
+          status?.loadbalancer === undefined ? [] : [status.loadbalancer.id],
+      },
+    });
+    this.#reflector = new Reflector({
+      ...options,
+      resource: kuryrLoadBalancers,
+      store: this.#store,
+      projection: withSlimMetadata,
+    });
+    this.#store.onChange((change) => this.#seen(change));
+  }
+
+  get synced(): Promise<void> {
+    return this.#store.synced;
+  }
+
+  readiness(): string | undefined {
+    return this.#reflector.readiness();
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#reflector.run(signal);
+  }
+
+  onChange(handler: (change: Change<KuryrLoadBalancer>) => void): () => void {
+    return this.#store.onChange(handler);
+  }
+
+  get(key: string): KuryrLoadBalancer | undefined {
+    const watched = this.#store.get(key);
+    const written = this.#written.get(key);
+    if (written === undefined) return watched;
+    return watched !== undefined && !isOlder(watched, written) ? watched : written;
+  }
+
+  *all(): Iterable<KuryrLoadBalancer> {
+    const keys = new Set([...this.#store.keys(), ...this.#written.keys()]);
+    for (const key of keys) {
+      const klb = this.get(key);
+      if (klb !== undefined) yield klb;
+    }
+  }
+
+  /** The others whose status names this load balancer. */
+  sharers(balancerId: string, besides: string): KuryrLoadBalancer[] {
+    return this.#store
+      .byIndex('balancer', balancerId)
+      .filter((klb) => keyOf(klb) !== besides && klb.metadata?.deletionTimestamp === undefined);
+  }
+
+  /** What a write of ours answered. */
+  wrote(klb: KuryrLoadBalancer): void {
+    this.#written.set(keyOf(klb), withSlimMetadata(klb));
+  }
+
+  removed(key: string): void {
+    this.#written.delete(key);
+  }
+
+  *owners(): Iterable<Owner> {
+    for (const klb of this.all()) {
+      const owner = klbOwner(klb);
+      if (owner !== undefined) yield owner;
+    }
+  }
+
+  #seen(change: Change<KuryrLoadBalancer>): void {
+    const written = this.#written.get(change.key);
+    if (written === undefined) return;
+    if (change.type === 'deleted') {
+      if (change.before.metadata?.uid === written.metadata?.uid) this.#written.delete(change.key);
+      return;
+    }
+    if (!isOlder(change.after, written)) this.#written.delete(change.key);
+  }
+}
+
+/** Whose it is, by its owner reference. */
+export function klbOwner(klb: KuryrLoadBalancer): Owner | undefined {
+  const { namespace = '', name = '' } = klb.metadata ?? {};
+  const uid = ownerUid(klb);
+  return uid === undefined ? undefined : { namespace, name, uid };
+}
+
+function isOlder(left: KuryrLoadBalancer, right: KuryrLoadBalancer): boolean {
+  const order = compareResourceVersions(
+    left.metadata?.resourceVersion ?? '',
+    right.metadata?.resourceVersion ?? '',
+  );
+  return order !== undefined && order < 0;
+}

@@ -1,0 +1,96 @@
+import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
+import { parsePort } from '../../domain/port.ts';
+import type { Node } from '../../kube/core-objects.ts';
+import type { MemberSpec } from '../../openstack/load-balancing/specs.ts';
+import { isEligibleNode, nodeAddress } from '../gateway/nodes.ts';
+import type { KlbPort, KlbSpec, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+
+/** Who serves one port: pods by their slices, or nodes by their node port. No address and port comes twice. */
+export function membersOf(
+  klb: KuryrLoadBalancer,
+  port: KlbPort,
+  family: Family,
+  nodes: Iterable<Node>,
+): MemberSpec[] {
+  const { options = {} } = klb.spec ?? {};
+  const members =
+    options.member_mode === 'NodePort'
+      ? nodeMembers(klb, port, family, nodes)
+      : podMembers(klb, port, family);
+  const common = {
+    ...(options.member_subnet_id === undefined ? {} : { subnetId: options.member_subnet_id }),
+    ...(options.health_monitor?.node_port === undefined
+      ? {}
+      : { monitorPort: parsePort(options.health_monitor.node_port) }),
+  };
+  const unique = new Map(members.map((member) => [`${member.address} ${member.port}`, member]));
+  return [...unique.values()]
+    .map((member) => ({ ...member, ...common }))
+    .sort((left, right) => compare(left.address, right.address) || left.port - right.port);
+}
+
+function podMembers(klb: KuryrLoadBalancer, port: KlbPort, family: Family): MemberSpec[] {
+  const { namespace = '', name = '' } = klb.metadata ?? {};
+  const members: MemberSpec[] = [];
+  for (const { endpoints = [], ports = [] } of klb.spec?.endpointSlices ?? []) {
+    const target = ports.find(
+      (candidate) =>
+        (candidate.name ?? '') === (port.name ?? '') &&
+        (candidate.protocol ?? 'TCP') === port.protocol,
+    );
+    if (target?.port === undefined) continue;
+    for (const { addresses, conditions, targetRef } of endpoints) {
+      const address = addressOf(addresses[0], family);
+      if (address === undefined || conditions?.ready === false) continue;
+      const owner = `${targetRef?.namespace ?? namespace}/${targetRef?.name ?? name}`;
+      members.push({ address, port: parsePort(target.port), name: `${owner}:${target.port}` });
+    }
+  }
+  return members;
+}
+
+function nodeMembers(
+  klb: KuryrLoadBalancer,
+  { nodePort }: KlbPort,
+  family: Family,
+  nodes: Iterable<Node>,
+): MemberSpec[] {
+  if (nodePort === undefined) return [];
+  const selector = klb.spec?.options?.node_selector;
+  const members: MemberSpec[] = [];
+  for (const node of nodes) {
+    const address = nodeAddress(node, family);
+    if (address === undefined || !isEligibleNode(node) || !isSelected(node, selector)) continue;
+    members.push({
+      address,
+      port: parsePort(nodePort),
+      name: `${node.metadata?.name}:${nodePort}`,
+    });
+  }
+  return members;
+}
+
+/** OCCM's form: `key=value,key2=value2,key3`. */
+function isSelected(node: Node, selector: string | undefined): boolean {
+  const labels = node.metadata?.labels ?? {};
+  return (selector ?? '').split(',').every((part) => {
+    const [key = '', value] = part.split('=').map((side) => side.trim());
+    if (key === '') return true;
+    return value === undefined ? key in labels : labels[key] === value;
+  });
+}
+
+function addressOf(text: string | undefined, family: Family): Address | undefined {
+  const address = text === undefined ? undefined : tryParseAddress(text);
+  return address !== undefined && familyOf(address) === family ? address : undefined;
+}
+
+/** The family of the VIP; members are of the same. */
+export function vipFamily(spec: KlbSpec, subnetFamily: Family | undefined): Family {
+  const address = spec.ip === undefined ? undefined : tryParseAddress(spec.ip);
+  return address === undefined ? (subnetFamily ?? 4) : familyOf(address);
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

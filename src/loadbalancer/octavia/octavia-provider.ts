@@ -1,0 +1,297 @@
+import type { Family } from '../../domain/address.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { KubeError } from '../../kube/error.ts';
+import { keyOf } from '../../kube/object.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type {
+  Claim,
+  DeleteOutcome,
+  EnsureOutcome,
+  Ingress,
+  LoadBalancerProvider,
+  Owner,
+  ProviderContext,
+  ProviderHost,
+} from '../provider.ts';
+import type { ClusterView } from '../gateway/cluster-view.ts';
+import type { BalancerKeeper, Kept } from './balancer-keeper.ts';
+import { claimOf } from './claim.ts';
+import type { FloatingIps } from './floating-ips.ts';
+import { ingressOf } from './ingress.ts';
+import { translate } from './klb-spec.ts';
+import { statusOf, type Readiness } from './klb-status.ts';
+import { klbOwner, type KlbView } from './klb-view.ts';
+import type { KlbWriter } from './klb-writer.ts';
+import {
+  ownerUid,
+  serviceFinalizer,
+  type KlbPublicIp,
+  type KuryrLoadBalancer,
+} from './kuryr-load-balancer.ts';
+import type { ObservedBalancer } from './observed.ts';
+import type { Release } from './release.ts';
+import type { OctaviaSettings } from './settings.ts';
+import type { OctaviaUpkeep } from './upkeep.ts';
+
+export interface OctaviaProviderOptions {
+  readonly settings: OctaviaSettings;
+  readonly subnets: ReadonlyMap<Family, string>;
+  readonly view: KlbView;
+  readonly cluster: ClusterView;
+  readonly writer: KlbWriter;
+  readonly keeper: BalancerKeeper;
+  readonly floating: FloatingIps;
+  readonly release: Release;
+  readonly upkeep: OctaviaUpkeep;
+  readonly clock: Clock;
+}
+
+const conflictMs = 200;
+const pendingMs = 30_000;
+
+/**
+ * Services on Octavia. The Service and its endpoints become the spec of a KuryrLoadBalancer; Octavia is
+ * made to match the spec; what it has goes into the status.
+ */
+export class OctaviaProvider implements LoadBalancerProvider {
+  readonly name = 'octavia';
+  readonly finalizer = serviceFinalizer;
+  readonly #options: OctaviaProviderOptions;
+
+  constructor(options: OctaviaProviderOptions) {
+    this.#options = options;
+  }
+
+  get synced(): Promise<void> {
+    return this.#options.upkeep.synced;
+  }
+
+  readiness(): string | undefined {
+    return this.#options.upkeep.readiness();
+  }
+
+  claims(service: Service): Claim {
+    return claimOf(service, this.#options.settings.clusterIP);
+  }
+
+  statusWriter(): 'controller' {
+    return 'controller';
+  }
+
+  loadBalancerName(service: Service): string {
+    return keyOf(service);
+  }
+
+  get(owner: Owner): readonly Ingress[] | undefined {
+    const klb = this.#options.view.get(`${owner.namespace}/${owner.name}`);
+    if (klb?.status === undefined || (ownerUid(klb) ?? owner.uid) !== owner.uid) return undefined;
+    return ingressOf(
+      klb.spec ?? {},
+      klb.status.loadbalancer?.ip,
+      [],
+      klb.status.service_pub_ip_info,
+    );
+  }
+
+  owners(): Iterable<Owner> {
+    return this.#options.view.owners();
+  }
+
+  ownersNamed(key: string): readonly Owner[] {
+    const klb = this.#options.view.get(key);
+    const owner = klb === undefined ? undefined : klbOwner(klb);
+    return owner === undefined ? [] : [owner];
+  }
+
+  async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+    const { settings, subnets, view, cluster } = this.#options;
+    const key = keyOf(service);
+    const owner = ownerOf(service);
+    const present = view.get(key);
+    if (present?.metadata?.deletionTimestamp !== undefined) {
+      return this.#startOver(owner, context);
+    }
+    const slices = cluster.slicesOf(key);
+    const translation = translate({ service, slices, settings, subnets });
+    if (translation.kind === 'refused') return translation;
+    for (const { reason, message } of translation.notes) context.tell('Warning', reason, message);
+    try {
+      const klb = await this.#options.writer.writeSpec(service, translation.spec, context.signal);
+      if (slices.length === 0 && klb.status?.loadbalancer === undefined) {
+        const message = 'Waiting for endpoints: nothing is made before there are some';
+        await this.#writeStatus(
+          klb,
+          undefined,
+          klb.status?.service_pub_ip_info,
+          pending(message),
+          context,
+        );
+        return { kind: 'pending', message };
+      }
+      return await this.#balance(klb, owner, context);
+    } catch (error) {
+      // Somebody else wrote to the same object; the watch brings what they wrote.
+      if (isKubeConflict(error)) {
+        return {
+          kind: 'pending',
+          message: 'Looking again: it was changed meanwhile',
+          retryAfterMs: conflictMs,
+        };
+      }
+      throw error;
+    }
+  }
+
+  /** Endpoints and nodes go the same way as all else: through the spec. */
+  update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+    return this.ensure(service, context);
+  }
+
+  async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
+    const { view, writer, release } = this.#options;
+    const key = `${owner.namespace}/${owner.name}`;
+    const present = view.get(key);
+    const isTheirs = present !== undefined && (ownerUid(present) ?? owner.uid) === owner.uid;
+    const klb = isTheirs ? present : undefined;
+    const outcome = await release.release(owner, klb, context);
+    if (outcome.kind === 'pending') return outcome;
+    try {
+      if (klb !== undefined) await writer.remove(klb, context.signal);
+      await writer.releaseEndpoints(key, context.signal);
+    } catch (error) {
+      if (!isKubeConflict(error)) throw error;
+      return { kind: 'pending', message: 'It was changed meanwhile', retryAfterMs: conflictMs };
+    }
+    return outcome;
+  }
+
+  run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    return this.#options.upkeep.run(host, signal);
+  }
+
+  /** Its KuryrLoadBalancer was deleted, and the load balancer goes with it; the Service gets a new one. */
+  async #startOver(owner: Owner, context: ProviderContext): Promise<EnsureOutcome> {
+    const outcome = await this.ensureDeleted(owner, context);
+    const message = 'Its KuryrLoadBalancer was deleted; the load balancer is made anew';
+    return {
+      kind: 'pending',
+      message,
+      retryAfterMs: outcome.kind === 'gone' ? conflictMs : pendingMs,
+      ingress: [],
+    };
+  }
+
+  async #balance(
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const { keeper } = this.#options;
+    const present = klb.status?.service_pub_ip_info;
+    let kept: Kept;
+    try {
+      kept = await keeper.ensure(klb, owner, context);
+    } catch (error) {
+      context.tell('Warning', 'KuryrEnsureLBError', describe(error));
+      throw error;
+    }
+    if (kept.kind === 'refused') {
+      const ready = { status: 'False', reason: kept.reason, message: kept.message } as const;
+      await this.#writeReady(klb, ready, context);
+      return kept;
+    }
+    if (kept.kind === 'pending') {
+      const { observed, message } = kept;
+      const isLeaving = observed?.balancer.provisioningStatus === 'PENDING_DELETE';
+      if (observed !== undefined) {
+        await this.#writeStatus(
+          klb,
+          isLeaving ? undefined : observed,
+          present,
+          pending(message),
+          context,
+        );
+      }
+      return { kind: 'pending', message, retryAfterMs: pendingMs };
+    }
+    return this.#publish(klb, owner, kept.observed, context);
+  }
+
+  async #publish(
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    observed: ObservedBalancer,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const { floating } = this.#options;
+    const spec = klb.spec ?? {};
+    const { vipAddress, vipPortId, additionalVips } = observed.balancer;
+    const publicIp = await floating.ensure(
+      {
+        owner,
+        spec,
+        present: klb.status?.service_pub_ip_info,
+        portId: vipPortId ?? '',
+        news: context,
+      },
+      context,
+    );
+    const wasReady = klb.status?.conditions?.some(
+      ({ type, status }) => type === 'Ready' && status === 'True',
+    );
+    const others = additionalVips.flatMap(({ address }) => address ?? []);
+    const ingress = ingressOf(spec, vipAddress, others, publicIp);
+    const message = `The load balancer serves ${observed.listeners.length} ports`;
+    const ready: Readiness = { status: 'True', reason: 'Serving', message };
+    await this.#writeStatus(klb, observed, publicIp, ready, context);
+    if (wasReady !== true) context.tell('Normal', 'KuryrEnsuredLB', 'Load balancer provisioned');
+    return { kind: 'ready', ingress };
+  }
+
+  async #writeStatus(
+    klb: KuryrLoadBalancer,
+    observed: ObservedBalancer | undefined,
+    publicIp: KlbPublicIp | undefined,
+    ready: Readiness,
+    context: ProviderContext,
+  ): Promise<void> {
+    const { writer, clock } = this.#options;
+    const now = new Date(clock.wallTime()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const status = statusOf(klb, observed, publicIp, ready, now);
+    await writer.writeStatus(klb, status, context.signal);
+  }
+
+  /** Only how it is; what it has stays as it was. */
+  async #writeReady(
+    klb: KuryrLoadBalancer,
+    ready: Readiness,
+    context: ProviderContext,
+  ): Promise<void> {
+    const { writer, clock } = this.#options;
+    const now = new Date(clock.wallTime()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const { conditions } = statusOf(klb, undefined, undefined, ready, now);
+    await writer.writeStatus(
+      klb,
+      { ...klb.status, ...(conditions === undefined ? {} : { conditions }) },
+      context.signal,
+    );
+  }
+}
+
+function ownerOf(service: Service): Owner {
+  const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
+  return { namespace, name, uid };
+}
+
+function pending(message: string): Readiness {
+  return { status: 'False', reason: 'Pending', message };
+}
+
+function describe(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  return `Error when provisioning the load balancer: ${words}`;
+}
+
+function isKubeConflict(error: unknown): boolean {
+  return error instanceof KubeError && error.code === 'conflict';
+}

@@ -1,0 +1,141 @@
+import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
+import type { DeleteOutcome, Owner, ProviderContext } from '../provider.ts';
+import { applyPlan } from './apply-plan.ts';
+import type { BalancerKeeper } from './balancer-keeper.ts';
+import type { FloatingIps } from './floating-ips.ts';
+import type { Identity } from './identity.ts';
+import type { Inventory } from './inventory.ts';
+import type { KlbView } from './klb-view.ts';
+import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import type { ObservedBalancer } from './observed.ts';
+import type { Settling } from './settling.ts';
+
+export interface ReleaseOptions {
+  readonly balancing: LoadBalancing;
+  readonly inventory: Inventory;
+  readonly settling: Settling;
+  readonly view: KlbView;
+  readonly identity: Identity;
+  readonly floating: FloatingIps;
+  readonly keeper: BalancerKeeper;
+}
+
+const gone: DeleteOutcome = { kind: 'gone' };
+
+/** Takes away what OpenStack has for a Service: the floating IP first, so that nobody is sent there. */
+export class Release {
+  readonly #options: ReleaseOptions;
+
+  constructor(options: ReleaseOptions) {
+    this.#options = options;
+  }
+
+  async release(
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    context: ProviderContext,
+  ): Promise<DeleteOutcome> {
+    const balancers = await this.#balancersOf(owner, klb, context);
+    await this.#releaseAddresses(owner, klb, context);
+    let outcome = gone;
+    for (const observed of balancers) {
+      const result = await this.#releaseBalancer(observed, owner, klb, context);
+      if (result.kind === 'pending') outcome = result;
+    }
+    if (outcome.kind === 'gone') this.#options.keeper.forget(owner);
+    return outcome;
+  }
+
+  /** The recorded one, and whatever else was made for this very Service. */
+  async #balancersOf(
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    context: ProviderContext,
+  ): Promise<ObservedBalancer[]> {
+    const { inventory, identity } = this.#options;
+    const found = new Map<string, ObservedBalancer>();
+    for (const observed of inventory.named(`${owner.namespace}/${owner.name}`)) {
+      if (observed.balancer.description === identity.description(owner)) {
+        found.set(observed.balancer.id, observed);
+      }
+    }
+    const recorded = klb?.status?.loadbalancer?.id;
+    if (recorded !== undefined && !found.has(recorded)) {
+      const observed = inventory.get(recorded) ?? (await inventory.read(recorded, context));
+      const isOthers = observed !== undefined && identity.isOfOtherCluster(observed.balancer);
+      if (observed !== undefined && !isOthers) found.set(recorded, observed);
+    }
+    return [...found.values()];
+  }
+
+  async #releaseAddresses(
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    context: ProviderContext,
+  ): Promise<void> {
+    const { floating } = this.#options;
+    const recorded = klb?.status?.service_pub_ip_info;
+    const isKept = klb?.spec?.options?.keep_floating_ip === true;
+    if (recorded !== undefined) await floating.release(owner, recorded, isKept, context, context);
+    for (const { id, address } of floating.of(owner)) {
+      if (id === recorded?.ip_id) continue;
+      const info = { ip_id: id, ip_addr: address, alloc_method: 'pool' } as const;
+      await floating.release(owner, info, isKept, context, context);
+    }
+  }
+
+  async #releaseBalancer(
+    observed: ObservedBalancer,
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    context: ProviderContext,
+  ): Promise<DeleteOutcome> {
+    const { balancing, inventory, settling, view, identity, keeper } = this.#options;
+    const { id, provisioningStatus } = observed.balancer;
+    const key = `${owner.namespace}/${owner.name}`;
+    if (provisioningStatus !== 'PENDING_DELETE') {
+      const isShared = klb !== undefined && keeper.isShared(klb, id);
+      const others = view.sharers(id, key);
+      const isLast = others.length === 0 && identity.isOurs(observed.balancer);
+      if (isShared && !isLast) return this.#releaseListeners(observed, key, context);
+      context.tell('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
+      const deletion = await balancing.deleteLoadBalancer(id, {
+        signal: context.signal,
+        cascade: true,
+      });
+      if (deletion === 'absent') {
+        inventory.forget(id);
+        return gone;
+      }
+      const leaving = { ...observed.balancer, provisioningStatus: 'PENDING_DELETE' as const };
+      inventory.putBare(leaving);
+    }
+    settling.watch(id, key);
+    return {
+      kind: 'pending',
+      message: 'Waiting until the load balancer is gone',
+      retryAfterMs: 30_000,
+    };
+  }
+
+  /** Ours on a load balancer that others use too; it stays. */
+  async #releaseListeners(
+    observed: ObservedBalancer,
+    key: string,
+    context: ProviderContext,
+  ): Promise<DeleteOutcome> {
+    const { balancing, inventory } = this.#options;
+    const { id } = observed.balancer;
+    const fresh = await inventory.read(id, context);
+    if (fresh === undefined) return gone;
+    const isOurs = ({ name }: { name: string }) => name.startsWith(`${key}:`);
+    const plan = {
+      balancer: undefined,
+      removeListeners: fresh.listeners.filter(isOurs).map((listener) => listener.id),
+      removePools: fresh.pools.filter(isOurs).map((pool) => pool.id),
+      listeners: [],
+    };
+    inventory.put((await applyPlan(balancing, fresh, plan, context)).observed);
+    return gone;
+  }
+}

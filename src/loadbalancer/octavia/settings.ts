@@ -1,0 +1,68 @@
+import { z } from 'zod';
+
+const id = z.string().min(1);
+
+/** The settings of the provider `octavia`, as a part of the controller's. */
+export const octaviaSettings = z.strictObject({
+  enabled: z.boolean().default(false).describe('serve Services with Octavia'),
+  clusterIP: z
+    .enum(['annotated', 'all'])
+    .default('annotated')
+    .describe('which Services of type ClusterIP get a load balancer'),
+  vip: z
+    .enum(['Subnet', 'ClusterIP'])
+    .default('Subnet')
+    .describe("where VIPs come from: any address of the subnet, or the Service's cluster IP"),
+  subnets: z
+    .array(id)
+    .max(2)
+    .default([])
+    .describe('ids of the Neutron subnets of the VIPs, one for each family'),
+  members: z
+    .enum(['Pod', 'NodePort'])
+    .default('NodePort')
+    .describe('what load balancers send connections to'),
+  memberSubnet: id
+    .optional()
+    .describe('id of the subnet that members are in; they are reached by routing without it'),
+  floatingNetwork: id
+    .optional()
+    .describe('id of the network that floating IPs come from; none are used without it'),
+  floatingSubnet: id.optional().describe('id of the subnet of that network'),
+  project: id
+    .optional()
+    .describe("id of the project that owns the load balancers; else the cloud's"),
+  securityGroups: z
+    .array(id)
+    .default([])
+    .describe('ids of security groups for the VIPs, where Octavia can set them'),
+  podSecurityGroup: id
+    .optional()
+    .describe(
+      'id of the security group of the pods or nodes, which is opened for the load balancers',
+    ),
+  provider: id.optional().describe("Octavia's provider, such as amphora or ovn; else its default"),
+  algorithm: z
+    .enum(['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP', 'SOURCE_IP_PORT'])
+    .optional()
+    .describe('how connections are spread; else ROUND_ROBIN, or what the provider has'),
+  flavor: id.optional().describe('id of the flavor of new load balancers'),
+  availabilityZone: id.optional().describe('availability zone of new load balancers'),
+  healthMonitor: z
+    .strictObject({
+      enabled: z.boolean().default(false).describe('check members'),
+      delay: z.number().int().min(1).default(5).describe('seconds between two checks'),
+      timeout: z.number().int().min(1).default(3).describe('seconds that an answer may take'),
+      maxRetries: z.number().int().min(1).max(10).default(1).describe('checks to be up again'),
+      maxRetriesDown: z.number().int().min(1).max(10).default(3).describe('checks to be down'),
+    })
+    .prefault({}),
+  memberSample: z
+    .number()
+    .int()
+    .min(0)
+    .default(50)
+    .describe('pools whose members are read in each look for drift, in turn'),
+});
+
+export type OctaviaSettings = z.output<typeof octaviaSettings>;

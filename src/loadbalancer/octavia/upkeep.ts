@@ -1,0 +1,117 @@
+import { CausewayError } from '../../domain/error.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { installCustomResources } from '../../kube/custom-resources.ts';
+import { keyOf } from '../../kube/object.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import { supervise } from '../../runtime/supervisor.ts';
+import type { ClusterView } from '../gateway/cluster-view.ts';
+import type { ProviderHost } from '../provider.ts';
+import { kuryrLoadBalancerDefinition } from './definition.ts';
+import type { Drift } from './drift.ts';
+import type { KlbView } from './klb-view.ts';
+import type { Settling } from './settling.ts';
+
+export interface OctaviaUpkeepOptions {
+  readonly client: KubeClient;
+  readonly view: KlbView;
+  readonly cluster: ClusterView;
+  readonly settling: Settling;
+  readonly drift: Drift;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly driftEveryMs: number;
+}
+
+/** What goes on beside the Services: watches, waits, and the look for drift. */
+export class OctaviaUpkeep {
+  readonly #options: OctaviaUpkeepOptions;
+  readonly #synced = Promise.withResolvers<void>();
+  #problem: string | undefined = 'the load balancers have not been listed yet';
+
+  constructor(options: OctaviaUpkeepOptions) {
+    this.#options = options;
+  }
+
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  readiness(): string | undefined {
+    const { view, cluster } = this.#options;
+    return view.readiness() ?? cluster.readiness() ?? this.#problem;
+  }
+
+  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { client, view, cluster, settling, clock } = this.#options;
+    await installCustomResources(client, [kuryrLoadBalancerDefinition], {
+      clock,
+      signal,
+      fieldManager: 'causeway-controller',
+    });
+    await supervise(signal, {
+      'load balancers reflector': (inner) => view.run(inner),
+      'cluster view': (inner) => cluster.run(inner),
+      settling: (inner) => settling.run((key) => host.enqueue(key), inner),
+      drift: (inner) => this.#begin(host, inner),
+    });
+  }
+
+  async #begin(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { view, cluster } = this.#options;
+    await cluster.whenSynced(host.services, signal);
+    await view.synced;
+    await this.#listUntilDone(signal);
+    this.#problem = undefined;
+    this.#synced.resolve();
+    const stops = [
+      cluster.onChange(
+        (service) => host.enqueue(service),
+        () => this.#nodesChanged(host),
+      ),
+      view.onChange(({ key }) => host.enqueue(key)),
+    ];
+    try {
+      await this.#watchDrift(host, signal);
+    } finally {
+      for (const stop of stops) stop();
+    }
+  }
+
+  /** Nothing is written before it is known what there is. */
+  async #listUntilDone(signal: AbortSignal): Promise<void> {
+    const { drift, clock, log } = this.#options;
+    for (;;) {
+      try {
+        await drift.begin(signal);
+        return;
+      } catch (error) {
+        const known = CausewayError.from(error);
+        if (signal.aborted || known.code === 'aborted') throw known;
+        this.#problem = `the load balancers can't be listed: ${known.message}`;
+        log.warn({ error: known }, 'the load balancers could not be listed; trying again');
+        await sleep(clock, 5_000, signal);
+      }
+    }
+  }
+
+  async #watchDrift(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { drift, clock, log, driftEveryMs } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, driftEveryMs, signal);
+      try {
+        for (const key of await drift.look(signal)) host.enqueue(key);
+      } catch (error) {
+        const known = CausewayError.from(error);
+        if (known.code === 'aborted') throw known;
+        log.warn({ error: known }, 'could not look for drift');
+      }
+    }
+  }
+
+  #nodesChanged(host: ProviderHost): void {
+    for (const klb of this.#options.view.all()) {
+      if (klb.spec?.options?.member_mode === 'NodePort') host.enqueue(keyOf(klb));
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { vi } from 'vitest';
+import type { z } from 'zod';
+import { KubeClient } from '../../src/kube/client.ts';
+import { findConnection } from '../../src/kube/connection.ts';
+import type { Service } from '../../src/kube/core-objects.ts';
+import { HttpTransport } from '../../src/kube/http-transport.ts';
+import type { EndpointSlice } from '../../src/kube/network-objects.ts';
+import { services } from '../../src/kube/resources.ts';
+import {
+  kuryrLoadBalancers,
+  type KuryrLoadBalancer,
+} from '../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
+import { makeOctaviaProvider } from '../../src/loadbalancer/octavia/make-octavia-provider.ts';
+import { octaviaSettings } from '../../src/loadbalancer/octavia/settings.ts';
+import { ServiceController } from '../../src/loadbalancer/service-controller.ts';
+import { Cloud, type CloudOptions } from '../../src/openstack/cloud.ts';
+import { cloudConfigFrom } from '../../src/openstack/config/settings.ts';
+import { openLoadBalancing } from '../../src/openstack/load-balancing/open.ts';
+import { Neutron } from '../../src/openstack/neutron/neutron.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { silentLog } from '../../src/runtime/log.ts';
+import { noMetrics } from '../../src/runtime/metrics.ts';
+import { accounts } from '../services/openstack/seed.ts';
+
+export const never = new AbortController().signal;
+
+/** A running cluster and a running cloud, embedded or real. */
+export interface LabParts {
+  readonly kubeconfig: string;
+  readonly authUrl: string;
+  readonly region: string;
+  readonly cloudOptions?: Partial<CloudOptions>;
+}
+
+type Settings = z.input<typeof octaviaSettings>;
+
+/** The controller with the octavia provider between a cluster and a cloud, and eyes on both. */
+export class OctaviaLab {
+  readonly events: string[] = [];
+  readonly client: KubeClient;
+  readonly cloud: Cloud;
+  readonly #directory: string;
+  #stop = new AbortController();
+  #ended: Promise<void> | undefined;
+  privateSubnet = '';
+  publicNetwork = '';
+
+  private constructor(client: KubeClient, cloud: Cloud, directory: string) {
+    this.client = client;
+    this.cloud = cloud;
+    this.#directory = directory;
+  }
+
+  static async open(parts: LabParts): Promise<OctaviaLab> {
+    const directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-octavia-'));
+    const kubeconfig = path.join(directory, 'kubeconfig');
+    await fs.writeFile(kubeconfig, parts.kubeconfig);
+    const clock = systemClock;
+    const connection = await findConnection({ kubeconfig, env: {}, clock });
+    const client = new KubeClient({ transport: new HttpTransport(connection, clock), clock });
+    const { user, password, domain, project } = accounts.demo;
+    const config = cloudConfigFrom('demo', {
+      auth_url: parts.authUrl,
+      region_name: parts.region,
+      username: user,
+      password,
+      user_domain_name: domain,
+      project_name: project,
+      project_domain_name: domain,
+    });
+    const cloud = new Cloud(config, { log: silentLog, metrics: noMetrics, ...parts.cloudOptions });
+    const lab = new OctaviaLab(client, cloud, directory);
+    await lab.#findNetworks();
+    return lab;
+  }
+
+  get neutron(): Neutron {
+    return new Neutron(this.cloud.session());
+  }
+
+  balancing() {
+    return openLoadBalancing(this.cloud.session(), { signal: never });
+  }
+
+  async start(settings: Settings = {}, clusterId = 'lab', driftEveryMs = 3_600_000): Promise<void> {
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    const common = { client: this.client, clock: systemClock, log: silentLog, metrics: noMetrics };
+    const provider = await makeOctaviaProvider(
+      {
+        ...common,
+        session: this.cloud.session(),
+        settings: octaviaSettings.parse({
+          enabled: true,
+          subnets: [this.privateSubnet],
+          floatingNetwork: this.publicNetwork,
+          members: 'Pod',
+          ...settings,
+        }),
+        clusterId,
+        driftEveryMs,
+      },
+      signal,
+    );
+    const controller = new ServiceController({
+      ...common,
+      providers: { all: [provider], defaultName: 'octavia' },
+      tell: (service, type, reason, message) =>
+        this.events.push(`${service.metadata?.name} ${type} ${reason}: ${message}`),
+      workers: 16,
+    });
+    this.#ended = controller.run(signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+    this.#ended = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await this.cloud.close();
+    await this.client.close();
+    await fs.rm(this.#directory, { recursive: true });
+  }
+
+  service(name: string): Promise<Service | undefined> {
+    return this.client.find(services, { namespace: 'default', name });
+  }
+
+  klb(name: string): Promise<KuryrLoadBalancer | undefined> {
+    return this.client.find(kuryrLoadBalancers, { namespace: 'default', name });
+  }
+
+  async addressOf(name: string): Promise<string | undefined> {
+    return (await this.service(name))?.status?.loadBalancer?.ingress?.[0]?.ip;
+  }
+
+  /** Everything of the load balancers that the project has, as a tree of plain values. */
+  async balancers() {
+    const balancing = await this.balancing();
+    const call = { signal: never };
+    const all = [];
+    for await (const balancer of balancing.loadBalancers({}, call)) {
+      const listeners = [];
+      for await (const listener of balancing.listeners({ loadBalancerId: balancer.id }, call)) {
+        const members = [];
+        if (listener.defaultPoolId !== undefined) {
+          for await (const member of balancing.members(listener.defaultPoolId, call))
+            members.push(member);
+        }
+        listeners.push({ ...listener, members });
+      }
+      all.push({ ...balancer, listeners });
+    }
+    return all;
+  }
+
+  async floatingIps() {
+    const found = [];
+    for await (const floating of this.neutron.floatingIps.list({}, { signal: never }))
+      found.push(floating);
+    return found;
+  }
+
+  async #findNetworks(): Promise<void> {
+    const call = { signal: never };
+    for await (const network of this.neutron.networks.list({}, call)) {
+      if (network.external) this.publicNetwork = network.id;
+    }
+    for await (const subnet of this.neutron.subnets.list({ name: 'private-v4' }, call)) {
+      this.privateSubnet = subnet.id;
+    }
+  }
+}
+
+export const until = (check: () => Promise<void> | void) =>
+  vi.waitFor(check, { timeout: 15_000, interval: 20 });
+
+export function newService(
+  name: string,
+  change: Partial<NonNullable<Service['spec']>> = {},
+  annotations = {},
+): Service {
+  return {
+    metadata: { name, namespace: 'default', annotations },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80, targetPort: 8080 }], ...change },
+  };
+}
+
+export function newSlice(
+  service: string,
+  addresses: readonly string[],
+  ports: NonNullable<EndpointSlice['ports']> = [{ name: '', port: 8080, protocol: 'TCP' }],
+): EndpointSlice {
+  return {
+    metadata: {
+      name: `${service}-1`,
+      namespace: 'default',
+      labels: { 'kubernetes.io/service-name': service },
+    },
+    addressType: 'IPv4',
+    endpoints: addresses.map((address, index) => ({
+      addresses: [address],
+      conditions: { ready: true },
+      targetRef: { kind: 'Pod', namespace: 'default', name: `${service}-pod-${index}` },
+    })),
+    ports,
+  };
+}
