@@ -153,11 +153,11 @@ export class OctaviaLab {
           for await (const member of balancing.members(listener.defaultPoolId, call))
             members.push(member);
         }
-        listeners.push({ ...listener, members });
+        listeners.push({ ...listener, members: byName(members) });
       }
-      all.push({ ...balancer, listeners });
+      all.push({ ...balancer, listeners: byName(listeners) });
     }
-    return all;
+    return byName(all);
   }
 
   async floatingIps() {
@@ -176,6 +176,11 @@ export class OctaviaLab {
       this.privateSubnet = subnet.id;
     }
   }
+}
+
+/** Lists come in the order of random ids. */
+function byName<T extends { readonly name: string }>(objects: readonly T[]): T[] {
+  return [...objects].sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
 export const until = (check: () => Promise<void> | void) =>
