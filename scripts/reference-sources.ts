@@ -4,6 +4,7 @@ import { agentSettings } from '../src/agent/settings.ts';
 import { discoveryMetricDefinitions } from '../src/discovery/discovery-metrics.ts';
 import { discoverySettings } from '../src/discovery/settings.ts';
 import { allocatorMetricDefinitions } from '../src/ipam/allocator-metrics.ts';
+import { idlingMetricDefinitions } from '../src/idling/metric-definitions.ts';
 import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
 import { usageMetricDefinitions } from '../src/ipam/usage.ts';
 import { fleetMetrics } from '../src/loadbalancer/gateway/fleet-metrics.ts';
@@ -30,6 +31,7 @@ export const allMetrics: readonly MetricDefinition[] = [
   ...controllerMetrics,
   ...Object.values(fleetMetrics),
   ...discoveryMetricDefinitions,
+  ...idlingMetricDefinitions,
   ...kubeMetrics,
   ...openStackMetricDefinitions,
   ...processMetrics,

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
 import { dashboardSettings } from '../dashboard/settings.ts';
+import { idlingSettings } from '../idling/settings.ts';
 import { controllerSettings } from '../loadbalancer/settings.ts';
 
 /** The settings of `causeway controller`: those of the controller, and of what else its process runs. */
 export const controllerCommandSettings = controllerSettings.extend({
+  idling: idlingSettings.prefault({}),
   dashboard: dashboardSettings.prefault({}),
 });
 

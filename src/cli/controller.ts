@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import { Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
+import { UnidlingController } from '../idling/unidling-controller.ts';
 import { KubeClient } from '../kube/client.ts';
 import { findConnection } from '../kube/connection.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
@@ -15,7 +16,7 @@ import { startObserveServer } from '../observe/observe-server.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
 import { Readiness } from '../observe/readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { supervise } from '../runtime/supervisor.ts';
+import { supervise, type Loop } from '../runtime/supervisor.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { serveDashboard } from './controller-dashboard.ts';
 import { makeProviders, type ProviderSurroundings } from './controller-providers.ts';
@@ -91,22 +92,32 @@ async function serve(
   signal: AbortSignal,
 ): Promise<void> {
   const recorder = new EventRecorder({ ...shared, component: 'causeway-controller', instance });
+  const loops: Record<string, Loop> = { events: (inner) => recorder.run(inner) };
   const all = await makeProviders(settings, shared, signal);
-  if (all.length === 0) {
-    throw new CausewayError('invalid', 'no provider is enabled', {
-      hint: 'Enable one in the settings, such as gateway.enabled.',
+  if (all.length > 0) {
+    const controller = new ServiceController({
+      ...shared,
+      providers: { all, defaultName: settings.defaultProvider },
+      tell: (service, type, reason, message) =>
+        recorder.record(services, service, { type, reason, message }),
+      workers: settings.workers,
+    });
+    readiness.add('services', () => controller.readiness());
+    loops['services'] = (inner) => controller.run(inner);
+  }
+  if (settings.idling.enabled) {
+    const unidling = new UnidlingController({
+      ...shared,
+      tell: (service, content) => recorder.record(services, service, content),
+      workers: settings.workers,
+    });
+    readiness.add('unidling', () => unidling.readiness());
+    loops['unidling'] = (inner) => unidling.run(inner);
+  }
+  if (Object.keys(loops).length === 1) {
+    throw new CausewayError('invalid', 'neither a provider nor idling is enabled', {
+      hint: 'Enable one in the settings, such as gateway.enabled or idling.enabled.',
     });
   }
-  const controller = new ServiceController({
-    ...shared,
-    providers: { all, defaultName: settings.defaultProvider },
-    tell: (service, type, reason, message) =>
-      recorder.record(services, service, { type, reason, message }),
-    workers: settings.workers,
-  });
-  readiness.add('services', () => controller.readiness());
-  await supervise(signal, {
-    events: (inner) => recorder.run(inner),
-    services: (inner) => controller.run(inner),
-  });
+  await supervise(signal, loops);
 }

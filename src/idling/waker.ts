@@ -79,6 +79,23 @@ export class Waker {
     return { started, running, missing };
   }
 
+  /** Whether everything that still exists has no replicas. */
+  async areAllAsleep(
+    namespace: string,
+    targets: readonly UnidleTarget[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    for (const target of targets) {
+      const resource = await this.#resourceOf(target, signal);
+      if (resource === undefined) continue;
+      const where = { namespace, name: target.name };
+      if ((await this.#client.find(resource, where, { signal })) === undefined) continue;
+      const scale = await this.#client.getScale(resource, where, { signal });
+      if ((scale.spec?.replicas ?? 0) > 0) return false;
+    }
+    return true;
+  }
+
   /**
    * Removes what was written for the sleep. The Service's own annotation goes last, because it is what
    * brings us back here if we are cut off; and only if nobody has put the Service to sleep again since

@@ -17,25 +17,9 @@ import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { clientFor, connectionTo } from '../kube-client/cluster.ts';
-import { deployment } from '../kubernetes-api/scenarios/scenario.ts';
 import { LiveCluster, type Workspace } from '../kubernetes-live/live-cluster.ts';
+import { addNode, sleepyDeployment, template, webService } from './objects.ts';
 
-const template = (app: string) => ({
-  metadata: { labels: { app } },
-  // On a node, because only such pods get endpoints; gone at once, because no kubelet is there to end them.
-  spec: {
-    nodeName: 'node-1',
-    terminationGracePeriodSeconds: 0,
-    containers: [{ name: 'main', image: 'example/web:1' }],
-  },
-});
-const web = (replicas: number) => deployment('web', { replicas, template: template('web') });
-const webService = (name: string, spec: object = {}) => ({
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: { name },
-  spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }], ...spec },
-});
 const signal = new AbortController().signal;
 
 describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: true }))).each([
@@ -50,8 +34,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
   beforeAll(async () => {
     cluster = await start();
     client = clientFor(await connectionTo(cluster.server));
-    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } };
-    await cluster.server.call('POST', '/api/v1/nodes', { body: node });
+    await addNode(cluster);
     const discovery = new ScaleDiscovery(client);
     idler = new Idler({ client, discovery, clock: systemClock });
     waker = new Waker({ client, discovery });
@@ -94,7 +77,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
   test('a Deployment sleeps and wakes with as many replicas as before', async () => {
     const space = await cluster.workspace('sleepy');
     await space.create('services', webService('web'));
-    await space.create('deployments', web(3));
+    await space.create('deployments', sleepyDeployment('web', 3));
     await space.runPodsUntil('endpoints', () => ready(space, 'web'));
     const plan = await idler.idle({ namespace: 'sleepy', name: 'web' }, signal);
     expect(plan.pods).toHaveLength(3);
@@ -171,7 +154,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
   test("an autoscaler's lower bound is remembered and put back", async () => {
     const space = await cluster.workspace('scaled');
     await space.create('services', webService('web'));
-    await space.create('deployments', web(2));
+    await space.create('deployments', sleepyDeployment('web', 2));
     await client.create(horizontalPodAutoscalers, {
       metadata: { namespace: 'scaled', name: 'web' },
       spec: {
@@ -194,7 +177,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
   test('a Service that a very old oc put to sleep is seen and can be woken', async () => {
     const space = await cluster.workspace('legacy');
     await space.create('services', webService('web'));
-    await space.create('deployments', web(0));
+    await space.create('deployments', sleepyDeployment('web', 0));
     await space.untilObject('the Endpoints', 'endpoints', 'web', () => true);
     await space.patch('endpoints', 'web', {
       metadata: {

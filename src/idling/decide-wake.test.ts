@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { decideWake, type WakeInput } from './decide-wake.ts';
+import { needPodsKey, requestTime } from './need-pods.ts';
+
+const asleep: WakeInput = {
+  isMarked: true,
+  idledAt: 100_000,
+  seenAt: 100_200,
+  requestedAt: undefined,
+};
+
+it.each<[string, Partial<WakeInput>, string]>([
+  ['nobody asks', {}, 'asleep'],
+  ['someone asks afterwards', { requestedAt: 130_000 }, 'wake'],
+  ['someone asked before', { requestedAt: 90_000 }, 'asleep'],
+  ['in the same second', { idledAt: 100_700, requestedAt: 100_000 }, 'wake'],
+  ['it does not sleep', { isMarked: false, requestedAt: 130_000 }, 'awake'],
+  ['the mark is from the future', { idledAt: 900_000, requestedAt: 101_000 }, 'wake'],
+  [
+    'the mark is from the future, the request from before',
+    { idledAt: 900_000, requestedAt: 99_000 },
+    'asleep',
+  ],
+  ['the mark says no time', { idledAt: undefined, requestedAt: 101_000 }, 'wake'],
+  [
+    'the mark says no time, the request is old',
+    { idledAt: undefined, requestedAt: 90_000 },
+    'asleep',
+  ],
+])('%s', (_, change, decision) => {
+  expect(decideWake({ ...asleep, ...change })).toBe(decision);
+});
+
+it('an Event names its Service and the latest time it was seen', () => {
+  const event = {
+    metadata: { namespace: 'shop', name: 'web.1', creationTimestamp: '2026-01-01T00:00:05Z' },
+    reason: 'NeedPods',
+    involvedObject: { kind: 'Service', name: 'web' },
+    firstTimestamp: '2026-01-01T00:00:01Z',
+    lastTimestamp: null,
+  };
+  expect(needPodsKey(event)).toBe('shop/web');
+  expect(requestTime(event)).toBe(Date.parse('2026-01-01T00:00:05Z'));
+  expect(needPodsKey({ ...event, reason: 'Other' })).toBeUndefined();
+  expect(needPodsKey({ ...event, involvedObject: { kind: 'Pod', name: 'x' } })).toBeUndefined();
+});

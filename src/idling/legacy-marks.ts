@@ -1,0 +1,79 @@
+import { CausewayError } from '../domain/error.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Endpoints, Service } from '../kube/core-objects.ts';
+import type { EventContent } from '../kube/event-recorder.ts';
+import { keyOf, nameFromKey } from '../kube/object.ts';
+import { endpoints, services } from '../kube/resources.ts';
+import { sleep, type Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import { annotationsOf, hasIdledAt, idledAt, parseTargets, unidleTargets } from './annotations.ts';
+import type { Waker } from './waker.ts';
+
+export interface LegacyMarksOptions {
+  readonly client: KubeClient;
+  readonly waker: Waker;
+  readonly find: (key: string) => Service | undefined;
+  readonly tell: (service: Service, content: EventContent) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Following all Endpoints for a mark that hardly anybody writes any more would cost too much. */
+const everyMs = 300_000;
+
+/**
+ * A very old `oc` marks the Endpoints alone, where no proxy looks. Such a mark is copied to the
+ * Service, if what it names really has no replicas: else it is what a waking has left behind.
+ */
+export class LegacyMarks {
+  readonly #options: LegacyMarksOptions;
+
+  constructor(options: LegacyMarksOptions) {
+    this.#options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        await this.repair(signal);
+      } catch (thrown) {
+        const error = CausewayError.from(thrown);
+        if (error.code === 'aborted') throw error;
+        log.warn({ error }, 'could not look for Services that an old oc has put to sleep');
+      }
+      await sleep(clock, everyMs, signal);
+    }
+  }
+
+  async repair(signal: AbortSignal): Promise<void> {
+    for await (const marked of this.#options.client.list(endpoints, { signal })) {
+      if (!hasIdledAt(marked) || hasAddress(marked)) continue;
+      const service = this.#options.find(keyOf(marked));
+      if (service === undefined || hasIdledAt(service)) continue;
+      await this.#copy(marked, service, signal);
+    }
+  }
+
+  async #copy(marked: Endpoints, service: Service, signal: AbortSignal): Promise<void> {
+    const { client, waker, tell } = this.#options;
+    const name = nameFromKey(keyOf(marked));
+    const parsed = parseTargets(annotationsOf(marked)[unidleTargets]);
+    const targets = parsed.ok ? parsed.targets : [];
+    if (targets.length === 0) return;
+    if (!(await waker.areAllAsleep(name.namespace ?? '', targets, signal))) return;
+    const { [idledAt]: time, [unidleTargets]: text } = annotationsOf(marked);
+    const metadata = {
+      resourceVersion: service.metadata?.resourceVersion,
+      annotations: { [idledAt]: time, [unidleTargets]: text },
+    };
+    await client.patchMerge(services, name, { metadata }, { signal });
+    const message =
+      'An old oc marked only its Endpoints as idle. The mark is on the Service now, so that connections wake it.';
+    tell(service, { type: 'Normal', reason: 'IdleMarkRepaired', message });
+  }
+}
+
+function hasAddress({ subsets }: Endpoints): boolean {
+  return subsets?.some(({ addresses }) => (addresses ?? []).length > 0) === true;
+}

@@ -1,0 +1,143 @@
+import type { KubeClient } from '../kube/client.ts';
+import type { Event, Service } from '../kube/core-objects.ts';
+import type { EventContent } from '../kube/event-recorder.ts';
+import { slimMetadata, withSlimMetadata } from '../kube/projection.ts';
+import { Reflector } from '../kube/reflector.ts';
+import { events, services } from '../kube/resources.ts';
+import { Store, whenSynced } from '../kube/store.ts';
+import type { BackoffPolicy } from '../runtime/backoff.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { runController } from '../runtime/controller.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { supervise } from '../runtime/supervisor.ts';
+import { WorkQueue } from '../runtime/work-queue.ts';
+import { LegacyMarks } from './legacy-marks.ts';
+import { sleeping } from './metric-definitions.ts';
+import { needPodsKey, needPodsReason, requestTime } from './need-pods.ts';
+import { ScaleDiscovery } from './scale-discovery.ts';
+import { Waker } from './waker.ts';
+import { WakeReconciler } from './wake-reconciler.ts';
+
+export interface UnidlingControllerOptions {
+  readonly client: KubeClient;
+  readonly tell: (service: Service, content: EventContent) => void;
+  /** How many Services are woken side by side. */
+  readonly workers: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Somebody waits for each of them: tried again soon, and never less than twice a minute. */
+const retryPace: BackoffPolicy = { baseMs: 200, maxMs: 30_000, jitter: 0.2 };
+const deadlineMs = 60_000;
+
+/** Wakes Services that NeedPods Events ask for. Events from before its start count too. */
+export class UnidlingController {
+  readonly #options: UnidlingControllerOptions;
+  readonly #services: Store<Service>;
+  readonly #events: Store<Event, 'service'>;
+  readonly #reflectors;
+  readonly #queue: WorkQueue<string>;
+  readonly #reconciler: WakeReconciler;
+  readonly #legacyMarks: LegacyMarks;
+
+  constructor(options: UnidlingControllerOptions) {
+    const { client, clock, log, metrics } = options;
+    this.#options = options;
+    this.#services = new Store<Service>({ log });
+    this.#events = new Store<Event, 'service'>({
+      log,
+      indexes: { service: (event) => [needPodsKey(event) ?? ''] },
+    });
+    const shared = { client, clock, log, metrics };
+    this.#reflectors = {
+      services: new Reflector({
+        ...shared,
+        resource: services,
+        store: this.#services,
+        projection: ({ metadata }) => ({ metadata: slimMetadata(metadata) }),
+      }),
+      events: new Reflector({
+        ...shared,
+        resource: events,
+        store: this.#events,
+        projection: withSlimMetadata<Event>,
+        selection: { fieldSelector: `reason=${needPodsReason}` },
+      }),
+    };
+    this.#queue = new WorkQueue<string>({ clock, backoff: retryPace });
+    const waker = new Waker({ client, discovery: new ScaleDiscovery(client) });
+    this.#reconciler = new WakeReconciler({
+      ...options,
+      waker,
+      find: (key) => this.#services.get(key),
+      requestedAt: (key) => this.#requestedAt(key),
+    });
+    this.#legacyMarks = new LegacyMarks({
+      ...options,
+      waker,
+      find: (key) => this.#services.get(key),
+    });
+  }
+
+  /** Undefined when ready, else why not. */
+  readiness(): string | undefined {
+    const { services: ofServices, events: ofEvents } = this.#reflectors;
+    return ofServices.readiness() ?? ofEvents.readiness();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const stops = [
+      this.#services.onChange(({ key }) => this.#queue.add(key)),
+      this.#events.onChange((change) => {
+        const key = change.type === 'deleted' ? undefined : needPodsKey(change.after);
+        if (key !== undefined) this.#queue.add(key);
+      }),
+    ];
+    try {
+      await supervise(signal, {
+        services: (inner) => this.#reflectors.services.run(inner),
+        events: (inner) => this.#reflectors.events.run(inner),
+        controller: (inner) => this.#work(inner),
+        'legacy marks': async (inner) => {
+          await whenSynced([this.#services], inner);
+          await this.#legacyMarks.run(inner);
+        },
+      });
+    } finally {
+      for (const stop of stops) stop();
+    }
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    const { workers, clock, log, metrics } = this.#options;
+    const gauge = metrics.gauge(sleeping);
+    await whenSynced([this.#services, this.#events], signal);
+    await runController(
+      {
+        name: 'unidling',
+        queue: this.#queue,
+        reconcile: async (key, context) => {
+          const outcome = await this.#reconciler.reconcile(key, context);
+          const { asleep, waking } = this.#reconciler.counts;
+          gauge.set({ state: 'asleep' }, asleep);
+          gauge.set({ state: 'waking' }, waking);
+          return outcome;
+        },
+        workers,
+        deadlineMs,
+        clock,
+        log,
+        metrics,
+      },
+      signal,
+    );
+  }
+
+  #requestedAt(key: string): number | undefined {
+    const times = this.#events.byIndex('service', key).map(requestTime);
+    return times.length === 0 ? undefined : Math.max(...times);
+  }
+}
