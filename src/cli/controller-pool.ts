@@ -10,7 +10,7 @@ import type { ProviderSurroundings } from './controller-providers.ts';
 
 /** The pool provider as the controller's settings describe it. */
 export async function poolProvider(
-  { pool }: ControllerSettings,
+  { pool, leaderElection, driftSeconds }: ControllerSettings,
   surroundings: ProviderSurroundings,
 ): Promise<LoadBalancerProvider> {
   return makePoolProvider({
@@ -22,11 +22,15 @@ export async function poolProvider(
     node: pool.node,
     classes: pool.classes,
     heartbeatMs: pool.heartbeatSeconds * 1000,
+    driftEveryMs: driftSeconds * 1000,
+    selfWithdrawal: pool.selfWithdrawal,
+    namespace: leaderElection.namespace,
     withdrawalMs: pool.withdrawalSeconds * 1000,
   });
 }
 
-async function ipamClient(pool: PoolSettings, clock: Clock): Promise<IpamClient> {
+/** A client for the ledger with the cluster's own credential. */
+export async function ipamClient(pool: PoolSettings, clock: Clock): Promise<IpamClient> {
   const tokenFile = required(pool.tokenFile, 'pool.tokenFile');
   if (pool.servers.length === 0) required(undefined, 'pool.servers');
   return new IpamClient({
@@ -38,7 +42,7 @@ async function ipamClient(pool: PoolSettings, clock: Clock): Promise<IpamClient>
   });
 }
 
-function required(value: string | undefined, setting: string): string {
+export function required(value: string | undefined, setting: string): string {
   if (value !== undefined) return value;
   throw new CausewayError('invalid', `${setting} is missing`, {
     hint: 'The pool provider needs pool.servers, pool.site, pool.cluster and pool.tokenFile.',

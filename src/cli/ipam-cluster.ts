@@ -78,7 +78,10 @@ function setCommand(): Command {
   const command = onCluster('set')
     .description('change a cluster’s quota or its promise to withdraw')
     .option('--quota <number>', 'addresses that it may hold; "none" for the site’s default')
-    .option('--withdraws-after <time>', 'its provider’s promise; "never" takes it back')
+    .option(
+      '--withdraws-after <time>',
+      'lets its addresses go so long after its last heartbeat, if that promised it; "never" does not',
+    )
     .option('--grace <time>', 'reclaim so much later', '30s')
     .option(...reasonOption);
   return speaksWithServer(command).action(async (site: string, cluster: string, options: Flags) => {

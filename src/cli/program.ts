@@ -5,6 +5,7 @@ import { controllerCommand } from './controller.ts';
 import { discoverCommand } from './discover.ts';
 import { idleCommand } from './idle.ts';
 import { ipamCommand } from './ipam.ts';
+import { poolCommand } from './pool.ts';
 import { playgroundCommand } from './playground.ts';
 import { causewayVersion } from './version.ts';
 import { wakeCommand } from './wake.ts';
@@ -26,6 +27,7 @@ export function buildProgram(): Command {
     discoverCommand(),
     idleCommand(),
     wakeCommand(),
+    poolCommand(),
     completionCommand(),
   ]) {
     program.addCommand(command);

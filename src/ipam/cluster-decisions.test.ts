@@ -9,12 +9,12 @@ import { keys } from './keys.ts';
 const pool = (last: number) => ({ name: 'p', addresses: [`10.0.0.0-10.0.0.${last}`] });
 const controlPlane = { families: [4] as const, addresses: [] };
 
-const beat = (desk: Desk, cluster: string) => {
+const beat = (desk: Desk, cluster: string, withdrawsAfterMs?: number) => {
   const id = desk.view.site('s')?.clusters.get(cluster)?.record.id ?? '';
   desk.run(() => ({
     kind: 'change',
     reads: [],
-    writes: [put(keys.beat('s', cluster), { id, at: desk.now })],
+    writes: [put(keys.beat('s', cluster), { id, at: desk.now, withdrawsAfterMs })],
     audit: { action: 'beat' },
     answer: undefined,
   }));
@@ -133,8 +133,10 @@ describe('a silent cluster', () => {
     if (site === undefined) throw new Error('no site');
     desk.take('a', 'u');
     desk.now += 10 ** 6;
-    expect(reclaimable(site, desk.now)).toEqual([]);
     beat(desk, 'a');
+    desk.now += 10 ** 6;
+    expect(reclaimable(site, desk.now)).toEqual([]);
+    beat(desk, 'a', 10_000);
     const lastBeat = desk.now;
     desk.now += 14_999;
     expect(reclaimable(site, desk.now)).toEqual([]);

@@ -6,6 +6,13 @@ import { keys } from './keys.ts';
 import type { Write } from './ledger.ts';
 import type { ClusterRecord } from './records.ts';
 
+export interface HeartbeatRequest {
+  readonly site: string;
+  readonly cluster: string;
+  /** The cluster's promise to have stopped announcing so long after this heartbeat. */
+  readonly withdrawsAfterMs?: number | undefined;
+}
+
 export type HeartbeatAnswer = {
   /** Another epoch than before: the cluster was reclaimed, and holds nothing of what it held then. */
   readonly epoch: string;
@@ -38,15 +45,15 @@ export class Heartbeats {
    */
   async beat(
     caller: Caller,
-    site: string,
-    cluster: string,
+    { site, cluster, withdrawsAfterMs }: HeartbeatRequest,
     signal: AbortSignal,
   ): Promise<HeartbeatAnswer> {
     const needs = { kind: 'cluster', site, cluster } as const;
     const grant = await this.#letIn(caller, needs, signal);
     await this.#settleFirstUse(caller, needs, grant, signal);
     const { record } = findCluster(findSite(this.#allocator.view, site).view, cluster);
-    const write = put(keys.beat(site, cluster), { id: record.id, at: this.#allocator.now });
+    const beat = { id: record.id, at: this.#allocator.now, withdrawsAfterMs };
+    const write = put(keys.beat(site, cluster), beat);
     await this.#send({ site, cluster, write }, signal);
     authorise(this.#allocator.view, caller, needs, this.#allocator.now);
     const now = findSite(this.#allocator.view, site).view;

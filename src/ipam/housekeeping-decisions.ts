@@ -104,7 +104,8 @@ function clusterLives(
 
 /**
  * Clusters that promised to stop announcing after a time without contact, and whose promise has been
- * due for the grace time. A cluster that never sent a heartbeat promised nothing yet.
+ * due for the grace time. A cluster promises with its heartbeats: one that never sent any
+ * promised nothing yet.
  */
 export function reclaimable(site: SiteView, now: number): { cluster: string; lastBeat: number }[] {
   const due: { cluster: string; lastBeat: number }[] = [];
@@ -112,8 +113,11 @@ export function reclaimable(site: SiteView, now: number): { cluster: string; las
     const beat = site.beats.get(cluster)?.record;
     const { selfWithdrawal } = record;
     if (selfWithdrawal === undefined || beat === undefined || beat.id !== record.id) continue;
+    // An operator can allow it; only the cluster itself can promise it.
+    if (beat.withdrawsAfterMs === undefined) continue;
     if (site.heldBy(record.epoch).size === 0) continue;
-    if (beat.at + selfWithdrawal.afterMs + selfWithdrawal.graceMs <= now) {
+    const silentMs = Math.max(selfWithdrawal.afterMs, beat.withdrawsAfterMs);
+    if (beat.at + silentMs + selfWithdrawal.graceMs <= now) {
       due.push({ cluster, lastBeat: beat.at });
     }
   }

@@ -90,7 +90,12 @@ export const clusterRecordSchema = z.looseObject({
 });
 export type ClusterRecord = z.infer<typeof clusterRecordSchema>;
 
-export const beatRecordSchema = z.looseObject({ id: identifierSchema, at: z.number() });
+export const beatRecordSchema = z.looseObject({
+  id: identifierSchema,
+  at: z.number(),
+  /** What the cluster promised with it: to have stopped announcing so long after it. */
+  withdrawsAfterMs: z.number().optional(),
+});
 export type BeatRecord = z.infer<typeof beatRecordSchema>;
 
 export const ownerSchema = z.looseObject({

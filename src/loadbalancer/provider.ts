@@ -1,4 +1,4 @@
-import type { Service } from '../kube/core-objects.ts';
+import type { Service, ServiceSpec } from '../kube/core-objects.ts';
 import type { Store } from '../kube/store.ts';
 import type { Log } from '../runtime/log.ts';
 
@@ -54,14 +54,17 @@ export type DeleteOutcome =
 /** Annotations to set; null removes one. */
 export type Annotations = Readonly<Record<string, string | null>>;
 
+/** Fields of the spec to set; null removes one. */
+export type SpecChange = Readonly<Partial<Record<keyof ServiceSpec, unknown>>>;
+
 export interface ProviderContext {
   readonly signal: AbortSignal;
   readonly log: Log;
   /**
-   * Writes to the Service at once, so that state which must be known before the next outside call is.
-   * Does nothing for a Service that is no more.
+   * Writes to the Service at once, so that state which must be known before the next outside call is;
+   * fields of the spec in the same write. Does nothing for a Service that is no more.
    */
-  annotate(annotations: Annotations): Promise<void>;
+  annotate(annotations: Annotations, spec?: SpecChange): Promise<void>;
   /** An Event on the Service. */
   tell(type: 'Normal' | 'Warning', reason: string, message: string): void;
 }

@@ -83,7 +83,7 @@ export class ServiceReconciler {
     return {
       signal: context.signal,
       log: context.log,
-      annotate: (annotations) => writer.annotate(annotations),
+      annotate: (annotations, spec) => writer.annotate(annotations, spec),
       tell: (type, reason, message) => this.#options.tell(writer.current, type, reason, message),
     };
   }

@@ -5,7 +5,7 @@ import { withSlimMetadata } from '../kube/projection.ts';
 import { services } from '../kube/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { cleanupFinalizer, wantedFinalizers } from './plan.ts';
-import type { Annotations, LoadBalancerProvider } from './provider.ts';
+import type { Annotations, LoadBalancerProvider, SpecChange } from './provider.ts';
 import { formatRecord, recordAnnotation, type ServiceRecord } from './record.ts';
 import {
   sameIngress,
@@ -60,9 +60,10 @@ export class ServiceWriter {
     );
   }
 
-  /** Sets annotations; null removes one. */
-  async annotate(annotations: Annotations): Promise<void> {
-    await this.#patchMetadata(annotations, undefined);
+  /** Sets annotations; null removes one. With a change of the spec it is one write. */
+  async annotate(annotations: Annotations, spec?: SpecChange): Promise<void> {
+    if (spec === undefined) await this.#patchMetadata(annotations, undefined);
+    else await this.#patch({ metadata: { annotations }, spec }, undefined);
   }
 
   /** Whether the addresses in the status have changed by it. */
@@ -92,7 +93,7 @@ export class ServiceWriter {
   }
 
   async #patch(
-    patch: { readonly metadata?: object; readonly status?: object },
+    patch: { readonly metadata?: object; readonly spec?: object; readonly status?: object },
     subresource: 'status' | undefined,
   ): Promise<void> {
     const { resourceVersion, uid } = this.#current.metadata ?? {};

@@ -32,8 +32,8 @@ export const clusterHandlers: Handlers<ClusterOperation> = {
       context.signal,
     ),
 
-  heartbeat: ({ heartbeats, caller, signal }, { params: { site, cluster } }) =>
-    heartbeats.beat(caller, site, cluster, signal),
+  heartbeat: ({ heartbeats, caller, signal }, { params, body }) =>
+    heartbeats.beat(caller, { ...params, ...body }, signal),
 
   async reserve(context, { params: { site, cluster }, body: { waitMs, reason, ...demand } }) {
     const request: ReserveRequest = { site, cluster, demand, reason };

@@ -155,7 +155,7 @@ export const operations = {
     access: 'cluster',
     params: onCluster,
     query: none,
-    body: none,
+    body: schemas.heartbeatBodySchema,
     answer: schemas.heartbeatAnswerSchema,
   }),
   reserve: operation({

@@ -177,6 +177,11 @@ export const loadBalancerAnswerSchema = z.discriminatedUnion('state', [
   heldLoadBalancerSchema,
   z.looseObject({ state: z.literal('waiting'), position: z.number() }),
 ]);
+export const heartbeatBodySchema = z.object({
+  withdrawsAfterMs: millisecondsSchema
+    .optional()
+    .describe('The promise to stop announcing so long after this heartbeat, if it is the last.'),
+});
 export const heartbeatAnswerSchema = z.looseObject({
   epoch: z.string(),
   addresses: z.number(),

@@ -1,55 +1,142 @@
 import { CausewayError } from '../../domain/error.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import { supervise } from '../../runtime/supervisor.ts';
+import type { ContactMemory } from './contact-memory.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 
 export interface ContactOptions {
   readonly ledger: PoolLedger;
+  readonly memory: ContactMemory;
   readonly clock: Clock;
   readonly log: Log;
   readonly everyMs: number;
+  /** Whether this cluster stops announcing when it has not heard of the ledger for the agreed time. */
+  readonly selfWithdrawal: boolean;
 }
 
-/** Keeps in touch with the ledger by heartbeats, and says when something has changed by it. */
+/** The watchdog looks at least this often. */
+const longestNapMs = 1_000;
+
+/**
+ * Keeps in touch with the ledger by heartbeats. A cluster that opted in promises with each of them to
+ * stop announcing a time after it: the ledger may then give its addresses to others although nobody
+ * hears of it any more. The time runs from when the last answered heartbeat was sent, which is before
+ * the ledger's own count begins.
+ */
 export class Contact {
   readonly #options: ContactOptions;
   #epoch: string | undefined;
   #problem: string | undefined = 'the ledger has not answered yet';
+  /** Monotonic. */
+  #lastContact = 0;
+  /** The shortest that was promised since the last contact; undefined if nothing was. */
+  #promisedMs: number | undefined;
+  /** What the ledger expects to be promised. */
+  #expectedMs: number | undefined;
+  #wasWithdrawn = false;
+  #isWritten = false;
 
   constructor(options: ContactOptions) {
     this.#options = options;
   }
 
-  /**
-   * Sends heartbeats until the signal fires. `onNews` is called when the ledger answers again after it
-   * didn't, and when the cluster was reclaimed in between: what it held is then to be asked for anew.
-   */
-  async run(onNews: () => void, signal: AbortSignal): Promise<void> {
-    const { clock, everyMs } = this.#options;
-    while (!signal.aborted) {
-      if (await this.#beat(signal)) onNews();
-      await sleep(clock, everyMs, signal);
-    }
+  /** Whether the time is over after which nothing may be announced. */
+  get isWithdrawn(): boolean {
+    return this.#promisedMs !== undefined && this.#now - this.#lastContact >= this.#promisedMs;
   }
 
+  /**
+   * Sends heartbeats until the signal fires. `onNews` is called when everything is to be looked at
+   * again: the ledger answers after it didn't, the cluster was reclaimed in between, or the time to
+   * withdraw has come.
+   */
+  async run(onNews: () => void, signal: AbortSignal): Promise<void> {
+    await supervise(signal, {
+      heartbeats: async (inner) => {
+        while (!inner.aborted) {
+          if (await this.#beat(inner)) onNews();
+          await sleep(this.#options.clock, this.#options.everyMs, inner);
+        }
+      },
+      watchdog: async (inner) => {
+        while (!inner.aborted) {
+          if (this.#hasTurned()) onNews();
+          await sleep(this.#options.clock, this.#napMs(), inner);
+        }
+      },
+    });
+  }
+
+  get #now(): number {
+    return this.#options.clock.monotonic();
+  }
+
+  /** What a controller before this one promised holds for this one: to be known before anything is announced. */
+  async remember(signal: AbortSignal): Promise<void> {
+    const remembered = await this.#options.memory.read(signal);
+    if (remembered === undefined) return;
+    const silentMs = Math.max(0, this.#options.clock.wallTime() - remembered.at);
+    this.#lastContact = this.#now - silentMs;
+    this.#promisedMs = remembered.withdrawsAfterMs;
+    this.#isWritten = true;
+  }
+
+  #hasTurned(): boolean {
+    const isWithdrawn = this.isWithdrawn;
+    const hasTurned = isWithdrawn !== this.#wasWithdrawn;
+    this.#wasWithdrawn = isWithdrawn;
+    if (hasTurned && isWithdrawn) {
+      this.#options.log.error({}, 'no contact for as long as was promised: nothing is announced');
+    }
+    return hasTurned;
+  }
+
+  #napMs(): number {
+    const due = (this.#promisedMs ?? Number.POSITIVE_INFINITY) - (this.#now - this.#lastContact);
+    return due > 0 ? Math.min(due, longestNapMs) : longestNapMs;
+  }
+
+  /** Whether it brought news. */
   async #beat(signal: AbortSignal): Promise<boolean> {
     const { ledger, log } = this.#options;
+    const sentAt = this.#now;
     try {
-      const { epoch } = await ledger.heartbeat(signal);
-      const isNews = this.#problem !== undefined || epoch !== this.#epoch;
-      if (this.#epoch !== undefined && epoch !== this.#epoch) {
+      const promise = await this.#promise(signal);
+      const answer = await ledger.heartbeat(promise, signal);
+      const isNews = this.#problem !== undefined || answer.epoch !== this.#epoch;
+      if (this.#epoch !== undefined && answer.epoch !== this.#epoch) {
         log.warn({}, 'this cluster was reclaimed: everything is asked for anew');
       }
-      this.#epoch = epoch;
+      this.#epoch = answer.epoch;
       this.#problem = undefined;
+      this.#lastContact = sentAt;
+      this.#promisedMs = promise;
+      this.#expectedMs = answer.selfWithdrawal?.afterMs;
+      if (promise === undefined && this.#isWritten) {
+        await this.#options.memory.forget(signal);
+        this.#isWritten = false;
+      }
       return isNews;
     } catch (error) {
       if (signal.aborted) throw error;
       const { code, message } = CausewayError.from(error);
-      if (this.#problem !== message)
-        log.warn({ code, problem: message }, 'no heartbeat got through');
+      if (this.#problem !== message) log.warn({ code, problem: message }, 'no heartbeat');
       this.#problem = message;
       return false;
     }
+  }
+
+  /** What the next heartbeat promises, written down before it is sent: a promise outlives who made it. */
+  async #promise(signal: AbortSignal): Promise<number | undefined> {
+    const { selfWithdrawal, memory, clock } = this.#options;
+    const withdrawsAfterMs = selfWithdrawal ? this.#expectedMs : undefined;
+    if (withdrawsAfterMs === undefined) return undefined;
+    if (this.#promisedMs === undefined) this.#lastContact = this.#now;
+    this.#promisedMs = Math.min(withdrawsAfterMs, this.#promisedMs ?? withdrawsAfterMs);
+    const at = clock.wallTime() - (this.#now - this.#lastContact);
+    this.#isWritten = true;
+    await memory.write({ at, withdrawsAfterMs: this.#promisedMs }, signal);
+    return withdrawsAfterMs;
   }
 }

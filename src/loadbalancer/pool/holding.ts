@@ -19,12 +19,23 @@ export interface HeldAddress {
 export interface Holding {
   /** The Service it was written for: a copy of the annotation on another Service means nothing. */
   readonly uid: string;
+  /** None after it lost what it had. */
   readonly addresses: readonly HeldAddress[];
   readonly fence: number;
   readonly announcer: AnnouncerName;
   /** Since when it is no longer to be announced, in milliseconds; undefined while it is. */
   readonly stoppedAt?: number | undefined;
+  /** What it was as a load balancer, while it is not one because it must not be announced. */
+  readonly kept?: KeptSpec | undefined;
 }
+
+export type KeptSpec = z.infer<typeof keptSchema>;
+
+const keptSchema = z.object({
+  loadBalancerClass: z.string().optional(),
+  loadBalancerSourceRanges: z.array(z.string()).optional(),
+  allocateLoadBalancerNodePorts: z.boolean().optional(),
+});
 
 const holdingVersion = 1;
 
@@ -39,6 +50,7 @@ const holdingSchema = z.object({
   fence: z.number(),
   announcer: z.enum(announcerNames),
   stoppedAt: z.number().optional(),
+  kept: keptSchema.optional(),
 });
 
 /** Undefined for a Service that holds nothing as far as can be read; the ledger then knows better. */
@@ -58,7 +70,7 @@ export function readHolding(service: Service): Holding | undefined {
 }
 
 export function formatHolding(holding: Holding): string {
-  const { uid, addresses, fence, announcer, stoppedAt } = holding;
+  const { uid, addresses, fence, announcer, stoppedAt, kept } = holding;
   const version = holdingVersion;
-  return JSON.stringify({ version, uid, announcer, addresses, fence, stoppedAt });
+  return JSON.stringify({ version, uid, announcer, addresses, fence, stoppedAt, kept });
 }

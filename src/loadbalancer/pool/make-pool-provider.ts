@@ -6,6 +6,8 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { LoadBalancerProvider } from '../provider.ts';
 import type { AnnouncerName } from './announcer.ts';
 import { Contact } from './contact.ts';
+import { ContactMemory } from './contact-memory.ts';
+import { DriftWatch } from './drift-watch.ts';
 import { AnnouncerDetector } from './detect-announcer.ts';
 import { NodeView } from './node-view.ts';
 import { PoolLedger } from './pool-ledger.ts';
@@ -24,6 +26,10 @@ export interface PoolParts {
   readonly classes: readonly string[];
   readonly withdrawalMs: number;
   readonly heartbeatMs: number;
+  readonly driftEveryMs: number;
+  readonly selfWithdrawal: boolean;
+  /** Where our own objects are kept. */
+  readonly namespace: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -38,8 +44,14 @@ export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
   return new PoolProvider({
     ledger,
     detector: new AnnouncerDetector(client, clock),
-    release: new PoolRelease({ client, ledger, watch, clock, withdrawalMs }),
-    contact: new Contact({ ledger, clock, log, everyMs: parts.heartbeatMs }),
+    release: new PoolRelease({ ledger, watch, clock, withdrawalMs }),
+    contact: new Contact({
+      ...{ ledger, clock, log, selfWithdrawal: parts.selfWithdrawal },
+      memory: new ContactMemory(client, parts.namespace),
+      everyMs: parts.heartbeatMs,
+    }),
+    drift: new DriftWatch({ ledger, clock, log, metrics, everyMs: parts.driftEveryMs }),
+    clock,
     nodes: new NodeView({ client, clock, log, metrics }),
     announcer,
     node,

@@ -75,8 +75,18 @@ export class PoolLedger {
     await this.#client.call('deleteLoadBalancer', input, signal);
   }
 
-  async heartbeat(signal: AbortSignal): Promise<AnswerOf<'heartbeat'>> {
-    return this.#client.call('heartbeat', { params: this.#here }, signal);
+  async heartbeat(
+    withdrawsAfterMs: number | undefined,
+    signal: AbortSignal,
+  ): Promise<AnswerOf<'heartbeat'>> {
+    const body = withdrawsAfterMs === undefined ? {} : { withdrawsAfterMs };
+    return this.#client.call('heartbeat', { params: this.#here, body }, signal);
+  }
+
+  /** Whether an address is in a pool of the site, and taken: not by whom. */
+  async stateOf(address: Address, signal: AbortSignal): Promise<string> {
+    const params = { site: this.#here.site, address };
+    return (await this.#client.call('whoHas', { params }, signal)).state;
   }
 
   async reservations(signal: AbortSignal): Promise<readonly LedgerReservation[]> {

@@ -3,6 +3,7 @@ import { Refusal } from '../../ipam/refusal.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { whenSynced, type Store } from '../../kube/store.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { supervise } from '../../runtime/supervisor.ts';
 import { OwnerIndex } from '../owner-index.ts';
 import type {
@@ -16,15 +17,17 @@ import type {
   ProviderHost,
 } from '../provider.ts';
 import { announcerAnnotation, holdingAnnotation, nodeAnnotation } from './annotations.ts';
-import { announcers, toldNothing, type Announcer, type AnnouncerName } from './announcer.ts';
+import { announcers, type Announcer, type AnnouncerName } from './announcer.ts';
 import { chooseAnnouncer, poolClass } from './choose-announcer.ts';
 import type { Contact } from './contact.ts';
+import type { DriftWatch } from './drift-watch.ts';
 import type { AnnouncerDetector } from './detect-announcer.ts';
 import { addressOfNode } from './node-address.ts';
 import type { NodeView } from './node-view.ts';
 import { formatHolding, readHolding, type Holding } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
+import { announced, silenced, type ServiceChange } from './service-change.ts';
 import { readWish, type Wish } from './wish.ts';
 
 export interface PoolProviderOptions {
@@ -33,6 +36,8 @@ export interface PoolProviderOptions {
   readonly release: PoolRelease;
   readonly nodes: NodeView;
   readonly contact: Contact;
+  readonly drift: DriftWatch;
+  readonly clock: Clock;
   readonly announcer: AnnouncerName | undefined;
   /** The node that takes the traffic with the announcer `node`; else one of the control plane. */
   readonly node: string | undefined;
@@ -68,7 +73,7 @@ export class PoolProvider implements LoadBalancerProvider {
   }
 
   claims(service: Service): Claim {
-    if (service.spec?.type !== 'LoadBalancer') return 'no';
+    if (service.spec?.type !== 'LoadBalancer') return isKeptBack(service) ? 'yes' : 'no';
     const { loadBalancerClass } = service.spec;
     const namesAnnouncer = service.metadata?.annotations?.[announcerAnnotation] !== undefined;
     if (loadBalancerClass === undefined) return namesAnnouncer ? 'yes' : 'if-default';
@@ -103,14 +108,16 @@ export class PoolProvider implements LoadBalancerProvider {
     const holding = readHolding(service);
     const reading = readWish(service, holding);
     if (reading.kind === 'refused') return reading;
+    if (this.#options.contact.isWithdrawn) return this.#keepBack(service, holding, context);
     const explicit = reading.wish.announcer ?? this.#options.announcer;
     if (explicit === 'node') return this.#putOnNode(service, reading.wish, holding);
     const grant = await this.#grant(owner, reading.wish, holding, context);
-    if (grant === undefined) {
-      const message = 'No address is left in the pool; it waits for the next one';
-      return { kind: 'pending', message, retryAfterMs: waitMs };
+    if ('kind' in grant) {
+      if (grant.kind === 'lost' && holding !== undefined) {
+        return this.#lose(service, holding, context);
+      }
+      return grant.kind === 'refused' ? grant : waiting;
     }
-    if ('kind' in grant) return grant;
     const choice = chooseAnnouncer(
       service,
       {
@@ -146,7 +153,7 @@ export class PoolProvider implements LoadBalancerProvider {
 
   async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
     this.#services = host.services;
-    const { nodes, contact } = this.#options;
+    const { nodes, contact, drift } = this.#options;
     const stop = nodes.onChange(() => {
       for (const uid of this.#onNode) this.#enqueue(host, uid);
     });
@@ -158,8 +165,13 @@ export class PoolProvider implements LoadBalancerProvider {
           for (const service of host.services.values()) {
             if (readHolding(service) !== undefined) this.#owners.add(service);
           }
+          await contact.remember(inner);
           this.#synced.resolve();
           await contact.run(() => this.#askAgain(host), inner);
+        },
+        drift: async (inner) => {
+          await this.synced;
+          await drift.run(host.services, (uid) => this.#askFor(host, uid), inner);
         },
       });
     } finally {
@@ -173,6 +185,11 @@ export class PoolProvider implements LoadBalancerProvider {
     for (const { uid } of this.#owners.all()) this.#enqueue(host, uid);
   }
 
+  #askFor(host: ProviderHost, uid: string): void {
+    this.#granted.delete(uid);
+    this.#enqueue(host, uid);
+  }
+
   #enqueue(host: ProviderHost, uid: string): void {
     const owner = this.#owners.get(uid);
     if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);
@@ -184,20 +201,20 @@ export class PoolProvider implements LoadBalancerProvider {
     return readHolding(service);
   }
 
-  /** What the ledger grants, or why it doesn't; undefined while the request waits in the queue. */
+  /** What the ledger grants, or why it doesn't. */
   async #grant(
     owner: Owner,
     { demand }: Wish,
     holding: Holding | undefined,
     context: ProviderContext,
-  ): Promise<Grant | Extract<EnsureOutcome, { kind: 'refused' }> | undefined> {
+  ): Promise<Grant | Denial> {
     const asked = JSON.stringify(demand);
     const known = this.#granted.get(owner.uid);
     if (known?.demand === asked) return known.grant;
     try {
       const { ledger } = this.#options;
       const grant = await ledger.ensure(owner.uid, demand, context.signal);
-      if (grant === undefined) return undefined;
+      if (grant === undefined) return { kind: 'waiting' };
       // Who has an address keeps it, but its ports may have come to clash with another sharer's.
       if (holding !== undefined && demand.sharingKey !== undefined) {
         await ledger.update(owner.uid, grant.fence, demand.ports, context.signal);
@@ -215,10 +232,50 @@ export class PoolProvider implements LoadBalancerProvider {
         );
         return holding;
       }
-      const refusal = refusalOf(known);
-      if (refusal !== undefined) return refusal;
+      const denial = denialOf(known, holding);
+      if (denial !== undefined) return denial;
       throw error;
     }
+  }
+
+  /** Stops the announcement for as long as the ledger isn't heard of; the address stays the Service's. */
+  async #keepBack(
+    service: Service,
+    holding: Holding | undefined,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const message = 'Not announced: the ledger was not heard of for as long as was promised to it';
+    if (holding !== undefined) await this.#silence(service, holding, context, message);
+    return { kind: 'pending', message, ingress: [] };
+  }
+
+  /** Somebody else has the address: it stops being announced at once, and another one is asked for. */
+  async #lose(
+    service: Service,
+    holding: Holding,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const had = holding.addresses.map(({ address }) => address).join(', ');
+    const message = `The ledger has given ${had} to others while this cluster was away; it gets another address`;
+    await this.#silence(service, { ...holding, addresses: [], fence: 0 }, context, message);
+    return { kind: 'pending', message, retryAfterMs: 1, ingress: [] };
+  }
+
+  async #silence(
+    service: Service,
+    holding: Holding,
+    context: ProviderContext,
+    message: string,
+  ): Promise<void> {
+    const isAnnounced = announcers[holding.announcer].statusWriter === 'announcer';
+    const now = this.#options.clock.wallTime();
+    const change: ServiceChange = isAnnounced
+      ? silenced(service, holding, now)
+      : { annotations: { [holdingAnnotation]: formatHolding(holding) } };
+    const written = service.metadata?.annotations?.[holdingAnnotation];
+    if (change.spec === undefined && written === change.annotations[holdingAnnotation]) return;
+    await context.annotate(change.annotations, change.spec);
+    context.tell('Warning', 'Withdrawn', message);
   }
 
   /** Today's way of platforms without virtual addresses: nothing is reserved, the node's own address serves. */
@@ -261,13 +318,9 @@ export class PoolProvider implements LoadBalancerProvider {
     const problem = announcer.refuse?.(announcement);
     if (problem !== undefined) return { kind: 'refused', reason: 'NotAnnounced', message: problem };
     const { uid = '' } = service.metadata ?? {};
-    const holding = { uid, ...grant, announcer: announcer.name };
-    // One write: the announcer is never told of an address that isn't recorded.
-    await context.annotate({
-      ...forgotten(service, announcer.name),
-      ...announcer.tell(announcement),
-      [holdingAnnotation]: formatHolding(holding),
-    });
+    const holding = { uid, ...grant };
+    const change = announced(service, announcer, holding, announcement);
+    await context.annotate(change.annotations, change.spec);
     if (announcer.statusWriter === 'controller') {
       return { kind: 'ready', ingress: ingressOf(holding) };
     }
@@ -285,12 +338,6 @@ function isAnswer(error: CausewayError): boolean {
   return error instanceof Refusal || error.code === 'invalid' || error.code === 'aborted';
 }
 
-/** What the Service's former announcer was told, to be taken back. */
-function forgotten(service: Service, now: AnnouncerName): Record<string, null> {
-  const before = readHolding(service)?.announcer;
-  return before === undefined || before === now ? {} : toldNothing(before);
-}
-
 /** Behind a translated address nobody receives packets for it, so it is no VIP to the nodes. */
 function ingressOf({ addresses }: Pick<Holding, 'addresses'>): Ingress[] {
   return addresses.map(({ address, publicAddress }) =>
@@ -300,12 +347,31 @@ function ingressOf({ addresses }: Pick<Holding, 'addresses'>): Ingress[] {
   );
 }
 
-/** Refusals that waiting alone doesn't mend are the user's; the others are tried again. */
-function refusalOf(error: CausewayError): Extract<EnsureOutcome, { kind: 'refused' }> | undefined {
+type Denial =
+  | Extract<EnsureOutcome, { kind: 'refused' }>
+  /** In the queue. */
+  | { readonly kind: 'waiting' }
+  /** What it had is somebody else's. */
+  | { readonly kind: 'lost' };
+
+const waiting: EnsureOutcome = {
+  kind: 'pending',
+  message: 'No address is left in the pool; it waits for the next one',
+  retryAfterMs: waitMs,
+};
+
+/** Refusals that waiting alone doesn't mend are the user's; undefined for those to be tried again. */
+function denialOf(error: CausewayError, holding: Holding | undefined): Denial | undefined {
   const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
-  if (error instanceof Refusal && error.reason === 'other-address') {
-    return { kind: 'refused', reason: 'AddressDiffers', message };
-  }
+  const reason = error instanceof Refusal ? error.reason : undefined;
+  const isGone = reason === 'address-in-use' || reason === 'address-resting';
+  if (isGone && holding !== undefined && holding.addresses.length > 0) return { kind: 'lost' };
+  if (reason === 'other-address') return { kind: 'refused', reason: 'AddressDiffers', message };
   if (error.code === 'invalid') return { kind: 'refused', reason: 'AddressRefused', message };
   return undefined;
+}
+
+/** Whether it is no load balancer only because it must not be announced. */
+function isKeptBack(service: Service): boolean {
+  return service.spec?.type === 'NodePort' && readHolding(service)?.kept !== undefined;
 }

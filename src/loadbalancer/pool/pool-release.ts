@@ -1,16 +1,13 @@
-import type { KubeClient } from '../../kube/client.ts';
 import type { Service } from '../../kube/core-objects.ts';
-import { services } from '../../kube/resources.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { DeleteOutcome, Owner, ProviderContext } from '../provider.ts';
-import { holdingAnnotation } from './annotations.ts';
-import { announcers, toldNothing } from './announcer.ts';
-import { formatHolding, readHolding, type Holding } from './holding.ts';
+import { announcers } from './announcer.ts';
+import { readHolding, type Holding } from './holding.ts';
 import type { PoolLedger } from './pool-ledger.ts';
+import { handedOver, silenced } from './service-change.ts';
 import type { Sighting, WithdrawalWatch } from './withdrawal.ts';
 
 export interface PoolReleaseOptions {
-  readonly client: KubeClient;
   readonly ledger: PoolLedger;
   readonly watch: WithdrawalWatch;
   readonly clock: Clock;
@@ -18,7 +15,6 @@ export interface PoolReleaseOptions {
   readonly withdrawalMs: number;
 }
 
-const fieldManager = 'causeway-controller';
 const lookAgainMs = 1_000;
 
 /** What is to be done next for a Service that gives its addresses up. */
@@ -42,7 +38,7 @@ export function nextStep(
   if (holding === undefined) return { kind: 'free', withdrawn: false };
   const { title, statusWriter } = announcers[holding.announcer];
   if (service !== undefined && statusWriter === 'announcer') {
-    if (holding.stoppedAt === undefined) return { kind: 'stop' };
+    if (holding.stoppedAt === undefined || isStillBalanced(service)) return { kind: 'stop' };
     const shown = service.status?.loadBalancer?.ingress ?? [];
     const still = holding.addresses.find(({ address }) => shown.some(({ ip }) => ip === address));
     if (service.spec?.type === 'LoadBalancer' && still !== undefined) {
@@ -54,6 +50,11 @@ export function nextStep(
     }
   }
   return { kind: 'free', withdrawn: sighting === 'withdrawn' };
+}
+
+/** To be deleted, and a load balancer to announcers all the same: somebody has made it one again. */
+function isStillBalanced({ metadata, spec }: Service): boolean {
+  return metadata?.deletionTimestamp !== undefined && spec?.type === 'LoadBalancer';
 }
 
 /** Gives up what a Service holds. Every call finishes what an earlier one began. */
@@ -81,37 +82,20 @@ export class PoolRelease {
     switch (step.kind) {
       case 'stop':
         if (service !== undefined && holding !== undefined) {
-          await this.#stop(service, holding, context.signal);
+          const isDeleted = service.metadata?.deletionTimestamp !== undefined;
+          const now = clock.wallTime();
+          const { annotations, spec } = isDeleted
+            ? silenced(service, holding, now)
+            : handedOver(holding, now);
+          await context.annotate(annotations, spec);
         }
         return { kind: 'pending', message: 'no longer to be announced', retryAfterMs: lookAgainMs };
       case 'look-again':
         return { kind: 'pending', message: step.message, retryAfterMs: lookAgainMs };
       case 'free':
-        await this.#free(owner, holding?.fence ?? fence, step.withdrawn, context.signal);
+        await this.#free(owner, fenceOf(holding) ?? fence, step.withdrawn, context.signal);
         return { kind: 'gone' };
     }
-  }
-
-  /**
-   * Takes the announcer's instructions away. A Service that is being deleted also stops being of type
-   * LoadBalancer, which is what every announcer obeys: while our finalizer holds it, it is there to
-   * them.
-   */
-  async #stop(service: Service, holding: Holding, signal: AbortSignal): Promise<void> {
-    const { client, clock } = this.#options;
-    const { namespace = '', name = '', uid, resourceVersion } = service.metadata ?? {};
-    const stopped = { ...holding, stoppedAt: clock.wallTime() };
-    const annotations = {
-      ...toldNothing(holding.announcer),
-      [holdingAnnotation]: formatHolding(stopped),
-    };
-    const isDeleted = service.metadata?.deletionTimestamp !== undefined;
-    const isBalanced = service.spec?.type === 'LoadBalancer';
-    const patch = {
-      metadata: { uid, resourceVersion, annotations },
-      ...(isDeleted && isBalanced ? { spec: notBalanced } : {}),
-    };
-    await client.patchMerge(services, { namespace, name }, patch, { signal, fieldManager });
   }
 
   async #free(
@@ -132,10 +116,6 @@ export class PoolRelease {
   }
 }
 
-/** Of type NodePort, and without the fields that only a load balancer may have. */
-const notBalanced = {
-  type: 'NodePort',
-  loadBalancerClass: null,
-  loadBalancerSourceRanges: null,
-  allocateLoadBalancerNodePorts: null,
-};
+function fenceOf(holding: Holding | undefined): number | undefined {
+  return holding === undefined || holding.addresses.length === 0 ? undefined : holding.fence;
+}

@@ -34,6 +34,12 @@ export const poolSettings = z.strictObject({
       'further load balancer classes to serve: those that the announcer was told to look at',
     ),
   heartbeatSeconds: z.number().min(1).default(10).describe('how often the ledger hears of us'),
+  selfWithdrawal: z
+    .boolean()
+    .default(false)
+    .describe(
+      'stop announcing when the ledger was not heard of for the time that it has for this cluster',
+    ),
   withdrawalSeconds: z
     .number()
     .min(0)

@@ -45,7 +45,7 @@ export function readWish(service: Service, holding: Holding | undefined): WishRe
     namespace,
     name,
     families,
-    addresses: had ?? asked,
+    addresses: had === undefined || had.length === 0 ? asked : had,
     ports: ports.map(({ protocol, port }) => `${protocol}/${port}`).sort(),
     ...(sharingKey === undefined || sharingKey === '' ? {} : { sharingKey }),
     ...(pool === undefined || pool === '' ? {} : { pool }),

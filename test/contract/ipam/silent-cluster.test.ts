@@ -17,8 +17,8 @@ beforeAll(async () => {
   const body = { addresses: ['192.0.2.1-192.0.2.2'] };
   await operator.call('setPool', { params: { site: 'edge', pool: 'p' }, body }, never);
   for (const cluster of ['promises', 'does-not', 'waits']) {
-    const selfWithdrawal =
-      cluster === 'promises' ? { afterMs: 100_000, graceMs: 20_000 } : undefined;
+    // Both may lose their addresses as far as the operator is concerned; one only has promised.
+    const selfWithdrawal = { afterMs: 100_000, graceMs: 20_000 };
     const created = await operator.call(
       'createCluster',
       { params: { site: 'edge' }, body: { cluster, selfWithdrawal } },
@@ -36,7 +36,8 @@ describe('clusters whose heartbeats stop', () => {
     const waits = server.client(tokens['waits']);
     const kept = await doesNot.call('reserve', { ...on('does-not'), body: { uid: 'u' } }, never);
     await promises.call('reserve', { ...on('promises'), body: { uid: 'u' } }, never);
-    const before = await promises.call('heartbeat', on('promises'), never);
+    const promise = { ...on('promises'), body: { withdrawsAfterMs: 100_000 } };
+    const before = await promises.call('heartbeat', promise, never);
     await doesNot.call('heartbeat', on('does-not'), never);
     const health = async () => {
       const { items } = await server.operator.call(

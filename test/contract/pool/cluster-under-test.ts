@@ -10,7 +10,7 @@ import { services } from '../../../src/kube/resources.ts';
 import type { AnnouncerName } from '../../../src/loadbalancer/pool/announcer.ts';
 import { makePoolProvider } from '../../../src/loadbalancer/pool/make-pool-provider.ts';
 import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
 import {
@@ -24,6 +24,8 @@ export interface ControllerWish {
   readonly announcer?: AnnouncerName | undefined;
   readonly classes?: readonly string[];
   readonly withdrawalMs?: number;
+  readonly selfWithdrawal?: boolean;
+  readonly clock?: Clock;
   /** Whether Services without a class are ours. */
   readonly isDefault?: boolean;
 }
@@ -60,7 +62,8 @@ export class ClusterUnderTest {
 
   startController(wish: ControllerWish): void {
     this.#stop = new AbortController();
-    const common = { client: this.client, clock: systemClock, log: silentLog, metrics: noMetrics };
+    const { clock = systemClock } = wish;
+    const common = { client: this.client, clock, log: silentLog, metrics: noMetrics };
     const provider = makePoolProvider({
       ...common,
       ipam: wish.ipam,
@@ -70,6 +73,9 @@ export class ClusterUnderTest {
       node: undefined,
       classes: wish.classes ?? [],
       heartbeatMs: 100,
+      driftEveryMs: 200,
+      selfWithdrawal: wish.selfWithdrawal ?? false,
+      namespace: 'kube-system',
       withdrawalMs: wish.withdrawalMs ?? 20_000,
     });
     const controller = new ServiceController({

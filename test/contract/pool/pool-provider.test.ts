@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { IpamClient } from '../../../src/ipam/api/client.ts';
-import { services } from '../../../src/kube/resources.ts';
+import { CausewayError } from '../../../src/domain/error.ts';
+import { leases, services } from '../../../src/kube/resources.ts';
+import { LedgerCheck } from '../../../src/loadbalancer/pool/ledger-check.ts';
+import { PoolLedger } from '../../../src/loadbalancer/pool/pool-ledger.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { never, startServer, type ServerUnderTest } from '../ipam/server-under-test.ts';
 import { ClusterUnderTest, named, until } from './cluster-under-test.ts';
 
+const here = { site: 'edge', cluster: 'blue' };
 let server: ServerUnderTest;
 let cluster: ClusterUnderTest;
 let ipam: IpamClient;
@@ -103,4 +107,113 @@ test('the ledger being down stops new addresses only', async () => {
   await until(() => expect(cluster.events.join('\n')).toContain('SyncLoadBalancerFailed'));
   expect(await cluster.read('web')).toEqual(before);
   await unreachable.close();
+});
+
+const metalLb = 'metallb.io/loadBalancerIPs';
+
+test('a cluster that promised to withdraw does, keeps its address, and announces it again', async () => {
+  const selfWithdrawal = { afterMs: 60_000, graceMs: 60_000 };
+  await server.operator.call('configureCluster', { params: here, body: { selfWithdrawal } }, never);
+  let offset = 0;
+  let isCut = false;
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + offset };
+  const cutOff: Pick<IpamClient, 'call'> = {
+    call: (...args) =>
+      isCut ? Promise.reject(new CausewayError('unavailable', 'cut off')) : ipam.call(...args),
+  };
+  cluster.startController({ ipam: cutOff, announcer: 'metallb', selfWithdrawal: true, clock });
+  const sourceRanges = { loadBalancerSourceRanges: ['203.0.113.0/24'] };
+  await cluster.create('web', { spec: sourceRanges });
+  await until(async () => expect(await cluster.annotation('web', metalLb)).toBeDefined());
+  const address = (await cluster.annotation('web', metalLb)) ?? '';
+  await cluster.announce('web', [address]);
+  const lease = { namespace: 'kube-system', name: 'causeway-pool-contact' };
+  await until(async () => expect(await cluster.client.find(leases, lease)).toBeDefined());
+  isCut = true;
+  offset = 61_000;
+  await until(async () => expect(await cluster.annotation('web', metalLb)).toBeUndefined());
+  expect((await cluster.read('web'))?.spec?.type).toBe('NodePort');
+  expect(await cluster.addressesOf('web')).toEqual([]);
+  expect(await stateOf(address)).toMatchObject({ state: 'held' });
+  // The controller after it keeps the promise too.
+  await cluster.stopController();
+  await cluster.client.patchMerge(services, named('web'), { spec: { type: 'LoadBalancer' } });
+  const later = { ...systemClock, wallTime: () => Date.now() + offset };
+  cluster.startController({
+    ipam: cutOff,
+    announcer: 'metallb',
+    selfWithdrawal: true,
+    clock: later,
+  });
+  await until(async () => expect((await cluster.read('web'))?.spec?.type).toBe('NodePort'));
+  isCut = false;
+  await until(async () => expect(await cluster.annotation('web', metalLb)).toBe(address));
+  expect((await cluster.read('web'))?.spec).toMatchObject({
+    type: 'LoadBalancer',
+    ...sourceRanges,
+  });
+});
+
+test.each(['metallb', 'plain'] as const)(
+  'a cluster that was reclaimed and comes back announces nothing of what others have now (%s)',
+  async (announcer) => {
+    cluster.startController({ ipam, announcer });
+    await cluster.create('web');
+    const shown = async () =>
+      announcer === 'plain'
+        ? (await cluster.addressesOf('web'))[0]
+        : cluster.annotation('web', metalLb);
+    await until(async () => expect(await shown()).toBeDefined());
+    const before = await shown();
+    if (announcer === 'metallb') await cluster.announce('web', [before ?? '']);
+    await server.operator.call('reclaimCluster', { params: here, body: {} }, never);
+    await until(async () => {
+      const now = await shown();
+      expect(now).toBeDefined();
+      expect(now).not.toBe(before);
+    });
+    expect((await cluster.read('web'))?.spec?.type).toBe('LoadBalancer');
+    expect(cluster.events.join('\n')).toContain(`has given ${before} to others`);
+    expect(await stateOf((await shown()) ?? '')).toMatchObject({ state: 'held' });
+  },
+);
+
+test('what was removed behind our back is found, told, and freed only when that is said', async () => {
+  cluster.startController({ ipam, announcer: 'plain' });
+  for (const name of ['web', 'stays', 'lost']) {
+    await cluster.create(name);
+    await until(async () => expect(await cluster.addressesOf(name)).toHaveLength(1));
+  }
+  await cluster.stopController();
+  const [leaked = ''] = await cluster.addressesOf('web');
+  const [lost = ''] = await cluster.addressesOf('lost');
+  await cluster.client.patchMerge(services, named('web'), { metadata: { finalizers: null } });
+  await cluster.client.delete(services, named('web'));
+  const uid = (await cluster.read('lost'))?.metadata?.uid ?? '';
+  const free = { params: { ...here, uid } };
+  await server.operator.call('free', free, never);
+  const check = new LedgerCheck(cluster.client, new PoolLedger(ipam, here));
+  const found = await check.findings(never);
+  expect(found.findings).toMatchObject([
+    { kind: 'leaked', service: 'default/web', addresses: [leaked] },
+    { kind: 'not-in-ledger', service: 'default/lost', addresses: [lost] },
+  ]);
+  // A controller asks for what the ledger lost, and leaves alone what it has no Service for.
+  cluster.startController({ ipam, announcer: 'plain' });
+  await until(async () => expect(await stateOf(lost)).toMatchObject({ state: 'held' }));
+  expect(await stateOf(leaked)).toMatchObject({ state: 'held' });
+  const repairs = await check.repair(await check.findings(never), false, never);
+  expect(repairs).toMatchObject([{ outcome: 'freed; it rests before others get it' }]);
+  expect(await restOf(leaked)).toBeGreaterThan(500_000);
+  expect((await check.findings(never)).findings).toEqual([]);
+});
+
+test('a repair that would free most of what the cluster holds has to be meant', async () => {
+  const body = { namespace: 'shop', name: 'web' };
+  const params = { ...here, uid: 'of-another-cluster' };
+  await ipam.call('ensureLoadBalancer', { params, body }, never);
+  const check = new LedgerCheck(cluster.client, new PoolLedger(ipam, here));
+  const found = await check.findings(never);
+  await expect(check.repair(found, false, never)).rejects.toThrow('nothing was repaired');
+  expect(await check.repair(found, true, never)).toHaveLength(1);
 });

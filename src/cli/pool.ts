@@ -1,0 +1,81 @@
+import { Command } from 'commander';
+import { CausewayError } from '../domain/error.ts';
+import { KubeClient } from '../kube/client.ts';
+import { findConnection } from '../kube/connection.ts';
+import { HttpTransport } from '../kube/http-transport.ts';
+import { LedgerCheck } from '../loadbalancer/pool/ledger-check.ts';
+import { PoolLedger } from '../loadbalancer/pool/pool-ledger.ts';
+import { controllerSettings, type ControllerSettings } from '../loadbalancer/settings.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { addConfigOptions, readConfig } from './config-options.ts';
+import { ipamClient, required } from './controller-pool.ts';
+import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
+import { stopSignal } from './stop-signal.ts';
+
+/** `causeway pool`: this cluster and the shared ledger. */
+export function poolCommand(): Command {
+  return new Command('pool')
+    .description('compare this cluster with the shared ledger')
+    .addCommand(checkCommand());
+}
+
+interface CheckOptions {
+  readonly repair?: boolean;
+  readonly all?: boolean;
+  readonly output: OutputFormat;
+}
+
+function checkCommand(): Command {
+  const command = new Command('check')
+    .description('what the cluster and the ledger do not agree on; fails if there is anything')
+    .option('--repair', 'free what is leaked, and claim what the ledger has lost')
+    .option('--all', 'also if that frees more than half of what the cluster holds');
+  addOutputOption(addConfigOptions(command, controllerSettings));
+  return command.action(async (options: CheckOptions) => {
+    const settings = await readConfig(command, controllerSettings);
+    const signal = stopSignal();
+    await withCheck(settings, (check) => report(check, options, signal));
+  });
+}
+
+async function report(
+  check: LedgerCheck,
+  options: CheckOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await check.findings(signal);
+  const repairs =
+    options.repair === true
+      ? await check.repair(found, options.all === true, signal)
+      : found.findings.map((finding) => ({ finding, outcome: '' }));
+  const rows = repairs.map(({ finding, outcome }) => ({ ...finding, outcome }));
+  printObjects(options.output, rows, [
+    { title: 'finding', value: ({ kind }) => kind },
+    { title: 'service', value: ({ service }) => service },
+    { title: 'addresses', value: ({ addresses }) => addresses.join(',') },
+    { title: 'what to do', value: ({ outcome, message }) => outcome || message },
+  ]);
+  if (options.repair === true || rows.length === 0) return;
+  throw new CausewayError('conflict', `${rows.length} differences between cluster and ledger`, {
+    hint: '"causeway pool check --repair" mends what can be mended safely.',
+  });
+}
+
+async function withCheck(
+  settings: ControllerSettings,
+  work: (check: LedgerCheck) => Promise<void>,
+): Promise<void> {
+  const { kubeconfig, context, pool } = settings;
+  const clock = systemClock;
+  const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
+  const client = new KubeClient({ transport: new HttpTransport(connection, clock), clock });
+  const ipam = await ipamClient(pool, clock);
+  const site = required(pool.site, 'pool.site');
+  const cluster = required(pool.cluster, 'pool.cluster');
+  try {
+    await work(new LedgerCheck(client, new PoolLedger(ipam, { site, cluster })));
+  } finally {
+    await ipam.close();
+    await client.close();
+  }
+}

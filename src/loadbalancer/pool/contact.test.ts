@@ -1,0 +1,131 @@
+import { beforeEach, expect, test } from 'vitest';
+import { CausewayError } from '../../domain/error.ts';
+import { silentLog } from '../../runtime/log.ts';
+import { SimulatedClock, settled } from '../../runtime/simulated-clock.ts';
+import { Contact } from './contact.ts';
+import type { ContactMemory, RememberedContact } from './contact-memory.ts';
+import type { PoolLedger } from './pool-ledger.ts';
+
+let clock: SimulatedClock;
+let stored: RememberedContact | undefined;
+let promises: (number | undefined)[];
+let news: number;
+let answers: () => Promise<{ epoch: string; addresses: number; selfWithdrawal?: object }>;
+
+beforeEach(() => {
+  clock = new SimulatedClock();
+  stored = undefined;
+  promises = [];
+  news = 0;
+  answers = () =>
+    Promise.resolve({
+      epoch: 'e',
+      addresses: 0,
+      selfWithdrawal: { afterMs: 60_000, graceMs: 5_000 },
+    });
+});
+
+function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Promise<void> } {
+  const ledger = {
+    heartbeat: (promise: number | undefined) => {
+      promises.push(promise);
+      return answers();
+    },
+  } as unknown as PoolLedger;
+  const memory = {
+    read: () => Promise.resolve(stored),
+    write: (contact: RememberedContact) => {
+      stored = contact;
+      return Promise.resolve();
+    },
+    forget: () => {
+      stored = undefined;
+      return Promise.resolve();
+    },
+  } as unknown as ContactMemory;
+  const options = { ledger, memory, clock, log: silentLog, everyMs: 10_000, selfWithdrawal };
+  const contact = new Contact(options);
+  const stop = new AbortController();
+  const run = async () => {
+    await contact.remember(stop.signal);
+    await contact.run(() => (news += 1), stop.signal);
+  };
+  const ended = run();
+  return {
+    contact,
+    stop: async () => {
+      stop.abort();
+      await ended;
+    },
+  };
+}
+
+async function pass(durationMs: number): Promise<void> {
+  const end = clock.monotonic() + durationMs;
+  clock.timer(durationMs, () => {});
+  do await settled();
+  while (clock.monotonic() < end && clock.fireNext());
+  await settled();
+}
+
+const refuse = () => Promise.reject(new CausewayError('unavailable', 'cut off'));
+
+test('a promise is made once it is known what is expected, and kept when nobody answers', async () => {
+  const { contact, stop } = startContact();
+  await pass(35_000);
+  expect(promises).toEqual([undefined, 60_000, 60_000, 60_000]);
+  expect(stored?.withdrawsAfterMs).toBe(60_000);
+  expect(news).toBe(1);
+  answers = refuse;
+  await pass(54_000);
+  expect(contact.isWithdrawn).toBe(false);
+  await pass(2_000);
+  expect(contact.isWithdrawn).toBe(true);
+  expect(news).toBe(2);
+  answers = () => Promise.resolve({ epoch: 'other', addresses: 0 });
+  await pass(10_000);
+  expect(contact.isWithdrawn).toBe(false);
+  expect(news).toBeGreaterThan(2);
+  await stop();
+});
+
+test('who did not opt in promises nothing, whatever is expected', async () => {
+  const { contact, stop } = startContact(false);
+  await pass(25_000);
+  answers = refuse;
+  await pass(10 ** 7);
+  expect(promises.every((promise) => promise === undefined)).toBe(true);
+  expect(stored).toBeUndefined();
+  expect(contact.isWithdrawn).toBe(false);
+  await stop();
+});
+
+test('the controller after keeps the promise, counting from the contact before it', async () => {
+  stored = { at: clock.wallTime() - 50_000, withdrawsAfterMs: 60_000 };
+  answers = refuse;
+  const { contact, stop } = startContact();
+  await pass(9_000);
+  expect(contact.isWithdrawn).toBe(false);
+  await pass(2_000);
+  expect(contact.isWithdrawn).toBe(true);
+  await stop();
+});
+
+test('a shorter time that may have been promised counts from the contact before it', async () => {
+  const { contact, stop } = startContact();
+  await pass(15_000);
+  answers = () =>
+    Promise.resolve({
+      epoch: 'e',
+      addresses: 0,
+      selfWithdrawal: { afterMs: 20_000, graceMs: 5_000 },
+    });
+  await pass(10_000);
+  answers = refuse;
+  await pass(10_000);
+  expect(promises.at(-1)).toBe(20_000);
+  expect(contact.isWithdrawn).toBe(false);
+  await pass(10_000);
+  expect(contact.isWithdrawn).toBe(true);
+  await stop();
+});

@@ -1,0 +1,74 @@
+import { CausewayError } from '../../domain/error.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import type { Store } from '../../kube/store.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { MetricDefinition, Metrics } from '../../runtime/metrics.ts';
+import { compareWithLedger, findingKinds, type Finding } from './ledger-comparison.ts';
+import type { PoolLedger } from './pool-ledger.ts';
+
+const findings: MetricDefinition<'kind'> = {
+  kind: 'gauge',
+  name: 'causeway_pool_findings',
+  help: 'Services and reservations on which the cluster and the shared ledger do not agree, by kind; "causeway pool check" lists them.',
+  labels: ['kind'],
+};
+
+export const poolMetricDefinitions = [findings];
+
+export interface DriftWatchOptions {
+  readonly ledger: PoolLedger;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly everyMs: number;
+}
+
+/**
+ * Compares the cluster with the ledger from time to time. What the ledger lost, or has otherwise, is
+ * asked for again; what is leaked is only told: an address that somebody may be announcing is not
+ * freed because nobody remembers why it is held.
+ */
+export class DriftWatch {
+  readonly #options: DriftWatchOptions;
+
+  constructor(options: DriftWatchOptions) {
+    this.#options = options;
+  }
+
+  async run(
+    services: Store<Service>,
+    askAgain: (uid: string) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, metrics, everyMs } = this.#options;
+    const gauge = metrics.gauge(findings);
+    while (!signal.aborted) {
+      await sleep(clock, everyMs, signal);
+      const found = await this.#look(services, signal);
+      if (found === undefined) continue;
+      for (const kind of findingKinds) {
+        gauge.set({ kind }, found.filter((finding) => finding.kind === kind).length);
+      }
+      for (const finding of found) this.#act(finding, askAgain);
+    }
+  }
+
+  async #look(services: Store<Service>, signal: AbortSignal): Promise<Finding[] | undefined> {
+    const { ledger, log } = this.#options;
+    try {
+      return compareWithLedger(await ledger.reservations(signal), [...services.values()]);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      log.debug({ problem: CausewayError.from(error).message }, 'no comparison with the ledger');
+      return undefined;
+    }
+  }
+
+  #act({ kind, service, uid, addresses, message }: Finding, askAgain: (uid: string) => void): void {
+    if (kind === 'not-in-ledger' || kind === 'other-address') askAgain(uid);
+    if (kind === 'leaked' || kind === 'leaked-but-shown') {
+      this.#options.log.warn({ service, addresses }, message);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { tryParseAddress } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { keyOf } from '../../kube/object.ts';
+import { withSlimMetadata } from '../../kube/projection.ts';
+import { services } from '../../kube/resources.ts';
+import { readHolding } from './holding.ts';
+import { compareWithLedger, strangeAddresses, type Finding } from './ledger-comparison.ts';
+import type { PoolLedger } from './pool-ledger.ts';
+import { readWish } from './wish.ts';
+
+export interface Repair {
+  readonly finding: Finding;
+  /** What was done, or why not. */
+  readonly outcome: string;
+}
+
+/** Looks for what the cluster and the ledger don't agree on, and mends what can be mended safely. */
+export class LedgerCheck {
+  readonly #client: KubeClient;
+  readonly #ledger: PoolLedger;
+
+  constructor(client: KubeClient, ledger: PoolLedger) {
+    this.#client = client;
+    this.#ledger = ledger;
+  }
+
+  async findings(signal: AbortSignal): Promise<{ findings: Finding[]; reservations: number }> {
+    // In this order: a reservation without a Service then is one for good.
+    const reservations = await this.#ledger.reservations(signal);
+    const present: Service[] = [];
+    for await (const service of this.#client.list(services, { signal })) {
+      present.push(withSlimMetadata(service));
+    }
+    const findings = compareWithLedger(reservations, present);
+    for (const service of present) findings.push(...(await this.#notReserved(service, signal)));
+    const count = reservations.filter(({ purpose }) => purpose === 'load-balancer').length;
+    return { findings, reservations: count };
+  }
+
+  /**
+   * Frees what is leaked and claims what the ledger lost. Refuses to free more than half of what the
+   * cluster holds unless `all` is said: the kubeconfig may be of another cluster than the credential.
+   */
+  async repair(
+    { findings, reservations }: { findings: readonly Finding[]; reservations: number },
+    all: boolean,
+    signal: AbortSignal,
+  ): Promise<Repair[]> {
+    const leaked = findings.filter(({ kind }) => kind === 'leaked');
+    if (!all && leaked.length * 2 > reservations) {
+      throw new CausewayError(
+        'conflict',
+        `${leaked.length} of ${reservations} reservations have no Service here: nothing was repaired`,
+        {
+          hint: 'Is the kubeconfig that of the cluster that the credential is for? If it is meant, say --all.',
+        },
+      );
+    }
+    const repairs: Repair[] = [];
+    for (const finding of findings) {
+      repairs.push({ finding, outcome: await this.#mend(finding, signal) });
+    }
+    return repairs;
+  }
+
+  async #mend(finding: Finding, signal: AbortSignal): Promise<string> {
+    try {
+      switch (finding.kind) {
+        case 'leaked':
+          await this.#ledger.delete(finding.uid, finding.fence ?? 0, false, signal);
+          return 'freed; it rests before others get it';
+        case 'not-in-ledger':
+          return await this.#claim(finding, signal);
+        case 'leaked-but-shown':
+        case 'other-address':
+        case 'not-announced':
+        case 'not-reserved':
+          return 'left as it is';
+      }
+    } catch (error) {
+      const { message } = CausewayError.from(error);
+      return `not repaired: ${message}`;
+    }
+  }
+
+  async #claim(finding: Finding, signal: AbortSignal): Promise<string> {
+    const [namespace = '', name = ''] = finding.service.split('/');
+    const service = await this.#client.find(services, { namespace, name }, { signal });
+    if (service?.metadata?.uid !== finding.uid) return 'its Service is no more';
+    const reading = readWish(service, readHolding(service));
+    if (reading.kind === 'refused') return `not repaired: ${reading.message}`;
+    const grant = await this.#ledger.ensure(finding.uid, reading.wish.demand, signal);
+    return grant === undefined ? 'waits for an address' : 'held again';
+  }
+
+  /** A Service may have been given an address of the shared pool by hand: nobody knows of that one. */
+  async #notReserved(service: Service, signal: AbortSignal): Promise<Finding[]> {
+    const findings: Finding[] = [];
+    for (const text of strangeAddresses(service)) {
+      const address = tryParseAddress(text);
+      if (address === undefined) continue;
+      const state = await this.#ledger.stateOf(address, signal);
+      if (state === 'outside') continue;
+      findings.push({
+        kind: 'not-reserved',
+        service: keyOf(service),
+        uid: service.metadata?.uid ?? '',
+        addresses: [address],
+        message: `It shows an address of a shared pool (${state}) that it does not hold. Hand it over with the annotation causeway.dev/announcer, or give it another address.`,
+      });
+    }
+    return findings;
+  }
+}

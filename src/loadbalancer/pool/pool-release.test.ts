@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '../../domain/address.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import type { AnnouncerName } from './announcer.ts';
+import type { Holding } from './holding.ts';
+import { nextStep, type ReleaseStep } from './pool-release.ts';
+import type { Sighting } from './withdrawal.ts';
+
+const address = parseAddress('192.0.2.7');
+
+function holding(announcer: AnnouncerName, stoppedAt?: number): Holding {
+  return { uid: 'u', addresses: [{ address }], fence: 1, announcer, stoppedAt };
+}
+
+function service(more: { deleted?: boolean; type?: 'LoadBalancer' | 'NodePort'; shows?: boolean }) {
+  const { deleted = true, type = 'NodePort', shows = false } = more;
+  return {
+    metadata: { uid: 'u', ...(deleted ? { deletionTimestamp: '2026-11-15T00:00:00Z' } : {}) },
+    spec: { type },
+    status: { loadBalancer: { ingress: shows ? [{ ip: address }] : [] } },
+  } satisfies Service;
+}
+
+const freed = (withdrawn: boolean): ReleaseStep => ({ kind: 'free', withdrawn });
+const lookAgain = expect.objectContaining({ kind: 'look-again' }) as ReleaseStep;
+
+test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseStep]>([
+  ['nothing is known', service({}), undefined, 'unknown', freed(false)],
+  ['it is gone with all', undefined, holding('metallb'), 'unknown', freed(false)],
+  ['it is gone and seen withdrawn', undefined, holding('metallb'), 'withdrawn', freed(true)],
+  [
+    'not stopped yet',
+    service({ type: 'LoadBalancer' }),
+    holding('metallb'),
+    'withdrawn',
+    { kind: 'stop' },
+  ],
+  [
+    'made a load balancer again',
+    service({ type: 'LoadBalancer' }),
+    holding('metallb', 100),
+    'withdrawn',
+    { kind: 'stop' },
+  ],
+  ['stopped, still announced', service({}), holding('kube-vip', 100), 'announced', lookAgain],
+  [
+    'announced for too long after',
+    service({}),
+    holding('kube-vip', -1000),
+    'announced',
+    freed(false),
+  ],
+  ['stopped and seen withdrawn', service({}), holding('cilium', 100), 'withdrawn', freed(true)],
+  ['stopped, and nothing to be seen', service({}), holding('purelb', 100), 'unknown', freed(false)],
+  [
+    'taken away from us and still shown',
+    service({ deleted: false, type: 'LoadBalancer', shows: true }),
+    holding('kube-vip', -100_000),
+    'unknown',
+    lookAgain,
+  ],
+  [
+    'taken away from us and shown no more',
+    service({ deleted: false, type: 'LoadBalancer' }),
+    holding('metallb', 100),
+    'withdrawn',
+    freed(true),
+  ],
+  [
+    'a plain status',
+    service({ type: 'LoadBalancer', shows: true }),
+    holding('plain'),
+    'unknown',
+    freed(false),
+  ],
+])('%s', (_what, present, held, sighting, expected) => {
+  expect(nextStep(present, held, sighting, 200, 1000)).toEqual(expected);
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '../../domain/address.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import type { Holding } from './holding.ts';
+import { readWish } from './wish.ts';
+
+function service(annotations: Record<string, string> = {}, spec: Service['spec'] = {}): Service {
+  return {
+    metadata: { namespace: 'shop', name: 'web', uid: 'u', annotations },
+    spec: { ipFamilies: ['IPv4'], ports: [{ port: 443 }, { port: 53, protocol: 'UDP' }], ...spec },
+  };
+}
+
+function demand(of: Service, holding?: Holding) {
+  const reading = readWish(of, holding);
+  return reading.kind === 'wish' ? reading.wish.demand : `${reading.reason}: ${reading.message}`;
+}
+
+test('a Service asks by its name, with its families and ports', () => {
+  expect(demand(service({}, { ipFamilies: ['IPv6', 'IPv4'] }))).toEqual({
+    namespace: 'shop',
+    name: 'web',
+    families: [6, 4],
+    addresses: [],
+    ports: ['TCP/443', 'UDP/53'],
+  });
+});
+
+test.each<[string, Record<string, string>, object]>([
+  ['our annotation', { 'causeway.dev/address': '192.0.2.7' }, { addresses: ['192.0.2.7'] }],
+  ['the announcer’s', { 'metallb.io/loadBalancerIPs': '192.0.2.8' }, { addresses: ['192.0.2.8'] }],
+  ['a sharing key', { 'causeway.dev/sharing-key': 'k' }, { sharingKey: 'k' }],
+  ['a pool', { 'causeway.dev/address-pool': 'public' }, { pool: 'public' }],
+])('it may ask for more with %s', (_what, annotations, expected) => {
+  expect(demand(service(annotations))).toMatchObject(expected);
+});
+
+test('what it has it asks for by name, whatever its user asks for; what it lost it does not', () => {
+  const held: Holding = {
+    uid: 'u',
+    addresses: [{ address: parseAddress('192.0.2.9') }],
+    fence: 1,
+    announcer: 'metallb',
+  };
+  const asks = service({ 'causeway.dev/address': '192.0.2.7' });
+  expect(demand(asks, held)).toMatchObject({ addresses: ['192.0.2.9'] });
+  expect(demand(asks, { ...held, addresses: [] })).toMatchObject({ addresses: ['192.0.2.7'] });
+});
+
+test('what can’t be is said in words', () => {
+  expect(demand(service({ 'causeway.dev/announcer': 'bird' }))).toContain('known are kube-vip');
+  expect(demand(service({ 'causeway.dev/address': 'x' }))).toContain('InvalidAddress');
+  expect(demand(service({}, { ports: [] }))).toContain('NoPorts');
+});
