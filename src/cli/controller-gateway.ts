@@ -2,7 +2,10 @@ import { AgentClient } from '../agent/client/agent-client.ts';
 import { parseSecrets } from '../agent/http/secrets.ts';
 import type { Family } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
+import type { AddressDoors } from '../loadbalancer/gateway/address-doors.ts';
+import { GatewayBoard } from '../loadbalancer/gateway/gateway-board.ts';
 import { makeGatewayProvider } from '../loadbalancer/gateway/make-gateway-provider.ts';
+import { OpenStackAddressDoors } from '../loadbalancer/gateway/openstack-address-doors.ts';
 import { OpenStackPortManager } from '../loadbalancer/gateway/openstack-port-manager.ts';
 import type { PortManager } from '../loadbalancer/gateway/port-manager.ts';
 import { StaticPortManager } from '../loadbalancer/gateway/static-port-manager.ts';
@@ -22,25 +25,33 @@ export async function gatewayProvider(
   surroundings: ProviderSurroundings,
   signal: AbortSignal,
 ): Promise<LoadBalancerProvider> {
-  const { gateway } = settings;
+  const { gateway, leaderElection } = settings;
+  const openStack =
+    gateway.portManager === 'static'
+      ? undefined
+      : await openStackOf(settings, surroundings, signal);
   return makeGatewayProvider({
     ...surroundings,
     layer: gateway.layer,
     masquerade: gateway.masquerade,
     keepWayBack: gateway.keepWayBack,
     driftEveryMs: settings.driftSeconds * 1000,
-    manager: await makePortManager(settings, surroundings, signal),
+    fenceAfterMs: gateway.fenceAfterSeconds * 1000,
+    restMs: gateway.restSeconds * 1000,
+    manager: openStack?.manager ?? new StaticPortManager(gateway.addresses),
+    ...(openStack === undefined ? {} : { doors: openStack.doors }),
+    board: new GatewayBoard({ ...surroundings, namespace: leaderElection.namespace }),
     agents: await makeAgents(settings),
   });
 }
 
-async function makePortManager(
+/** The parts that speak with Neutron, by the controller's settings. */
+export async function openStackOf(
   settings: ControllerSettings,
-  { log, metrics, clock }: ProviderSurroundings,
+  { log, metrics, clock }: Omit<ProviderSurroundings, 'client'>,
   signal: AbortSignal,
-): Promise<PortManager> {
+): Promise<{ manager: PortManager; doors: AddressDoors }> {
   const { gateway, clusterId } = settings;
-  if (gateway.portManager === 'static') return new StaticPortManager(gateway.addresses);
   const name = settings.cloud;
   const config = await loadCloudConfig({
     environment: process.env,
@@ -53,7 +64,7 @@ async function makePortManager(
     const subnet = await neutron.subnets.get(id, { signal });
     subnets.set(subnet.family, subnet);
   }
-  const { floatingNetwork, floatingSubnet } = gateway;
+  const { floatingNetwork, floatingSubnet, addressPairs } = gateway;
   const floating =
     floatingNetwork === undefined
       ? undefined
@@ -61,10 +72,18 @@ async function makePortManager(
           networkId: floatingNetwork,
           ...(floatingSubnet === undefined ? {} : { subnetId: floatingSubnet }),
         };
-  return new OpenStackPortManager({ neutron, clusterId, subnets, floating });
+  const { networks } = addressPairs;
+  return {
+    manager: new OpenStackPortManager({ neutron, clusterId, subnets, floating }),
+    doors: new OpenStackAddressDoors({
+      ...addressPairs,
+      networks: networks.length > 0 ? networks : [...subnets.values()].map(({ cidr }) => cidr),
+      neutron,
+      ports: new Map(gateway.agents.map(({ name: each, port }) => [each, port])),
+    }),
+  };
 }
 
-/** A client for each of the agents in the settings. */
 export async function makeAgents({
   gateway,
 }: ControllerSettings): Promise<Map<string, AgentClient>> {

@@ -4,6 +4,7 @@ import { completionCommand } from './completion.ts';
 import { controllerCommand } from './controller.ts';
 import { discoverCommand } from './discover.ts';
 import { idleCommand } from './idle.ts';
+import { gatewaysCommand } from './gateways.ts';
 import { ipamCommand } from './ipam.ts';
 import { poolCommand } from './pool.ts';
 import { playgroundCommand } from './playground.ts';
@@ -23,6 +24,7 @@ export function buildProgram(): Command {
     playgroundCommand(),
     controllerCommand(),
     agentCommand(),
+    gatewaysCommand(),
     ipamCommand(),
     discoverCommand(),
     idleCommand(),

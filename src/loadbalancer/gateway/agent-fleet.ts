@@ -36,13 +36,30 @@ export type Serving =
   | { readonly kind: 'waiting'; readonly message: string }
   | { readonly kind: 'wrong'; readonly messages: readonly string[] };
 
+/** How one gateway is doing. */
+export interface GatewayStanding {
+  readonly name: string;
+  /** How long it has not answered; undefined while it does. */
+  readonly downForMs: number | undefined;
+  /** Why it does not, if so. */
+  readonly failure: string | undefined;
+  /** Whether it has confirmed the newest state. */
+  readonly isCurrent: boolean;
+  readonly isMaster: boolean;
+  readonly isFenced: boolean;
+  /** How many endpoints it found something wrong with, and what else it complains about. */
+  readonly refusedEndpoints: number;
+  readonly complaints: readonly string[];
+}
+
 /** All gateways: what they are to serve, and what each of them has confirmed. */
 export class AgentFleet {
   readonly #options: FleetOptions;
   readonly #links: readonly AgentLink[];
   readonly #health: FleetHealth;
   readonly #gauges;
-  readonly #fenced = new Set<string>();
+  /** Gateways that can't announce anything that is ours, or not these addresses. */
+  readonly #fenced = new Map<string, 'all' | Set<Address>>();
   readonly #addresses = new AddressUse();
   #state: WantedState | undefined;
   #isComplete = false;
@@ -60,6 +77,7 @@ export class AgentFleet {
       reachable: metrics.gauge(fleetMetrics.reachable),
       behind: metrics.gauge(fleetMetrics.behind),
       refused: metrics.gauge(fleetMetrics.refused),
+      fenced: metrics.gauge(fleetMetrics.fenced),
     };
     this.#health = new FleetHealth({ ...options, onNews: () => {} });
     const pushes = metrics.counter(fleetMetrics.pushes);
@@ -122,10 +140,13 @@ export class AgentFleet {
   servingSince(generation: number, endpoints: readonly EndpointId[]): Serving {
     const messages = this.#complaintsAbout(endpoints);
     if (messages.length > 0) return { kind: 'wrong', messages };
-    const reachable = this.#links.filter(({ failure }) => failure === undefined);
+    const reachable = this.#links.filter(
+      ({ name, failure }) => failure === undefined && this.#fenced.get(name) !== 'all',
+    );
     if (reachable.length === 0) {
       const [first] = this.#links;
-      const why = first?.failure === undefined ? 'none is configured' : first.failure.message;
+      const why =
+        first === undefined ? 'none is configured' : (first.failure?.message ?? 'all are fenced');
       return { kind: 'waiting', message: `No gateway can be reached: ${why}` };
     }
     const behind = reachable.filter(({ confirmed }) => confirmed < generation);
@@ -141,15 +162,49 @@ export class AgentFleet {
     const isWanted = this.#addresses.isUsed(address);
     const leftIn = this.#addresses.leftIn(address) ?? this.#firstGeneration;
     return this.#links
-      .filter(({ name }) => !this.#fenced.has(name))
+      .filter(({ name }) => !this.#isFencedFor(name, address))
       .filter((link) => isWanted || link.confirmed < leftIn || link.stillServes(address))
       .map(({ name }) => name);
   }
 
-  /** The gateway can't announce anything that is ours any more: its ports were shut. */
-  fence(name: string): void {
-    this.#fenced.add(name);
-    this.#options.onNews();
+  /** Whether it is only for a fence that nobody can announce the address. */
+  isOnlyFenced(address: Address): boolean {
+    const leftIn = this.#addresses.leftIn(address) ?? this.#firstGeneration;
+    return this.#links.some(
+      (link) =>
+        this.#isFencedFor(link.name, address) &&
+        (link.confirmed < leftIn || link.stillServes(address)),
+    );
+  }
+
+  /** The gateway can't announce these addresses any more, or none of ours: its ways were shut. */
+  fence(name: string, addresses: 'all' | Iterable<Address> = 'all'): void {
+    const before = this.#fenced.get(name);
+    if (before === 'all') return;
+    this.#fenced.set(
+      name,
+      addresses === 'all' ? 'all' : new Set([...(before ?? []), ...addresses]),
+    );
+  }
+
+  unfence(name: string, addresses: 'all' | Iterable<Address> = 'all'): void {
+    const before = this.#fenced.get(name);
+    if (addresses === 'all') this.#fenced.delete(name);
+    else if (before instanceof Set) for (const address of addresses) before.delete(address);
+  }
+
+  standings(): readonly GatewayStanding[] {
+    const newest = this.#state?.generation ?? Number.POSITIVE_INFINITY;
+    return this.#links.map(({ name, downForMs, failure, confirmed, complaints }) => ({
+      name,
+      downForMs,
+      failure: failure?.message,
+      isCurrent: failure === undefined && confirmed >= newest && this.#isComplete,
+      isMaster: this.#health.statusOf(name)?.vrrp.state === 'MASTER',
+      isFenced: this.#fenced.get(name) === 'all',
+      refusedEndpoints: complaints.size,
+      complaints: [...complaints.general, ...(this.#health.statusOf(name)?.alarms ?? [])],
+    }));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -162,6 +217,11 @@ export class AgentFleet {
       ...Object.fromEntries(loops),
       ...(this.#links.length === 0 ? {} : { health: (inner) => this.#health.run(inner) }),
     });
+  }
+
+  #isFencedFor(name: string, address: Address): boolean {
+    const fence = this.#fenced.get(name);
+    return fence === 'all' || fence?.has(address) === true;
   }
 
   get #wanted(): WantedState {
@@ -217,6 +277,7 @@ export class AgentFleet {
       this.#gauges.reachable.set({ gateway: name }, failure === undefined ? 1 : 0);
       this.#gauges.behind.set({ gateway: name }, confirmed < newest ? 1 : 0);
       this.#gauges.refused.set({ gateway: name }, complaints.size);
+      this.#gauges.fenced.set({ gateway: name }, this.#fenced.get(name) === 'all' ? 1 : 0);
     }
   }
 }

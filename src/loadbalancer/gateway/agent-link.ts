@@ -54,6 +54,7 @@ export class AgentLink {
   readonly #complaints = new Complaints();
   #failure: CausewayError | undefined;
   #failures = 0;
+  #failingSince: number | undefined;
   #isKnown = false;
   #wake: (() => void) | undefined;
 
@@ -78,6 +79,12 @@ export class AgentLink {
   /** Why it can't be reached or refuses, if so. */
   get failure(): CausewayError | undefined {
     return this.#failure;
+  }
+
+  /** How long it has not taken what it was sent, or not answered; undefined while it does. */
+  get downForMs(): number | undefined {
+    if (this.#failingSince === undefined) return undefined;
+    return this.#options.clock.monotonic() - this.#failingSince;
   }
 
   /** Whether it may still serve the address although the state no longer has it. */
@@ -175,6 +182,7 @@ export class AgentLink {
       this.#options.log.info({ agent: this.name }, 'the agent answers again');
     }
     this.#failure = undefined;
+    this.#failingSince = undefined;
     this.#failures = 0;
     this.#options.onNews();
   }
@@ -183,6 +191,7 @@ export class AgentLink {
     const error = CausewayError.from(thrown);
     if (error.code === 'aborted') return;
     this.#failures += 1;
+    this.#failingSince ??= this.#options.clock.monotonic();
     this.#failure = error;
     this.#options.log.warn({ agent: this.name, error, failures: this.#failures }, 'agent failed');
     this.#options.onNews();

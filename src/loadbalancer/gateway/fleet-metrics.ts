@@ -19,6 +19,12 @@ export const fleetMetrics = {
     help: 'How many endpoints (address, protocol, port) the gateway found something wrong with.',
     labels: ['gateway'],
   },
+  fenced: {
+    kind: 'gauge',
+    name: 'causeway_gateway_fenced',
+    help: '1 while the gateway is fenced, by an operator or because it did not answer.',
+    labels: ['gateway'],
+  },
   followed: {
     kind: 'gauge',
     name: 'causeway_gateway_followed',

@@ -7,7 +7,13 @@ import { KubeClient } from '../../kube/client.ts';
 import { findConnection } from '../../kube/connection.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { HttpTransport } from '../../kube/http-transport.ts';
-import { endpointSlices, networkPolicies, pods, services } from '../../kube/resources.ts';
+import {
+  configMaps,
+  endpointSlices,
+  networkPolicies,
+  pods,
+  services,
+} from '../../kube/resources.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { noMetrics } from '../../runtime/metrics.ts';
@@ -17,6 +23,7 @@ import {
 } from '../../sandbox/kubernetes/start.ts';
 import { ServiceController } from '../service-controller.ts';
 import { portsAnnotation } from './annotations.ts';
+import { boardName, fenceChange, GatewayBoard, readBoard, writeBoard } from './gateway-board.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './memory-agent.ts';
 import { StaticPortManager } from './static-port-manager.ts';
@@ -63,6 +70,8 @@ function startController(): void {
     masquerade: 'needed',
     keepWayBack: false,
     driftEveryMs: 60_000,
+    board: new GatewayBoard({ ...common, namespace: 'kube-system' }),
+    restMs: 0,
   });
   const controller = new ServiceController({
     ...common,
@@ -272,4 +281,35 @@ test('a pod is not sent to before its policies are known, and the gateways keep 
   await client.delete(networkPolicies, named('only-lan'));
   await until(() => expect(agent?.assignments.size).toBe(0));
   expect(agent?.policies.size).toBe(0);
+});
+
+test('an operator fences a dead gateway on the board, which frees what it holds up', async () => {
+  startController();
+  await client.create(services, newService('web'));
+  await until(async () => expect(await addressOf('web')).toBe('192.0.2.1'));
+  const [, second] = agents;
+  if (second !== undefined) second.mode = 'fails';
+  await client.delete(services, named('web'));
+  await client.create(services, newService('heir', 80, { 'causeway.dev/address': '192.0.2.1' }));
+  await until(async () => {
+    const condition = (await read('heir'))?.status?.conditions?.[0];
+    expect(condition?.message).toContain('Waiting until no gateway announces 192.0.2.1');
+  });
+  const fence = { reason: 'no power', since: '2026-01-01T00:00:00Z' };
+  await writeBoard(client, 'kube-system', fenceChange('g2', fence), stop.signal);
+  await until(async () => expect(await addressOf('heir')).toBe('192.0.2.1'));
+  const board = async () =>
+    readBoard(await client.get(configMaps, { namespace: 'kube-system', name: boardName }));
+  await until(async () =>
+    expect(await board()).toMatchObject([
+      { name: 'g1', fence: undefined, state: { reachable: true, fenced: false } },
+      { name: 'g2', fence, state: { reachable: false, fenced: true, problems: ['no route'] } },
+    ]),
+  );
+  // Back again and told what it lost, it is let in.
+  if (second !== undefined) second.mode = 'works';
+  await writeBoard(client, 'kube-system', fenceChange('g2', undefined), stop.signal);
+  await until(async () =>
+    expect((await board())[1]).toMatchObject({ fence: undefined, state: { fenced: false } }),
+  );
 });

@@ -25,6 +25,7 @@ import {
 } from './annotations.ts';
 import { backendsOf, type BackendLayer } from './backends.ts';
 import type { ClusterView } from './cluster-view.ts';
+import type { Fencing } from './fencing.ts';
 import type { GatewayHousekeeping } from './housekeeping.ts';
 import type { PortKeeper } from './port-keeper.ts';
 import type { L2Port } from './port-mapper.ts';
@@ -47,6 +48,7 @@ export interface GatewayProviderOptions {
   readonly fleet: AgentFleet;
   readonly view: ClusterView;
   readonly housekeeping: GatewayHousekeeping;
+  readonly fencing: Fencing;
   /** In the layer Pod, where gateways keep the network policies. */
   readonly policies?: ServedPolicies | undefined;
 }
@@ -148,6 +150,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     await housekeeping.run(host, signal, async (inner) => {
       await view.whenSynced(host.services, inner);
       await fleet.start(inner);
+      await this.#options.fencing.start(inner);
       const losers = await keeper.restore(this.#claims(host), inner);
       for (const service of host.services.values()) this.#restoreBackends(service);
       fleet.setNodes(view.nodeAddresses());
@@ -204,14 +207,20 @@ export class GatewayProvider implements LoadBalancerProvider {
     ports: ReadonlyMap<Family, L2Port>,
     context: ProviderContext,
   ): EnsureOutcome {
-    const { fleet, housekeeping } = this.#options;
+    const { fleet, housekeeping, fencing } = this.#options;
     const { generation, endpoints, problems } = this.#push(service, ports);
     for (const problem of problems) context.tell('Warning', 'PortNotServed', problem);
     const serving = fleet.servingSince(generation, endpoints);
     const ingress = ingressOf(ports);
     switch (serving.kind) {
-      case 'served':
-        return { kind: 'ready', ingress };
+      case 'served': {
+        const shut = fencing.notLetThrough([...ports.values()].map(({ address }) => address));
+        if (shut.length === 0) return { kind: 'ready', ingress };
+        housekeeping.waiting(keyOf(service));
+        fencing.request();
+        const message = `Waiting until the network lets ${shut.join(', ')} use the address`;
+        return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
+      }
       case 'waiting':
         housekeeping.waiting(keyOf(service));
         return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };

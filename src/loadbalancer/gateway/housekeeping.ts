@@ -4,9 +4,12 @@ import { BoundedFrequencyRunner } from '../../runtime/bounded-frequency-runner.t
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { supervise } from '../../runtime/supervisor.ts';
+import { whenSynced } from '../../kube/store.ts';
 import type { ProviderHost } from '../provider.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import type { ClusterView } from './cluster-view.ts';
+import type { Fencing } from './fencing.ts';
+import type { GatewayBoard } from './gateway-board.ts';
 import type { PortKeeper } from './port-keeper.ts';
 import type { ServedPolicies } from './served-policies.ts';
 
@@ -15,6 +18,8 @@ export interface HousekeepingOptions {
   readonly fleet: AgentFleet;
   readonly view: ClusterView;
   readonly policies?: ServedPolicies | undefined;
+  readonly fencing: Fencing;
+  readonly board?: GatewayBoard | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** How often the ports are compared with what the manager has. */
@@ -64,6 +69,8 @@ export class GatewayHousekeeping {
   /** A gateway has answered or failed: whoever waits is looked at again. */
   news(): void {
     this.#cleaner.request();
+    this.#options.fencing.request();
+    this.#options.board?.show(this.#options.fleet.standings());
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const key of waiting) this.#host?.enqueue(key);
@@ -74,12 +81,15 @@ export class GatewayHousekeeping {
     signal: AbortSignal,
     prepare: (signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    const { view, fleet } = this.#options;
+    const { view, fleet, fencing, board } = this.#options;
     this.#host = host;
     await supervise(signal, {
+      ...(board === undefined ? {} : { board: (inner) => board.run(inner) }),
       'cluster view': (inner) => view.run(inner),
       gateways: async (inner) => {
+        if (board !== undefined) await whenSynced([board], inner);
         await prepare(inner);
+        const stopBoard = board?.onChange(() => fencing.request());
         const stop = view.onChange(
           (service) => host.enqueue(service),
           () => this.#nodesChanged(host),
@@ -88,12 +98,14 @@ export class GatewayHousekeeping {
         try {
           await supervise(inner, {
             agents: (deepest) => fleet.run(deepest),
+            fencing: (deepest) => fencing.run(deepest),
             'clean unused ports': (deepest) => this.#cleaner.loop(deepest),
             drift: (deepest) => this.#watchDrift(host, deepest),
           });
         } finally {
           stop();
           stopPolicies?.();
+          stopBoard?.();
         }
       },
     });
@@ -109,16 +121,14 @@ export class GatewayHousekeeping {
 
   /** A port is deleted only after every gateway has confirmed a state without it, or is fenced. */
   async #clean(signal: AbortSignal): Promise<void> {
-    const { keeper, fleet, log } = this.#options;
+    const { keeper, fencing, fleet, log } = this.#options;
     for (const port of keeper.unused()) {
-      const announcers = fleet.mayAnnounce(port.address);
-      if (announcers.length > 0) {
-        log.debug(
-          { address: port.address, announcers },
-          'a gateway may still announce the address',
-        );
+      if (!fencing.mayGo(port.address)) {
+        const announcers = fleet.mayAnnounce(port.address);
+        log.debug({ address: port.address, announcers }, 'the address is not free yet');
         continue;
       }
+      await fencing.letGo(port.address, signal);
       await keeper.retire(port, signal);
       log.info({ address: port.address, port: port.id }, 'deleted a port that nobody uses');
     }

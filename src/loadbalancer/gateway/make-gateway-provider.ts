@@ -6,10 +6,13 @@ import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { systemRandom, type Random } from '../../runtime/random.ts';
 import type { LoadBalancerProvider } from '../provider.ts';
+import { alwaysOpen, type AddressDoors } from './address-doors.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import type { AgentPort } from './agent-link.ts';
 import type { BackendLayer } from './backends.ts';
 import { ClusterView } from './cluster-view.ts';
+import { Fencing } from './fencing.ts';
+import type { GatewayBoard } from './gateway-board.ts';
 import { GatewayProvider } from './gateway-provider.ts';
 import { GatewayHousekeeping } from './housekeeping.ts';
 import { PodPolicies } from './pod-policies.ts';
@@ -25,6 +28,12 @@ export interface GatewayParts {
   readonly masquerade: Masquerade;
   readonly keepWayBack: boolean;
   readonly driftEveryMs: number;
+  /** What the network lets gateways use; nothing stands in their way where left out. */
+  readonly doors?: AddressDoors;
+  /** Where operators ask for fences, and read how the gateways are. */
+  readonly board?: GatewayBoard;
+  readonly fenceAfterMs?: number;
+  readonly restMs?: number;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -53,16 +62,26 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     onComplaint: (service) => housekeeping.lookAt(service),
   });
   const policies = podPolicies && new ServedPolicies(podPolicies, fleet);
+  const { doors = alwaysOpen, board } = parts;
+  const fencing: Fencing = new Fencing({
+    ...{ doors, keeper, fleet, clock, log },
+    askedFor: () => board?.askedFor() ?? new Set(),
+    fenceAfterMs: parts.fenceAfterMs ?? 120_000,
+    restMs: parts.restMs ?? 60_000,
+    onNews: () => housekeeping.news(),
+  });
   const housekeeping: GatewayHousekeeping = new GatewayHousekeeping({
     keeper,
     fleet,
     view,
     policies,
+    fencing,
+    board,
     clock,
     log,
     driftEveryMs: parts.driftEveryMs,
   });
   const { layer, masquerade, keepWayBack } = parts;
   const settings = { layer, masquerade, keepWayBack, families: manager.families };
-  return new GatewayProvider({ settings, keeper, fleet, view, housekeeping, policies });
+  return new GatewayProvider({ settings, keeper, fleet, view, housekeeping, fencing, policies });
 }

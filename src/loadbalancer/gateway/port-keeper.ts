@@ -87,6 +87,15 @@ export class PortKeeper {
     return this.#mapper.unused().flatMap(({ port }) => port ?? []);
   }
 
+  /** The addresses of all ports, and of those that somebody uses. */
+  addresses(): readonly Address[] {
+    return this.#mapper.knownPorts().map(({ address }) => address);
+  }
+
+  addressesInUse(): readonly Address[] {
+    return this.#mapper.usedPorts().map(({ address }) => address);
+  }
+
   keepPublic(port: L2Port, isKept: boolean): void {
     if (isKept) this.#keptPublic.add(port.id);
     else this.#keptPublic.delete(port.id);

@@ -150,6 +150,12 @@ export class PortMapper {
     return [...this.#byPort.values()].flatMap(({ port }) => port ?? []);
   }
 
+  usedPorts(): readonly L2Port[] {
+    return [...this.#byPort.values()].flatMap(({ port, users }) =>
+      port === undefined || users.size === 0 ? [] : port,
+    );
+  }
+
   unused(): readonly PortSlot[] {
     return [...this.#unused];
   }

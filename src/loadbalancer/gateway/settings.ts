@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseAddressRange } from '../../domain/address-range.ts';
 import { CausewayError } from '../../domain/error.ts';
+import { parsePrefix } from '../../domain/prefix.ts';
 
 const addressRange = z.string().transform((text, context) => {
   try {
@@ -11,9 +12,23 @@ const addressRange = z.string().transform((text, context) => {
   }
 });
 
+const network = z.string().transform((text, context) => {
+  try {
+    return parsePrefix(text);
+  } catch (error) {
+    context.addIssue(CausewayError.from(error).message);
+    return z.NEVER;
+  }
+});
+
 const gatewayAgent = z.strictObject({
   name: z.string().min(1).describe("the gateway's name, as in its own settings"),
   url: z.url({ protocol: /^https?$/ }).describe('where its agent listens'),
+  port: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('id of its own Neutron port, whose allowed address pairs Causeway then keeps'),
 });
 
 /** The settings of the gateway provider, `gateway` in the controller's. */
@@ -50,6 +65,38 @@ export const gatewaySettings = z.strictObject({
     .optional()
     .describe('id of the network that floating IPs come from; none are used without it'),
   floatingSubnet: z.string().min(1).optional().describe('id of the subnet of that network'),
+  addressPairs: z
+    .strictObject({
+      mode: z
+        .enum(['network', 'single'])
+        .default('network')
+        .describe(
+          "allow the gateways' ports whole networks with one pair each, or single addresses (Neutron takes 10 pairs on a port unless told otherwise)",
+        ),
+      networks: z
+        .array(network)
+        .default([])
+        .describe('networks of the mode network; the subnets above if empty'),
+      limit: z
+        .number()
+        .int()
+        .min(1)
+        .default(10)
+        .describe("Neutron's max_allowed_address_pair, which it tells nobody"),
+    })
+    .prefault({}),
+  fenceAfterSeconds: z
+    .number()
+    .min(5)
+    .default(120)
+    .describe(
+      'a gateway that does not answer for so long while an address waits for it is fenced, where Neutron can do that',
+    ),
+  restSeconds: z
+    .number()
+    .min(0)
+    .default(60)
+    .describe('an address that only a fenced gateway may still believe to have rests for so long'),
   agents: z.array(gatewayAgent).default([]).describe('the gateways'),
   secretFile: z
     .string()

@@ -1,10 +1,16 @@
-import { beforeAll, expect, test } from 'vitest';
-import { addressFromInteger, addressToInteger, type Address } from '../../../src/domain/address.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  addressFromInteger,
+  addressToInteger,
+  parseAddress,
+  type Address,
+} from '../../../src/domain/address.ts';
 import { CausewayError } from '../../../src/domain/error.ts';
-import { parsePrefix } from '../../../src/domain/prefix.ts';
+import { formatPrefix, parsePrefix } from '../../../src/domain/prefix.ts';
+import { OpenStackAddressDoors } from '../../../src/loadbalancer/gateway/openstack-address-doors.ts';
 import { OpenStackPortManager } from '../../../src/loadbalancer/gateway/openstack-port-manager.ts';
 import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
-import type { Subnet } from '../../../src/openstack/neutron/resources.ts';
+import type { Port, Subnet } from '../../../src/openstack/neutron/resources.ts';
 import { describeEveryCloud, uniqueName } from '../openstack/clouds.ts';
 import { portManagerContract } from './contract.ts';
 
@@ -143,6 +149,59 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const wish = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
     await expect(manager.create(wish, signal)).rejects.toBeInstanceOf(CausewayError);
     expect(await manager.list(nothing, nothing, signal)).toEqual([]);
+  });
+
+  describe.each(['network', 'single'] as const)('address pairs in the mode %s', (mode) => {
+    const [address, other] = ['10.77.0.201', '10.77.0.202'].map(parseAddress) as [Address, Address];
+    const makeDoors = async (limit = 10) => {
+      const own = await neutron.ports.create(
+        { name: uniqueName('gw'), networkId: subnet.networkId, portSecurityEnabled: true },
+        { signal },
+      );
+      const options = { neutron, mode, limit, networks: [subnet.cidr] };
+      const doors = () =>
+        new OpenStackAddressDoors({ ...options, ports: new Map([['gw1', own.id]]) });
+      return { own, doors };
+    };
+    const pairsOf = async ({ id }: Port) => {
+      const { allowedAddressPairs } = await neutron.ports.get(id, { signal });
+      return allowedAddressPairs.map(({ prefix }) => formatPrefix(prefix)).sort();
+    };
+
+    test("a gateway's port is opened and shut, and what others put there stays", async () => {
+      const { own, doors } = await makeDoors();
+      const allowedAddressPairs = [{ prefix: parsePrefix('192.0.2.0/24') }];
+      await neutron.ports.update(own.id, { allowedAddressPairs }, { signal });
+      const first = doors();
+      expect(first.isOpen('gw1', address)).toBe(false);
+      expect(await first.inspect(signal)).toMatchObject([{ gateway: 'gw1', isFine: true }]);
+      expect([first.isOpen('gw1', address), first.canShut('gw1')]).toEqual([false, true]);
+      await first.open('gw1', [address, other], signal);
+      await first.open('gw1', [address], signal);
+      expect(first.isOpen('gw1', address)).toBe(true);
+      const ours = mode === 'network' ? ['10.77.0.0/24'] : [`${address}/32`, `${other}/32`];
+      expect(await pairsOf(own)).toEqual([...ours, '192.0.2.0/24']);
+      // Another controller finds it as it is.
+      const second = doors();
+      await second.inspect(signal);
+      expect(second.isOpen('gw1', other)).toBe(true);
+      await second.shut('gw1', [address], signal);
+      await second.shut('gw1', [address], signal);
+      expect(await pairsOf(own)).toEqual([
+        ...(mode === 'network' ? [] : [`${other}/32`]),
+        '192.0.2.0/24',
+      ]);
+      expect(second.isOpen('gw1', other)).toBe(mode === 'single');
+      await neutron.ports.delete(own.id, { signal });
+    });
+
+    test('what Neutron would not take is said before it is asked', async () => {
+      const { own, doors } = await makeDoors(1);
+      const opening = doors().open('gw1', [address, other], signal);
+      if (mode === 'network') await opening;
+      else await expect(opening).rejects.toMatchObject({ code: 'exhausted' });
+      await neutron.ports.delete(own.id, { signal });
+    });
   });
 
   test("two clusters in one project never see each other's ports", async () => {

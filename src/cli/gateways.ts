@@ -1,0 +1,164 @@
+import { Command } from 'commander';
+import { CausewayError } from '../domain/error.ts';
+import { KubeClient } from '../kube/client.ts';
+import { findConnection } from '../kube/connection.ts';
+import { HttpTransport } from '../kube/http-transport.ts';
+import { configMaps } from '../kube/resources.ts';
+import {
+  boardName,
+  fenceChange,
+  readBoard,
+  writeBoard,
+  type GatewayOnBoard,
+} from '../loadbalancer/gateway/gateway-board.ts';
+import type { ControllerSettings } from '../loadbalancer/settings.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { silentLog } from '../runtime/log.ts';
+import { noMetrics } from '../runtime/metrics.ts';
+import { addConfigOptions, readConfig } from './config-options.ts';
+import { openStackOf } from './controller-gateway.ts';
+import { controllerCommandSettings } from './controller-settings.ts';
+import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
+import { stopSignal } from './stop-signal.ts';
+
+/** `causeway gateways`: how the gateways are, and fences around those that can't be asked. */
+export function gatewaysCommand(): Command {
+  const gateways = new Command('gateways').description(
+    'how the gateways are, and fences around those that can not be asked to let go',
+  );
+  for (const command of [listCommand(), fenceCommand(), unfenceCommand(), checkCommand()]) {
+    gateways.addCommand(command);
+  }
+  return gateways;
+}
+
+function listCommand(): Command {
+  const command = new Command('list').description('how each gateway is, as the controller sees it');
+  addOutputOption(addConfigOptions(command, controllerCommandSettings));
+  return command.action(async ({ output }: { output: OutputFormat }) => {
+    await withBoard(command, (_client, gateways) => {
+      print(output, gateways);
+      return Promise.resolve();
+    });
+  });
+}
+
+function fenceCommand(): Command {
+  const command = new Command('fence')
+    .description(
+      'give up on a gateway: addresses are freed without its consent. Switch it off first where Neutron can not shut it out',
+    )
+    .argument('<name>', "the gateway's name")
+    .requiredOption('-r, --reason <text>', 'why, for those who come after');
+  addConfigOptions(command, controllerCommandSettings);
+  return command.action(async (name: string, { reason }: { reason: string }) => {
+    await withBoard(command, async (client, gateways, settings, signal) => {
+      checkName(name, gateways, settings);
+      const since = new Date(systemClock.wallTime()).toISOString();
+      const change = fenceChange(name, { reason, since });
+      await writeBoard(client, settings.leaderElection.namespace, change, signal);
+      say(`Asked for. \`causeway gateways list\` shows when the fence around ${name} stands.`);
+    });
+  });
+}
+
+function unfenceCommand(): Command {
+  const command = new Command('unfence')
+    .description('let a gateway take part again, once it has confirmed what it lost')
+    .argument('<name>', "the gateway's name");
+  addConfigOptions(command, controllerCommandSettings);
+  return command.action(async (name: string) => {
+    await withBoard(command, async (client, gateways, settings, signal) => {
+      checkName(name, gateways, settings);
+      const change = fenceChange(name, undefined);
+      await writeBoard(client, settings.leaderElection.namespace, change, signal);
+      say(`The fence around ${name} goes as soon as it has confirmed the newest state.`);
+    });
+  });
+}
+
+function checkCommand(): Command {
+  const command = new Command('check').description(
+    'whether Neutron lets each gateway use its addresses, in which way, and why',
+  );
+  addOutputOption(addConfigOptions(command, controllerCommandSettings));
+  return command.action(async ({ output }: { output: OutputFormat }) => {
+    const settings = await readConfig(command, controllerCommandSettings);
+    if (settings.gateway.portManager === 'static') {
+      say('Addresses come from a list: Causeway knows nothing of the network around the gateways.');
+      return;
+    }
+    const surroundings = { log: silentLog, metrics: noMetrics, clock: systemClock };
+    const signal = stopSignal();
+    const { doors } = await openStackOf(settings, surroundings, signal);
+    const reports = await doors.inspect(signal);
+    printObjects(output, reports, [
+      { title: 'gateway', value: ({ gateway }) => gateway },
+      { title: 'fine', value: ({ isFine }) => (isFine ? 'yes' : 'NO') },
+      { title: 'how', value: ({ text }) => text },
+    ]);
+    if (reports.some(({ isFine }) => !isFine)) process.exitCode = 1;
+  });
+}
+
+type Work = (
+  client: KubeClient,
+  gateways: readonly GatewayOnBoard[],
+  settings: ControllerSettings,
+  signal: AbortSignal,
+) => Promise<void>;
+
+async function withBoard(command: Command, work: Work): Promise<void> {
+  const settings = await readConfig(command, controllerCommandSettings);
+  const { kubeconfig, context, leaderElection } = settings;
+  const clock = systemClock;
+  const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
+  const client = new KubeClient({ transport: new HttpTransport(connection, clock), clock });
+  const signal = stopSignal();
+  try {
+    const name = { namespace: leaderElection.namespace, name: boardName };
+    const board = await client.find(configMaps, name, { signal });
+    await work(client, board === undefined ? [] : readBoard(board), settings, signal);
+  } finally {
+    await client.close();
+  }
+}
+
+/** A fence around a name that nobody has would do nothing, and look as if it did. */
+function checkName(
+  name: string,
+  gateways: readonly GatewayOnBoard[],
+  { gateway }: ControllerSettings,
+): void {
+  const known = new Set([...gateways, ...gateway.agents].map((each) => each.name));
+  if (known.has(name)) return;
+  throw new CausewayError('not-found', `no gateway is called ${JSON.stringify(name)}`, {
+    hint:
+      known.size === 0
+        ? 'Name the settings of the controller with --config.'
+        : `There are ${[...known].sort().join(', ')}.`,
+  });
+}
+
+function print(output: OutputFormat, gateways: readonly GatewayOnBoard[]): void {
+  const flag = (value: boolean | undefined) => (value === undefined ? '-' : value ? 'yes' : 'no');
+  printObjects(output, gateways, [
+    { title: 'gateway', value: ({ name }) => name },
+    { title: 'answers', value: ({ state }) => flag(state?.reachable) },
+    { title: 'current', value: ({ state }) => flag(state?.current) },
+    { title: 'master', value: ({ state }) => flag(state?.master) },
+    { title: 'fence', value: describeFence },
+    { title: 'refused', value: ({ state }) => String(state?.refusedEndpoints ?? '-') },
+    { title: 'problems', value: ({ state }) => state?.problems.join('; ') || '-' },
+  ]);
+}
+
+function describeFence({ fence, state }: GatewayOnBoard): string {
+  if (fence === undefined) return state?.fenced === true ? 'in force' : '-';
+  const reason = `${fence.reason}, since ${fence.since}`;
+  return state?.fenced === true ? `in force (${reason})` : `asked for (${reason})`;
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,37 @@
+import type { Address } from '../../domain/address.ts';
+
+/** How one gateway stands with the network around it, in words for an operator. */
+export interface DoorReport {
+  readonly gateway: string;
+  readonly isFine: boolean;
+  readonly text: string;
+}
+
+/**
+ * What the network around the gateways lets them use. Where it can be changed from here, a gateway can
+ * be fenced although it does not answer.
+ */
+export interface AddressDoors {
+  /** Whether single addresses can be taken from a gateway, or only all of them at once. */
+  readonly grain: 'address' | 'gateway';
+  /** Whether the gateway's way is known to be open to the address. */
+  isOpen(gateway: string, address: Address): boolean;
+  /** Whether it can be shut from here. */
+  canShut(gateway: string): boolean;
+  /** Looks how everything stands. */
+  inspect(signal: AbortSignal): Promise<readonly DoorReport[]>;
+  /** Lets the gateway use these addresses, among others. */
+  open(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void>;
+  /** After this the gateway can't use these addresses; where all go at once, none of ours. */
+  shut(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void>;
+}
+
+/** Nothing stands between the gateways and their addresses, and nothing can be put there. */
+export const alwaysOpen: AddressDoors = {
+  grain: 'gateway',
+  isOpen: () => true,
+  canShut: () => false,
+  inspect: () => Promise.resolve([]),
+  open: () => Promise.resolve(),
+  shut: () => Promise.resolve(),
+};

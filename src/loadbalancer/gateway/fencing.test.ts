@@ -1,0 +1,161 @@
+import { afterEach, expect, test } from 'vitest';
+import { makeEndpoint } from '../../agent/model/endpoint.ts';
+import { parseAddressRange } from '../../domain/address-range.ts';
+import { parseAddress, type Address } from '../../domain/address.ts';
+import { parsePort } from '../../domain/port.ts';
+import { silentLog } from '../../runtime/log.ts';
+import { noMetrics } from '../../runtime/metrics.ts';
+import { seededRandom } from '../../runtime/random.ts';
+import { SimulatedClock } from '../../runtime/simulated-clock.ts';
+import { supervise } from '../../runtime/supervisor.ts';
+import type { AddressDoors } from './address-doors.ts';
+import { AgentFleet } from './agent-fleet.ts';
+import { Fencing } from './fencing.ts';
+import { MemoryAgent } from './memory-agent.ts';
+import { PortKeeper } from './port-keeper.ts';
+import { StaticPortManager } from './static-port-manager.ts';
+
+const address = parseAddress('192.0.2.1');
+const port = parsePort(80);
+
+/** Address pairs in memory. */
+class MemoryDoors implements AddressDoors {
+  readonly grain: 'address' | 'gateway';
+  readonly through = new Map<string, Set<Address>>();
+
+  constructor(grain: 'address' | 'gateway') {
+    this.grain = grain;
+  }
+
+  isOpen = (gateway: string, each: Address) => this.through.get(gateway)?.has(each) === true;
+  canShut = () => true;
+  inspect = () => Promise.resolve([]);
+
+  open(gateway: string, addresses: Iterable<Address>): Promise<void> {
+    this.through.set(gateway, new Set([...(this.through.get(gateway) ?? []), ...addresses]));
+    return Promise.resolve();
+  }
+
+  shut(gateway: string, addresses: Iterable<Address>): Promise<void> {
+    if (this.grain === 'gateway') this.through.delete(gateway);
+    else for (const each of addresses) this.through.get(gateway)?.delete(each);
+    return Promise.resolve();
+  }
+}
+
+let stop = new AbortController();
+let ended: Promise<void> | undefined;
+afterEach(async () => {
+  stop.abort();
+  await ended;
+});
+
+/** Two gateways that serve one address. */
+async function start(grain: 'address' | 'gateway') {
+  stop = new AbortController();
+  const clock = new SimulatedClock();
+  const agents = [new MemoryAgent(), new MemoryAgent()] as const;
+  const asked = new Set<string>();
+  const keeper = new PortKeeper(
+    new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.9')]),
+    () => 'marker',
+  );
+  const doors = new MemoryDoors(grain);
+  const common = { clock, log: silentLog, onNews: () => fencing.request() };
+  const fleet: AgentFleet = new AgentFleet({
+    ...{ ...common, metrics: noMetrics, random: seededRandom(1) },
+    agents: new Map([
+      ['g1', agents[0]],
+      ['g2', agents[1]],
+    ]),
+    limitMs: 1_000,
+    checkEveryMs: 10_000,
+    onComplaint: () => {},
+  });
+  const fencing: Fencing = new Fencing({
+    ...{ ...common, doors, keeper, fleet, askedFor: () => asked },
+    fenceAfterMs: 60_000,
+    restMs: 30_000,
+  });
+  await fleet.start(stop.signal);
+  const needs = [{ protocol: 'TCP' as const, port }];
+  await keeper.reserve({ owner: 'a', family: 4, needs, circle: 'x' }, stop.signal);
+  fleet.setService('default/a', [
+    makeEndpoint({ address, protocol: 'TCP', port, service: 'default/a', destinations: [] }),
+  ]);
+  fleet.complete();
+  ended = supervise(stop.signal, {
+    fleet: (inner) => fleet.run(inner),
+    fencing: (inner) => fencing.run(inner),
+  });
+  await clock.advance(1_000);
+  return { clock, agents, asked, keeper, doors, fleet, fencing };
+}
+
+test('an address is let through to every gateway before it counts as served', async () => {
+  const { fencing, doors, clock } = await start('gateway');
+  expect(fencing.notLetThrough([address])).toEqual([]);
+  doors.through.delete('g2');
+  expect(fencing.notLetThrough([address])).toEqual(['g2']);
+  await clock.advance(15_000);
+  expect(fencing.notLetThrough([address])).toEqual([]);
+});
+
+test('a dead gateway is fenced once another carries the traffic, and the address rests', async () => {
+  const { clock, agents, fleet, keeper, fencing, doors } = await start('gateway');
+  agents[1].mode = 'fails';
+  agents[1].tell();
+  fleet.setService('default/a', []);
+  keeper.release('a');
+  await clock.advance(100_000);
+  expect(fencing.mayGo(address)).toBe(false);
+  agents[0].vrrp = 'MASTER';
+  agents[0].tell();
+  await clock.advance(15_000);
+  expect(doors.through.has('g2')).toBe(false);
+  expect(fencing.mayGo(address)).toBe(false);
+  await clock.advance(30_000);
+  expect(fencing.mayGo(address)).toBe(true);
+  // Back again, it gets its way back only after it has confirmed what it lost.
+  await keeper.reserve(
+    { owner: 'b', family: 4, needs: [{ protocol: 'TCP', port }], circle: 'y' },
+    stop.signal,
+  );
+  expect(fleet.standings()[1]).toMatchObject({ isFenced: true });
+  agents[1].mode = 'works';
+  await clock.advance(30_000);
+  expect(fleet.standings()[1]).toMatchObject({ isFenced: false });
+  expect(agents[1].holds.size).toBe(0);
+});
+
+test('where single addresses can be taken, only the one that waits is', async () => {
+  const { clock, agents, fleet, keeper, fencing, doors } = await start('address');
+  const needs = [{ protocol: 'TCP' as const, port }];
+  await keeper.reserve({ owner: 'b', family: 4, needs, circle: 'y' }, stop.signal);
+  const other = parseAddress('192.0.2.2');
+  await clock.advance(15_000);
+  expect(doors.isOpen('g2', other)).toBe(true);
+  agents[1].mode = 'fails';
+  agents[1].tell();
+  fleet.setService('default/a', []);
+  keeper.release('a');
+  await clock.advance(90_000);
+  expect([doors.isOpen('g2', address), doors.isOpen('g2', other)]).toEqual([false, true]);
+  expect(fencing.mayGo(address)).toBe(false);
+  await clock.advance(30_000);
+  expect(fencing.mayGo(address)).toBe(true);
+  await fencing.letGo(address, stop.signal);
+  expect(doors.isOpen('g1', address)).toBe(false);
+});
+
+test('an operator fences one that answers, and it stays so until the fence is taken back', async () => {
+  const { clock, asked, fleet, doors } = await start('gateway');
+  asked.add('g1');
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: true, downForMs: undefined });
+  expect([doors.through.has('g1'), doors.through.has('g2')]).toEqual([false, true]);
+  asked.clear();
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: false });
+  expect(doors.isOpen('g1', address)).toBe(true);
+});

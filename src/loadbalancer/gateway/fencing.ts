@@ -1,0 +1,171 @@
+import type { Address } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import { BoundedFrequencyRunner } from '../../runtime/bounded-frequency-runner.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { AddressDoors } from './address-doors.ts';
+import type { AgentFleet, GatewayStanding } from './agent-fleet.ts';
+import { planFences, type FenceAction, type FenceStanding } from './fence-plan.ts';
+import type { PortKeeper } from './port-keeper.ts';
+
+export interface FencingOptions {
+  readonly doors: AddressDoors;
+  readonly keeper: PortKeeper;
+  readonly fleet: AgentFleet;
+  /** The gateways that an operator wants fenced. */
+  readonly askedFor: () => ReadonlySet<string>;
+  /** A gateway that has not answered for so long while an address waits for it is fenced. */
+  readonly fenceAfterMs: number;
+  /** An address that a fenced gateway may still believe to have is given to nobody for so long. */
+  readonly restMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Something that was waited for has happened. */
+  readonly onNews: () => void;
+}
+
+/**
+ * Opens the way for addresses that gateways are to use, and shuts it for gateways that can't be asked
+ * to let go: a dead gateway must not block every deletion for ever, and a partitioned one must never
+ * announce what belongs to somebody else.
+ */
+export class Fencing {
+  readonly #options: FencingOptions;
+  readonly #runner: BoundedFrequencyRunner;
+  /** Addresses that only fenced gateways may still believe to have, and since when. */
+  readonly #resting = new Map<Address, number>();
+
+  constructor(options: FencingOptions) {
+    const { clock, log } = options;
+    this.#options = options;
+    this.#runner = new BoundedFrequencyRunner({
+      name: 'fencing',
+      run: (signal) => this.#tend(signal),
+      minIntervalMs: 100,
+      burst: 3,
+      maxIntervalMs: 10_000,
+      retryMs: 2_000,
+      clock,
+      log,
+    });
+  }
+
+  /** Looks how the gateways' ways stand, before anything is decided. */
+  async start(signal: AbortSignal): Promise<void> {
+    const { doors, log } = this.#options;
+    for (const { gateway, isFine, text } of await doors.inspect(signal)) {
+      log[isFine ? 'info' : 'warn']({ gateway }, text);
+    }
+  }
+
+  /** Something has changed that fences may depend on. */
+  request(): void {
+    this.#runner.request();
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#runner.loop(signal);
+  }
+
+  /** The gateways that answer, and that the network does not let use one of these addresses yet. */
+  notLetThrough(addresses: Iterable<Address>): readonly string[] {
+    const { doors, fleet } = this.#options;
+    const all = [...addresses];
+    return fleet
+      .standings()
+      .filter(({ downForMs, isFenced }) => downForMs === undefined && !isFenced)
+      .filter(({ name }) => all.some((address) => !doors.isOpen(name, address)))
+      .map(({ name }) => name);
+  }
+
+  /** Whether an address that nobody uses can go: no gateway can announce it, and it has rested. */
+  mayGo(address: Address): boolean {
+    const { fleet, clock, restMs } = this.#options;
+    if (fleet.mayAnnounce(address).length > 0) {
+      this.#resting.delete(address);
+      return false;
+    }
+    if (fleet.isOnlyFenced(address)) {
+      const since = this.#resting.get(address) ?? clock.monotonic();
+      this.#resting.set(address, since);
+      if (clock.monotonic() - since < restMs) return false;
+    }
+    return true;
+  }
+
+  /** Takes the address from every gateway, right before it goes. */
+  async letGo(address: Address, signal: AbortSignal): Promise<void> {
+    const { doors, fleet } = this.#options;
+    if (doors.grain === 'address') {
+      for (const { name } of fleet.standings()) await doors.shut(name, [address], signal);
+    }
+    this.#resting.delete(address);
+  }
+
+  async #tend(signal: AbortSignal): Promise<void> {
+    const { doors, fenceAfterMs } = this.#options;
+    const standings = this.#standings();
+    for (const action of planFences(standings, doors.grain, fenceAfterMs)) {
+      await this.#act(action, signal);
+    }
+    for (const { name, isCurrent, isFenced } of this.#options.fleet.standings()) {
+      if (isCurrent && !isFenced) await this.#open(name, signal);
+    }
+  }
+
+  #standings(): FenceStanding[] {
+    const { fleet, keeper, doors } = this.#options;
+    const asked = this.#options.askedFor();
+    const blocks = new Map<string, Set<Address>>();
+    for (const { address } of keeper.unused()) {
+      for (const name of fleet.mayAnnounce(address)) {
+        blocks.set(name, (blocks.get(name) ?? new Set()).add(address));
+      }
+    }
+    return fleet.standings().map((standing: GatewayStanding) => ({
+      ...standing,
+      isAskedFor: asked.has(standing.name),
+      canBeShut: doors.canShut(standing.name),
+      blocks: blocks.get(standing.name) ?? new Set<Address>(),
+    }));
+  }
+
+  async #act(action: FenceAction, signal: AbortSignal): Promise<void> {
+    const { doors, fleet, keeper, log, onNews } = this.#options;
+    const { gateway } = action;
+    switch (action.kind) {
+      case 'fence':
+        await doors.shut(gateway, keeper.addresses(), signal);
+        fleet.fence(gateway);
+        log.warn({ gateway, because: action.because }, 'fenced the gateway');
+        break;
+      case 'take':
+        await doors.shut(gateway, action.addresses, signal);
+        fleet.fence(gateway, action.addresses);
+        log.warn({ gateway, addresses: [...action.addresses] }, 'took addresses from the gateway');
+        break;
+      case 'lift':
+        await doors.open(gateway, keeper.addressesInUse(), signal);
+        fleet.unfence(gateway);
+        log.info({ gateway }, 'lifted the fence');
+        break;
+    }
+    onNews();
+  }
+
+  /** One that can't be opened is told in the log; the Services that wait for it say so themselves. */
+  async #open(gateway: string, signal: AbortSignal): Promise<void> {
+    const { doors, keeper, fleet, log, onNews } = this.#options;
+    const missing = [...keeper.addressesInUse()].filter((each) => !doors.isOpen(gateway, each));
+    if (missing.length === 0) return;
+    try {
+      await doors.open(gateway, missing, signal);
+      fleet.unfence(gateway, missing);
+      onNews();
+    } catch (error) {
+      const known = CausewayError.from(error);
+      if (known.code === 'aborted') throw known;
+      log.warn({ gateway, error: known }, "the gateway's port can't be opened");
+    }
+  }
+}

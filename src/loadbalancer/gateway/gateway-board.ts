@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { CausewayError, isErrorCode } from '../../domain/error.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { ConfigMap } from '../../kube/core-objects.ts';
+import { withSlimMetadata } from '../../kube/projection.ts';
+import { Reflector } from '../../kube/reflector.ts';
+import { configMaps } from '../../kube/resources.ts';
+import { Store } from '../../kube/store.ts';
+import { BoundedFrequencyRunner } from '../../runtime/bounded-frequency-runner.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { supervise } from '../../runtime/supervisor.ts';
+import type { GatewayStanding } from './agent-fleet.ts';
+
+/** The ConfigMap that operators and the controller share. */
+export const boardName = 'causeway-gateways';
+
+const fencePrefix = 'fence.';
+const statePrefix = 'state.';
+
+const fenceSchema = z.object({ reason: z.string(), since: z.string() });
+const stateSchema = z.object({
+  reachable: z.boolean(),
+  current: z.boolean(),
+  master: z.boolean(),
+  fenced: z.boolean(),
+  refusedEndpoints: z.number(),
+  problems: z.array(z.string()),
+});
+
+type Fence = z.output<typeof fenceSchema>;
+type State = z.output<typeof stateSchema>;
+
+/** What is written about one gateway. */
+export interface GatewayOnBoard {
+  readonly name: string;
+  readonly fence: Fence | undefined;
+  readonly state: State | undefined;
+}
+
+/** Reads the board: every gateway that anything is written about, by name. */
+export function readBoard({ data = {} }: ConfigMap): GatewayOnBoard[] {
+  const names = new Set<string>();
+  for (const key of Object.keys(data)) {
+    for (const prefix of [fencePrefix, statePrefix]) {
+      if (key.startsWith(prefix)) names.add(key.slice(prefix.length));
+    }
+  }
+  return [...names].sort().map((name) => ({
+    name,
+    fence: parse(fenceSchema, data[`${fencePrefix}${name}`]),
+    state: parse(stateSchema, data[`${statePrefix}${name}`]),
+  }));
+}
+
+/** The change of the board's data that fences a gateway, or takes the fence back. */
+export function fenceChange(name: string, fence: Fence | undefined): object {
+  const text = fence === undefined ? null : JSON.stringify(fence);
+  return { data: { [`${fencePrefix}${name}`]: text } };
+}
+
+export interface GatewayBoardOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** The controller's side of the board: follows which fences are asked for, and writes how gateways are. */
+export class GatewayBoard {
+  readonly #options: GatewayBoardOptions;
+  readonly #store: Store<ConfigMap>;
+  readonly #reflector: Reflector<ConfigMap, ConfigMap>;
+  readonly #writer: BoundedFrequencyRunner;
+  #states: ReadonlyMap<string, State> = new Map();
+  #written = '';
+
+  constructor(options: GatewayBoardOptions) {
+    const { clock, log, namespace } = options;
+    this.#options = options;
+    this.#store = new Store<ConfigMap>({ log });
+    this.#reflector = new Reflector({
+      ...options,
+      resource: configMaps,
+      store: this.#store,
+      projection: withSlimMetadata,
+      selection: { namespace, fieldSelector: `metadata.name=${boardName}` },
+    });
+    this.#writer = new BoundedFrequencyRunner({
+      name: 'gateway board',
+      run: (signal) => this.#write(signal),
+      minIntervalMs: 2_000,
+      burst: 2,
+      maxIntervalMs: 60_000,
+      retryMs: 10_000,
+      clock,
+      log,
+    });
+  }
+
+  /** Resolves when the fences that are asked for are known. */
+  get synced(): Promise<void> {
+    return this.#store.synced;
+  }
+
+  /** The gateways that an operator wants fenced. A fence whose text can't be read is one, too. */
+  askedFor(): ReadonlySet<string> {
+    const keys = Object.keys(this.#board?.data ?? {});
+    return new Set(
+      keys.filter((key) => key.startsWith(fencePrefix)).map((key) => key.slice(fencePrefix.length)),
+    );
+  }
+
+  onChange(callback: () => void): () => void {
+    return this.#store.onChange(callback);
+  }
+
+  /** How the gateways are now. It is written when it differs, and not too often. */
+  show(standings: readonly GatewayStanding[]): void {
+    this.#states = new Map(standings.map((standing) => [standing.name, stateOf(standing)]));
+    if (this.#text() !== this.#written) this.#writer.request();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await supervise(signal, {
+      reflector: (inner) => this.#reflector.run(inner),
+      writer: (inner) => this.#writer.loop(inner),
+    });
+  }
+
+  get #board(): ConfigMap | undefined {
+    return this.#store.get(`${this.#options.namespace}/${boardName}`);
+  }
+
+  #text(): string {
+    return JSON.stringify([...this.#states]);
+  }
+
+  async #write(signal: AbortSignal): Promise<void> {
+    const text = this.#text();
+    if (text === this.#written || this.#states.size === 0) return;
+    const data: Record<string, string | null> = {};
+    for (const key of Object.keys(this.#board?.data ?? {})) {
+      if (key.startsWith(statePrefix)) data[key] = null;
+    }
+    for (const [name, state] of this.#states) data[`${statePrefix}${name}`] = JSON.stringify(state);
+    await writeBoard(this.#options.client, this.#options.namespace, { data }, signal);
+    this.#written = text;
+  }
+}
+
+/** Changes the board, which is made if it is not there. */
+export async function writeBoard(
+  client: KubeClient,
+  namespace: string,
+  change: object,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = { namespace, name: boardName };
+  try {
+    await client.patchMerge(configMaps, name, change, { signal });
+  } catch (error) {
+    if (!isErrorCode(error, 'not-found')) throw error;
+    try {
+      await client.create(configMaps, { metadata: name }, { signal });
+    } catch (second) {
+      if (CausewayError.from(second).code !== 'conflict') throw second;
+    }
+    await client.patchMerge(configMaps, name, change, { signal });
+  }
+}
+
+function stateOf(standing: GatewayStanding): State {
+  const { downForMs, failure, isCurrent, isMaster, isFenced, refusedEndpoints, complaints } =
+    standing;
+  return {
+    reachable: downForMs === undefined,
+    current: isCurrent,
+    master: isMaster,
+    fenced: isFenced,
+    refusedEndpoints,
+    problems: [...(failure === undefined ? [] : [failure]), ...complaints],
+  };
+}
+
+function parse<T>(schema: z.ZodType<T>, text: string | undefined): T | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Address } from '../../domain/address.ts';
+import { CausewayError, isErrorCode } from '../../domain/error.ts';
+import { formatPrefix } from '../../domain/prefix.ts';
+import type { Neutron } from '../../openstack/neutron/neutron.ts';
+import type { Port } from '../../openstack/neutron/resources.ts';
+import type { AddressDoors, DoorReport } from './address-doors.ts';
+import { changedPairs, examine, neededPrefixes, type PairRules } from './address-pairs.ts';
+
+export interface OpenStackAddressDoorsOptions extends PairRules {
+  readonly neutron: Neutron;
+  /** The Neutron port of each gateway's own interface; undefined where somebody else takes care of it. */
+  readonly ports: ReadonlyMap<string, string | undefined>;
+}
+
+/**
+ * The allowed address pairs of the gateways' own ports. With port security on, Neutron drops whatever a
+ * server sends or gets under an address that is neither its own nor in a pair.
+ */
+export class OpenStackAddressDoors implements AddressDoors {
+  readonly #options: OpenStackAddressDoorsOptions;
+  /** The gateways' ports as we last saw them. */
+  readonly #seen = new Map<string, Port>();
+
+  constructor(options: OpenStackAddressDoorsOptions) {
+    this.#options = options;
+  }
+
+  get grain(): 'address' | 'gateway' {
+    return this.#options.mode === 'single' ? 'address' : 'gateway';
+  }
+
+  isOpen(gateway: string, address: Address): boolean {
+    if (this.#options.ports.get(gateway) === undefined) return true;
+    const port = this.#seen.get(gateway);
+    if (port === undefined) return false;
+    if (!port.portSecurityEnabled) return true;
+    const present = new Set(port.allowedAddressPairs.map(({ prefix }) => formatPrefix(prefix)));
+    return neededPrefixes(this.#options, [address]).every((prefix) =>
+      present.has(formatPrefix(prefix)),
+    );
+  }
+
+  canShut(gateway: string): boolean {
+    return this.#seen.get(gateway)?.portSecurityEnabled === true;
+  }
+
+  async inspect(signal: AbortSignal): Promise<readonly DoorReport[]> {
+    const reports: DoorReport[] = [];
+    for (const [gateway, portId] of this.#options.ports) {
+      const port = portId === undefined ? undefined : await this.#look(gateway, portId, signal);
+      reports.push(examine(gateway, portId, port, this.#options));
+    }
+    return reports;
+  }
+
+  open(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void> {
+    return this.#change(gateway, addresses, 'add', signal);
+  }
+
+  shut(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void> {
+    return this.#change(gateway, addresses, 'remove', signal);
+  }
+
+  async #change(
+    gateway: string,
+    addresses: Iterable<Address>,
+    change: 'add' | 'remove',
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { neutron, ports, limit } = this.#options;
+    const portId = ports.get(gateway);
+    if (portId === undefined) return;
+    const port = await this.#look(gateway, portId, signal);
+    if (port === undefined || !port.portSecurityEnabled) return;
+    const prefixes = neededPrefixes(this.#options, addresses);
+    const pairs = changedPairs(port.allowedAddressPairs, prefixes, change);
+    if (pairs === undefined) return;
+    if (pairs.length > limit) {
+      throw new CausewayError(
+        'exhausted',
+        `the gateway ${gateway} would need ${pairs.length} address pairs on its port, and Neutron takes ${limit}`,
+        { hint: 'Set gateway.addressPairs.mode to network: one pair then covers all addresses.' },
+      );
+    }
+    const changed = await neutron.ports.update(portId, { allowedAddressPairs: pairs }, { signal });
+    this.#seen.set(gateway, changed);
+  }
+
+  async #look(gateway: string, portId: string, signal: AbortSignal): Promise<Port | undefined> {
+    try {
+      const port = await this.#options.neutron.ports.get(portId, { signal });
+      this.#seen.set(gateway, port);
+      return port;
+    } catch (error) {
+      if (!isErrorCode(error, 'not-found')) throw error;
+      this.#seen.delete(gateway);
+      return undefined;
+    }
+  }
+}
