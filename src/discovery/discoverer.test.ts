@@ -1,56 +1,149 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { startWorld, type World } from '../../test/discovery/embedded-world.ts';
+import { endpointSlices, namespaces, services } from '../kube/resources.ts';
 
 let world: World;
 afterEach(() => world.stop());
 
-const web = {
-  name: 'web',
-  vip_subnet_id: '',
-  listeners: [
-    {
-      name: 'http',
-      protocol: 'HTTP',
-      protocol_port: 80,
-      default_pool: {
-        name: 'web',
-        protocol: 'HTTP',
-        lb_algorithm: 'ROUND_ROBIN',
-        members: [
-          { address: '10.10.0.5', protocol_port: 8080 },
-          { address: '10.10.0.6', protocol_port: 8080, weight: 0 },
-        ],
-      },
-    },
-  ],
-};
-
-function subnetId({ cloud }: World): string {
-  const subnet = cloud.neutron.subnets.all().find(({ name }) => name === 'private-v4');
-  return subnet?.id ?? '';
-}
+const until = (check: () => Promise<void> | void) =>
+  vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
 test.each(['octavia', 'lbaas-v2'] as const)('a load balancer of %s is a Service', async (kind) => {
   world = await startWorld({ loadBalancing: kind });
-  const { id } = world.cloud.addLoadBalancer(world.projectId('demo'), {
-    ...web,
-    vip_subnet_id: subnetId(world),
+  const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5', '10.10.0.6');
+  const row = world.cloud.octavia.members.all().find(({ address }) => address === '10.10.0.5');
+  if (row !== undefined) row.weight = 0;
+  expect(await world.once()).toMatchObject({
+    projects: 2,
+    failed: 0,
+    loadBalancers: 1,
+    written: 2,
   });
-  const report = await world.once();
-  expect(report).toMatchObject({ projects: 2, failed: 0, loadBalancers: 1, written: 2 });
-  const [service] = await world.services();
-  expect(service).toMatchObject({
-    metadata: { namespace: 'demo', name: `east-web-${id}` },
-    spec: { clusterIP: 'None', ports: [{ name: 'http-80', port: 80, appProtocol: 'http' }] },
-  });
-  expect(await world.slices()).toMatchObject([
+  expect(await world.services()).toMatchObject([
     {
-      ports: [{ name: 'http-80', port: 8080, protocol: 'TCP' }],
-      endpoints: [
-        { addresses: ['10.10.0.5'], conditions: { ready: true } },
-        { addresses: ['10.10.0.6'], conditions: { ready: false } },
-      ],
+      metadata: { namespace: 'demo', name: `east-web-${id}` },
+      spec: { clusterIP: 'None', ports: [{ name: 'http-80', port: 80, appProtocol: 'http' }] },
     },
   ]);
-  expect(await world.once()).toMatchObject({ written: 0, removed: 0 });
+  const [slice] = await world.slices();
+  expect(slice?.ports).toMatchObject([{ name: 'http-80', port: 8080, protocol: 'TCP' }]);
+  const ready = slice?.endpoints?.map((one) => `${one.addresses[0]} ${one.conditions?.ready}`);
+  expect(ready).toEqual(['10.10.0.5 false', '10.10.0.6 true']);
+  expect(world.events).toEqual([expect.stringContaining(`Discovered Service/demo/east-web-${id}`)]);
+  const second = await world.once();
+  expect(second).toMatchObject({ written: 0, removed: 0, replicated: 1 });
+});
+
+test('every type of Service and kind of endpoints settles at once', async () => {
+  world = await startWorld();
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  for (const serviceType of ['ClusterIP', 'Headless']) {
+    for (const endpointsKind of ['Endpoints', 'EndpointSlice']) {
+      await world.once({ serviceType, endpointsKind });
+      const again = await world.once({ serviceType, endpointsKind });
+      expect(again).toMatchObject({ written: 0, removed: 0, held: 0 });
+      const [service] = await world.services();
+      expect(service?.spec?.clusterIP === 'None').toBe(serviceType === 'Headless');
+      expect(await world.slices()).toHaveLength(endpointsKind === 'EndpointSlice' ? 1 : 0);
+      expect(await world.endpoints()).toHaveLength(endpointsKind === 'Endpoints' ? 1 : 0);
+    }
+  }
+});
+
+test('an administrator sees each load balancer in its own project only', async () => {
+  world = await startWorld();
+  const { directory } = world.cloud.keystone;
+  const demo = directory.findUser('default', 'demo');
+  directory.grant(demo?.id ?? '', world.projectId('demo'), 'admin');
+  directory.grant(demo?.id ?? '', world.projectId('alt'), 'admin');
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  world.addLoadBalancer('alt', 'web', '10.10.0.6');
+  expect(await world.once()).toMatchObject({ loadBalancers: 2 });
+  const places = (await world.services()).map(({ metadata }) => metadata?.namespace);
+  expect(places.sort()).toEqual(['alt', 'demo']);
+});
+
+test('our objects are ours alone, and nothing else is touched', async () => {
+  world = await startWorld();
+  const { client } = world;
+  const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  await world.once();
+  const name = `east-web-${id}`;
+  const at = { namespace: 'demo', name };
+  const before = await client.get(services, at);
+  await client.patchMerge(services, at, {
+    metadata: { labels: { 'causeway.dev/backend': null, 'causeway.dev/x': 'y', team: 'blue' } },
+    spec: { selector: { app: 'mine' }, ports: [{ port: 99, name: 'theirs' }] },
+  });
+  const [slice] = await world.slices();
+  const sliceAt = { namespace: 'demo', name: slice?.metadata?.name ?? '' };
+  await client.patchMerge(endpointSlices, sliceAt, {
+    endpoints: [{ addresses: ['192.0.2.66'] }],
+  });
+  const copy = { namespace: 'demo', name: 'copy' };
+  await client.create(services, {
+    metadata: { ...before.metadata, ...copy, uid: '', resourceVersion: '' },
+    spec: { ports: [{ port: 1 }] },
+  });
+  await world.once();
+  const mended = await client.get(services, at);
+  expect(mended.spec).toEqual(before.spec);
+  expect(mended.metadata?.labels).toEqual({ ...before.metadata?.labels, team: 'blue' });
+  const [again] = await world.slices();
+  expect(again?.endpoints).toEqual(slice?.endpoints);
+  expect(await client.find(services, copy)).toBeDefined();
+});
+
+test('a name that someone else has is left to them, with an Event', async () => {
+  world = await startWorld();
+  const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  await world.client.create(namespaces, { metadata: { name: 'demo' } });
+  const theirs = {
+    metadata: { namespace: 'demo', name: `east-web-${id}` },
+    spec: { ports: [{ port: 1 }] },
+  };
+  await world.client.create(services, theirs);
+  expect(await world.once()).toMatchObject({ invalid: 1, replicated: 0 });
+  expect((await world.services()).map(({ spec }) => spec?.ports?.[0]?.port)).toEqual([1]);
+  expect(world.events).toEqual([
+    expect.stringContaining('Warning NameTaken Service/demo/east-web'),
+  ]);
+});
+
+test('namespaces are created with our label, or their projects are left out', async () => {
+  world = await startWorld();
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  expect(await world.once({ createNamespaces: false })).toMatchObject({ skipped: 1, written: 0 });
+  expect(world.events).toEqual([
+    expect.stringContaining('Warning NamespaceMissing Namespace//demo'),
+  ]);
+  await world.once();
+  const { metadata } = await world.client.get(namespaces, { name: 'demo' });
+  expect(metadata?.labels?.['app.kubernetes.io/managed-by']).toBe('causeway-discovery');
+});
+
+test('projects are chosen, and namespaces made from a template', async () => {
+  world = await startWorld();
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  world.addLoadBalancer('alt', 'web', '10.10.0.6');
+  const settings = { projects: ['alt', 'demo'], ignoreProjects: [world.projectId('demo')] };
+  await world.once({ ...settings, namespaceTemplate: '{backend}-{project}' });
+  expect((await world.services()).map(({ metadata }) => metadata?.namespace)).toEqual(['east-alt']);
+});
+
+test('a renamed project moves to its new namespace', async () => {
+  world = await startWorld();
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  const running = world.start();
+  await until(async () => expect(await world.slices()).toHaveLength(1));
+  const { projects } = world.cloud.keystone.directory;
+  const row = projects.get(world.projectId('demo'));
+  if (row !== undefined) projects.update(row, { name: 'Shop & Co' });
+  await until(async () => {
+    const [service, ...others] = await world.services();
+    expect(others).toEqual([]);
+    expect(service?.metadata?.namespace).toMatch(/^shop-co-[0-9a-f]{10}$/);
+    expect(service?.metadata?.annotations?.['causeway.dev/project-name']).toBe('Shop & Co');
+  });
+  await running.stop();
 });

@@ -13,7 +13,10 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import { noMetrics } from '../../src/runtime/metrics.ts';
 import { startEmbeddedKubernetes } from '../../src/sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack } from '../../src/sandbox/openstack/cloud.ts';
+import {
+  startEmbeddedOpenStack,
+  type EmbeddedOpenStack,
+} from '../../src/sandbox/openstack/cloud.ts';
 import type { EmbeddedOptions } from '../../src/sandbox/openstack/settings.ts';
 import { Discoverer, type DiscovererParts } from '../../src/discovery/discoverer.ts';
 import { discoverySettings } from '../../src/discovery/settings.ts';
@@ -36,34 +39,66 @@ export async function startWorld(options: EmbeddedOptions = {}) {
     OS_USER_DOMAIN_NAME: 'Default',
     OS_REGION_NAME: cloud.region,
   };
-  const discoverer = (settings: object = {}, changes: Partial<DiscovererParts> = {}) =>
-    new Discoverer(discoverySettings.parse({ backendName: 'east', ...settings }), {
-      client,
-      tell: ({ kind, namespace, name }, { type, reason, message }) =>
-        events.push(`${type} ${reason} ${kind}/${namespace ?? ''}/${name ?? ''}: ${message}`),
-      environment,
-      workingDirectory: directory,
-      clock: systemClock,
-      log: silentLog,
-      metrics: noMetrics,
-      ...changes,
-    });
+  const discoverer = (
+    { intervalSeconds = 30, ...settings }: TestSettings = {},
+    changes: Partial<DiscovererParts> = {},
+  ) => {
+    const named = 'backends' in settings ? settings : { backendName: 'east', ...settings };
+    return new Discoverer(
+      { ...discoverySettings.parse(named), intervalSeconds },
+      {
+        client,
+        tell: ({ kind, namespace, name }, { type, reason, message }) =>
+          events.push(`${type} ${reason} ${kind}/${namespace ?? ''}/${name ?? ''}: ${message}`),
+        environment,
+        workingDirectory: directory,
+        clock: systemClock,
+        log: silentLog,
+        metrics: noMetrics,
+        ...changes,
+      },
+    );
+  };
   return {
-    kubernetes,
     cloud,
     client,
     events,
-    environment,
-    directory,
     discoverer,
     /** One cycle of one backend; throws what it failed with. */
-    async once(settings: object = {}, isConfirmed = false) {
+    async once(settings: TestSettings = {}, isConfirmed = false) {
       const signal = AbortSignal.timeout(30_000);
       const [result] = await discoverer(settings).once(isConfirmed, signal);
       if (result?.report === undefined) throw result?.error ?? new Error('no result');
       return result.report;
     },
+    /** Cycle after cycle, as fast as they go, until stopped; throws what ended it. */
+    start(settings: TestSettings = {}, changes: Partial<DiscovererParts> = {}) {
+      const stop = new AbortController();
+      const ended = discoverer({ intervalSeconds: 0.02, ...settings }, changes).run(
+        false,
+        stop.signal,
+      );
+      ended.catch(() => undefined);
+      return {
+        ended,
+        stop: async () => {
+          stop.abort();
+          await ended;
+        },
+      };
+    },
+    writeFile: (name: string, text: string) => fs.writeFile(path.join(directory, name), text),
     projectId: (name: string) => projectId(cloud, name),
+    /** A load balancer with one HTTP listener that sends to port 8080 of these addresses. */
+    addLoadBalancer: (project: string, name: string, ...addresses: string[]) =>
+      cloud.addLoadBalancer(projectId(cloud, project), loadBalancer(cloud, name, addresses)),
+    removeLoadBalancer(id: string) {
+      const { loadBalancers, listeners, pools } = cloud.octavia;
+      for (const table of [listeners, pools]) {
+        for (const row of table.all()) if (row.loadbalancer_id === id) table.delete(row.id);
+      }
+      loadBalancers.delete(id);
+    },
     services: () => all<Service>(client, services),
     slices: () => all<EndpointSlice>(client, endpointSlices),
     endpoints: () => all<Endpoints>(client, endpoints),
@@ -75,12 +110,14 @@ export async function startWorld(options: EmbeddedOptions = {}) {
   };
 }
 
+interface TestSettings {
+  readonly [name: string]: unknown;
+  readonly intervalSeconds?: number;
+}
+
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-function projectId(
-  cloud: Awaited<ReturnType<typeof startEmbeddedOpenStack>>,
-  name: string,
-): string {
+function projectId(cloud: EmbeddedOpenStack, name: string): string {
   const project = cloud.keystone.directory.findProject('default', name);
   if (project === undefined) throw new Error(`no project ${name}`);
   return project.id;
@@ -93,4 +130,12 @@ async function all<T extends KubeObject>(client: KubeClient, resource: Resource<
     if (object.metadata?.name !== 'kubernetes') found.push(object);
   }
   return found;
+}
+
+function loadBalancer(cloud: EmbeddedOpenStack, name: string, addresses: readonly string[]) {
+  const subnet = cloud.neutron.subnets.all().find((row) => row.name === 'private-v4');
+  const members = addresses.map((address) => ({ address, protocol_port: 8080 }));
+  const pool = { name, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN', members };
+  const listener = { name: 'http', protocol: 'HTTP', protocol_port: 80, default_pool: pool };
+  return { name, vip_subnet_id: subnet?.id ?? '', listeners: [listener] };
 }

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { assignNamespaces } from './assign-namespaces.ts';
+import { isPlainLabel } from './names.ts';
+
+const project = (id: string, name: string, domainId = 'default') => ({ id, name, domainId });
+const options = { backend: 'east', template: '{project}', holds: () => false };
+const assign = (projects: ReturnType<typeof project>[], changes: Partial<typeof options> = {}) =>
+  Object.fromEntries(assignNamespaces(projects, { ...options, ...changes }));
+
+describe('the namespace of a project', () => {
+  test.each([
+    ['shop', 'shop'],
+    ['Shop', 'shop-0eb5b8d6f8'],
+    ['Größe 1', 'grosse-1-0eb5b8d6f8'],
+    ['', 'project-0eb5b8d6f8'],
+    ['x'.repeat(255), `${'x'.repeat(52)}-0eb5b8d6f8`],
+    ['kube-system', 'kube-system-0eb5b8d6f8'],
+    ['default', 'default-0eb5b8d6f8'],
+    ['openshift', 'openshift-0eb5b8d6f8'],
+    ['shop-0123456789', 'shop-0123456789-0eb5b8d6f8'],
+  ])('%j', (name, expected) => {
+    const [made] = Object.values(assign([project('a', name)]));
+    expect(made).toBe(expected);
+  });
+
+  test('a template adds the backend, the domain or the id', () => {
+    const all = assign([project('a1', 'shop', 'd1')], {
+      template: '{backend}-{domainId}-{project}',
+    });
+    expect(all).toEqual({ a1: 'east-d1-shop' });
+    expect(assign([project('a1', 'Shop')], { template: 'os-{projectId}' })).toEqual({
+      a1: 'os-a1',
+    });
+  });
+
+  test('of two with one name, the one that has Services there keeps it', () => {
+    const both = [project('a', 'shop', 'd1'), project('b', 'shop', 'd2')];
+    expect(assign(both)['a']).toBe('shop');
+    const holds = (id: string) => id === 'b';
+    const all = assignNamespaces(both, { ...options, holds });
+    expect(all.get('b')).toBe('shop');
+    expect(all.get('a')).toMatch(/^shop-[0-9a-f]{10}$/);
+  });
+});
+
+const anyProject = fc.record({
+  id: fc.uuid(),
+  name: fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 255 }),
+    fc.constantFrom('shop', 'Shop', 'shop ', 'default', 'a-0123456789'),
+  ),
+  domainId: fc.constantFrom('default', 'partners'),
+});
+const anyProjects = fc.uniqueArray(anyProject, { selector: ({ id }) => id, maxLength: 30 });
+
+test('whatever projects there are, namespaces are valid, apart, and none of the system', () => {
+  fc.assert(
+    fc.property(anyProjects, (projects) => {
+      const all = assignNamespaces(projects, options);
+      expect(new Set(all.values()).size).toBe(projects.length);
+      for (const namespace of all.values()) {
+        expect(isPlainLabel(namespace)).toBe(true);
+        expect(namespace).not.toMatch(/^(default|kube-system)$/);
+      }
+    }),
+  );
+});
+
+test('whoever comes or goes, those who stay keep their namespace', () => {
+  fc.assert(
+    fc.property(anyProjects, anyProjects, (before, others) => {
+      const first = assignNamespaces(before, options);
+      const stay = before.filter((_, index) => index % 2 === 0);
+      const after = [...others.filter(({ id }) => !first.has(id)), ...stay];
+      const holds = (id: string, namespace: string) => first.get(id) === namespace;
+      const second = assignNamespaces(after, { ...options, holds });
+      for (const { id } of stay) {
+        // One that had to step aside may stay aside, or get the name when it becomes free.
+        const name = first.get(id) ?? '';
+        if (!/-[0-9a-f]{10}$/.test(name)) expect(second.get(id)).toBe(name);
+      }
+    }),
+  );
+});

@@ -1,0 +1,66 @@
+import { afterEach, expect, test } from 'vitest';
+import { startWorld, type World } from '../../test/discovery/embedded-world.ts';
+import { namespaces } from '../kube/resources.ts';
+import { purgeBackend } from './purge.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+async function dryRun(settings: Record<string, unknown> = {}): Promise<string> {
+  let printed = '';
+  const discoverer = world.discoverer(settings, { print: (text) => (printed += text) });
+  await discoverer.once(true, AbortSignal.timeout(30_000));
+  return printed;
+}
+
+test('a dry run tells what would be made, changed and deleted, and does nothing', async () => {
+  world = await startWorld();
+  const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5', '10.10.0.6');
+  const service = `demo/east-web-${id}`;
+  const first = await dryRun();
+  expect(first.replace(/-[0-9a-f]{10}-0/, '-HASH-0')).toBe(
+    [
+      '+ namespaces/demo',
+      `+ services/${service}  load balancer "web" (${id})`,
+      '    port http-80/TCP: 2 endpoints, 2 ready',
+      `+ endpointslices.discovery.k8s.io/${service}-HASH-0`,
+      '',
+    ].join('\n'),
+  );
+  expect(await world.client.find(namespaces, { name: 'demo' })).toBeUndefined();
+
+  await world.once();
+  expect(await dryRun()).toBe('');
+  for (const row of world.cloud.octavia.members.all()) row.weight = 3;
+  const [member] = world.cloud.octavia.members.all();
+  if (member !== undefined) member.weight = 0;
+  const changed = await dryRun();
+  expect(changed).toContain(`~ endpointslices.discovery.k8s.io/${service}-`);
+  expect(changed).toContain(`    endpoints[${member?.address}].conditions.ready: true -> false`);
+  expect(changed).toContain('    metadata.annotations.causeway.dev/weights: nothing -> ');
+
+  world.removeLoadBalancer(id);
+  expect(await dryRun()).toContain(`- services/${service}\n`);
+  expect(await dryRun({ serviceType: 'ClusterIP', createNamespaces: false })).toContain('- ');
+  expect(await world.services()).toHaveLength(1);
+});
+
+test('what a backend left is listed, and deleted when it is meant', async () => {
+  world = await startWorld();
+  const { client } = world;
+  const { signal } = new AbortController();
+  const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  await world.once();
+  await world.once({ backendName: 'west' });
+  const found = await purgeBackend(client, 'east', false, signal);
+  expect(found.map(({ resource, name }) => `${resource} ${name.slice(0, 9 + id.length)}`)).toEqual([
+    `services east-web-${id}`,
+    `endpointslices.discovery.k8s.io east-web-${id}`,
+  ]);
+  expect(await world.services()).toHaveLength(2);
+  expect(await purgeBackend(client, 'east', true, signal)).toHaveLength(2);
+  expect((await world.services()).map(({ metadata }) => metadata?.name)).toEqual([
+    `west-web-${id}`,
+  ]);
+  expect(await purgeBackend(client, 'east', true, signal)).toEqual([]);
+});

@@ -1,0 +1,47 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { startWorld, type World } from '../../test/discovery/embedded-world.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const until = (check: () => Promise<void> | void) =>
+  vi.waitFor(check, { timeout: 15_000, interval: 20 });
+
+test('a project that hangs holds up no other, and ends at its own deadline', async () => {
+  world = await startWorld();
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  world.addLoadBalancer('alt', 'web', '10.10.0.6');
+  const pool = world.cloud.octavia.pools
+    .all()
+    .find(({ project_id: id }) => id === world.projectId('demo'));
+  const hang = {
+    path: new RegExp(`/pools/${pool?.id}/members$`),
+    effect: { kind: 'delay', milliseconds: 60_000 },
+  } as const;
+  world.cloud.faults.add(hang);
+  let ended = false;
+  const once = world.once({ projectSeconds: 2 }).finally(() => (ended = true));
+  await until(async () => expect(await world.slices()).toHaveLength(1));
+  expect(ended).toBe(false);
+  expect(await once).toMatchObject({ failed: 1, replicated: 1 });
+});
+
+test('a backend that hangs holds up no other', async () => {
+  world = await startWorld();
+  const other = await startWorld();
+  other.addLoadBalancer('demo', 'web', '10.10.0.5');
+  world.cloud.faults.add({ effect: { kind: 'delay', milliseconds: 60_000 } });
+  const yaml = (authUrl: string) => ({
+    auth: { auth_url: authUrl, username: 'demo', password: 'demo' },
+  });
+  const clouds = { hanging: yaml(world.cloud.authUrl), good: yaml(other.cloud.authUrl) };
+  await other.writeFile('clouds.yaml', JSON.stringify({ clouds }));
+  const backends = [
+    { name: 'east', cloud: 'hanging' },
+    { name: 'west', cloud: 'good' },
+  ];
+  const running = other.start({ backends });
+  await until(async () => expect(await other.slices()).toHaveLength(1));
+  await running.stop();
+  await other.stop();
+});

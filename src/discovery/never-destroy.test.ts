@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startWorld, type World } from '../../test/discovery/embedded-world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.stop());
+
+const until = (check: () => Promise<void> | void) =>
+  vi.waitFor(check, { timeout: 15_000, interval: 20 });
+const names = async () => (await world.services()).map(({ metadata }) => metadata?.name).sort();
+/** Cycles since now, told by their requests. */
+function countCycles(): () => number {
+  let count = 0;
+  world.cloud.onRequest(({ path }) => (count += path.endsWith('/auth/projects') ? 1 : 0));
+  return () => count;
+}
+
+describe('a failure deletes nothing', () => {
+  test.each([
+    ['a list', { path: /\/lbaas\/listeners$/, effect: { kind: 'answer', status: 500 } }],
+    [
+      'the members of one pool',
+      { path: /\/members$/, after: 1, effect: { kind: 'answer', status: 500 } },
+    ],
+    ['a pool that is gone', { path: /\/members$/, effect: { kind: 'answer', status: 404 } }],
+    [
+      'not JSON',
+      { path: /\/lbaas\/pools$/, effect: { kind: 'answer', status: 200, text: '<html>' } },
+    ],
+  ] as const)('%s', async (_, fault) => {
+    world.addLoadBalancer('demo', 'one', '10.10.0.5');
+    const { id } = world.addLoadBalancer('demo', 'two', '10.10.0.6');
+    world.addLoadBalancer('demo', 'three', '10.10.0.7');
+    await world.once();
+    const before = await names();
+    world.removeLoadBalancer(id);
+    world.cloud.faults.add(fault);
+    expect(await world.once()).toMatchObject({ failed: 1, removed: 0 });
+    expect(await names()).toEqual(before);
+    expect(world.events.at(-1)).toContain('Warning ProjectFailed Namespace//demo');
+    world.cloud.faults.clear();
+    expect(await world.once({ maxLossShare: 0.5 })).toMatchObject({ failed: 0, removed: 2 });
+  });
+
+  test('a second page that does not come', async () => {
+    await world.stop();
+    world = await startWorld({ pageSize: 2 });
+    for (const name of ['a', 'b', 'c', 'd', 'e']) world.addLoadBalancer('demo', name, '10.10.0.5');
+    await world.once();
+    const fault = {
+      path: /\/lbaas\/loadbalancers$/,
+      after: 1,
+      effect: { kind: 'answer', status: 500 },
+    } as const;
+    world.cloud.faults.add(fault);
+    expect(await world.once({ projects: ['demo'] })).toMatchObject({ failed: 1, removed: 0 });
+    expect(await names()).toHaveLength(5);
+  });
+
+  test('one project that can not be entered fails alone', async () => {
+    world.addLoadBalancer('demo', 'web', '10.10.0.5');
+    world.addLoadBalancer('alt', 'web', '10.10.0.6');
+    await world.once();
+    world.addLoadBalancer('alt', 'more', '10.10.0.7');
+    const { directory } = world.cloud.keystone;
+    const disabled = directory.projects.get(world.projectId('demo'));
+    // Listed, and closed a moment later: only the scoped login is refused.
+    const stop = world.cloud.onRequest(({ path }) => {
+      if (path.endsWith('/auth/projects') && disabled !== undefined) disabled.enabled = false;
+    });
+    expect(await world.once()).toMatchObject({ failed: 1, written: 2, removed: 0 });
+    stop();
+    expect(await names()).toHaveLength(3);
+  });
+});
+
+describe('an answer that would take too much', () => {
+  test('an empty project is believed after three cycles', async () => {
+    const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
+    await world.once();
+    world.removeLoadBalancer(id);
+    const held = await world.once();
+    expect(held).toMatchObject({ held: 1, removed: 0 });
+    expect(world.events.at(-1)).toMatch(
+      /Warning DeletionsHeld Namespace\/\/demo: 1 load balancers/,
+    );
+    expect(await names()).toHaveLength(1);
+    const cycles = countCycles();
+    const running = world.start();
+    await until(async () => expect(await names()).toEqual([]));
+    await running.stop();
+    expect(cycles()).toBeGreaterThanOrEqual(3);
+    expect(await world.slices()).toEqual([]);
+  });
+
+  test('or at once when it is confirmed', async () => {
+    const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
+    await world.once();
+    world.removeLoadBalancer(id);
+    expect(await world.once({}, true)).toMatchObject({ held: 0, removed: 2 });
+    expect(await names()).toEqual([]);
+  });
+
+  test('listeners that vanish from under every load balancer are doubted too', async () => {
+    world.addLoadBalancer('demo', 'web', '10.10.0.5');
+    await world.once();
+    const [before] = await world.slices();
+    const lie = {
+      path: /\/lbaas\/listeners$/,
+      effect: { kind: 'answer', status: 200, text: '{"listeners": []}' },
+    } as const;
+    world.cloud.faults.add(lie);
+    expect(await world.once()).toMatchObject({ held: 1, written: 0, removed: 0 });
+    expect((await world.slices())[0]?.endpoints).toEqual(before?.endpoints);
+  });
+
+  test('a share of the backend', async () => {
+    const rows = ['a', 'b', 'c', 'd'].map((name) =>
+      world.addLoadBalancer('demo', name, '10.10.0.5'),
+    );
+    world.addLoadBalancer('alt', 'e', '10.10.0.5');
+    await world.once();
+    for (const { id } of rows.slice(0, 2)) world.removeLoadBalancer(id);
+    expect(await world.once()).toMatchObject({ held: 2, removed: 0 });
+    expect(await world.once({ maxLossShare: 0.4 })).toMatchObject({ held: 0, removed: 4 });
+  });
+
+  test('while deletions are held, the rest goes on', async () => {
+    const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
+    world.addLoadBalancer('alt', 'web', '10.10.0.6');
+    await world.once();
+    world.removeLoadBalancer(id);
+    world.addLoadBalancer('alt', 'new', '10.10.0.7');
+    expect(await world.once()).toMatchObject({ held: 1, written: 2 });
+  });
+});
+
+test('a project that is really gone is cleaned up', async () => {
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  world.addLoadBalancer('alt', 'web', '10.10.0.6');
+  await world.once();
+  world.cloud.keystone.directory.deleteProject(world.projectId('alt'));
+  const running = world.start();
+  await until(async () => expect(await names()).toHaveLength(1));
+  await running.stop();
+});
+
+test('a list of projects that comes back empty empties nothing', async () => {
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  await world.once();
+  const lie = {
+    path: /\/auth\/projects$/,
+    effect: { kind: 'answer', status: 200, text: '{"projects": []}' },
+  } as const;
+  world.cloud.faults.add(lie);
+  expect(await world.once()).toMatchObject({ projects: 0, held: 1, removed: 0 });
+});
