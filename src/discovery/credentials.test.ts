@@ -68,7 +68,7 @@ test('among several, the refused one waits for a correction and the others go on
   ];
   const running = world.start({ backends });
   const prefixes = async () =>
-    (await world.services()).map(({ metadata }) => metadata?.name?.slice(0, 4)).sort();
+    (await world.services()).map(({ metadata }) => metadata?.name?.slice(0, 4) ?? '').sort();
   await until(async () => expect(await prefixes()).toEqual(['west']));
   await until(() => expect(world.events.join()).toContain('CredentialsRefused Secret/clouds/east'));
   const logins = countLogins();

@@ -59,7 +59,7 @@ test('an administrator sees each load balancer in its own project only', async (
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   world.addLoadBalancer('alt', 'web', '10.10.0.6');
   expect(await world.once()).toMatchObject({ loadBalancers: 2 });
-  const places = (await world.services()).map(({ metadata }) => metadata?.namespace);
+  const places = (await world.services()).map(({ metadata }) => metadata?.namespace ?? '');
   expect(places.sort()).toEqual(['alt', 'demo']);
 });
 

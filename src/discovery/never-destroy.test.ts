@@ -9,7 +9,8 @@ afterEach(() => world.stop());
 
 const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 15_000, interval: 20 });
-const names = async () => (await world.services()).map(({ metadata }) => metadata?.name).sort();
+const names = async () =>
+  (await world.services()).map(({ metadata }) => metadata?.name ?? '').sort();
 /** Cycles since now, told by their requests. */
 function countCycles(): () => number {
   let count = 0;
