@@ -40,12 +40,9 @@ export interface Translation {
 export function translate(loadBalancer: LoadBalancerView): Translation {
   const problems: Problem[] = [];
   const accepted = acceptListeners(loadBalancer, problems);
-  const tcpPorts = new Set(
-    accepted.filter(({ protocol }) => protocol === 'TCP').map(({ listener }) => listener.port),
-  );
+  const taken = new Set(accepted.map(({ listener, protocol }) => `${listener.port}/${protocol}`));
   const ports = accepted.map(({ listener, protocol }): WantedPort => {
-    const shares = protocol !== 'TCP' && tcpPorts.has(listener.port);
-    const suffix = !shares ? '' : protocol === 'UDP' ? 'udp' : 'sctp';
+    const suffix = protocolSuffix(listener.port, protocol, taken);
     const { id, name, protocol: spoken } = listener;
     return {
       name: portName(name, listener.port, suffix),
@@ -65,6 +62,20 @@ export function translate(loadBalancer: LoadBalancerView): Translation {
     });
   }
   return { ports, l7PoolIds, problems };
+}
+
+/** Of those that share a port, TCP keeps the plain name, else UDP does. */
+function protocolSuffix(port: number, protocol: Protocol, taken: ReadonlySet<string>) {
+  const shares = (...others: readonly Protocol[]) =>
+    others.some((other) => taken.has(`${port}/${other}`));
+  switch (protocol) {
+    case 'TCP':
+      return '';
+    case 'UDP':
+      return shares('TCP') ? 'udp' : '';
+    case 'SCTP':
+      return shares('TCP', 'UDP') ? 'sctp' : '';
+  }
 }
 
 interface Accepted {
