@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../domain/address.ts';
 import { parsePort } from '../domain/port.ts';
 import { parsePrefix } from '../domain/prefix.ts';
-import { MemoryDriver } from '../nftables/memory-driver.ts';
+import { MemoryDriver, memoryRouting } from '../nftables/memory-driver.ts';
 import { serviceKey, type VirtualService } from '../nftables/virtual-service.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
 
@@ -34,7 +34,7 @@ function service(last: number, destinations: number, hasRanges: boolean): Virtua
 
 async function started(...set: VirtualService[]) {
   const driver = new MemoryDriver('causeway');
-  const ruleset = new EngineRuleset(driver, settings);
+  const ruleset = new EngineRuleset(driver, settings, memoryRouting(settings.table));
   await ruleset.replaceAll({ set, nodes: [], policies: [], pods: [] }, signal);
   return { driver, ruleset };
 }
@@ -52,13 +52,13 @@ describe('the ruleset of the engine', () => {
     await expect(ruleset.commit({ set: again.set }, signal)).resolves.toMatchObject({
       wrote: false,
     });
-    const successor = new EngineRuleset(driver, settings);
+    const successor = new EngineRuleset(driver, settings, memoryRouting(settings.table));
     await expect(successor.replaceAll(again, signal)).resolves.toMatchObject({ wrote: false });
   });
 
   test('is brought back to what is wanted whatever is there', async () => {
     const { driver } = await started(service(1, 2, true), service(2, 3, false));
-    const successor = new EngineRuleset(driver, settings);
+    const successor = new EngineRuleset(driver, settings, memoryRouting(settings.table));
     await successor.replaceAll(
       { set: [service(2, 1, false)], nodes: [], policies: [], pods: [] },
       signal,

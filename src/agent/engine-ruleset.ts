@@ -1,6 +1,7 @@
 import type { Driver } from '../nftables/driver.ts';
 import type { LayoutChange } from '../nftables/layout-change.ts';
 import { LayoutWriter } from '../nftables/layout-writer.ts';
+import { RoutedWriter, type RoutingMachine } from '../nftables/routed-writer.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
 import { ElementCount } from './element-count.ts';
 import type { EndpointId } from './model/endpoint.ts';
@@ -9,16 +10,19 @@ import type { Committed, RulesetWriter, WholeLayout } from './apply/ruleset-writ
 /** Writes the kernel's rules by the engine: what is wanted is planned as data, then committed at once. */
 export class EngineRuleset implements RulesetWriter {
   readonly #writer: LayoutWriter;
+  readonly #routed: RoutedWriter;
   #count = new ElementCount();
 
-  constructor(driver: Driver, settings: LayoutSettings) {
+  constructor(driver: Driver, settings: LayoutSettings, machine: RoutingMachine) {
     this.#writer = new LayoutWriter(driver, settings);
+    this.#routed = new RoutedWriter(machine, settings);
   }
 
   async commit(change: LayoutChange, signal: AbortSignal): Promise<Committed> {
     const { operations, ...committed } = await this.#writer.commit(change, signal);
     this.#count.committed(operations);
-    return committed;
+    const wrote = await this.#routed.commit(change, signal);
+    return { ...committed, wrote: committed.wrote || wrote };
   }
 
   /** Looks at what an earlier process left, once, and writes only what is different. */
@@ -27,7 +31,17 @@ export class EngineRuleset implements RulesetWriter {
     const { operations, ...committed } = await this.#writer.replaceAll(whole, signal);
     this.#count = new ElementCount();
     this.#count.committed(operations);
-    return committed;
+    const wrote = await this.#routed.replaceAll(set, parts.nodes, signal);
+    return { ...committed, wrote: committed.wrote || wrote };
+  }
+
+  /** Whether packets are sent to nodes as they came: their answers then have an address of our own. */
+  get isRouting(): boolean {
+    return this.#routed.isInUse;
+  }
+
+  close(): Promise<void> {
+    return this.#routed.close();
   }
 
   /** How many elements the table holds. */

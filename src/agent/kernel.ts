@@ -1,6 +1,7 @@
+import type { KernelSetting } from '../nftables/kernel-settings.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
-import type { EndpointCount, KernelSetting } from './http/status.ts';
+import type { EndpointCount } from './http/status.ts';
 import type { EndpointId } from './model/endpoint.ts';
 
 /** What the agent needs from the machine beside keepalived: the kernel's side of things. */

@@ -1,14 +1,20 @@
 import type { Driver } from '../nftables/driver.ts';
+import {
+  enforceKernelSettings,
+  readConnections,
+  type KernelSetting,
+} from '../nftables/kernel-settings.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import { setNames } from '../nftables/names.ts';
 import { Conntrack } from '../nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../nftables/nft-driver.ts';
+import { routedTable } from '../nftables/routed-ruleset.ts';
+import type { TableFamily } from '../nftables/ruleset.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
 import { endpointOfCounter } from './counter-key.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
-import type { EndpointCount, KernelSetting } from './http/status.ts';
-import { enforceKernelSettings, readConnections } from './kernel-settings.ts';
+import type { EndpointCount } from './http/status.ts';
 import type { Kernel } from './kernel.ts';
 import type { EndpointId } from './model/endpoint.ts';
 
@@ -19,9 +25,20 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+async function openDriver(
+  driver: LinuxKernelOptions['driver'],
+  table: string,
+  family: TableFamily,
+): Promise<Driver> {
+  const options = { table, family };
+  return driver === 'netlink' ? NetlinkDriver.open(options) : new NftDriver(options);
+}
+
 export interface LinuxKernelOptions {
   readonly driver: 'netlink' | 'nft';
   readonly layout: LayoutSettings;
+  /** The links towards clients and towards nodes, where they are known. */
+  readonly links: { readonly external?: string; readonly internal?: string };
 }
 
 /** The kernel that this process runs on. */
@@ -29,28 +46,42 @@ export class LinuxKernel implements Kernel {
   readonly ruleset: EngineRuleset;
   readonly #driver: Driver;
   readonly #conntrack: Conntrack;
+  readonly #links: LinuxKernelOptions['links'];
   #settings: readonly KernelSetting[] = [];
   #connections: { count: number; limit: number } | null = null;
 
-  private constructor(driver: Driver, conntrack: Conntrack, layout: LayoutSettings) {
+  private constructor(driver: Driver, conntrack: Conntrack, options: LinuxKernelOptions) {
     this.#driver = driver;
     this.#conntrack = conntrack;
-    this.ruleset = new EngineRuleset(driver, layout);
+    const { layout } = options;
+    this.#links = options.links;
+    this.ruleset = new EngineRuleset(driver, layout, {
+      open: (family) =>
+        openDriver(options.driver, routedTable(layout.table, family), family === 4 ? 'ip' : 'ip6'),
+      prepare: () => this.#enforce(true),
+    });
   }
 
-  static async open({ driver, layout }: LinuxKernelOptions): Promise<LinuxKernel> {
-    const { table } = layout;
-    const opened =
-      driver === 'netlink' ? await NetlinkDriver.open({ table }) : new NftDriver({ table });
-    const kernel = new LinuxKernel(opened, await Conntrack.open(), layout);
+  static async open(options: LinuxKernelOptions): Promise<LinuxKernel> {
+    const opened = await openDriver(options.driver, options.layout.table, 'inet');
+    const kernel = new LinuxKernel(opened, await Conntrack.open(), options);
     await kernel.look();
     return kernel;
   }
 
   /** Sets the kernel's settings right and counts its connections. */
   async look(): Promise<void> {
-    this.#settings = await enforceKernelSettings();
+    await this.#enforce(this.ruleset.isRouting);
     this.#connections = await readConnections();
+  }
+
+  async #enforce(isRouting: boolean): Promise<void> {
+    const { external, internal } = this.#links;
+    this.#settings = await enforceKernelSettings({
+      interfaces: [external, internal].filter((link) => link !== undefined),
+      resumesConnections: true,
+      routesBy: isRouting ? internal : undefined,
+    });
   }
 
   async forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
@@ -106,6 +137,7 @@ export class LinuxKernel implements Kernel {
 
   async close(): Promise<void> {
     await this.#conntrack.close();
+    await this.ruleset.close();
     await this.#driver.close();
   }
 }

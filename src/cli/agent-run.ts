@@ -45,6 +45,10 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
   const kernel = await LinuxKernel.open({
     driver: settings.nftables.driver,
     layout: await layoutSettings(settings),
+    links: {
+      ...(settings.external === undefined ? {} : { external: settings.external.interface }),
+      ...(settings.internal === undefined ? {} : { internal: settings.internal.interface }),
+    },
   });
   try {
     await runAgent(

@@ -27,6 +27,10 @@ function complaintAbout(service: VirtualService): string | undefined {
   if (dispatch.kind === 'hold' && !isWhole(dispatch.logGroup, highestLogGroup)) {
     return `holds packets in the log group ${dispatch.logGroup}: use 1 to ${highestLogGroup}`;
   }
+  if (dispatch.kind === 'nodes-unchanged') {
+    const other = dispatch.nodes?.find((node) => familyOf(node) !== family);
+    return other === undefined ? undefined : `is sent to the node ${other} of the other family`;
+  }
   if (dispatch.kind !== 'slots') return undefined;
   if (service.insideEndpoints?.length === 0) return 'has no endpoint for those inside';
   const endpoints = [...dispatch.endpoints, ...(service.insideEndpoints ?? [])];

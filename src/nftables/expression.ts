@@ -80,6 +80,10 @@ export type Statement =
     }
   /** Hands a copy of the packet to whoever listens on the NFLOG group. */
   | { readonly kind: 'log'; readonly group: number }
+  /** Sends a copy, with nothing rewritten, to the machine whose address the map holds for the key. */
+  | { readonly kind: 'send-to'; readonly key: readonly Operand[]; readonly map: string }
+  /** Conntrack is not to see the packet. */
+  | { readonly kind: 'notrack' }
   | { readonly kind: 'verdict'; readonly verdict: Verdict };
 
 export interface Rule {

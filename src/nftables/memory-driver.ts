@@ -1,7 +1,11 @@
+import type { Family } from '../domain/address.ts';
 import { abortedBy } from '../runtime/clock.ts';
 import { applyOperations } from './apply-operations.ts';
 import type { Driver, ElementCount, ForeignChange } from './driver.ts';
 import { ForeignChangeQueue } from './foreign-change-queue.ts';
+import { families } from './operands.ts';
+import { routedTable } from './routed-ruleset.ts';
+import type { RoutingMachine } from './routed-writer.ts';
 import { tracePacket, type Probe, type Trace, type TraceOptions } from './packet-tracer.ts';
 import { emptyRuleset, ruleDigest, type PresentRuleset, type Ruleset } from './ruleset.ts';
 import { TransactionError, type Operation, type Transaction } from './transaction.ts';
@@ -77,6 +81,20 @@ export class MemoryDriver implements Driver {
     this.#ruleset = last?.op === 'remove-table' ? undefined : after;
     this.#generation += 1;
   }
+}
+
+/** Tables beside the main one, kept in memory too. */
+export function memoryRouting(table: string): RoutingMachine & {
+  readonly tables: ReadonlyMap<Family, MemoryDriver>;
+} {
+  const tables = new Map(
+    families.map((family) => [family, new MemoryDriver(routedTable(table, family))]),
+  );
+  return {
+    tables,
+    open: async (family) => tables.get(family) ?? new MemoryDriver(routedTable(table, family)),
+    prepare: () => Promise.resolve(),
+  };
 }
 
 async function attempt<T>(signal: AbortSignal | undefined, work: () => T): Promise<T> {

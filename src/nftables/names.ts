@@ -57,6 +57,8 @@ export const setNames = {
   addresses: perFamily('addresses'),
   /** Services that are routed and not rewritten. */
   routed: perFamily('routed'),
+  /** Services whose packets are sent to a node as they came; only their copies pass here. */
+  sentOn: perFamily('sent-on'),
   /** Services without endpoints on addresses that are not theirs alone. */
   refused: perFamily('refused'),
   /** Services that masquerade always, or never. */

@@ -7,11 +7,13 @@ import { EventSocket } from './netlink/events.ts';
 import { foreignChanges } from './netlink/foreign-events.ts';
 import { parseCounters, parseListing } from './nft-json.ts';
 import { elementText, operationsText } from './nft-text.ts';
-import { elementId, type PresentRuleset } from './ruleset.ts';
+import { elementId, type PresentRuleset, type TableFamily } from './ruleset.ts';
 import { TransactionError, type Operation, type Transaction } from './transaction.ts';
 
 export interface NftDriverOptions {
   readonly table: string;
+  /** `inet` when left out. */
+  readonly family?: TableFamily;
   readonly networkNamespace?: string;
 }
 
@@ -24,24 +26,26 @@ const rememberedChildren = 64;
  */
 export class NftDriver implements Driver {
   readonly table: string;
+  readonly #family: TableFamily;
   readonly #namespace: string | undefined;
   readonly #children: number[] = [];
 
   constructor(options: NftDriverOptions) {
     this.table = options.table;
+    this.#family = options.family ?? 'inet';
     this.#namespace = options.networkNamespace;
   }
 
   async apply(transaction: Transaction, signal?: AbortSignal): Promise<void> {
     if (transaction.operations.length === 0) return;
-    const script = new Script(transaction);
+    const script = new Script(transaction, this.#family);
     const result = await this.#nft(['-f', '-'], signal, script.text);
     if (result.code !== 0) throw script.explain(result.stderr);
   }
 
   async read(signal?: AbortSignal): Promise<PresentRuleset | undefined> {
     const result = await this.#nft(
-      ['-j', '-nn', '-y', 'list', 'table', 'inet', this.table],
+      ['-j', '-nn', '-y', 'list', 'table', this.#family, this.table],
       signal,
     );
     if (result.code === 0) return parseListing(this.table, result.stdout);
@@ -50,7 +54,7 @@ export class NftDriver implements Driver {
   }
 
   async counters(set: string, signal?: AbortSignal): Promise<ReadonlyMap<string, ElementCount>> {
-    const args = ['-j', '-nn', '-y', 'list', 'set', 'inet', this.table, set];
+    const args = ['-j', '-nn', '-y', 'list', 'set', this.#family, this.table, set];
     const result = await this.#nft(args, signal);
     if (result.code === 0) return parseCounters(set, result.stdout);
     if (result.stderr.includes('No such file or directory')) {
@@ -118,9 +122,9 @@ class Script {
   readonly text: string;
   readonly #lines: { text: string; operation: Operation }[] = [];
 
-  constructor(transaction: Transaction) {
+  constructor(transaction: Transaction, family: TableFamily) {
     for (const operation of transaction.operations) {
-      for (const lines of operationsText(transaction.table, [operation])) {
+      for (const lines of operationsText(transaction.table, [operation], family)) {
         for (const text of lines.split('\n')) this.#lines.push({ text, operation });
       }
     }

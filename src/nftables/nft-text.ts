@@ -1,13 +1,24 @@
 import type { NatTarget, Operand, Rule, Statement, Verdict } from './expression.ts';
-import { ruleDigest, type DataType, type Element, type SetDefinition } from './ruleset.ts';
+import {
+  ruleDigest,
+  type DataType,
+  type Element,
+  type SetDefinition,
+  type TableFamily,
+} from './ruleset.ts';
 import type { ElementsOperation, Operation } from './transaction.ts';
 
 /**
  * Operations as text for `nft -f -`. All that goes in is parsed values, numbers and names of ours, so
  * there is nothing to quote; `checkedName` makes sure of it all the same.
  */
-export function* operationsText(table: string, operations: readonly Operation[]): Iterable<string> {
-  for (const operation of operations) yield* operationText(checkedName(table), operation);
+export function* operationsText(
+  table: string,
+  operations: readonly Operation[],
+  family: TableFamily = 'inet',
+): Iterable<string> {
+  const place = `${family} ${checkedName(table)}`;
+  for (const operation of operations) yield* operationText(place, operation);
 }
 
 export function ruleText(rule: Rule): string {
@@ -41,14 +52,14 @@ function checkedInterface(name: string): string {
 }
 
 function* operationText(table: string, operation: Operation): Iterable<string> {
-  const within = (name: string) => `inet ${table} ${checkedName(name)}`;
+  const within = (name: string) => `${table} ${checkedName(name)}`;
   switch (operation.op) {
     case 'add-table':
-      yield `add table inet ${table}`;
+      yield `add table ${table}`;
       return;
     case 'remove-table':
       // Adding it first makes the removal of a table that is not there no mistake.
-      yield `add table inet ${table}\ndelete table inet ${table}`;
+      yield `add table ${table}\ndelete table ${table}`;
       return;
     case 'add-chain':
       yield `add chain ${within(operation.chain)}${hookText(operation)}`;
@@ -154,6 +165,10 @@ function statementText(statement: Statement): string {
       return `update @${checkedName(statement.set)} { ${keyText(statement.key)} timeout ${statement.timeoutSeconds}s }`;
     case 'log':
       return `log group ${statement.group}`;
+    case 'send-to':
+      return `dup to ${keyText(statement.key)} map @${checkedName(statement.map)}`;
+    case 'notrack':
+      return 'notrack';
     case 'verdict':
       return verdictText(statement.verdict);
     default:

@@ -24,6 +24,8 @@ export interface Trace {
   /** The source is rewritten to an address of the machine's own choice. */
   readonly masqueraded: boolean;
   readonly rejectedWith?: 'tcp-reset' | 'port-unreachable';
+  /** The machine that a copy was sent to as it came. */
+  readonly sentTo?: Address;
   /** Clients that dynamic sets have learned. */
   readonly remembered: readonly { readonly set: string; readonly key: string }[];
   readonly steps: readonly TraceStep[];
@@ -51,6 +53,7 @@ class Tracer {
   #packet: Packet;
   #masqueraded = false;
   #rejectedWith: 'tcp-reset' | 'port-unreachable' | undefined;
+  #sentTo: Address | undefined;
   readonly #remembered: { set: string; key: string }[] = [];
   readonly #steps: TraceStep[] = [];
 
@@ -92,6 +95,7 @@ class Tracer {
       packet: this.#packet,
       masqueraded: this.#masqueraded,
       ...(this.#rejectedWith === undefined ? {} : { rejectedWith: this.#rejectedWith }),
+      ...(this.#sentTo === undefined ? {} : { sentTo: this.#sentTo }),
       remembered: this.#remembered,
       steps: this.#steps,
     };
@@ -181,7 +185,14 @@ class Tracer {
         this.#remembered.push({ set: statement.set, key: key.join(' . ') });
         return 'go-on';
       }
+      case 'send-to': {
+        const [to] = this.#value(statement.map, statement.key);
+        if (to === undefined) return 'no-match';
+        this.#sentTo = to as Address;
+        return 'go-on';
+      }
       case 'log':
+      case 'notrack':
         return 'go-on';
       case 'verdict':
         return statement.verdict;

@@ -50,7 +50,10 @@ export interface NamedSet {
   readonly elements: ReadonlyMap<string, Element>;
 }
 
-/** All of one `inet` table: the whole state that this process answers for, as data. */
+/** Which packets a table sees: those of both families, or those of one. */
+export type TableFamily = 'inet' | 'ip' | 'ip6';
+
+/** All of one table: the whole state that this process answers for, as data. */
 export interface Ruleset {
   readonly table: string;
   readonly chains: ReadonlyMap<string, Chain>;

@@ -109,6 +109,9 @@ class ServiceCompiler {
       case 'route-unchanged':
         this.#fragment.element(setNames.routed(this.#family), this.#key);
         return undefined;
+      case 'nodes-unchanged':
+        this.#fragment.element(setNames.sentOn(this.#family), this.#key);
+        return undefined;
       case 'here':
         return this.#here(dispatch.port);
       case 'hold':

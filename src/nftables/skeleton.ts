@@ -101,6 +101,7 @@ function familySets(family: Family): SetDefinition[] {
     { name: setNames.nodePorts(family), key, value: ['inet_service'] },
     { name: setNames.addresses(family), key: [address] },
     { name: setNames.routed(family), key },
+    { name: setNames.sentOn(family), key },
     { name: setNames.refused(family), key },
     { name: setNames.masquerade(family), key, value: 'verdict' },
     { name: setNames.localSources(family), key: [address], interval: true },
@@ -301,6 +302,10 @@ function filterChains(settings: LayoutSettings): Chain[] {
       map: setNames.pods(family),
     }),
   );
+  // A copy on its way to a node. The connection of a process on this machine is refused on its way in.
+  const sentOn = families.map((family) =>
+    rule(isFamily(family), isIn(target(family), setNames.sentOn(family)), accept),
+  );
   return [
     {
       name: chainNames.filterInput,
@@ -312,7 +317,11 @@ function filterChains(settings: LayoutSettings): Chain[] {
       base: filter('forward'),
       rules: [underWay, ...unplaced, ...pods, ...virtual],
     },
-    { name: chainNames.filterOutput, base: filter('output'), rules: [underWay, ...virtual] },
+    {
+      name: chainNames.filterOutput,
+      base: filter('output'),
+      rules: [underWay, ...sentOn, ...virtual],
+    },
   ];
 }
 

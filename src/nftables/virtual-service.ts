@@ -27,6 +27,8 @@ export type Affinity =
  * - `slots`: to one of the service's own endpoints
  * - `node-ports`: to one of the nodes that all such services share, on this service's node port
  * - `route-unchanged`: nothing is rewritten; the packet goes where the routes say
+ * - `nodes-unchanged`: nothing is rewritten; the packet goes to one of these nodes, or of those that all
+ *   services share. Needs a {@link RoutedWriter} beside the layout
  * - `here`: to a listener on this machine
  * - `hold`: a copy goes to an NFLOG group and the packet is dropped; whoever listens can replay it
  */
@@ -34,6 +36,7 @@ export type Dispatch =
   | { readonly kind: 'slots'; readonly endpoints: readonly Endpoint[] }
   | { readonly kind: 'node-ports'; readonly nodePort: Port }
   | { readonly kind: 'route-unchanged' }
+  | { readonly kind: 'nodes-unchanged'; readonly nodes?: readonly Address[] }
   | { readonly kind: 'here'; readonly port: Port }
   | { readonly kind: 'hold'; readonly logGroup: number };
 

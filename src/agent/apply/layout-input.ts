@@ -2,6 +2,7 @@ import { familyOf, type Address } from '../../domain/address.ts';
 import type { LayoutChange } from '../../nftables/layout-change.ts';
 import {
   serviceKey,
+  type Dispatch,
   type IngressPolicy,
   type IngressRule as LayoutRule,
   type PodPolicies,
@@ -19,19 +20,28 @@ export type Silent = ReadonlySet<Address>;
 
 /** One endpoint as the engine takes it. */
 export function toVirtualService(endpoint: Endpoint, silent: Silent): VirtualService {
-  const { address, protocol, port, nodePort, sourceRanges, masquerade } = endpoint;
+  const { address, protocol, port, sourceRanges, masquerade } = endpoint;
   return {
     address,
     protocol,
     port,
-    dispatch:
-      nodePort === undefined
-        ? { kind: 'slots', endpoints: answering(endpoint.destinations, silent) }
-        : { kind: 'node-ports', nodePort },
+    dispatch: dispatchOf(endpoint, silent),
     affinity: { kind: endpoint.affinity === 'client' ? 'client-hash' : 'none' },
     ...(sourceRanges.length === 0 ? {} : { sourceRanges }),
     masquerade,
   };
+}
+
+function dispatchOf(endpoint: Endpoint, silent: Silent): Dispatch {
+  const { nodePort, routedTo, destinations } = endpoint;
+  if (nodePort !== undefined) return { kind: 'node-ports', nodePort };
+  if (routedTo === undefined) return { kind: 'slots', endpoints: answering(destinations, silent) };
+  if (routedTo === 'nodes') return { kind: 'nodes-unchanged' };
+  const nodes = answering(
+    routedTo.map((address) => ({ address })),
+    silent,
+  );
+  return { kind: 'nodes-unchanged', nodes: nodes.map(({ address }) => address) };
 }
 
 /** Never empty unless it was: if all are silent, it is more likely us than all of them. */
@@ -163,8 +173,10 @@ export function endpointsTo(
   endpoints: Iterable<Endpoint>,
   addresses: ReadonlySet<Address>,
 ): Endpoint[] {
-  return [...endpoints].filter((endpoint) =>
-    endpoint.destinations.some(({ address }) => addresses.has(address)),
+  return [...endpoints].filter(
+    ({ destinations, routedTo }) =>
+      destinations.some(({ address }) => addresses.has(address)) ||
+      (typeof routedTo === 'object' && routedTo.some((address) => addresses.has(address))),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { EndpointErrors, OlderRecord } from '../admit/acknowledgement.ts';
 import type { EndpointIdRecord } from '../wire/records.ts';
+import type { KernelSetting } from '../../nftables/kernel-settings.ts';
 import type { Lever } from '../levers.ts';
 
 /** What `GET /v2/status` answers, and every line of `GET /v2/events`. */
@@ -38,10 +39,4 @@ export interface AgentStatus {
 export interface EndpointCount extends EndpointIdRecord {
   /** New connections since the rules were made; a string, because it may be larger than a number holds. */
   readonly connections: string;
-}
-
-export interface KernelSetting {
-  readonly name: string;
-  readonly wanted: string;
-  readonly found: string | null;
 }

@@ -37,10 +37,15 @@ export type Masquerade = 'needed' | 'always';
 export interface Endpoint extends EndpointId {
   /** `namespace/name` of the Service, for people to read; carries no meaning here. */
   readonly service: string | undefined;
-  /** In canonical order and without duplicates. Empty where a node port is given. */
+  /** In canonical order and without duplicates. Empty where there is a node port or a route. */
   readonly destinations: readonly Destination[];
   /** The port of every node of the gateway state, instead of destinations of its own. */
   readonly nodePort: Port | undefined;
+  /**
+   * Nodes that packets are sent to with nothing rewritten: every node of the gateway state, or these, in
+   * canonical order. The nodes themselves must know what to do with the virtual address.
+   */
+  readonly routedTo: 'nodes' | readonly Address[] | undefined;
   readonly affinity: Affinity;
   /** Empty means everybody. In canonical order. */
   readonly sourceRanges: readonly Prefix[];
@@ -75,6 +80,7 @@ export interface EndpointParts extends EndpointId {
   readonly service?: string | undefined;
   readonly destinations?: readonly Destination[] | undefined;
   readonly nodePort?: Port | undefined;
+  readonly routedTo?: 'nodes' | readonly Address[] | undefined;
   readonly affinity?: Affinity | undefined;
   readonly sourceRanges?: readonly Prefix[] | undefined;
   readonly masquerade?: Masquerade | undefined;
@@ -83,8 +89,12 @@ export interface EndpointParts extends EndpointId {
 /** Builds an endpoint from parsed parts: canonical order, one family, no destination twice. */
 export function makeEndpoint(parts: EndpointParts): Endpoint {
   const { address, protocol, port } = parts;
-  if ((parts.destinations === undefined) === (parts.nodePort === undefined)) {
-    throw new CausewayError('invalid', 'an endpoint has either destinations or a node port');
+  const ways = [parts.destinations, parts.nodePort, parts.routedTo];
+  if (ways.filter((way) => way !== undefined).length !== 1) {
+    throw new CausewayError(
+      'invalid',
+      'an endpoint has either destinations, a node port or nodes to be routed to',
+    );
   }
   const destinations = [...(parts.destinations ?? [])].sort(compareDestinations);
   checkDestinations(address, destinations);
@@ -95,10 +105,26 @@ export function makeEndpoint(parts: EndpointParts): Endpoint {
     service: parts.service,
     destinations,
     nodePort: parts.nodePort,
+    routedTo: routeOf(parts),
     affinity: parts.affinity ?? 'none',
     sourceRanges: rangesOfFamily(address, parts.sourceRanges ?? []),
     masquerade: parts.masquerade ?? 'needed',
   };
+}
+
+function routeOf({ address, routedTo, masquerade }: EndpointParts): Endpoint['routedTo'] {
+  if (routedTo === undefined) return undefined;
+  if (masquerade === 'always') {
+    throw new CausewayError('invalid', 'what is routed unchanged keeps its source', {
+      hint: 'Leave masquerade out, or use destinations or a node port.',
+    });
+  }
+  if (routedTo === 'nodes') return routedTo;
+  const other = routedTo.find((node) => familyOf(node) !== familyOf(address));
+  if (other !== undefined) {
+    throw new CausewayError('invalid', `the node ${other} is not of the family of ${address}`);
+  }
+  return [...new Set(routedTo)].sort(compareAddresses);
 }
 
 function checkDestinations(address: Address, destinations: readonly Destination[]): void {
@@ -152,6 +178,7 @@ export function sameEndpoint(left: Endpoint, right: Endpoint): boolean {
     left.affinity === right.affinity &&
     left.masquerade === right.masquerade &&
     left.nodePort === right.nodePort &&
+    String(left.routedTo) === String(right.routedTo) &&
     left.destinations.length === right.destinations.length &&
     left.destinations.every((destination, index) => {
       const other = right.destinations[index];

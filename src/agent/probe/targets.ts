@@ -26,8 +26,17 @@ export function probeTargets(state: GatewayState, nodePort: Port): ProbeTarget[]
     }
   }
   const targets = [...best].map(([address, { port }]) => ({ address, port }));
-  for (const address of state.nodes.keys()) {
+  for (const address of nodesOf(state)) {
     if (!best.has(address)) targets.push({ address, port: nodePort });
   }
   return targets;
+}
+
+function nodesOf({ nodes, endpoints }: GatewayState): Set<Address> {
+  const all = new Set(nodes.keys());
+  for (const { routedTo } of endpoints.values()) {
+    if (routedTo === undefined || routedTo === 'nodes') continue;
+    for (const address of routedTo) all.add(address);
+  }
+  return all;
 }

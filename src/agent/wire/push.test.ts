@@ -61,6 +61,29 @@ describe('a push', () => {
     expect([...push.removedNodes]).toEqual(['10.1.0.1']);
   });
 
+  test('of the first revision knows no routes; the same in the second is taken', () => {
+    const record = {
+      endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, routedTo: ['10.0.0.2'] },
+    };
+    expect(read(state(record)).complaints[0]?.message).toContain('routedTo');
+    const lines = state(record);
+    lines[0] = (lines[0] ?? '').replace('"revision":1', '"revision":2');
+    expect(read(lines).endpoints.get(endpointKey(web))?.routedTo).toEqual(['10.0.0.2']);
+  });
+
+  test.each([
+    [1, { oldest: 1, newest: 1 }, []],
+    [2, { oldest: 2, newest: 3 }, ['nodes']],
+  ] as const)('in revision %i is read by agents that know %o', (revision, known, expected) => {
+    const routed = makeEndpoint({ ...web, destinations: undefined, routedTo: 'nodes' });
+    const reader = new PushReader(known);
+    const content = { ...nothing, endpoints: [routed] };
+    for (const line of writeState(content, { generation: 7, revision })) reader.line(line);
+    const [read] = reader.result().endpoints.values();
+    expect([read?.routedTo].filter((way) => way !== undefined)).toEqual(expected);
+    expect(read?.destinations).toEqual([]);
+  });
+
   const bad: [string, object][] = [
     ['an address with nft syntax', { address: '10.0.0.1; flush ruleset', port: 80 }],
     ['an address with leading zeros', { address: '010.0.0.1', port: 80 }],
@@ -109,7 +132,7 @@ describe('a push', () => {
     [
       'is of a revision to come',
       ['{"causeway":"agent/v2","revision":99,"kind":"state","generation":1}'],
-      'revisions 1 to 1',
+      'revisions 1 to 2',
     ],
     [
       'is a delta against nothing',

@@ -11,7 +11,7 @@ import {
 import type { GatewayNode } from '../model/state.ts';
 import { policyKey, type Assignment, type Policy, type PolicyKey } from '../model/policy.ts';
 import { describeProblem, describeWithoutQuotes, type Complaint } from './complaint.ts';
-import { revisions, understands } from './revision.ts';
+import { revisions, understands, type Revisions } from './revision.ts';
 import {
   endpointIdOf,
   parseAddressRecord,
@@ -68,6 +68,8 @@ const trailerRecord = z.strictObject({ end: z.strictObject({ records: z.number()
  */
 export class PushReader {
   #header: PushHeader | undefined;
+  #revision = revisions.oldest;
+  readonly #known: Revisions;
   #ended = false;
   #records = 0;
   readonly #endpoints = new Map<EndpointKey, Endpoint>();
@@ -83,11 +85,16 @@ export class PushReader {
   readonly #badAssignments = new Set<Address>();
   readonly #complaints: Complaint[] = [];
 
+  /** Reads what a version that knows these revisions reads; this version's own when left out. */
+  constructor(known: Revisions = revisions) {
+    this.#known = known;
+  }
+
   line(text: string): void {
     if (this.#ended) throw refused('the request goes on after its end');
     const value = parseJson(text);
     if (this.#header === undefined) {
-      this.#header = parseHeader(value);
+      ({ header: this.#header, revision: this.#revision } = parseHeader(value, this.#known));
       return;
     }
     if ('end' in value) {
@@ -153,7 +160,7 @@ export class PushReader {
 
   #endpoint(body: unknown): void {
     try {
-      const endpoint = parseEndpoint(body);
+      const endpoint = parseEndpoint(body, this.#revision);
       const key = endpointKey(endpoint);
       if (this.#endpoints.has(key) || this.#removedEndpoints.has(key)) {
         // Two valid claims to one endpoint: neither can be told to be the right one.
@@ -259,12 +266,12 @@ function parseJson(text: string): object {
   throw refused('a line of the request is not a JSON object');
 }
 
-function parseHeader(value: object): PushHeader {
+function parseHeader(value: object, known: Revisions): { header: PushHeader; revision: number } {
   const revision = z.object({ revision: z.number() }).safeParse(value);
-  if (revision.success && !understands(revisions, revision.data.revision)) {
+  if (revision.success && !understands(known, revision.data.revision)) {
     throw new CausewayError(
       'unsupported',
-      `this agent understands the revisions ${revisions.oldest} to ${revisions.newest} of /v2`,
+      `this agent understands the revisions ${known.oldest} to ${known.newest} of /v2`,
       { hint: 'Its status lists them; send in one that both sides know.' },
     );
   }
@@ -274,7 +281,10 @@ function parseHeader(value: object): PushHeader {
   if ((kind === 'delta') !== (base !== undefined)) {
     throw refused('a delta has a base, and only a delta');
   }
-  return { kind, generation, base, meansRemoval: meansRemoval ?? false };
+  return {
+    header: { kind, generation, base, meansRemoval: meansRemoval ?? false },
+    revision: header.data.revision,
+  };
 }
 
 function refused(message: string, hint?: string): CausewayError {

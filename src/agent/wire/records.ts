@@ -22,6 +22,7 @@ import {
   type Policy,
   type PolicyId,
 } from '../model/policy.ts';
+import { revisions } from './revision.ts';
 
 // How endpoints, policies and assignments look in JSON: on the wire and in the agent's own files.
 
@@ -51,6 +52,7 @@ const endpointRecord = endpointIdRecord.extend({
     .optional(),
   destinations: z.array(destinationRecord).optional(),
   nodePort: z.number().optional(),
+  routedTo: z.union([z.literal('nodes'), z.array(z.string())]).optional(),
   affinity: z.enum(['none', 'client']).optional(),
   sourceRanges: z.array(z.string()).optional(),
   masquerade: z.enum(['needed', 'always']).optional(),
@@ -114,14 +116,19 @@ export function endpointIdOf(value: unknown): EndpointId | undefined {
   }
 }
 
-export function parseEndpoint(value: unknown): Endpoint {
-  const record = endpointRecord.parse(value);
+/** What revision 1 knew. */
+const firstEndpointRecord = endpointRecord.omit({ routedTo: true });
+
+export function parseEndpoint(value: unknown, revision = revisions.newest): Endpoint {
+  const record: z.output<typeof endpointRecord> =
+    revision === 1 ? firstEndpointRecord.parse(value) : endpointRecord.parse(value);
   return makeEndpoint({
     address: parseAddress(record.address),
     protocol: parseProtocol(record.protocol),
     port: parsePort(record.port),
     service: record.service,
     nodePort: record.nodePort === undefined ? undefined : parsePort(record.nodePort),
+    routedTo: record.routedTo === 'nodes' ? 'nodes' : record.routedTo?.map(parseAddress),
     destinations: record.destinations?.map((destination) => ({
       address: parseAddress(destination.address),
       port: parsePort(destination.port),
@@ -184,19 +191,29 @@ export function formatEndpointId(id: EndpointId): EndpointIdRecord {
 }
 
 /** Fields at their defaults are left out, so that a line is as short as it can be. */
-export function formatEndpoint(endpoint: Endpoint): EndpointRecord {
+export function formatEndpoint(endpoint: Endpoint, revision = revisions.newest): EndpointRecord {
   return {
     ...formatEndpointId(endpoint),
     ...(endpoint.service === undefined ? {} : { service: endpoint.service }),
-    ...(endpoint.nodePort === undefined
-      ? { destinations: endpoint.destinations.map(formatDestination) }
-      : { nodePort: endpoint.nodePort }),
+    ...formatWay(endpoint, revision),
     ...(endpoint.affinity === 'none' ? {} : { affinity: endpoint.affinity }),
     ...(endpoint.sourceRanges.length === 0
       ? {}
       : { sourceRanges: endpoint.sourceRanges.map(formatPrefix) }),
     ...(endpoint.masquerade === 'needed' ? {} : { masquerade: endpoint.masquerade }),
   };
+}
+
+/** An agent that knows no routes holds the address and refuses, until it is upgraded. */
+function formatWay(
+  { destinations, nodePort, routedTo }: Endpoint,
+  revision: number,
+): Pick<EndpointRecord, 'destinations' | 'nodePort' | 'routedTo'> {
+  if (nodePort !== undefined) return { nodePort };
+  if (routedTo === undefined || revision === 1) {
+    return { destinations: destinations.map(formatDestination) };
+  }
+  return { routedTo: routedTo === 'nodes' ? routedTo : [...routedTo] };
 }
 
 function formatDestination({ address, port, weight }: Destination): DestinationRecord {

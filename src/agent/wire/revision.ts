@@ -6,8 +6,8 @@ export interface Revisions {
   readonly newest: number;
 }
 
-/** What this version of Causeway understands. The first revision has none before it. */
-export const revisions: Revisions = { oldest: 1, newest: 1 };
+/** What this version of Causeway understands. Revision 2 added endpoints that are routed to nodes. */
+export const revisions: Revisions = { oldest: 1, newest: 2 };
 
 /**
  * The newest revision that both sides understand, for a controller to write in. One of the two may be a

@@ -33,7 +33,7 @@ export interface PushOptions {
 /** The lines of a push that replaces everything. */
 export function* writeState(content: StateContent, options: PushOptions): Generator<string> {
   yield header({ kind: 'state', ...options });
-  yield* counted(setRecords(content));
+  yield* counted(setRecords(content, options.revision));
 }
 
 /** The lines of a push that changes the state of the generation `base`. */
@@ -42,7 +42,7 @@ export function* writeDelta(
   options: PushOptions & { readonly base: number },
 ): Generator<string> {
   yield header({ kind: 'delta', ...options });
-  yield* counted(deltaRecords(content));
+  yield* counted(deltaRecords(content, options.revision));
 }
 
 function header(fields: object): string {
@@ -59,15 +59,17 @@ function* counted(records: Iterable<object>): Generator<string> {
   yield line({ end: { records: count } });
 }
 
-function* setRecords(content: StateContent): Generator<object> {
+function* setRecords(content: StateContent, revision?: number): Generator<object> {
   for (const { address } of content.nodes) yield { node: { address } };
-  for (const endpoint of content.endpoints) yield { endpoint: formatEndpoint(endpoint) };
+  for (const endpoint of content.endpoints) {
+    yield { endpoint: formatEndpoint(endpoint, revision) };
+  }
   for (const policy of content.policies) yield { policy: formatPolicy(policy) };
   for (const assignment of content.assignments) yield { assignment: formatAssignment(assignment) };
 }
 
-function* deltaRecords(content: DeltaContent): Generator<object> {
-  yield* setRecords(content);
+function* deltaRecords(content: DeltaContent, revision?: number): Generator<object> {
+  yield* setRecords(content, revision);
   for (const id of content.removedEndpoints) yield { removeEndpoint: formatEndpointId(id) };
   for (const { namespace, name } of content.removedPolicies) {
     yield { removePolicy: { namespace, name } };

@@ -235,3 +235,24 @@ test('a stream that has died without a word is opened anew', async () => {
   await clock.advance(20_000);
   expect(agent.handed).toEqual([]);
 });
+
+test('a gateway a version behind gets what it understands, and all of it once it is upgraded', async () => {
+  const [old, young] = [new MemoryAgent(), new MemoryAgent()];
+  old.revisions = { oldest: 1, newest: 1 };
+  young.revisions = { oldest: 2, newest: 3 };
+  const { fleet, clock } = await start(old, young);
+  const routed = makeEndpoint({ ...endpoint('a'), destinations: undefined, routedTo: 'nodes' });
+  fleet.setService('default/a', [routed]);
+  run(fleet);
+  await settled();
+  const held = (agent: MemoryAgent) => agent.holds.get(endpointKey(routed))?.routedTo;
+  expect([held(old), held(young)]).toEqual([undefined, 'nodes']);
+  old.revisions = { oldest: 1, newest: 2 };
+  await clock.advance(60_000);
+  await clock.advance(60_000);
+  expect(held(old)).toBe('nodes');
+  old.revisions = { oldest: 1, newest: 1 };
+  fleet.setService('default/b', [endpoint('b', 81)]);
+  await clock.advance(60_000);
+  expect([held(old), old.holds.size]).toEqual([undefined, 2]);
+});

@@ -3,6 +3,7 @@ import type { Address } from '../../domain/address.ts';
 import type { Acknowledgement, OlderRecord } from '../../agent/admit/acknowledgement.ts';
 import type { AgentStatus } from '../../agent/http/status.ts';
 import type { EndpointKey } from '../../agent/model/endpoint.ts';
+import { commonRevision, revisions } from '../../agent/wire/revision.ts';
 import { writeDelta, writeState } from '../../agent/wire/write-push.ts';
 import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -56,6 +57,11 @@ export class AgentLink {
   #failures = 0;
   #failingSince: number | undefined;
   #isKnown = false;
+  /** What both sides understand. An agent may be a version ahead of us, or behind. */
+  #revision: number | undefined;
+  /** What it has was written in another revision, and may say less than the new one could. */
+  #isOtherRevision = false;
+  #writtenIn: number | undefined;
   #wake: (() => void) | undefined;
 
   constructor(options: AgentLinkOptions) {
@@ -101,12 +107,18 @@ export class AgentLink {
       this.#confirmed = status.generation;
       this.#older = status.older;
       this.#isKnown = true;
+      this.#agreeOn(commonRevision(revisions, status.revisions));
       this.#succeeded();
       return true;
     } catch (error) {
       this.#failed(error);
       return false;
     }
+  }
+
+  #agreeOn(revision: number): void {
+    this.#isOtherRevision ||= this.#writtenIn !== undefined && this.#writtenIn !== revision;
+    this.#revision = revision;
   }
 
   /** There is something new to push. One that fails is not asked sooner for it: it gets the whole later. */
@@ -124,7 +136,7 @@ export class AgentLink {
       if (!isWhole || this.#confirmed < state.generation || this.#failure !== undefined) {
         isWhole = await this.#push(state, isWhole, signal);
       } else if (await this.greet(signal)) {
-        isWhole = this.#confirmed === state.generation;
+        isWhole = this.#confirmed === state.generation && !this.#isOtherRevision;
       }
       const delay =
         this.#failures > 0
@@ -140,9 +152,14 @@ export class AgentLink {
   async #push(state: WantedState, isWhole: boolean, signal: AbortSignal): Promise<boolean> {
     const { generation } = state;
     const meansRemoval = this.#options.meansRemoval();
-    const options = { generation, meansRemoval };
+    // One that was changed for another version meanwhile may understand another revision.
+    if (this.#revision === undefined && !(await this.greet(signal))) return false;
+    const revision = this.#revision ?? revisions.oldest;
+    const options = { generation, meansRemoval, revision };
     const base =
-      isWhole && this.#isKnown && state.canStartFrom(this.#confirmed) ? this.#confirmed : undefined;
+      isWhole && !this.#isOtherRevision && this.#isKnown && state.canStartFrom(this.#confirmed)
+        ? this.#confirmed
+        : undefined;
     const touched = base === undefined ? undefined : state.endpointsSince(base);
     const lines =
       base === undefined
@@ -152,6 +169,8 @@ export class AgentLink {
       const answer = await this.#limited('pushing', signal, (inner) =>
         this.#options.agent.push(lines, inner),
       );
+      this.#writtenIn = revision;
+      this.#isOtherRevision = false;
       this.#confirmed = answer.generation;
       this.#older = answer.older;
       this.#isKnown = true;
@@ -162,6 +181,7 @@ export class AgentLink {
       return true;
     } catch (error) {
       this.#options.onPush('failed');
+      this.#revision = undefined;
       this.#failed(error);
       // Whatever went wrong with a difference, the whole may go right.
       return false;

@@ -3,6 +3,7 @@ import type { AgentStatus } from '../../agent/http/status.ts';
 import { endpointKey, type Endpoint } from '../../agent/model/endpoint.ts';
 import type { Assignment, Policy } from '../../agent/model/policy.ts';
 import { PushReader, type Push } from '../../agent/wire/push.ts';
+import type { Revisions } from '../../agent/wire/revision.ts';
 import { formatEndpointId } from '../../agent/wire/records.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { AgentPort } from './agent-link.ts';
@@ -21,6 +22,8 @@ export class MemoryAgent implements AgentPort {
   /** Endpoints that it complains about when they are pushed. */
   readonly dislikes = new Set<string>();
   vrrp = 'BACKUP';
+  /** What its version understands. */
+  revisions: Revisions = { oldest: 1, newest: 2 };
   #changed = Promise.withResolvers<void>();
   keeps: { address: string; protocol: 'TCP'; port: number } | undefined;
 
@@ -59,13 +62,14 @@ export class MemoryAgent implements AgentPort {
       generation,
       vrrp: { state: vrrp, since: null },
       silent,
+      revisions: this.revisions,
       ...rest,
     } as unknown as AgentStatus;
   }
 
   async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
     await this.#suffer(signal);
-    const reader = new PushReader();
+    const reader = new PushReader(this.revisions);
     for (const line of lines) reader.line(line.trimEnd());
     const push = reader.result();
     if (push.header.kind === 'delta' && push.header.base !== this.generation) {

@@ -18,7 +18,7 @@ export const batchEnd = 17;
 export const subsystemNftables = 10;
 export const subsystemConntrack = 1;
 export const groupNftables = 7;
-export const familyInet = 1;
+export const tableFamilies = { inet: 1, ip: 2, ip6: 10 } as const;
 
 export const messages = {
   newTable: 0,

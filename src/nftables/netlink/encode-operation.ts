@@ -1,10 +1,9 @@
-import { ruleDigest, type SetDefinition } from '../ruleset.ts';
+import { ruleDigest, type SetDefinition, type TableFamily } from '../ruleset.ts';
 import type { Operation } from '../transaction.ts';
 import {
   chainAttribute,
   descriptionSize,
   expressionAttribute,
-  familyInet,
   hookAttribute,
   hookNumbers,
   messages,
@@ -17,6 +16,7 @@ import {
   setFlags,
   subsystemNftables,
   tableAttribute,
+  tableFamilies,
   verdictDataType,
 } from './constants.ts';
 import { writeElements } from './encode-elements.ts';
@@ -35,14 +35,22 @@ export interface MessageOrigin {
 export class BatchEncoder {
   readonly writer: MessageWriter;
   readonly table: string;
+  readonly #family: number;
   readonly #tableFlags: number;
   readonly #firstSequence: number;
   readonly origins: MessageOrigin[] = [];
   #nextSetId = 1;
 
-  constructor(writer: MessageWriter, table: string, tableFlags: number, firstSequence: number) {
+  constructor(
+    writer: MessageWriter,
+    table: string,
+    tableFlags: number,
+    firstSequence: number,
+    family: TableFamily = 'inet',
+  ) {
     this.writer = writer;
     this.table = table;
+    this.#family = tableFamilies[family];
     this.#tableFlags = tableFlags;
     this.#firstSequence = firstSequence;
   }
@@ -109,7 +117,7 @@ export class BatchEncoder {
   /** One message of the batch. */
   startMessage(type: number, flags: number, origin: MessageOrigin): void {
     const kind = (subsystemNftables << 8) | type;
-    this.writer.message(kind, netlinkRequest | flags, this.nextSequence, familyInet);
+    this.writer.message(kind, netlinkRequest | flags, this.nextSequence, this.#family);
     this.origins.push(origin);
   }
 

@@ -1,4 +1,5 @@
 import { addressBytes, type Family } from '../../domain/address.ts';
+import type { Port } from '../../domain/port.ts';
 import type { NatTarget, Operand, Rule, Statement, Verdict } from '../expression.ts';
 import {
   dataAttribute,
@@ -82,12 +83,7 @@ class RuleEncoder {
         this.#expression('masq', (w) => w.u32(1, 0x10));
         return;
       case 'redirect':
-        this.#immediate(firstRegister, Uint8Array.of(statement.port >> 8, statement.port & 0xff));
-        this.#expression('redir', (w) => {
-          w.u32(1, firstRegister);
-          w.u32(2, firstRegister);
-          w.u32(3, 2);
-        });
+        this.#redirect(statement.port);
         return;
       case 'reject':
         this.#expression('reject', (w) => {
@@ -107,6 +103,12 @@ class RuleEncoder {
       case 'log':
         this.#expression('log', (w) => w.u16(1, statement.group));
         return;
+      case 'send-to':
+        this.#sendTo(statement.key, statement.map);
+        return;
+      case 'notrack':
+        this.#expression('notrack', () => {});
+        return;
       case 'verdict':
         this.#expression('immediate', (w) => {
           w.u32(1, verdictRegister);
@@ -122,6 +124,21 @@ class RuleEncoder {
       writer.text(expressionAttribute.name, name);
       writer.nest(expressionAttribute.data, () => data(writer));
     });
+  }
+
+  #redirect(port: Port): void {
+    this.#immediate(firstRegister, Uint8Array.of(port >> 8, port & 0xff));
+    this.#expression('redir', (w) => {
+      w.u32(1, firstRegister);
+      w.u32(2, firstRegister);
+      w.u32(3, 2);
+    });
+  }
+
+  #sendTo(key: readonly Operand[], map: string): void {
+    this.#loadKey(key, 0);
+    this.#lookup(map, 0, firstRegister, false);
+    this.#expression('dup', (w) => w.u32(1, firstRegister));
   }
 
   #compare(statement: Extract<Statement, { kind: 'compare' }>): void {

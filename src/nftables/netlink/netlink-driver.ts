@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CausewayError } from '../../domain/error.ts';
 import type { Driver, ElementCount, ForeignChange } from '../driver.ts';
 import { ForeignChangeQueue } from '../foreign-change-queue.ts';
-import type { PresentRuleset } from '../ruleset.ts';
+import type { PresentRuleset, TableFamily } from '../ruleset.ts';
 import type { Transaction } from '../transaction.ts';
 import {
   batchBegin,
@@ -24,6 +24,8 @@ import { MessageWriter } from './writer.ts';
 
 export interface NetlinkDriverOptions extends SocketOptions {
   readonly table: string;
+  /** `inet` when left out. */
+  readonly family?: TableFamily;
   /**
    * Own the table where the kernel can (from about 6.9): nobody else can edit it, a foreign
    * `flush ruleset` leaves it alone, it outlives this process and can be taken over again. True when
@@ -52,7 +54,7 @@ export class NetlinkDriver implements Driver {
     this.table = options.table;
     this.#options = options;
     this.#socket = socket;
-    this.#reader = new TableReader(socket, options.table);
+    this.#reader = new TableReader(socket, options.table, options.family ?? 'inet');
     this.#tableFlags = options.own === false ? 0 : owned;
   }
 
@@ -128,7 +130,8 @@ export class NetlinkDriver implements Driver {
 
   async #commit(transaction: Transaction, signal: AbortSignal | undefined): Promise<void> {
     const flags = this.#tableFlags;
-    const batch = await encodeBatch(transaction, flags, this.#socket);
+    const { family = 'inet' } = this.#options;
+    const batch = await encodeBatch(transaction, family, flags, this.#socket);
     const answer = await this.#socket.exchange(batch.bytes, batch.first, batch.last, signal);
     const [error] = kernelErrors(answer);
     const creates = transaction.operations.some(({ op }) => op === 'add-table');
@@ -158,6 +161,7 @@ interface EncodedBatch {
 /** The whole transaction as one datagram: the kernel takes all of it or nothing. */
 async function encodeBatch(
   transaction: Transaction,
+  family: TableFamily,
   flags: number,
   socket: ExchangeSocket,
 ): Promise<EncodedBatch> {
@@ -166,7 +170,7 @@ async function encodeBatch(
   writer.message(batchBegin, netlinkRequest, first, 0, subsystemNftables);
   if (transaction.basedOn !== undefined) writer.u32(batchGeneration, transaction.basedOn);
   writer.endMessage();
-  const encoder = new BatchEncoder(writer, transaction.table, flags, first + 1);
+  const encoder = new BatchEncoder(writer, transaction.table, flags, first + 1, family);
   for (const operation of transaction.operations) {
     if (!('elements' in operation)) {
       encoder.encode(operation);

@@ -1,9 +1,14 @@
 import { CausewayError } from '../../domain/error.ts';
 import type { ElementCount } from '../driver.ts';
-import type { NamedSet, PresentChain, PresentRuleset, SetDefinition } from '../ruleset.ts';
+import type {
+  NamedSet,
+  PresentChain,
+  PresentRuleset,
+  SetDefinition,
+  TableFamily,
+} from '../ruleset.ts';
 import {
   elementsAttribute,
-  familyInet,
   generationAttribute,
   messageDone,
   messageError,
@@ -16,6 +21,7 @@ import {
   setAttribute,
   subsystemNftables,
   tableAttribute,
+  tableFamilies,
 } from './constants.ts';
 import { decodeChain, decodeCounters, decodeElements, decodeRule, decodeSet } from './decode.ts';
 import { kernelErrors } from './kernel-error.ts';
@@ -30,10 +36,12 @@ const mostAttempts = 10;
 export class TableReader {
   readonly #socket: ExchangeSocket;
   readonly #table: string;
+  readonly #family: number;
 
-  constructor(socket: ExchangeSocket, table: string) {
+  constructor(socket: ExchangeSocket, table: string, family: TableFamily) {
     this.#socket = socket;
     this.#table = table;
+    this.#family = tableFamilies[family];
   }
 
   /** Whether there is such a table, and who owns it. */
@@ -143,7 +151,7 @@ export class TableReader {
   ): Promise<Message[] | undefined> {
     const sequence = this.#socket.reserveSequence(1);
     const writer = new MessageWriter(256);
-    const family = type === messages.getGeneration ? 0 : familyInet;
+    const family = type === messages.getGeneration ? 0 : this.#family;
     writer.message((subsystemNftables << 8) | type, netlinkRequest | flags, sequence, family);
     write(writer);
     writer.endMessage();

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { enforceKernelSettings, type KernelNeeds } from './kernel-settings.ts';
+
+const right: Readonly<Record<string, string>> = {
+  'net.ipv4.ip_forward': '1',
+  'net.ipv6.conf.all.forwarding': '1',
+  'net.netfilter.nf_conntrack_tcp_be_liberal': '1',
+  'net.netfilter.nf_conntrack_tcp_loose': '1',
+  'net.ipv4.conf.all.rp_filter': '0',
+  'net.ipv4.conf.ext.rp_filter': '0',
+  'net.ipv4.conf.ext.arp_ignore': '1',
+  'net.ipv4.conf.ext.arp_announce': '2',
+  'net.ipv4.conf.ext.accept_local': '0',
+};
+const needs: KernelNeeds = { interfaces: ['ext'], resumesConnections: true };
+
+/** What is written, and what is reported, where these settings differ from those that are right. */
+async function enforce(
+  different: Record<string, string>,
+  change: Partial<KernelNeeds> = {},
+  isReadOnly = false,
+) {
+  const present = new Map(Object.entries({ ...right, ...different }));
+  const written: string[] = [];
+  const settings = await enforceKernelSettings(
+    { ...needs, ...change },
+    {
+      read: async (name) => present.get(name) ?? null,
+      async write(name, value) {
+        if (isReadOnly) throw new Error('EROFS');
+        written.push(`${name}=${value}`);
+        present.set(name, value);
+      },
+    },
+  );
+  const wrong = settings.filter(({ wanted, found }) => wanted !== found);
+  return { written, wrong: wrong.map(({ name }) => name) };
+}
+
+test.each<[string, Record<string, string>, Partial<KernelNeeds>, string[]]>([
+  ['all is right', {}, {}, []],
+  ['forwarding is off', { 'net.ipv4.ip_forward': '0' }, {}, ['net.ipv4.ip_forward=1']],
+  [
+    'windows are checked',
+    { 'net.netfilter.nf_conntrack_tcp_be_liberal': '0' },
+    {},
+    ['net.netfilter.nf_conntrack_tcp_be_liberal=1'],
+  ],
+  [
+    'windows are checked where no connection is resumed',
+    { 'net.netfilter.nf_conntrack_tcp_be_liberal': '0' },
+    { resumesConnections: false },
+    [],
+  ],
+  [
+    'the link filters strictly',
+    { 'net.ipv4.conf.ext.rp_filter': '1' },
+    {},
+    ['net.ipv4.conf.ext.rp_filter=2'],
+  ],
+  [
+    'every link filters strictly',
+    { 'net.ipv4.conf.all.rp_filter': '1' },
+    {},
+    ['net.ipv4.conf.ext.rp_filter=2'],
+  ],
+  ['the link filters loosely', { 'net.ipv4.conf.ext.rp_filter': '2' }, {}, []],
+  [
+    'any link answers for any address',
+    { 'net.ipv4.conf.ext.arp_ignore': '0', 'net.ipv4.conf.ext.arp_announce': '0' },
+    {},
+    ['net.ipv4.conf.ext.arp_ignore=1', 'net.ipv4.conf.ext.arp_announce=2'],
+  ],
+  ['answers carry our address', {}, { routesBy: 'ext' }, ['net.ipv4.conf.ext.accept_local=1']],
+])('%s', async (_name, different, change, written) => {
+  expect(await enforce(different, change)).toEqual({ written, wrong: [] });
+});
+
+test('what cannot be set is reported', async () => {
+  expect(await enforce({ 'net.ipv4.ip_forward': '0' }, {}, true)).toEqual({
+    written: [],
+    wrong: ['net.ipv4.ip_forward'],
+  });
+});

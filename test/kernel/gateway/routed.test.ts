@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeEndpoint, type EndpointParts } from '../../../src/agent/model/endpoint.ts';
+import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { parseAddress } from '../../../src/domain/address.ts';
+import { parsePort, type Protocol } from '../../../src/domain/port.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { requireNetworkTools } from './network.ts';
+import { nothing } from './services.ts';
+import { servers, Topology } from './topology.ts';
+
+const { signal } = new AbortController();
+const isRunnable = await isAvailable(requireNetworkTools);
+const virtual = { v4: '10.77.1.7', v6: '2001:db8:77::1:7' } as const;
+
+/** What a node proxy does with an address of a Service: to a pod, with the client's address kept. */
+const nodeProxy = (pod: { v4: string; v6: string }) => `table inet proxy {
+  chain services {
+    type nat hook prerouting priority -100;
+    meta l4proto { tcp, udp } ip daddr ${virtual.v4} th dport 80 dnat ip to ${pod.v4}:8080
+    meta l4proto { tcp, udp } ip6 daddr ${virtual.v6} th dport 80 dnat ip6 to [${pod.v6}]:8080
+  }
+}
+`;
+
+describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
+  let topology: Topology;
+  let generation = 0;
+
+  beforeAll(async () => {
+    topology = await Topology.start();
+    await topology.startAgents();
+    await topology.network.run('n1', ['nft', '-f', '-'], nodeProxy(servers.p1));
+    await topology.network.run('n2', ['nft', '-f', '-'], nodeProxy(servers.p2));
+  });
+  afterAll(() => topology.stop());
+
+  async function serve(address: string, more: Partial<EndpointParts>): Promise<void> {
+    generation += 1;
+    const endpoints = (['TCP', 'UDP'] as const).map((protocol: Protocol) =>
+      makeEndpoint({ address: parseAddress(address), protocol, port: parsePort(80), ...more }),
+    );
+    const nodes = Object.values({ n1: servers.n1, n2: servers.n2 })
+      .flatMap(({ v4, v6 }) => [v4, v6])
+      .map((text) => ({ address: parseAddress(text) }));
+    const state = { ...nothing, endpoints, nodes };
+    await topology.push(writeState(state, { generation, meansRemoval: true }));
+  }
+  const who = (address: string, count: number, verb = 'who') =>
+    topology.ask<string[]>('c', verb, address, 80, count);
+
+  test.each([
+    ['v4', '10.77.0.100'],
+    ['v6', '2001:db8:77::100'],
+  ] as const)(
+    'reaches pods by every node and is seen from the client: %s',
+    async (family, seen) => {
+      await serve(virtual[family], { routedTo: 'nodes' });
+      for (const verb of ['who', 'who-udp']) {
+        const answers = await who(virtual[family], 20, verb);
+        expect(new Set(answers)).toEqual(new Set([`p1 ${seen}`, `p2 ${seen}`]));
+      }
+    },
+  );
+
+  test('goes to the named nodes alone, and to nobody where none is named', async () => {
+    await serve(virtual.v4, { routedTo: [parseAddress(servers.n2.v4)] });
+    expect(new Set(await who(virtual.v4, 8))).toEqual(new Set(['p2 10.77.0.100']));
+    await serve(virtual.v4, { routedTo: [] });
+    expect(await who(virtual.v4, 1)).toEqual(['ECONNREFUSED']);
+  });
+
+  test('running transfers survive a drain, because every gateway picks the same node', async () => {
+    await serve(virtual.v4, { routedTo: 'nodes' });
+    const transfers = await topology.startClient('c', 'down', virtual.v4, 80, 10, 200_000, 3_000);
+    const master = (await topology.master()) ?? 'g1';
+    await topology.command(master, 'drain', '--reason', 'test');
+    expect(await transfers.result<number>()).toMatchObject({ whole: 10 });
+    await topology.command(master, 'undrain');
+  });
+
+  test('leaves no table and no setting behind that nobody needs', async () => {
+    await serve(virtual.v4, { destinations: [] });
+    for (const name of ['g1', 'g2'] as const) {
+      expect(await topology.network.run(name, ['nft', 'list', 'tables'])).not.toContain('routed');
+      const { kernelSettings } = await topology.client(name).status(signal);
+      expect(kernelSettings.filter(({ wanted, found }) => wanted !== found)).toEqual([]);
+    }
+  });
+});
