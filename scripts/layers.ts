@@ -25,6 +25,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   dashboard: [...platform, 'agent', 'ipam', 'loadbalancer', 'overview'],
   proxy: platform,
   idling: platform,
+  playground: [...platform, 'agent', 'ipam', 'sandbox'],
   cli: [
     ...platform,
     'sandbox',
@@ -36,6 +37,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'idling',
     'overview',
     'dashboard',
+    'playground',
   ],
 };
 

@@ -1,99 +1,119 @@
 import fs from 'node:fs/promises';
-import path from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { CausewayError } from '../domain/error.ts';
-import { parsePrefix } from '../domain/prefix.ts';
-import type { ClusterApi } from '../sandbox/kubernetes/cluster-api.ts';
-import { MemoryPodRunner } from '../sandbox/kubernetes/controllers/memory-pod-runner.ts';
-import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '../sandbox/kubernetes/start.ts';
+import { createLog } from '../observe/logger.ts';
+import { startInMemory } from '../playground/in-memory.ts';
+import { whyNoNamespaces } from '../playground/namespaces.ts';
+import type { ReadyFile } from '../playground/ready-file.ts';
+import { parseScenario, type Scenario } from '../playground/scenario.ts';
+import { startPlayground } from '../playground/start.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { style } from './output.ts';
 import { makePlaygroundDirectory } from './playground-directory.ts';
+import { memoryTour, tour } from './playground-tour.ts';
+import { readTextFile } from './read-text-file.ts';
 import { stopSignal } from './stop-signal.ts';
 
 interface PlaygroundOptions {
   readonly readyFile?: string;
   readonly port?: string;
-}
-
-/** What scripts read from the ready file. */
-interface Ready {
-  readonly kubeconfig: string;
+  readonly scenario?: string;
+  readonly datapath?: string;
 }
 
 /** `causeway playground`: everything on one machine, with nothing to install. */
 export function playgroundCommand(): Command {
   return new Command('playground')
-    .description('run an embedded Kubernetes API on this machine, to try things with kubectl')
+    .description(
+      'run everything on this machine, with nothing to install, to try it with kubectl and curl',
+    )
     .option('--ready-file <file>', 'write a JSON file once everything is up, for scripts')
     .option('--port <number>', 'port of the Kubernetes API (default: a free one)')
+    .option('--scenario <file>', 'YAML file with objects to begin with')
+    .addOption(
+      new Option(
+        '--datapath <kind>',
+        'kernel needs root (default: kernel where it can be had)',
+      ).choices(['kernel', 'memory']),
+    )
     .addHelpText('after', '\nStop it with Ctrl-C; nothing is left behind.')
     .action((options: PlaygroundOptions) => runPlayground(options, stopSignal()));
 }
 
 async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): Promise<void> {
   const port = options.port === undefined ? 0 : parsePortOption(options.port);
+  const scenario =
+    options.scenario === undefined
+      ? undefined
+      : parseScenario(await readTextFile(options.scenario), options.scenario);
   const { readyFile } = options;
   // A file of an earlier run must not be taken for this one's.
   if (readyFile !== undefined) await fs.rm(readyFile, { force: true });
+  const why = await whyInMemory(options.datapath);
   const directory = await makePlaygroundDirectory();
   try {
-    await serve(port, directory, readyFile, signal);
+    await serve({ port, directory, scenario, readyFile, why }, signal);
   } finally {
     if (readyFile !== undefined) await fs.rm(readyFile, { force: true });
     await fs.rm(directory, { recursive: true, force: true });
   }
 }
 
+/** Undefined where packets are to flow. */
+async function whyInMemory(datapath: string | undefined): Promise<string | undefined> {
+  if (datapath === 'memory') return '--datapath memory was given';
+  const why = await whyNoNamespaces();
+  if (datapath !== 'kernel' || why === undefined) return why;
+  throw new CausewayError('unsupported', `--datapath kernel: ${why}`);
+}
+
+interface Serving {
+  readonly port: number;
+  readonly directory: string;
+  readonly scenario: Scenario | undefined;
+  readonly readyFile: string | undefined;
+  readonly why: string | undefined;
+}
+
 async function serve(
-  port: number,
-  directory: string,
-  readyFile: string | undefined,
+  { port, directory, scenario, readyFile, why }: Serving,
   signal: AbortSignal,
 ): Promise<void> {
-  const kubernetes = await startKubernetes(port);
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined);
+  const options = {
+    directory,
+    port,
+    scenario,
+    clock: systemClock,
+    log: createLog({ level: 'warn', format: 'text', destination: process.stderr }),
+    onStep(text: string) {
+      if (process.stderr.isTTY) process.stderr.write(style('dim', `Starting ${text}…\n`));
+    },
+    onDeath: (error: CausewayError) => failed.reject(error),
+  };
+  const start = why === undefined ? startPlayground : startInMemory;
+  const playground = await start(options, signal).catch((error: unknown) => {
+    throw explainPort(error, port);
+  });
   try {
-    addNode(kubernetes.cluster);
-    const kubeconfig = path.join(directory, 'kubeconfig');
-    await fs.writeFile(kubeconfig, kubernetes.kubeconfig, { mode: 0o600 });
-    if (readyFile !== undefined) await writeReadyFile(readyFile, { kubeconfig });
-    process.stdout.write(welcome(kubernetes.url, kubeconfig));
-    await aborted(signal);
+    const { ready, master } = playground;
+    if (readyFile !== undefined) await writeReadyFile(readyFile, ready);
+    process.stdout.write(why === undefined ? tour(ready, master) : memoryTour(ready, why));
+    await Promise.race([aborted(signal), failed.promise]);
     process.stdout.write('\nStopping.\n');
   } finally {
-    await kubernetes.stop();
+    await playground.stop();
   }
 }
 
-async function startKubernetes(port: number): Promise<EmbeddedKubernetes> {
-  const runner = new MemoryPodRunner([parsePrefix('10.244.0.0/16')], nodeAddress);
-  try {
-    return await startEmbeddedKubernetes({ port, controllers: { schedulesPods: true, runner } });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new CausewayError('unavailable', `--port: ${port} is in use by another process`, {
-      cause: error,
-      hint: 'Choose another one, or leave --port out to take a free one.',
-    });
-  }
+function explainPort(error: unknown, port: number): unknown {
+  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error;
+  return new CausewayError('unavailable', `--port: ${port} is in use by another process`, {
+    cause: error,
+    hint: 'Choose another one, or leave --port out to take a free one.',
+  });
 }
-
-const nodeAddress = '192.0.2.1';
-
-/** Pods need a node to be bound to. A new one is tainted as not ready until somebody says otherwise. */
-function addNode(cluster: ClusterApi): void {
-  const node = structuredClone(cluster.create('nodes', playgroundNode));
-  cluster.update('nodes', { ...node, spec: {} });
-}
-
-const playgroundNode = {
-  apiVersion: 'v1',
-  kind: 'Node',
-  metadata: { name: 'playground', labels: { 'kubernetes.io/hostname': 'playground' } },
-  status: {
-    addresses: [{ type: 'InternalIP', address: nodeAddress }],
-    conditions: [{ type: 'Ready', status: 'True', reason: 'Playground' }],
-  },
-};
 
 function parsePortOption(text: string): number {
   const port = Number(text);
@@ -106,7 +126,7 @@ function parsePortOption(text: string): number {
 }
 
 /** Appears whole or not at all, because a script may be waiting for it. */
-async function writeReadyFile(file: string, ready: Ready): Promise<void> {
+async function writeReadyFile(file: string, ready: ReadyFile): Promise<void> {
   const unfinished = `${file}.${process.pid}`;
   try {
     await fs.writeFile(unfinished, `${JSON.stringify(ready, undefined, 2)}\n`, { mode: 0o600 });
@@ -118,26 +138,6 @@ async function writeReadyFile(file: string, ready: Ready): Promise<void> {
       hint: 'Its folder must exist and be writable.',
     });
   }
-}
-
-function welcome(url: string, kubeconfig: string): string {
-  return `
-${style('bold', 'The Causeway playground is ready.')}
-
-  Kubernetes API   ${url} (embedded in this process)
-  kubeconfig       ${kubeconfig}
-
-A first thing to try, in another terminal:
-
-  ${style('cyan', `export KUBECONFIG=${kubeconfig}`)}
-  ${style('cyan', 'kubectl create deployment web --image=example.com/web --port=8080 --replicas=2')}
-  ${style('cyan', 'kubectl expose deployment web --port=80 --target-port=8080')}
-  ${style('cyan', 'kubectl get deployments,pods,services,endpointslices')}
-
-Pods here run in name only: they get an address and are ready at once.
-
-Ctrl-C stops it and leaves nothing behind.
-`;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -45,8 +45,14 @@ interface ErrorDescription {
   readonly message: string;
   readonly code?: string;
   readonly hint?: string;
+  readonly requestId?: string;
   readonly stack?: string;
   readonly cause?: ErrorDescription;
+}
+
+/** What the other side calls the request, for whoever looks into its logs. */
+function hasRequestId(error: Error): error is Error & { requestId: string } {
+  return 'requestId' in error && typeof error.requestId === 'string';
 }
 
 /** Only what we chose to tell: a foreign error may carry a whole request with its headers. */
@@ -57,6 +63,7 @@ function describeError(thrown: unknown): ErrorDescription {
     message: thrown.message,
     ...(isOurs ? { code: thrown.code } : {}),
     ...(isOurs && thrown.hint !== undefined ? { hint: thrown.hint } : {}),
+    ...(isOurs && hasRequestId(thrown) ? { requestId: thrown.requestId } : {}),
     ...(isOurs && thrown.code !== 'internal' ? {} : { stack: thrown.stack ?? '' }),
     ...(thrown.cause === undefined ? {} : { cause: describeError(thrown.cause) }),
   };

@@ -53,10 +53,11 @@ export async function readError(
   const requestId =
     response.header('x-openstack-request-id') ?? response.header('x-compute-request-id');
   const words = said === undefined ? '' : `: ${said}`;
-  const suffix = requestId === undefined ? '' : ` (${requestId})`;
   return new OpenStackError(
     errorCodeOf(status, body),
-    `${describe(exchange)} answered ${status}${words}${suffix}`,
+    // Without the request's id, which is another one each time: who reads this in an Event or a status
+    // must not take the same failure for a new one. Logs have it.
+    `${describe(exchange)} answered ${status}${words}`,
     {
       service: exchange.service,
       outcome: outcomeOf(status, body),

@@ -30,7 +30,14 @@ afterEach(async () => {
 async function start(): Promise<{ kubeconfig: string; exited: Promise<number | null> }> {
   const readyFile = path.join(directory, 'ready.json');
   fs.rmSync(readyFile, { force: true });
-  const child = spawn(process.execPath, [launcher, 'playground', '--ready-file', readyFile]);
+  const child = spawn(process.execPath, [
+    launcher,
+    'playground',
+    '--datapath',
+    'memory',
+    '--ready-file',
+    readyFile,
+  ]);
   playground = child;
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const text = await waitFor(
@@ -80,7 +87,9 @@ test('after a kill of the whole thing the next start sweeps what it left', async
 });
 
 const playgroundWith = (...args: string[]) =>
-  runProgram(process.execPath, [launcher, 'playground', ...args], { timeoutMs: 20_000 });
+  runProgram(process.execPath, [launcher, 'playground', '--datapath', 'memory', ...args], {
+    timeoutMs: 20_000,
+  });
 
 test('a ready file that cannot be written ends it at once, with the reason', async () => {
   const result = await playgroundWith('--ready-file', path.join(directory, 'none', 'ready.json'));
@@ -104,7 +113,14 @@ test('a port that is taken is told in words', async () => {
 test('a ready file of an earlier run is not taken for this one', async () => {
   const readyFile = path.join(directory, 'ready.json');
   fs.writeFileSync(readyFile, '{"kubeconfig":"/stale"}');
-  const child = spawn(process.execPath, [launcher, 'playground', '--ready-file', readyFile]);
+  const child = spawn(process.execPath, [
+    launcher,
+    'playground',
+    '--datapath',
+    'memory',
+    '--ready-file',
+    readyFile,
+  ]);
   playground = child;
   const text = await waitFor('a fresh ready file', () => {
     const content = fs.existsSync(readyFile) ? fs.readFileSync(readyFile, 'utf8') : '';
