@@ -14,7 +14,10 @@ test.each([
   ['a: [', 'f, document 1: '],
   ['kind: Service', 'f, document 1: apiVersion'],
   ['{apiVersion: v1, kind: Service, metadata: {}}', 'f, document 1: metadata.name'],
-  ['# nothing\n---\nkind: LoadBalancers', 'f, document 2: items'],
+  [
+    '{apiVersion: v1, kind: Namespace, metadata: {name: a}}\n---\nkind: LoadBalancers',
+    'f, document 2: items',
+  ],
   ['{apiVersion: x/v1, kind: Y, metadata: {name: a}}', 'f: x/v1 Y is not known here'],
 ])('%j is refused', (text, message) => {
   expect(() => parseScenario(text, 'f')).toThrow(message);
