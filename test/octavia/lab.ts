@@ -183,6 +183,18 @@ function byName<T extends { readonly name: string }>(objects: readonly T[]): T[]
   return [...objects].sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
+/** The Service has its load balancer, and its status says so. */
+export async function untilServed(lab: OctaviaLab, name: string): Promise<void> {
+  await until(async () => {
+    const condition = (await lab.klb(name))?.status?.conditions?.find(
+      ({ type }) => type === 'Ready',
+    );
+    if (condition?.status !== 'True') throw new Error(`not ready: ${condition?.message}`);
+    const isServed = (await lab.service(name))?.status?.conditions?.[0]?.status === 'True';
+    if (!isServed) throw new Error(`the Service ${name} does not say that it is served`);
+  });
+}
+
 export const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 15_000, interval: 20 });
 

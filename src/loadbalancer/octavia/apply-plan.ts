@@ -1,5 +1,4 @@
 import type { CallOptions } from '../../openstack/call.ts';
-import { collect } from '../../openstack/collect.ts';
 import { OpenStackError } from '../../openstack/error.ts';
 import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
 import { whenUnlocked } from '../../openstack/load-balancing/lock.ts';
@@ -10,7 +9,7 @@ import type {
   Member,
   Pool,
 } from '../../openstack/load-balancing/resources.ts';
-import type { ObservedBalancer } from './observed.ts';
+import { readMembers, type ObservedBalancer } from './observed.ts';
 import type { ChangePlan, ListenerPlan } from './plan-balancer.ts';
 import type { WantedListener } from './wanted.ts';
 
@@ -165,7 +164,7 @@ class PlanWork {
     }
     const { members } = plan.wanted.pool;
     await this.#write((call) => this.#balancing.replaceMembers(poolId, members, call));
-    this.#members.set(poolId, await collect(this.#balancing.members(poolId, this.#call)));
+    this.#members.set(poolId, await readMembers(this.#balancing, poolId, this.#call));
   }
 
   async #ensureMonitor({ monitor: plan, wanted }: ListenerPlan, poolId: string): Promise<void> {

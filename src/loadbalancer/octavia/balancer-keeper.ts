@@ -16,6 +16,7 @@ import type { Inventory } from './inventory.ts';
 import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import { observedAsSent, type ObservedBalancer } from './observed.ts';
+import type { PodAccess } from './pod-access.ts';
 import { isMembersOnly, planBalancer, type ChangePlan, type Decision } from './plan-balancer.ts';
 import type { Settling } from './settling.ts';
 import { wantedBalancer, type WantedBalancer } from './wanted.ts';
@@ -29,6 +30,8 @@ export interface BalancerKeeperOptions {
   readonly nodes: () => Iterable<Node>;
   /** The families of the subnets that we know, by id. */
   readonly subnetFamilies: ReadonlyMap<string, Family>;
+  /** Undefined where nobody asked for the members to be made reachable. */
+  readonly access: PodAccess | undefined;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -36,7 +39,12 @@ export interface BalancerKeeperOptions {
 /** How far a load balancer is. */
 export type Kept =
   | { readonly kind: 'serving'; readonly observed: ObservedBalancer; readonly hasChanged: boolean }
-  | { readonly kind: 'pending'; readonly message: string; readonly observed?: ObservedBalancer }
+  | {
+      readonly kind: 'pending';
+      readonly message: string;
+      readonly observed?: ObservedBalancer;
+      readonly retryAfterMs?: number;
+    }
   | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
 
 /** Load balancers that end in ERROR are made anew at this pace. */
@@ -74,6 +82,7 @@ export class BalancerKeeper {
       if (round === 1) {
         for (const { reason, message } of reading.notes) context.tell('Warning', reason, message);
       }
+      await this.#options.access?.open(reading.wanted, context);
       const located = await this.#locate(klb, owner, reading.wanted, context);
       if (located.kind !== 'located') return located;
       const { observed } = located;
@@ -96,7 +105,7 @@ export class BalancerKeeper {
           hasChanged = true;
       }
     }
-    return { kind: 'pending', message: 'The load balancer keeps changing' };
+    return { kind: 'pending', message: 'The load balancer keeps changing', retryAfterMs: 5_000 };
   }
 
   /** Whether only our own listeners on it are our business. */
@@ -112,6 +121,14 @@ export class BalancerKeeper {
     this.#doubtful.delete(owner.uid);
     this.#stepwise.delete(owner.uid);
     this.#skipped.delete(owner.uid);
+  }
+
+  /** What every one of these asks for, as far as it can be had. */
+  *wantedBy(klbs: Iterable<KuryrLoadBalancer>): Iterable<WantedBalancer> {
+    for (const klb of klbs) {
+      const reading = this.#wanted(klb);
+      if (reading.kind === 'wanted') yield reading.wanted;
+    }
   }
 
   #wanted(klb: KuryrLoadBalancer) {
@@ -221,7 +238,8 @@ export class BalancerKeeper {
     const { balancing, inventory, identity, clock } = this.#options;
     const restMs = (this.#failures.get(owner.uid)?.notBefore ?? 0) - clock.monotonic();
     if (restMs > 0) {
-      return { kind: 'pending', message: 'The last one ended in ERROR; making it anew in a while' };
+      const message = 'The last one ended in ERROR; making it anew in a while';
+      return { kind: 'pending', message, retryAfterMs: restMs };
     }
     const isStepwise = this.#forgetsChildren || this.#stepwise.has(owner.uid);
     const marks = {
@@ -248,7 +266,8 @@ export class BalancerKeeper {
       if (!(error instanceof OpenStackError) || error.status !== 501 || isStepwise) throw error;
       // Something in it can't be done: made one by one, only that is left out.
       this.#stepwise.add(owner.uid);
-      return { kind: 'pending', message: 'The load balancer is made one listener after another' };
+      const message = 'The load balancer is made one listener after another';
+      return { kind: 'pending', message, retryAfterMs: 1 };
     }
   }
 
@@ -310,7 +329,7 @@ export class BalancerKeeper {
       this.#failures.set(owner.uid, { count, notBefore });
     }
     context.tell('Warning', reason, message);
-    if (current === undefined) return { kind: 'pending', message };
+    if (current === undefined) return { kind: 'pending', message, retryAfterMs: 1 };
     await balancing.deleteLoadBalancer(id, { signal: context.signal, cascade: true });
     const leaving = { ...current.balancer, provisioningStatus: 'PENDING_DELETE' as const };
     return this.#await(inventory.putBare(leaving), klb, message, context);

@@ -5,10 +5,12 @@ import { tryParseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Owner } from '../provider.ts';
+import type { BalancerKeeper } from './balancer-keeper.ts';
 import type { FloatingIps } from './floating-ips.ts';
 import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
 import { klbOwner, type KlbView } from './klb-view.ts';
+import type { PodAccess } from './pod-access.ts';
 import type { KlbStatusMember, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 
 export interface DriftOptions {
@@ -17,6 +19,8 @@ export interface DriftOptions {
   readonly floating: FloatingIps;
   readonly view: KlbView;
   readonly identity: Identity;
+  readonly keeper: BalancerKeeper;
+  readonly access: PodAccess | undefined;
   readonly log: Log;
   /** Pools whose members are read in one look, in turn. */
   readonly memberSample: number;
@@ -35,15 +39,16 @@ export class Drift {
 
   /** The first look: everything of the project, because Kuryr's load balancers have no tag of ours. */
   async begin(signal: AbortSignal): Promise<void> {
-    const { inventory, floating, view } = this.#options;
+    const { inventory, floating, view, access } = this.#options;
     await inventory.list([], { signal });
     await floating.list({ signal });
+    await access?.list({ signal });
     for (const klb of view.all()) this.#trustMembers(klb);
   }
 
   /** The Services to look at again. */
   async look(signal: AbortSignal): Promise<Set<string>> {
-    const { inventory, floating, identity, view } = this.#options;
+    const { inventory, floating, identity, view, access, keeper } = this.#options;
     const keys = new Set<string>();
     const changed = new Set((await inventory.list([identity.tag], { signal })).map(({ id }) => id));
     const moved = await floating.list({ signal });
@@ -55,6 +60,8 @@ export class Drift {
       if (isChanged || isMoved) keys.add(keyOf(klb));
     }
     await this.#sweep(signal);
+    await access?.list({ signal });
+    await access?.close(keeper.wantedBy(view.all()), { signal });
     return keys;
   }
 

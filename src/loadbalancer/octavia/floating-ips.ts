@@ -63,28 +63,29 @@ export class FloatingIps {
 
   /** The floating IP that the load balancer is reached at; undefined when it is to have none. */
   async ensure(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp | undefined> {
-    const { spec, owner, news } = request;
+    const { spec, owner, news, present, portId } = request;
     const wants = spec.type === 'LoadBalancer' && spec.options?.floating_network_id !== undefined;
-    let { present } = request;
-    const isOther =
-      present !== undefined && spec.lb_ip !== undefined && spec.lb_ip !== present.ip_addr;
-    if (present !== undefined && (!wants || isOther)) {
-      await this.release(owner, present, false, news, call);
-      present = undefined;
+    if (!wants) {
+      if (present !== undefined) await this.release(owner, present, false, news, call);
+      return undefined;
     }
-    if (!wants) return undefined;
+    const wished = spec.lb_ip;
+    if (wished !== undefined && wished !== present?.ip_addr) {
+      // First see that it can be had: a slip of the pen must not cost the address that works.
+      const floating = await this.#find(wished, portId, call);
+      if (present !== undefined) await this.release(owner, present, false, news, call);
+      return this.#borrow(floating, request, call);
+    }
     if (present !== undefined) {
       const kept = await this.#keep(present, request, call);
       if (kept !== undefined) return kept;
-      news.tell(
-        'Warning',
-        'FloatingIPMissing',
-        `The floating IP ${present.ip_addr} does not exist any more.`,
-      );
+      const message = `The floating IP ${present.ip_addr} does not exist any more.`;
+      news.tell('Warning', 'FloatingIPMissing', message);
+      if (wished !== undefined) {
+        return this.#borrow(await this.#find(wished, portId, call), request, call);
+      }
     }
-    return spec.lb_ip === undefined
-      ? this.#take(request, call)
-      : this.#borrow(spec.lb_ip, request, call);
+    return this.#take(request, call);
   }
 
   /** Takes it off the load balancer; what came from the pool goes back unless it is to be kept. */
@@ -132,26 +133,30 @@ export class FloatingIps {
     return present;
   }
 
-  async #borrow(
-    text: string,
-    { portId, news }: FloatingRequest,
-    call: CallOptions,
-  ): Promise<KlbPublicIp> {
+  /** The user's floating IP, if it is there and free. */
+  async #find(text: string, portId: string, call: CallOptions): Promise<FloatingIp> {
     const address = parseAddress(text);
     for await (const floating of this.#neutron.floatingIps.list({ address }, call)) {
-      if (floating.portId !== portId) {
-        news.tell(
-          'Normal',
-          'KuryrEnsureFIP',
-          `Associating the floating IP ${address} to the load balancer`,
-        );
-        await this.#associate(floating, portId, call);
-      }
-      return { ip_id: floating.id, ip_addr: address, alloc_method: 'user' };
+      if (floating.portId === undefined || floating.portId === portId) return floating;
+      throw inUse(floating);
     }
     throw new CausewayError('invalid', `the project has no floating IP ${address}`, {
       hint: 'Create it, or leave out the address to get any.',
     });
+  }
+
+  async #borrow(
+    floating: FloatingIp,
+    { portId, news }: FloatingRequest,
+    call: CallOptions,
+  ): Promise<KlbPublicIp> {
+    const { id, address } = floating;
+    if (floating.portId !== portId) {
+      const message = `Associating the floating IP ${address} to the load balancer`;
+      news.tell('Normal', 'KuryrEnsureFIP', message);
+      await this.#associate(floating, portId, call);
+    }
+    return { ip_id: id, ip_addr: address, alloc_method: 'user' };
   }
 
   async #take(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp> {
@@ -208,13 +213,7 @@ export class FloatingIps {
     if (floating.portId !== undefined) {
       const current = await this.#read(floating.id, call);
       if (current?.portId !== undefined && current.portId !== portId) {
-        throw new CausewayError(
-          'conflict',
-          `the floating IP ${floating.address} is in use elsewhere`,
-          {
-            hint: 'Take it off the other port, or choose another address.',
-          },
-        );
+        throw inUse(floating);
       }
     }
     const updated = await this.#neutron.floatingIps.associate(floating.id, portId, call);
@@ -232,4 +231,10 @@ export class FloatingIps {
       return undefined;
     }
   }
+}
+
+function inUse({ address }: FloatingIp): CausewayError {
+  return new CausewayError('conflict', `the floating IP ${address} is in use elsewhere`, {
+    hint: 'Take it off the other port, or choose another address.',
+  });
 }

@@ -24,6 +24,11 @@ export class Identity {
     return `${prefix}kept for the cluster ${this.#clusterId}: Service ${namespace}/${name}`;
   }
 
+  /** On security group rules. */
+  get ruleDescription(): string {
+    return `${this.#prefix}load balancers`;
+  }
+
   isOurs({ description }: { readonly description: string }): boolean {
     return description.startsWith(this.#prefix);
   }

@@ -7,7 +7,7 @@ import type {
   LoadBalancer,
   Member,
 } from '../../openstack/load-balancing/resources.ts';
-import { bareBalancer, type ObservedBalancer } from './observed.ts';
+import { bareBalancer, readMembers, type ObservedBalancer } from './observed.ts';
 
 /** What a listing has found to be other than we knew. */
 export interface Difference {
@@ -81,7 +81,7 @@ export class Inventory {
       if (pool.healthMonitorId !== undefined) {
         monitors.push(await this.#balancing.healthMonitor(pool.healthMonitorId, call));
       }
-      members.set(pool.id, await collect(this.#balancing.members(pool.id, call)));
+      members.set(pool.id, await readMembers(this.#balancing, pool.id, call));
     }
     const observed = { balancer, listeners, pools, monitors, members };
     this.put(observed);
@@ -90,7 +90,7 @@ export class Inventory {
 
   /** The members of one pool as they are now. */
   async readMembers(id: string, poolId: string, call: CallOptions): Promise<boolean> {
-    const members = await collect(this.#balancing.members(poolId, call));
+    const members = await readMembers(this.#balancing, poolId, call);
     const known = this.#known.get(id);
     if (known === undefined) return false;
     const before = known.members.get(poolId);

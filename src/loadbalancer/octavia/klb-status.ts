@@ -38,7 +38,7 @@ function resourcesOf(klb: KuryrLoadBalancer, observed: ObservedBalancer): KlbSta
   const common = { loadbalancer_id: balancer.id, project_id: balancer.projectId };
   return {
     loadbalancer: statusBalancer(klb, balancer),
-    listeners: sorted(listeners).map((listener) => statusListener(listener, common)),
+    listeners: sorted(listeners).map((listener) => statusListener(klb, listener, common)),
     pools: sorted(pools).map((pool) => ({
       ...common,
       id: pool.id,
@@ -73,19 +73,21 @@ function statusBalancer(klb: KuryrLoadBalancer, balancer: LoadBalancer): KlbStat
   };
 }
 
+/** Timeouts as asked for; what Octavia fills in by itself is no news. */
 function statusListener(
-  { id, name, port, protocol, timeouts }: Listener,
+  { spec = {} }: KuryrLoadBalancer,
+  { id, name, port, protocol }: Listener,
   common: { readonly loadbalancer_id: string; readonly project_id: string },
 ): KlbStatusListener {
-  const { clientData, memberData } = timeouts;
+  const { timeout_client_data, timeout_member_data } = spec;
   return {
     ...common,
     id,
     name,
     port,
     protocol,
-    ...(clientData === undefined ? {} : { timeout_client_data: clientData }),
-    ...(memberData === undefined ? {} : { timeout_member_data: memberData }),
+    ...(timeout_client_data === undefined ? {} : { timeout_client_data }),
+    ...(timeout_member_data === undefined ? {} : { timeout_member_data }),
   };
 }
 

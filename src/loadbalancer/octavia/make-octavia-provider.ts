@@ -3,6 +3,7 @@ import { CausewayError } from '../../domain/error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { openLoadBalancing } from '../../openstack/load-balancing/open.ts';
 import { Neutron } from '../../openstack/neutron/neutron.ts';
+import type { Subnet } from '../../openstack/neutron/resources.ts';
 import type { Session } from '../../openstack/session.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -17,10 +18,13 @@ import { Identity } from './identity.ts';
 import { Inventory } from './inventory.ts';
 import { KlbView } from './klb-view.ts';
 import { KlbWriter } from './klb-writer.ts';
+import { LegacyConversion } from './legacy-conversion.ts';
 import { OctaviaProvider } from './octavia-provider.ts';
+import { PodAccess } from './pod-access.ts';
 import { Release } from './release.ts';
 import type { OctaviaSettings } from './settings.ts';
 import { Settling } from './settling.ts';
+import { Strays } from './strays.ts';
 import { OctaviaUpkeep } from './upkeep.ts';
 
 export interface OctaviaParts {
@@ -37,6 +41,8 @@ export interface OctaviaParts {
 
 /** PENDING for longer than this needs the cloud's operator. */
 const pendingLimitMs = 15 * 60_000;
+/** Endpoints whose Service has not come by then are forgotten. */
+const endpointsPatienceMs = 10 * 60_000;
 
 /** Puts the octavia provider together; asks the cloud what it has and can do. */
 export async function makeOctaviaProvider(
@@ -58,40 +64,62 @@ export async function makeOctaviaProvider(
     limitMs: pendingLimitMs,
   });
   const floating = new FloatingIps(neutron, identity);
+  const access = podAccess(neutron, identity, settings, subnets);
   const keeper = new BalancerKeeper({
     ...{ balancing, inventory, settling, view, identity, clock, random },
     nodes: () => cluster.allNodes(),
-    subnetFamilies: new Map([...subnets].map(([family, id]) => [id, family])),
+    subnetFamilies: new Map([...subnets.values()].map(({ id, family }) => [id, family])),
+    access,
   });
   const release = new Release({
     ...{ balancing, inventory, settling, view, identity, floating, keeper },
   });
   const { memberSample } = settings;
-  const drift = new Drift({ balancing, inventory, floating, view, identity, log, memberSample });
-  const { driftEveryMs } = parts;
-  const upkeep = new OctaviaUpkeep({
-    ...{ client, view, cluster, settling, drift, clock, log, driftEveryMs },
+  const drift = new Drift({
+    ...{ balancing, inventory, floating, view, identity, keeper, access, log, memberSample },
   });
+  const { driftEveryMs, metrics } = parts;
   const writer = new KlbWriter(client, view);
-  return new OctaviaProvider({
-    ...{ settings, subnets, view, cluster, writer, keeper, floating, release, upkeep, clock },
+  const strays = new Strays({
+    ...{ client, view, cluster, writer, clock, log, metrics },
+    patienceMs: endpointsPatienceMs,
   });
+  const upkeep = new OctaviaUpkeep({
+    ...{ client, view, cluster, settling, drift, strays, clock, log, driftEveryMs },
+  });
+  return new OctaviaProvider({
+    ...{ settings, view, cluster, writer, keeper, floating, release, upkeep, clock },
+    subnets: new Map([...subnets].map(([family, { id }]) => [family, id])),
+    legacy: new LegacyConversion(client, writer),
+  });
+}
+
+function podAccess(
+  neutron: Neutron,
+  identity: Identity,
+  { podSecurityGroup: groupId }: OctaviaSettings,
+  subnets: ReadonlyMap<Family, Subnet>,
+): PodAccess | undefined {
+  if (groupId === undefined) return undefined;
+  const sources = new Map([...subnets].map(([family, { cidr }]) => [family, cidr]));
+  return new PodAccess({ neutron, identity, groupId, sources });
 }
 
 async function findSubnets(
   neutron: Neutron,
   { subnets }: OctaviaSettings,
   signal: AbortSignal,
-): Promise<Map<Family, string>> {
-  const found = new Map<Family, string>();
+): Promise<Map<Family, Subnet>> {
+  const found = new Map<Family, Subnet>();
   for (const id of subnets) {
-    const { family } = await neutron.subnets.get(id, { signal });
+    const subnet = await neutron.subnets.get(id, { signal });
+    const { family } = subnet;
     if (found.has(family)) {
       throw new CausewayError('invalid', `octavia.subnets names two subnets of IPv${family}`, {
         hint: 'One for each family.',
       });
     }
-    found.set(family, id);
+    found.set(family, subnet);
   }
   return found;
 }

@@ -1,3 +1,6 @@
+import type { CallOptions } from '../../openstack/call.ts';
+import { collect } from '../../openstack/collect.ts';
+import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
 import type {
   HealthMonitor,
   Listener,
@@ -18,6 +21,16 @@ export interface ObservedBalancer {
   readonly monitors: readonly HealthMonitor[];
   /** By pool. Octavia lists members pool by pool only, so a pool may be missing here: not known. */
   readonly members: ReadonlyMap<string, readonly Member[]>;
+}
+
+/** The members of a pool, without those that are on their way out. */
+export async function readMembers(
+  balancing: LoadBalancing,
+  poolId: string,
+  call: CallOptions,
+): Promise<Member[]> {
+  const members = await collect(balancing.members(poolId, call));
+  return members.filter(({ provisioningStatus }) => provisioningStatus !== 'PENDING_DELETE');
 }
 
 export function bareBalancer(balancer: LoadBalancer): ObservedBalancer {

@@ -28,6 +28,7 @@ import {
   type KlbPublicIp,
   type KuryrLoadBalancer,
 } from './kuryr-load-balancer.ts';
+import type { LegacyConversion } from './legacy-conversion.ts';
 import type { ObservedBalancer } from './observed.ts';
 import type { Release } from './release.ts';
 import type { OctaviaSettings } from './settings.ts';
@@ -42,6 +43,7 @@ export interface OctaviaProviderOptions {
   readonly keeper: BalancerKeeper;
   readonly floating: FloatingIps;
   readonly release: Release;
+  readonly legacy: LegacyConversion;
   readonly upkeep: OctaviaUpkeep;
   readonly clock: Clock;
 }
@@ -116,7 +118,12 @@ export class OctaviaProvider implements LoadBalancerProvider {
     if (translation.kind === 'refused') return translation;
     for (const { reason, message } of translation.notes) context.tell('Warning', reason, message);
     try {
-      const klb = await this.#options.writer.writeSpec(service, translation.spec, context.signal);
+      const written = await this.#options.writer.writeSpec(
+        service,
+        translation.spec,
+        context.signal,
+      );
+      const klb = await this.#options.legacy.convert(service, written, context);
       if (slices.length === 0 && klb.status?.loadbalancer === undefined) {
         const message = 'Waiting for endpoints: nothing is made before there are some';
         await this.#writeStatus(
@@ -166,7 +173,8 @@ export class OctaviaProvider implements LoadBalancerProvider {
   }
 
   run(host: ProviderHost, signal: AbortSignal): Promise<void> {
-    return this.#options.upkeep.run(host, signal);
+    const release = (owner: Owner, context: ProviderContext) => this.ensureDeleted(owner, context);
+    return this.#options.upkeep.run(host, release, signal);
   }
 
   /** Its KuryrLoadBalancer was deleted, and the load balancer goes with it; the Service gets a new one. */
@@ -201,7 +209,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
       return kept;
     }
     if (kept.kind === 'pending') {
-      const { observed, message } = kept;
+      const { observed, message, retryAfterMs = pendingMs } = kept;
       const isLeaving = observed?.balancer.provisioningStatus === 'PENDING_DELETE';
       if (observed !== undefined) {
         await this.#writeStatus(
@@ -212,7 +220,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
           context,
         );
       }
-      return { kind: 'pending', message, retryAfterMs: pendingMs };
+      return { kind: 'pending', message, retryAfterMs };
     }
     return this.#publish(klb, owner, kept.observed, context);
   }

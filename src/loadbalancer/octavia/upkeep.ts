@@ -11,6 +11,7 @@ import { kuryrLoadBalancerDefinition } from './definition.ts';
 import type { Drift } from './drift.ts';
 import type { KlbView } from './klb-view.ts';
 import type { Settling } from './settling.ts';
+import type { EnsureDeleted, Strays } from './strays.ts';
 
 export interface OctaviaUpkeepOptions {
   readonly client: KubeClient;
@@ -18,6 +19,7 @@ export interface OctaviaUpkeepOptions {
   readonly cluster: ClusterView;
   readonly settling: Settling;
   readonly drift: Drift;
+  readonly strays: Strays;
   readonly clock: Clock;
   readonly log: Log;
   readonly driftEveryMs: number;
@@ -42,7 +44,7 @@ export class OctaviaUpkeep {
     return view.readiness() ?? cluster.readiness() ?? this.#problem;
   }
 
-  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+  async run(host: ProviderHost, release: EnsureDeleted, signal: AbortSignal): Promise<void> {
     const { client, view, cluster, settling, clock } = this.#options;
     await installCustomResources(client, [kuryrLoadBalancerDefinition], {
       clock,
@@ -53,26 +55,31 @@ export class OctaviaUpkeep {
       'load balancers reflector': (inner) => view.run(inner),
       'cluster view': (inner) => cluster.run(inner),
       settling: (inner) => settling.run((key) => host.enqueue(key), inner),
-      drift: (inner) => this.#begin(host, inner),
+      'drift and strays': (inner) => this.#begin(host, release, inner),
     });
   }
 
-  async #begin(host: ProviderHost, signal: AbortSignal): Promise<void> {
-    const { view, cluster } = this.#options;
+  async #begin(host: ProviderHost, release: EnsureDeleted, signal: AbortSignal): Promise<void> {
+    const { view, cluster, strays } = this.#options;
     await cluster.whenSynced(host.services, signal);
     await view.synced;
     await this.#listUntilDone(signal);
     this.#problem = undefined;
     this.#synced.resolve();
+    const consider = (key: string) => {
+      host.enqueue(key);
+      strays.consider(key);
+    };
     const stops = [
-      cluster.onChange(
-        (service) => host.enqueue(service),
-        () => this.#nodesChanged(host),
-      ),
-      view.onChange(({ key }) => host.enqueue(key)),
+      cluster.onChange(consider, () => this.#nodesChanged(host)),
+      view.onChange(({ key }) => consider(key)),
+      host.services.onChange(({ key }) => strays.consider(key)),
     ];
     try {
-      await this.#watchDrift(host, signal);
+      await supervise(signal, {
+        drift: (inner) => this.#watchDrift(host, inner),
+        strays: (inner) => strays.run(host, release, inner),
+      });
     } finally {
       for (const stop of stops) stop();
     }
