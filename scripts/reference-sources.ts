@@ -13,6 +13,8 @@ import { poolMetricDefinitions } from '../src/loadbalancer/pool/drift-watch.ts';
 import { kubeMetrics } from '../src/kube/kube-metrics.ts';
 import { processMetrics } from '../src/observe/event-loop.ts';
 import { openStackMetricDefinitions } from '../src/openstack/metrics.ts';
+import { proxyMetricDefinitions } from '../src/proxy/proxy-metrics.ts';
+import { proxySettings } from '../src/proxy/settings.ts';
 import { controllerMetrics } from '../src/runtime/controller-metrics.ts';
 import type { MetricDefinition } from '../src/runtime/metrics.ts';
 
@@ -20,6 +22,7 @@ import type { MetricDefinition } from '../src/runtime/metrics.ts';
 export const configSchemas: Readonly<Record<string, z.ZodType>> = {
   controller: controllerCommandSettings,
   agent: agentSettings,
+  proxy: proxySettings,
   'ipam serve': ipamServerSettings,
   'ipam (as a client)': ipamClientSettings,
   discover: discoverySettings,
@@ -37,5 +40,6 @@ export const allMetrics: readonly MetricDefinition[] = [
   ...openStackMetricDefinitions,
   ...poolMetricDefinitions,
   ...processMetrics,
+  ...proxyMetricDefinitions,
   ...usageMetricDefinitions,
 ];

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { z } from 'zod';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig, type ConfigConverter } from '../config/load.ts';
 import { settingsOf, type Setting } from '../config/settings.ts';
 
 /** Gives a command `--config` and a flag for every setting of its schema. */
@@ -10,10 +10,14 @@ export function addConfigOptions(command: Command, schema: z.ZodType): Command {
   return command;
 }
 
-/** The command's configuration: flags over environment over file over defaults. */
+/**
+ * The command's configuration: flags over environment over file over defaults. A file of another form
+ * is handed to `convert`, which answers with ours, or undefined if it is in our form already.
+ */
 export function readConfig<Schema extends z.ZodType>(
   command: Command,
   schema: Schema,
+  convert?: ConfigConverter,
 ): Promise<z.output<Schema>> {
   const given = command.opts<Record<string, unknown>>();
   const flags = Object.fromEntries(
@@ -24,6 +28,7 @@ export function readConfig<Schema extends z.ZodType>(
     file: typeof file === 'string' ? file : undefined,
     environment: process.env,
     flags,
+    convert,
   });
 }
 

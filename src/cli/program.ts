@@ -8,6 +8,7 @@ import { gatewaysCommand } from './gateways.ts';
 import { ipamCommand } from './ipam.ts';
 import { poolCommand } from './pool.ts';
 import { playgroundCommand } from './playground.ts';
+import { proxyCommand } from './proxy.ts';
 import { causewayVersion } from './version.ts';
 import { wakeCommand } from './wake.ts';
 
@@ -25,6 +26,7 @@ export function buildProgram(): Command {
     controllerCommand(),
     agentCommand(),
     gatewaysCommand(),
+    proxyCommand(),
     ipamCommand(),
     discoverCommand(),
     idleCommand(),

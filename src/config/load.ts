@@ -5,12 +5,18 @@ import { CausewayError } from '../domain/error.ts';
 import { nearestWord } from '../domain/nearest-word.ts';
 import { jsonSchemaOf, settingsOf, type Setting } from './settings.ts';
 
+/** Turns the contents of a file of another form into ours; undefined where it is ours already. */
+export type ConfigConverter = (
+  tree: Readonly<Record<string, unknown>>,
+) => Record<string, unknown> | undefined;
+
 export interface ConfigSources {
   /** The YAML file, if one was given. */
   readonly file?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Values of flags by the flag's name, such as `--metrics-address`. */
   readonly flags: Readonly<Record<string, unknown>>;
+  readonly convert?: ConfigConverter | undefined;
 }
 
 interface SourceFile {
@@ -30,7 +36,8 @@ export async function loadConfig<Schema extends z.ZodType>(
   sources: ConfigSources,
 ): Promise<z.output<Schema>> {
   const file = sources.file === undefined ? undefined : await readFile(sources.file);
-  const tree = (file?.document.toJS() ?? {}) as Tree;
+  const read = (file?.document.toJS() ?? {}) as Tree;
+  const tree = sources.convert?.(read) ?? read;
   const origins = new Map<string, string>();
   for (const setting of settingsOf(schema)) {
     const variable = sources.environment[setting.variable];

@@ -20,8 +20,8 @@ import { serviceFragment } from './service-fragment.ts';
 import { skeleton } from './skeleton.ts';
 import type { Operation } from './transaction.ts';
 import {
+  serviceEndpoints,
   serviceKey,
-  type Endpoint,
   type IngressPolicy,
   type LayoutInput,
   type LayoutSettings,
@@ -240,18 +240,13 @@ function protocolNamed(number: Field | undefined): Protocol | undefined {
 function* removedFromServices(changes: Iterable<ServiceChange>): Iterable<RemovedEndpoint> {
   for (const { before, after } of changes) {
     if (before?.dispatch.kind !== 'slots') continue;
-    const kept = new Set(endpointsOf(after).map(({ address, port }) => `${address} ${port}`));
-    for (const { address, port } of endpointsOf(before)) {
+    const kept = new Set(serviceEndpoints(after).map(({ address, port }) => `${address} ${port}`));
+    for (const { address, port } of serviceEndpoints(before)) {
       if (kept.has(`${address} ${port}`)) continue;
       const { protocol, address: virtualAddress, port: virtualPort } = before;
       yield { address, endpoint: { protocol, port, virtualAddress, virtualPort } };
     }
   }
-}
-
-function endpointsOf(service: VirtualService | undefined): readonly Endpoint[] {
-  if (service?.dispatch.kind !== 'slots') return [];
-  return [...service.dispatch.endpoints, ...(service.insideEndpoints ?? [])];
 }
 
 function removedNodes(

@@ -81,6 +81,12 @@ export function serviceKey(
   return `${service.address} . ${service.protocol} . ${service.port}` as ServiceKey;
 }
 
+/** Every endpoint that a connection to the service may be sent to. */
+export function serviceEndpoints(service: VirtualService | undefined): readonly Endpoint[] {
+  if (service?.dispatch.kind !== 'slots') return [];
+  return [...service.dispatch.endpoints, ...(service.insideEndpoints ?? [])];
+}
+
 /** Ingress rules for pods, as a NetworkPolicy states them with names already resolved. */
 export interface IngressPolicy {
   readonly namespace: string;

@@ -70,6 +70,15 @@ export class AddressClaims {
     return this.#outcome(touched);
   }
 
+  has(service: string): boolean {
+    return this.#byService.has(service);
+  }
+
+  /** Services that ask for something. */
+  services(): MapIterator<string> {
+    return this.#byService.keys();
+  }
+
   /** What the winners ask for. */
   *all(): Iterable<VirtualService> {
     for (const [winner] of this.#byKey.values()) {

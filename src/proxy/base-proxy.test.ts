@@ -4,6 +4,7 @@ import { parsePrefix as prefix } from '../domain/prefix.ts';
 import { MemoryDriver } from '../nftables/memory-driver.ts';
 import { silentLog } from '../runtime/log.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { noMetrics } from '../runtime/metrics.ts';
 import { BaseProxy } from './base-proxy.ts';
 import type { ServedService } from './service-proxy.ts';
 import { makeService, makeSlice } from './testing/objects.ts';
@@ -29,8 +30,14 @@ const node = {
 function start() {
   const driver = new MemoryDriver(settings.table);
   const pace = { minIntervalMs: 0, maxIntervalMs: 60_000 };
-  const options = { driver, layout: settings, node, pace, clock: systemClock, log: silentLog };
-  const proxy = new BaseProxy(options);
+  const connections = {
+    forget: () => Promise.resolve(0),
+    forgetStrays: () => Promise.resolve(0),
+  };
+  const proxy = new BaseProxy({
+    ...{ driver, connections, layout: settings, node, pace },
+    ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+  });
   const stop = new AbortController();
   const committed = () =>
     new Promise<readonly ServedService[]>((resolve) => {

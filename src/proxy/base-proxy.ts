@@ -1,24 +1,31 @@
+import { CausewayError } from '../domain/error.ts';
 import type { Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf } from '../kube/object.ts';
 import type { Driver } from '../nftables/driver.ts';
-import { LayoutWriter } from '../nftables/layout-writer.ts';
+import { LayoutWriter, type CommittedLayout } from '../nftables/layout-writer.ts';
 import type { LayoutSettings, ServiceKey, VirtualService } from '../nftables/virtual-service.ts';
 import { BoundedFrequencyRunner } from '../runtime/bounded-frequency-runner.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { AddressClaims, type Target } from './address-claims.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { AddressClaims } from './address-claims.ts';
+import { proxyMetrics } from './proxy-metrics.ts';
+import { ProxyProgress } from './proxy-progress.ts';
 import type { Diversion, DivertibleProxy, ServedService } from './service-proxy.ts';
 import { SliceIndex } from './slice-index.ts';
-import { translateService, type NodeContext } from './translate-service.ts';
+import { forgetStaleConnections, type ConnectionTable } from './stale-connections.ts';
+import { translateService, type NodeContext, type Translation } from './translate-service.ts';
 
 export interface BaseProxyOptions {
   readonly driver: Driver;
+  readonly connections: ConnectionTable;
   readonly layout: LayoutSettings;
   readonly node: NodeContext;
   readonly pace: Pace;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 /** How often rules may be written, and are looked at when nothing happens. */
@@ -30,6 +37,7 @@ export interface Pace {
 /** A run that comes right after a quiet time need not wait. */
 const burst = 2;
 const retryMs = 1000;
+const nothing: Translation = { targets: [], problems: [] };
 
 /**
  * Serves Services from this node: what it is told becomes rules, one transaction for all that changed
@@ -40,29 +48,34 @@ export class BaseProxy implements DivertibleProxy {
   readonly #services = new Map<string, Service>();
   readonly #slices = new SliceIndex();
   readonly #diversions = new Map<string, Diversion>();
-  /** Those that the rules were last made with. */
-  readonly #diverted = new Map<string, Diversion>();
   readonly #writer: LayoutWriter;
   readonly #runner: BoundedFrequencyRunner;
   readonly #listeners = new Set<(served: readonly ServedService[]) => void>();
   readonly #synced = Promise.withResolvers<void>();
+  readonly #metrics;
+  readonly progress: ProxyProgress;
+  #node: NodeContext;
   #claims = new AddressClaims();
   #changed = new Set<string>();
   /** The kernel may hold something else than we think: everything is compared and put right. */
   #isInDoubt = true;
 
   constructor(options: BaseProxyOptions) {
+    const { clock, log, metrics } = options;
     this.#options = options;
+    this.#node = options.node;
     this.#writer = new LayoutWriter(options.driver, options.layout);
+    this.progress = new ProxyProgress(clock, metrics);
     this.#runner = new BoundedFrequencyRunner({
-      name: 'service proxy',
-      run: (signal) => this.#sync(signal),
-      ...options.pace,
-      burst,
-      retryMs,
-      clock: options.clock,
-      log: options.log,
+      ...{ name: 'service proxy', run: (signal) => this.#sync(signal) },
+      ...{ ...options.pace, burst, retryMs, clock, log },
     });
+    this.#metrics = {
+      services: metrics.gauge(proxyMetrics.services),
+      diverted: metrics.gauge(proxyMetrics.diverted),
+      lost: metrics.counter(proxyMetrics.lostTargets),
+      stale: metrics.counter(proxyMetrics.staleConnections),
+    };
   }
 
   setService(service: Service): void {
@@ -77,6 +90,7 @@ export class BaseProxy implements DivertibleProxy {
 
   setSlice(slice: EndpointSlice): void {
     for (const service of this.#slices.set(slice)) this.#touch(service);
+    this.progress.noteTrigger(slice);
   }
 
   removeSlice(key: string): void {
@@ -88,6 +102,19 @@ export class BaseProxy implements DivertibleProxy {
     if (diversion === undefined) this.#diversions.delete(service);
     else this.#diversions.set(service, diversion);
     this.#touch(service);
+  }
+
+  /** The node has other addresses, or stands in another zone. */
+  setNode(node: NodeContext): void {
+    this.#node = node;
+    for (const service of this.#services.keys()) this.#touch(service);
+  }
+
+  /** Somebody may have changed our table: compares all of it and puts it right. */
+  doubt(): void {
+    this.#isInDoubt = true;
+    this.progress.changed();
+    this.#runner.request();
   }
 
   synced(): void {
@@ -109,36 +136,58 @@ export class BaseProxy implements DivertibleProxy {
   }
 
   #touch(service: string): void {
+    // A slice without its Service has nothing to be served, and a Service that is gone had something.
+    if (!this.#services.has(service) && !this.#claims.has(service)) return;
     this.#changed.add(service);
+    this.progress.changed();
     this.#runner.request();
   }
 
   async #sync(signal: AbortSignal): Promise<void> {
     const changed = this.#changed;
-    this.#changed = new Set();
     const wasInDoubt = this.#isInDoubt;
-    this.#isInDoubt = true;
+    this.#changed = new Set();
+    this.#isInDoubt = false;
+    const run = this.progress.start(wasInDoubt ? 'all' : 'changes');
+    const commit = new Commit();
+    let written: CommittedLayout;
     try {
-      await (wasInDoubt ? this.#writeAll(signal) : this.#writeChanged(changed, signal));
-      this.#isInDoubt = false;
-    } finally {
-      // What was not written is all written next time.
-      if (this.#isInDoubt) for (const service of changed) this.#changed.add(service);
+      written = await (wasInDoubt
+        ? this.#writeAll(commit, signal)
+        : this.#writeChanged(changed, commit, signal));
+    } catch (error) {
+      // What the kernel holds is not known for sure: next time everything is compared.
+      this.#isInDoubt = true;
+      for (const service of changed) this.#changed.add(service);
+      run.failed();
+      throw error;
     }
-    this.#tell(wasInDoubt ? new Set([...this.#services.keys(), ...changed]) : changed);
+    run.done();
+    const served = [...commit.services].map(([service, part]) => this.#served(service, part));
+    // Before anybody is told: what is replayed must not follow a flow that leads nowhere.
+    await this.#forgetStale(written, served, signal);
+    this.#tell(served);
   }
 
-  async #writeAll(signal: AbortSignal): Promise<void> {
+  #writeAll(commit: Commit, signal: AbortSignal): Promise<CommittedLayout> {
+    const before = this.#claims;
     this.#claims = new AddressClaims();
-    for (const service of this.#services.keys()) this.#translate(service);
-    await this.#writer.replaceAll({ services: [...this.#claims.all()] }, signal);
+    for (const service of this.#services.keys()) this.#translate(service, commit);
+    for (const service of before.services()) {
+      if (!this.#services.has(service)) this.#translate(service, commit);
+    }
+    return this.#writer.replaceAll({ services: [...this.#claims.all()] }, signal);
   }
 
-  async #writeChanged(changed: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+  #writeChanged(
+    changed: ReadonlySet<string>,
+    commit: Commit,
+    signal: AbortSignal,
+  ): Promise<CommittedLayout> {
     const set = new Map<ServiceKey, VirtualService>();
     const remove = new Set<ServiceKey>();
     for (const service of changed) {
-      const change = this.#translate(service);
+      const change = this.#translate(service, commit);
       for (const [key, virtual] of change.set) {
         set.set(key, virtual);
         remove.delete(key);
@@ -148,36 +197,74 @@ export class BaseProxy implements DivertibleProxy {
         remove.add(key);
       }
     }
-    await this.#writer.commit({ set: [...set.values()], remove: [...remove] }, signal);
+    return this.#writer.commit({ set: [...set.values()], remove: [...remove] }, signal);
   }
 
-  #translate(key: string) {
+  #translate(key: string, commit: Commit) {
     const service = this.#services.get(key);
     const diversion = this.#diversions.get(key);
-    if (diversion === undefined) this.#diverted.delete(key);
-    else this.#diverted.set(key, diversion);
-    const targets = service === undefined ? [] : this.#targets(key, service, diversion);
+    const slices = this.#slices.of(key);
+    const translation =
+      service === undefined
+        ? nothing
+        : translateService({ service, slices, diversion, node: this.#node });
+    const { log } = this.#options;
+    for (const problem of translation.problems) {
+      log.warn({ service: key, problem }, 'a part of a Service cannot be served');
+    }
+    commit.services.set(key, { diversion, translation });
     const created = service?.metadata?.creationTimestamp ?? '';
+    const { targets } = translation;
     return this.#claims.replace({ service: key, created, targets });
   }
 
-  #targets(key: string, service: Service, diversion: Diversion | undefined): readonly Target[] {
-    const { node, log } = this.#options;
-    const slices = this.#slices.of(key);
-    const { targets, problems } = translateService({ service, slices, diversion, node });
-    for (const problem of problems) log.warn({ service: key, problem }, 'left out of a Service');
-    return targets;
+  #served(service: string, { diversion, translation }: CommitPart): ServedService {
+    for (const { target, holder } of this.#claims.lost(service)) {
+      const { address, port } = target.virtual;
+      this.#options.log.warn({ service, address, port, holder }, 'an address belongs to another');
+      this.#metrics.lost.add({});
+    }
+    const { healthCheck } = translation;
+    return { service, diversion, targets: this.#claims.held(service), healthCheck };
   }
 
-  #tell(changed: Iterable<string>): void {
-    if (this.#listeners.size === 0) return;
-    const served = [...changed].map(
-      (service): ServedService => ({
-        service,
-        diversion: this.#diverted.get(service),
-        targets: this.#claims.held(service),
-      }),
-    );
-    for (const listener of this.#listeners) listener(served);
+  #tell(served: readonly ServedService[]): void {
+    this.#metrics.services.set({}, this.#services.size);
+    this.#metrics.diverted.set({}, this.#diversions.size);
+    for (const listener of this.#listeners) {
+      try {
+        listener(served);
+      } catch (thrown) {
+        const error = CausewayError.from(thrown);
+        this.#options.log.error({ error }, 'a listener to transactions failed');
+      }
+    }
   }
+
+  /** The rules are right already; if this fails, flows end by their time-outs. */
+  async #forgetStale(
+    { removedEndpoints }: CommittedLayout,
+    services: readonly ServedService[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { connections, log } = this.#options;
+    const served = services.flatMap(({ targets }) => targets.map(({ virtual }) => virtual));
+    try {
+      const count = await forgetStaleConnections(connections, { removedEndpoints, served }, signal);
+      if (count > 0) this.#metrics.stale.add({}, count);
+    } catch (thrown) {
+      const error = CausewayError.from(thrown);
+      if (error.code !== 'aborted') log.error({ error }, 'stale connections were not forgotten');
+    }
+  }
+}
+
+interface CommitPart {
+  readonly diversion: Diversion | undefined;
+  readonly translation: Translation;
+}
+
+/** What a transaction was made of: things may be said while it is under way. */
+class Commit {
+  readonly services = new Map<string, CommitPart>();
 }

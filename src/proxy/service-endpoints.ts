@@ -48,6 +48,19 @@ export function endpointsOfPort(
   return [...found.values()];
 }
 
+/** How many addresses on this node are ready, in the family that has most. */
+export function countLocalEndpoints(slices: Iterable<EndpointSlice>, nodeName: string): number {
+  const found = { IPv4: new Set<string>(), IPv6: new Set<string>(), FQDN: new Set<string>() };
+  for (const { addressType, endpoints } of slices) {
+    for (const { addresses, conditions, nodeName: at } of endpoints ?? []) {
+      const [address] = addresses;
+      if (at !== nodeName || conditions?.ready === false || address === undefined) continue;
+      found[addressType].add(address);
+    }
+  }
+  return Math.max(found.IPv4.size, found.IPv6.size);
+}
+
 function portNumber(port: EndpointPort, wanted: PortName): Port | undefined {
   if ((port.name ?? '') !== wanted.name || (port.protocol ?? 'TCP') !== wanted.protocol) {
     return undefined;

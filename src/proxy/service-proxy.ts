@@ -51,6 +51,14 @@ export interface ServedService {
   readonly diversion: Diversion | undefined;
   /** Empty when the Service is gone. */
   readonly targets: readonly ServedTarget[];
+  /** Where external load balancers ask whether this node has endpoints. */
+  readonly healthCheck: HealthCheck | undefined;
+}
+
+/** What a healthCheckNodePort answers with. An idle Service answers well: its node can wake it. */
+export interface HealthCheck {
+  readonly port: Port;
+  readonly localEndpoints: number;
 }
 
 /** One address, protocol and port of a Service, as the kernel has it. */

@@ -15,8 +15,8 @@ import { checkService } from '../nftables/check-service.ts';
 import type { Affinity, Dispatch, Endpoint, VirtualService } from '../nftables/virtual-service.ts';
 import type { AddressOrigin, Target } from './address-claims.ts';
 import { chooseEndpoints, type ChosenEndpoints } from './choose-endpoints.ts';
-import { endpointsOfPort } from './service-endpoints.ts';
-import { portId, type Diversion } from './service-proxy.ts';
+import { countLocalEndpoints, endpointsOfPort } from './service-endpoints.ts';
+import { portId, type Diversion, type HealthCheck } from './service-proxy.ts';
 
 /** What the rules depend on beside Services and endpoints. */
 export interface NodeContext {
@@ -41,6 +41,7 @@ export interface TranslationInput {
 
 export interface Translation {
   readonly targets: readonly Target[];
+  readonly healthCheck?: HealthCheck | undefined;
   /** What could not be read and was left out, in words. */
   readonly problems: readonly string[];
 }
@@ -49,7 +50,8 @@ export interface Translation {
 export function translateService(input: TranslationInput): Translation {
   const translator = new Translator(input);
   const targets = translator.targets().filter(({ virtual }) => translator.canBeServed(virtual));
-  return { targets, problems: [...translator.problems] };
+  const healthCheck = targets.length === 0 ? undefined : healthCheckOf(input);
+  return { targets, healthCheck, problems: [...translator.problems] };
 }
 
 const defaultAffinitySeconds = 10_800;
@@ -230,6 +232,21 @@ class Translator {
       return undefined;
     }
   }
+}
+
+function healthCheckOf({
+  service,
+  slices,
+  diversion,
+  node,
+}: TranslationInput): HealthCheck | undefined {
+  const { type, externalTrafficPolicy, healthCheckNodePort } = service.spec ?? {};
+  const port = readPort(healthCheckNodePort ?? 0);
+  if (type !== 'LoadBalancer' || externalTrafficPolicy !== 'Local' || port === undefined) {
+    return undefined;
+  }
+  const localEndpoints = countLocalEndpoints(slices, node.name);
+  return { port, localEndpoints: diversion === undefined ? localEndpoints : 1 };
 }
 
 function diverted(diversion: Diversion, port: string): Dispatch {

@@ -1,6 +1,7 @@
 import { addressBytes, familyOf, type Address, type Family } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { RemovedEndpoint } from '../layout-change.ts';
+import { serviceEndpoints, type VirtualService } from '../virtual-service.ts';
 import { families, protocolNumbers } from '../operands.ts';
 import {
   messageDone,
@@ -79,6 +80,16 @@ export class Conntrack {
     return this.#deleteWhere(() => true, families, signal);
   }
 
+  /**
+   * Deletes connections to a service that lead to none of its endpoints: to one that is gone, or past
+   * the rules because there were none when the first packet came. Needed for UDP, which has no end.
+   */
+  async forgetStrays(services: readonly VirtualService[], signal?: AbortSignal): Promise<number> {
+    if (services.length === 0) return 0;
+    const wanted = new StrayConnections(services);
+    return this.#deleteWhere((tracked) => wanted.includes(tracked), wanted.families, signal, [0]);
+  }
+
   close(): Promise<void> {
     return this.#socket.close();
   }
@@ -87,10 +98,11 @@ export class Conntrack {
     matches: (tracked: Tracked) => boolean,
     among: readonly Family[],
     signal: AbortSignal | undefined,
+    statuses: readonly number[] = [destinationRewritten, sourceRewritten],
   ): Promise<number> {
     let deleted = 0;
     for (const family of among) {
-      for (const status of [destinationRewritten, sourceRewritten]) {
+      for (const status of statuses) {
         const found = (await this.#list(family, status, signal)).filter(matches);
         for (let start = 0; start < found.length; start += deletionsAtOnce) {
           deleted += await this.#delete(found.slice(start, start + deletionsAtOnce), signal);
@@ -106,8 +118,10 @@ export class Conntrack {
     const type = (subsystemConntrack << 8) | getMessage;
     writer.message(type, netlinkRequest | netlinkDump, sequence, familyNumber(family));
     // The kernel filters where it can; what it lets through is looked at again.
-    writer.u32(attribute.status, status);
-    writer.u32(attribute.statusMask, status);
+    if (status !== 0) {
+      writer.u32(attribute.status, status);
+      writer.u32(attribute.statusMask, status);
+    }
     writer.endMessage();
     const answer = await this.#socket.exchange(writer.bytes(), sequence, sequence, signal);
     const [error] = kernelErrors(answer);
@@ -118,7 +132,7 @@ export class Conntrack {
     for (const message of readMessages(answer)) {
       if (message.type === messageDone || message.type === messageError) continue;
       const attributes = messageAttributes(message);
-      if (((attributes.u32(attribute.status) ?? 0) & status) === 0) continue;
+      if (status !== 0 && ((attributes.u32(attribute.status) ?? 0) & status) === 0) continue;
       const tracked = decode(attributes, family);
       if (tracked !== undefined) found.push(tracked);
     }
@@ -183,6 +197,29 @@ class RemovedConnections {
       ...([reply.destination, reply.destinationPort] as const),
     );
     return this.#endpoints.has(forwards) || this.#endpoints.has(backwards);
+  }
+}
+
+/** Recognises connections that were opened to a service and are served by none of its endpoints. */
+class StrayConnections {
+  readonly #endpoints = new Map<string, Set<string>>();
+  readonly families: readonly Family[];
+
+  constructor(services: readonly VirtualService[]) {
+    for (const service of services) {
+      const { address, protocol, port } = service;
+      const key = `${protocolNumbers[protocol]} ${binary(address)} ${port}`;
+      const own = serviceEndpoints(service).map((to) => `${binary(to.address)} ${to.port}`);
+      this.#endpoints.set(key, new Set(own));
+    }
+    const present = new Set(services.map(({ address }) => familyOf(address)));
+    this.families = families.filter((family) => present.has(family));
+  }
+
+  includes({ original, reply }: Tracked): boolean {
+    const { protocol, destination, destinationPort } = original;
+    const endpoints = this.#endpoints.get(`${protocol} ${destination} ${destinationPort}`);
+    return endpoints !== undefined && !endpoints.has(`${reply.source} ${reply.sourcePort}`);
   }
 }
 

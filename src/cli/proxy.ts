@@ -1,0 +1,119 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import { Command } from 'commander';
+import { KubeClient } from '../kube/client.ts';
+import { findConnection } from '../kube/connection.ts';
+import { HttpTransport } from '../kube/http-transport.ts';
+import type { Driver } from '../nftables/driver.ts';
+import { Conntrack } from '../nftables/netlink/conntrack.ts';
+import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
+import { NftDriver } from '../nftables/nft-driver.ts';
+import { watchProcess } from '../observe/event-loop.ts';
+import { createLog } from '../observe/logger.ts';
+import { PrometheusMetrics } from '../observe/prometheus.ts';
+import { linuxSettings } from '../proxy/conntrack-settings.ts';
+import { convertKubeProxyConfiguration } from '../proxy/kube-proxy-configuration.ts';
+import { runProxy } from '../proxy/run-proxy.ts';
+import { proxySettings, type ProxySettings } from '../proxy/settings.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { supervise } from '../runtime/supervisor.ts';
+import { addConfigOptions, readConfig } from './config-options.ts';
+import { stopSignal } from './stop-signal.ts';
+
+/** `causeway proxy`: Services on a node, in kube-proxy's place or beside it. */
+export function proxyCommand(): Command {
+  const proxy = new Command('proxy').description('serve Services on a node with nftables');
+  proxy.addCommand(runCommand(), { isDefault: true });
+  proxy.addCommand(cleanUpCommand());
+  return proxy;
+}
+
+function runCommand(): Command {
+  const command = new Command('run').description('run the proxy (the default)');
+  return addConfigOptions(command, proxySettings).action(async () => {
+    const { settings, warnings } = await read(command);
+    await run(settings, warnings, stopSignal());
+  });
+}
+
+function cleanUpCommand(): Command {
+  const command = new Command('cleanup').description('remove all rules that the proxy has written');
+  return addConfigOptions(command, proxySettings).action(async () => {
+    const { settings } = await read(command);
+    const driver = await openDriver(settings);
+    const { table } = settings.nftables;
+    try {
+      await driver.apply({ table, operations: [{ op: 'remove-table' }] }, stopSignal());
+    } finally {
+      await driver.close();
+    }
+    process.stdout.write(`the table ${table} is gone\n`);
+  });
+}
+
+/** Also takes the file that kube-proxy is given. */
+async function read(command: Command) {
+  const warnings: string[] = [];
+  const convert = (tree: Readonly<Record<string, unknown>>) => {
+    const converted = convertKubeProxyConfiguration(tree);
+    warnings.push(...(converted?.warnings ?? []));
+    return converted?.settings;
+  };
+  const { nodeName = os.hostname().toLowerCase(), ...rest } = await readConfig(
+    command,
+    proxySettings,
+    convert,
+  );
+  return { settings: { ...rest, nodeName }, warnings };
+}
+
+async function run(
+  settings: ProxySettings,
+  warnings: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const clock = systemClock;
+  const log = createLog({ ...settings.log, destination: process.stdout });
+  for (const warning of warnings) log.warn({}, warning);
+  await adjustOomScore(settings.oomScoreAdjust);
+  const metrics = new PrometheusMetrics();
+  const { kubeconfig, context, nodeName } = settings;
+  const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
+  const client = new KubeClient({
+    transport: new HttpTransport(connection, clock),
+    ...{ clock, metrics },
+  });
+  const driver = await openDriver(settings);
+  const connections = await Conntrack.open();
+  log.info({ cluster: connection.server, node: nodeName, services: settings.services }, 'starting');
+  const metricsPage = async () => ({ type: metrics.contentType, body: await metrics.render() });
+  try {
+    await supervise(signal, {
+      'process metrics': (inner) => watchProcess(clock, metrics, inner),
+      proxy: (inner) =>
+        runProxy(
+          {
+            ...{ settings, client, driver, connections, clock, log, metrics, metricsPage },
+            kernelSettings: linuxSettings,
+          },
+          inner,
+        ),
+    });
+  } finally {
+    await connections.close();
+    await driver.close();
+    await client.close();
+  }
+}
+
+function openDriver({ nftables }: ProxySettings): Promise<Driver> {
+  const { table, driver } = nftables;
+  return driver === 'netlink'
+    ? NetlinkDriver.open({ table })
+    : Promise.resolve(new NftDriver({ table }));
+}
+
+async function adjustOomScore(score: number | undefined): Promise<void> {
+  if (score === undefined) return;
+  await fs.writeFile('/proc/self/oom_score_adj', String(score)).catch(() => undefined);
+}

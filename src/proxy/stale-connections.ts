@@ -1,0 +1,32 @@
+import type { RemovedEndpoint } from '../nftables/layout-change.ts';
+import type { VirtualService } from '../nftables/virtual-service.ts';
+
+/** The kernel's table of connections, as far as a proxy has to keep it. */
+export interface ConnectionTable {
+  forget(removed: readonly RemovedEndpoint[], signal?: AbortSignal): Promise<number>;
+  forgetStrays(services: readonly VirtualService[], signal?: AbortSignal): Promise<number>;
+}
+
+/** What a transaction has changed for connections that are under way. */
+export interface ChangedPaths {
+  readonly removedEndpoints: readonly RemovedEndpoint[];
+  /** What changed Services ask for now. */
+  readonly served: readonly VirtualService[];
+}
+
+/**
+ * Forgets UDP flows that the new rules would place elsewhere: a flow never ends, so a client that keeps
+ * sending would keep reaching a pod that is gone, or nothing. A TCP connection to a removed endpoint may
+ * go on until its pod ends it. Answers how many there were.
+ */
+export async function forgetStaleConnections(
+  table: ConnectionTable,
+  { removedEndpoints, served }: ChangedPaths,
+  signal: AbortSignal,
+): Promise<number> {
+  const removed = removedEndpoints.filter(({ endpoint }) => endpoint?.protocol === 'UDP');
+  const strays = served.filter(
+    ({ protocol, dispatch }) => protocol === 'UDP' && dispatch.kind === 'slots',
+  );
+  return (await table.forget(removed, signal)) + (await table.forgetStrays(strays, signal));
+}
