@@ -87,6 +87,8 @@ function setPoolCommand(): Command {
     .option('--priority <number>', 'higher goes first')
     .option('--labels <list>', 'name=value')
     .option('--purposes <list>', 'control-plane, load-balancer')
+    .option('--announcer <name>', 'who announces its addresses, if clusters are not to find out')
+    .option('--platform <name>', 'the platform of the server that has to know of its addresses')
     .option(...reasonOption);
   speaksWithServer(set).action(
     async (site: string, pool: string, options: Record<string, string | undefined>) => {
@@ -97,6 +99,8 @@ function setPoolCommand(): Command {
         gateways: list(options['gateways']),
         subnets: list(options['subnets']),
         priority: options['priority'] === undefined ? 0 : Number(options['priority']),
+        announcer: options['announcer'],
+        platform: options['platform'],
         labels: Object.fromEntries(list(options['labels']).map((pair) => splitPair(pair))),
         ...(purposes.length === 0
           ? {}

@@ -4,6 +4,7 @@ import { tryParseAddress } from '../domain/address.ts';
 import { openLedger, readIfNamed } from '../ipam/open-ledger.ts';
 import { startReplica } from '../ipam/replica.ts';
 import { ipamServerSettings, type IpamServerSettings } from '../ipam/settings.ts';
+import { openPlatforms } from './ipam-platforms.ts';
 import { createLog } from '../observe/logger.ts';
 import { startObserveServer } from '../observe/observe-server.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
@@ -36,6 +37,11 @@ async function serve(settings: IpamServerSettings): Promise<void> {
     tls,
     rateLimit: settings.rateLimit,
     auditRetentionMs: settings.auditRetentionDays * 86_400_000,
+    platforms: await openPlatforms(
+      settings.platforms,
+      { log, metrics, clock: systemClock },
+      signal,
+    ),
     signal,
   });
   readiness.add('ledger', () =>

@@ -5,9 +5,10 @@ import { findConnection } from '../kube/connection.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
 import { LedgerCheck } from '../loadbalancer/pool/ledger-check.ts';
 import { PoolLedger } from '../loadbalancer/pool/pool-ledger.ts';
-import { controllerSettings, type ControllerSettings } from '../loadbalancer/settings.ts';
+import type { ControllerSettings } from '../loadbalancer/settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
+import { controllerCommandSettings } from './controller-settings.ts';
 import { ipamClient, required } from './controller-pool.ts';
 import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -30,9 +31,9 @@ function checkCommand(): Command {
     .description('what the cluster and the ledger do not agree on; fails if there is anything')
     .option('--repair', 'free what is leaked, and claim what the ledger has lost')
     .option('--all', 'also if that frees more than half of what the cluster holds');
-  addOutputOption(addConfigOptions(command, controllerSettings));
+  addOutputOption(addConfigOptions(command, controllerCommandSettings));
   return command.action(async (options: CheckOptions) => {
-    const settings = await readConfig(command, controllerSettings);
+    const settings = await readConfig(command, controllerCommandSettings);
     const signal = stopSignal();
     await withCheck(settings, (check) => report(check, options, signal));
   });

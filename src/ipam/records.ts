@@ -40,6 +40,8 @@ export const poolSpecSchema = z.looseObject({
     .default([...purposes]),
   /** Who announces its addresses: `metallb`, `kube-vip` and so on; clusters find out if it isn't said. */
   announcer: z.string().max(63).optional(),
+  /** The platform, of the servers' settings, that has to know of an address before it can be used. */
+  platform: z.string().max(63).optional(),
   /** A drained pool hands out nothing; who holds an address of it keeps it. */
   drained: z.boolean().default(false),
 });

@@ -10,6 +10,7 @@ import { isTransient } from './follower.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { Housekeeper } from './housekeeper.ts';
 import type { Ledger } from './ledger.ts';
+import { Platforms, type PlatformDrivers } from './platform/platforms.ts';
 import { usageGauges } from './usage.ts';
 
 export interface ReplicaOptions
@@ -20,6 +21,8 @@ export interface ReplicaOptions
   readonly metrics: Metrics;
   readonly auditRetentionMs: number;
   readonly sweepEveryMs?: number;
+  /** What infrastructure needs so that addresses of its pools can be used. */
+  readonly platforms?: PlatformDrivers;
   /** Gives up starting. */
   readonly signal: AbortSignal;
 }
@@ -34,6 +37,7 @@ export interface Replica {
 
 const gaugesEveryMs = 10_000;
 const retryMs = 500;
+const platformSweepMs = 60_000;
 
 /** One server: the allocator on its ledger, its housekeeping, and the API. Ready when it answers. */
 export async function startReplica(options: ReplicaOptions): Promise<Replica> {
@@ -44,11 +48,16 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   });
   const allocator = new Allocator({ ledger, clock, log, metrics });
   const housekeeper = new Housekeeper({ allocator, ...options });
+  const platforms = new Platforms({
+    ...{ allocator, clock, log, drivers: options.platforms ?? new Map() },
+    sweepEveryMs: options.sweepEveryMs ?? platformSweepMs,
+  });
   const setGauges = usageGauges(metrics);
   const stopping = new AbortController();
   const done = supervise(stopping.signal, {
     follower: (signal) => allocator.follower.run(signal),
     housekeeper: (signal) => housekeeper.run(signal),
+    platforms: (signal) => platforms.run(signal),
     gauges: async (signal) => {
       while (!signal.aborted) {
         setGauges(allocator.view, allocator.now);
@@ -68,6 +77,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
       ...options,
       allocator,
       heartbeats: new Heartbeats(allocator),
+      platforms,
     });
     return {
       url: api.url,

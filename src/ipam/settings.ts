@@ -25,6 +25,27 @@ const ledgerSettings = {
 export const ipamLedgerSettings = z.strictObject(ledgerSettings);
 export type IpamLedgerSettings = z.infer<typeof ipamLedgerSettings>;
 
+const platformSettings = z.strictObject({
+  name: z.string().min(1).max(63).describe('what pools call it'),
+  driver: z.enum(['openstack']).describe('what kind of infrastructure it is'),
+  cloud: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('entry of clouds.yaml; else OS_CLOUD or OS_ variables'),
+  subnets: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe('ids of the subnets that the addresses are of'),
+  floatingNetwork: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('id of the network that floating IPs come from; none are used without it'),
+  floatingSubnet: z.string().min(1).optional().describe('id of the subnet of that network'),
+});
+export type PlatformSettings = z.infer<typeof platformSettings>;
+
 /** For `causeway ipam serve`. */
 export const ipamServerSettings = z.strictObject({
   ...ledgerSettings,
@@ -60,6 +81,10 @@ export const ipamServerSettings = z.strictObject({
       burst: z.number().positive().default(200).describe('requests that it may make at once'),
     })
     .prefault({}),
+  platforms: z
+    .array(platformSettings)
+    .default([])
+    .describe('infrastructure that has to know of the addresses of pools that name it'),
   auditRetentionDays: z.number().positive().default(365).describe('how long the audit log is kept'),
   log: z
     .strictObject({

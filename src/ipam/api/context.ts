@@ -2,12 +2,14 @@ import type { Allocator } from '../allocator.ts';
 import type { Caller, Permission } from '../credential.ts';
 import type { Decide } from '../decision.ts';
 import type { Heartbeats } from '../heartbeats.ts';
+import type { Platforms } from '../platform/platforms.ts';
 import type { AnswerOf, InputOf, OperationName } from './operations.ts';
 
 /** What a handler works with: who asks, what the call needs, and the allocator. */
 export interface Context {
   readonly allocator: Allocator;
   readonly heartbeats: Heartbeats;
+  readonly platforms: Platforms;
   readonly caller: Caller;
   readonly needs: Permission;
   readonly signal: AbortSignal;

@@ -1,3 +1,4 @@
+import type { Address } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import { findSite } from '../decision.ts';
 import { keys } from '../keys.ts';
@@ -34,24 +35,38 @@ export const loadBalancerHandlers: Handlers<LoadBalancerOperation> = {
   },
 
   async deleteLoadBalancer(context, { params, query: { fence, withdrawn, reason } }) {
-    refuseControlPlane(await owned(context, params));
+    const { platforms, signal } = context;
+    const reservation = await owned(context, params);
+    refuseControlPlane(reservation);
+    if (fence !== undefined && reservation.fence === fence) {
+      await platforms.release(reservation, signal);
+    }
     const decide = free({ ...params, fence, withdrawn, reason });
     const { freed } = await change(context, keys.cluster(params.site, params.cluster), decide);
+    await platforms.restore(reservation, signal);
     return { freed: [...freed] };
   },
 };
 
-function held(context: Context, reservation: Reservation): AnswerOf<'updateLoadBalancer'> {
+async function held(
+  context: Context,
+  reservation: Reservation,
+): Promise<AnswerOf<'updateLoadBalancer'>> {
   refuseControlPlane(reservation);
+  const reached = await context.platforms.ensure(reservation, context.signal);
   const { fence, addresses } = reservation;
   const pools = findSite(context.allocator.view, reservation.site).record.pools;
   const announcer = pools.find(({ name }) => name === addresses[0]?.pool)?.announcer;
   return {
     state: 'held',
     fence,
-    addresses: [...addresses],
+    addresses: addresses.map((each) => withPublic(each, reached.get(each.address))),
     ...(announcer === undefined ? {} : { announcer }),
   };
+}
+
+function withPublic<T extends object>(address: T, publicAddress: Address | undefined) {
+  return publicAddress === undefined ? address : { ...address, publicAddress };
 }
 
 /** What the owner holds at this moment; no addresses if nothing. */

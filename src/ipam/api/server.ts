@@ -13,6 +13,7 @@ import {
   type Presented,
 } from '../credential.ts';
 import type { Heartbeats } from '../heartbeats.ts';
+import type { Platforms } from '../platform/platforms.ts';
 import type { Context } from './context.ts';
 import { handlers } from './handlers.ts';
 import { openApiDocument } from './openapi.ts';
@@ -24,6 +25,7 @@ import { RateLimiter, type RateLimit } from './rate-limit.ts';
 export interface ApiOptions {
   readonly allocator: Allocator;
   readonly heartbeats: Heartbeats;
+  readonly platforms: Platforms;
   readonly clock: Clock;
   readonly log: Log;
   readonly host: string;

@@ -86,7 +86,7 @@ export class PoolRelease {
           const now = clock.wallTime();
           const { annotations, spec } = isDeleted
             ? silenced(service, holding, now)
-            : handedOver(holding, now);
+            : handedOver(service, holding, now);
           await context.annotate(annotations, spec);
         }
         return { kind: 'pending', message: 'no longer to be announced', retryAfterMs: lookAgainMs };

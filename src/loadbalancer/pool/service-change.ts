@@ -1,6 +1,6 @@
 import type { Service } from '../../kube/core-objects.ts';
 import type { Annotations, SpecChange } from '../provider.ts';
-import { holdingAnnotation } from './annotations.ts';
+import { dnsTargetAnnotation, holdingAnnotation } from './annotations.ts';
 import { toldNothing, type Announcement, type Announcer } from './announcer.ts';
 import { formatHolding, readHolding, type Holding, type KeptSpec } from './holding.ts';
 
@@ -32,6 +32,7 @@ export function announced(
   const annotations = {
     ...(isOther ? toldNothing(before.announcer) : {}),
     ...announcer.tell(announcement),
+    ...dnsTarget(service, before, announcer.statusWriter === 'announcer' ? now : undefined),
     [holdingAnnotation]: formatHolding(now),
   };
   const isWithdrawn = before?.kept !== undefined && service.spec?.type === 'NodePort';
@@ -53,6 +54,7 @@ export function silenced(service: Service, holding: Holding, now: number): Servi
   return {
     annotations: {
       ...toldNothing(holding.announcer),
+      ...dnsTarget(service, holding, undefined),
       [holdingAnnotation]: formatHolding({ ...holding, stoppedAt, kept }),
     },
     ...(isBalanced ? { spec: notBalanced } : {}),
@@ -60,14 +62,32 @@ export function silenced(service: Service, holding: Holding, now: number): Servi
 }
 
 /** The announcer's instructions are taken back from a Service that somebody else is to serve. */
-export function handedOver(holding: Holding, now: number): ServiceChange {
+export function handedOver(service: Service, holding: Holding, now: number): ServiceChange {
   const stopped = { ...holding, stoppedAt: now, kept: undefined };
   return {
     annotations: {
       ...toldNothing(holding.announcer),
+      ...dnsTarget(service, holding, undefined),
       [holdingAnnotation]: formatHolding(stopped),
     },
   };
+}
+
+/** An announcer shows in the status what it announces; names must lead to what clients reach. */
+function dnsTarget(
+  service: Service,
+  before: Holding | undefined,
+  now: Holding | undefined,
+): Annotations {
+  const present = service.metadata?.annotations?.[dnsTargetAnnotation];
+  const isOurs = present === undefined || present === targetOf(before);
+  return isOurs ? { [dnsTargetAnnotation]: targetOf(now) ?? null } : {};
+}
+
+function targetOf(holding: Holding | undefined): string | undefined {
+  const isTranslated = holding?.addresses.some(({ publicAddress }) => publicAddress !== undefined);
+  if (isTranslated !== true) return undefined;
+  return holding?.addresses.map(({ address, publicAddress }) => publicAddress ?? address).join(',');
 }
 
 function keptSpec({ spec }: Service): KeptSpec {

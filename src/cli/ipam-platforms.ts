@@ -1,0 +1,41 @@
+import { OpenStackDriver } from '../ipam/platform/openstack-driver.ts';
+import type { PlatformDriver } from '../ipam/platform/platform-driver.ts';
+import type { PlatformSettings } from '../ipam/settings.ts';
+import { Cloud, type CloudOptions } from '../openstack/cloud.ts';
+import { loadCloudConfig } from '../openstack/config/load.ts';
+import { Neutron } from '../openstack/neutron/neutron.ts';
+import type { Subnet } from '../openstack/neutron/resources.ts';
+
+/** The platforms of the server's settings, with the secrets that only the server has. */
+export async function openPlatforms(
+  platforms: readonly PlatformSettings[],
+  options: CloudOptions,
+  signal: AbortSignal,
+): Promise<Map<string, PlatformDriver>> {
+  const drivers = new Map<string, PlatformDriver>();
+  for (const platform of platforms) {
+    drivers.set(platform.name, await openStackDriver(platform, options, signal));
+  }
+  return drivers;
+}
+
+async function openStackDriver(
+  platform: PlatformSettings,
+  options: CloudOptions,
+  signal: AbortSignal,
+): Promise<OpenStackDriver> {
+  const { cloud, floatingNetwork: networkId, floatingSubnet: subnetId } = platform;
+  const config = await loadCloudConfig({
+    environment: process.env,
+    workingDirectory: process.cwd(),
+    ...(cloud === undefined ? {} : { cloud }),
+  });
+  const neutron = new Neutron(new Cloud(config, options).session());
+  const subnets: Subnet[] = [];
+  for (const id of platform.subnets) subnets.push(await neutron.subnets.get(id, { signal }));
+  const floating =
+    networkId === undefined
+      ? undefined
+      : { networkId, ...(subnetId === undefined ? {} : { subnetId }) };
+  return new OpenStackDriver({ neutron, subnets, floating });
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import type { Address } from '../../../src/domain/address.ts';
+import type { PlatformDriver } from '../../../src/ipam/platform/platform-driver.ts';
+
+export interface DriverUnderTest {
+  readonly driver: () => PlatformDriver;
+  /** Whether it makes something that can be seen. */
+  readonly leavesTraces: boolean;
+  readonly addresses: readonly [Address, Address];
+}
+
+const signal = new AbortController().signal;
+
+/** What every platform promises. */
+export function platformContract(under: DriverUnderTest): void {
+  const [first, second] = under.addresses;
+  const key = (address: Address) => ({ site: 'contract', address });
+  const listed = async () =>
+    (await under.driver().list(signal))
+      .filter(({ site }) => site === 'contract')
+      .map(({ address }) => address)
+      .sort();
+
+  test('makes what an address needs, once, and answers the same when it is asked again', async () => {
+    const driver = under.driver();
+    const reached = await driver.ensure(key(first), 'a Service', signal);
+    expect(await driver.ensure(key(first), 'a Service', signal)).toBe(reached);
+    await driver.ensure(key(second), 'another', signal);
+    expect(await listed()).toEqual(under.leavesTraces ? [first, second].sort() : []);
+    await driver.delete(key(first), signal);
+    expect(await listed()).toEqual(under.leavesTraces ? [second] : []);
+    await driver.delete(key(second), signal);
+    expect(await listed()).toEqual([]);
+  });
+
+  test('deleting what is gone already, or never was, is a success', async () => {
+    await under.driver().delete(key(first), signal);
+    await under.driver().delete(key(first), signal);
+  });
+}
