@@ -2,6 +2,7 @@ import { AgentClient } from '../agent/client/agent-client.ts';
 import { parseSecrets } from '../agent/http/secrets.ts';
 import type { Family } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
+import type { AgentPort } from '../loadbalancer/gateway/agent-link.ts';
 import type { AddressDoors } from '../loadbalancer/gateway/address-doors.ts';
 import { GatewayBoard } from '../loadbalancer/gateway/gateway-board.ts';
 import { makeGatewayProvider } from '../loadbalancer/gateway/make-gateway-provider.ts';
@@ -9,6 +10,7 @@ import { OpenStackAddressDoors } from '../loadbalancer/gateway/openstack-address
 import { OpenStackPortManager } from '../loadbalancer/gateway/openstack-port-manager.ts';
 import type { PortManager } from '../loadbalancer/gateway/port-manager.ts';
 import { StaticPortManager } from '../loadbalancer/gateway/static-port-manager.ts';
+import { V1Agent } from '../loadbalancer/gateway/v1-agent.ts';
 import type { LoadBalancerProvider } from '../loadbalancer/provider.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
 import { Cloud } from '../openstack/cloud.ts';
@@ -41,7 +43,7 @@ export async function gatewayProvider(
     manager: openStack?.manager ?? new StaticPortManager(gateway.addresses),
     ...(openStack === undefined ? {} : { doors: openStack.doors }),
     board: new GatewayBoard({ ...surroundings, namespace: leaderElection.namespace }),
-    agents: await makeAgents(settings),
+    agents: await makeAgentPorts(settings),
   });
 }
 
@@ -74,7 +76,10 @@ export async function openStackOf(
         };
   const { networks } = addressPairs;
   return {
-    manager: new OpenStackPortManager({ neutron, clusterId, subnets, floating }),
+    manager: new OpenStackPortManager({
+      ...{ neutron, clusterId, subnets, floating },
+      keepWayBack: gateway.keepWayBack,
+    }),
     doors: new OpenStackAddressDoors({
       ...addressPairs,
       networks: networks.length > 0 ? networks : [...subnets.values()].map(({ cidr }) => cidr),
@@ -84,29 +89,44 @@ export async function openStackOf(
   };
 }
 
-export async function makeAgents({
-  gateway,
-}: ControllerSettings): Promise<Map<string, AgentClient>> {
-  if (gateway.secretFile === undefined) {
+/** Clients of the gateways that run Causeway's agent. */
+export async function makeAgents(settings: ControllerSettings): Promise<Map<string, AgentClient>> {
+  const clients = new Map<string, AgentClient>();
+  for (const { api, ...options } of await agentOptions(settings)) {
+    if (api === 'v2') clients.set(options.name, new AgentClient(options));
+  }
+  return clients;
+}
+
+/** All gateways, each spoken to in the way it understands. */
+async function makeAgentPorts(settings: ControllerSettings): Promise<Map<string, AgentPort>> {
+  return new Map(
+    (await agentOptions(settings)).map(({ api, ...options }) => [
+      options.name,
+      api === 'v1' ? new V1Agent(options) : new AgentClient(options),
+    ]),
+  );
+}
+
+async function agentOptions({ gateway }: ControllerSettings) {
+  const { agentAuthorityFile } = gateway;
+  const ca = agentAuthorityFile === undefined ? undefined : await readTextFile(agentAuthorityFile);
+  return Promise.all(
+    gateway.agents.map(async ({ name, url, api, secretFile = gateway.secretFile }) => ({
+      ...{ name, url, api, secret: await readSecret(secretFile), clock: systemClock },
+      limitMs: 10_000,
+      ...(ca === undefined ? {} : { tls: { ca } }),
+    })),
+  );
+}
+
+async function readSecret(file: string | undefined): Promise<Uint8Array> {
+  if (file === undefined) {
     throw new CausewayError('invalid', 'gateway.secretFile is missing', {
       hint: 'Name the file with the secret that the agents share with the controller.',
     });
   }
-  const [secret] = parseSecrets(await readTextFile(gateway.secretFile));
+  const [secret] = parseSecrets(await readTextFile(file));
   if (secret === undefined) throw new CausewayError('internal', 'no secret, and no complaint');
-  const { agentAuthorityFile } = gateway;
-  const ca = agentAuthorityFile === undefined ? undefined : await readTextFile(agentAuthorityFile);
-  return new Map(
-    gateway.agents.map(({ name, url }) => [
-      name,
-      new AgentClient({
-        name,
-        url,
-        secret,
-        clock: systemClock,
-        limitMs: 10_000,
-        ...(ca === undefined ? {} : { tls: { ca } }),
-      }),
-    ]),
-  );
+  return secret;
 }

@@ -3,7 +3,8 @@ import { CausewayError } from '../domain/error.ts';
 import { KubeClient } from '../kube/client.ts';
 import { findConnection } from '../kube/connection.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
-import { configMaps } from '../kube/resources.ts';
+import { keyOf, nameFromKey } from '../kube/object.ts';
+import { configMaps, leases, services } from '../kube/resources.ts';
 import {
   boardName,
   fenceChange,
@@ -11,6 +12,7 @@ import {
   writeBoard,
   type GatewayOnBoard,
 } from '../loadbalancer/gateway/gateway-board.ts';
+import { handBack, holderOf } from '../loadbalancer/gateway/hand-back.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { silentLog } from '../runtime/log.ts';
@@ -26,7 +28,13 @@ export function gatewaysCommand(): Command {
   const gateways = new Command('gateways').description(
     'how the gateways are, and fences around those that can not be asked to let go',
   );
-  for (const command of [listCommand(), fenceCommand(), unfenceCommand(), checkCommand()]) {
+  for (const command of [
+    listCommand(),
+    fenceCommand(),
+    unfenceCommand(),
+    checkCommand(),
+    handBackCommand(),
+  ]) {
     gateways.addCommand(command);
   }
   return gateways;
@@ -98,6 +106,37 @@ function checkCommand(): Command {
       { title: 'how', value: ({ text }) => text },
     ]);
     if (reports.some(({ isFine }) => !isFine)) process.exitCode = 1;
+  });
+}
+
+function handBackCommand(): Command {
+  const command = new Command('hand-back')
+    .description(
+      'give the Services back to ch-k8s-lbaas with the addresses they have, once the controller is stopped',
+    )
+    .option('--dry-run', 'only say what would be done');
+  addConfigOptions(command, controllerCommandSettings);
+  return command.action(async ({ dryRun = false }: { dryRun?: boolean }) => {
+    await withBoard(command, async (client, _gateways, { leaderElection }, signal) => {
+      const lease = await client.find(leases, leaderElection, { signal });
+      const holder = holderOf(lease, systemClock.wallTime());
+      if (holder !== undefined && !dryRun) {
+        throw new CausewayError('conflict', `the controller ${holder} is running`, {
+          hint: 'Stop every controller first; it would take the Services over again.',
+        });
+      }
+      for await (const service of client.list(services, { signal })) {
+        const step = handBack(service);
+        if (step.kind === 'none') continue;
+        if (step.kind === 'keep') {
+          say(`${keyOf(service)}: kept: ${step.because}`);
+          continue;
+        }
+        const name = nameFromKey(keyOf(service));
+        if (!dryRun) await client.patchMerge(services, name, step.patch, { signal });
+        say(`${keyOf(service)}: ${dryRun ? 'would be handed back' : 'handed back'}`);
+      }
+    });
   });
 }
 

@@ -65,11 +65,9 @@ export function portAnnotations(ids: PortIds, keepWayBack: boolean): Annotations
         });
   return {
     [portsAnnotation]: text,
-    ...(keepWayBack
-      ? {
-          [legacyManagedAnnotation]: ids.size === 0 ? null : 'true',
-          [legacyPortAnnotation]: ipv4 ?? null,
-        }
-      : {}),
+    // While the way back is closed, a port that has changed since would be a false lead.
+    [legacyPortAnnotation]: keepWayBack ? (ipv4 ?? null) : null,
+    // A user's "false" opts out, and must never be taken away; then there are no ports.
+    ...(keepWayBack && ids.size > 0 ? { [legacyManagedAnnotation]: 'true' } : {}),
   };
 }

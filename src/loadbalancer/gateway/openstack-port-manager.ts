@@ -12,6 +12,8 @@ export interface OpenStackPortManagerOptions {
   readonly clusterId: string;
   /** One subnet for each family, all of one network. */
   readonly subnets: ReadonlyMap<Family, Subnet>;
+  /** Marks everything so that ch-k8s-lbaas would know it as its own, too. */
+  readonly keepWayBack?: boolean;
   /** Where floating IPs come from; without it the fixed addresses are what users reach. */
   readonly floating?: { readonly networkId: string; readonly subnetId?: string } | undefined;
 }
@@ -36,6 +38,8 @@ function isInherited({ description, tags }: Port | FloatingIp): boolean {
 export class OpenStackPortManager implements PortManager {
   readonly families: readonly Family[];
   readonly #options: OpenStackPortManagerOptions;
+  /** Ports that Services have and whose marks are not yet, or no longer, as they should be. */
+  readonly #mismarked = new Set<string>();
 
   constructor(options: OpenStackPortManagerOptions) {
     this.#options = options;
@@ -58,7 +62,9 @@ export class OpenStackPortManager implements PortManager {
         if (!this.#isOurs(port) && !(claimed.has(port.id) && isInherited(port))) continue;
         if (making.has(port.name.slice(this.#name('').length))) continue;
         const known = this.#describePort(port, floating.get(port.id));
-        if (known !== undefined) ports.push(known);
+        if (known === undefined) continue;
+        ports.push(known);
+        if (!this.#isMarked(port)) this.#mismarked.add(port.id);
       }
     }
     return ports;
@@ -70,6 +76,9 @@ export class OpenStackPortManager implements PortManager {
     try {
       await neutron.ports.replaceTags(port.id, this.#tags(), { signal });
       const floating = await this.#floatNew(port, wish, signal);
+      if (floating !== undefined && this.#options.keepWayBack === true) {
+        await neutron.floatingIps.replaceTags(floating.id, this.#tags(), { signal });
+      }
       const made = this.#describePort(port, floating);
       if (made !== undefined) return made;
       throw new CausewayError('internal', `the new port ${port.id} has no address of its subnet`);
@@ -81,6 +90,7 @@ export class OpenStackPortManager implements PortManager {
   }
 
   async mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port> {
+    if (this.#mismarked.has(port.id)) await this.#mark(port.id, signal);
     if (this.#options.floating === undefined || port.family === 6) return port;
     if (port.publicAddress !== port.address) return port;
     const floating = await this.#refloat(port.id, { id: port.id, publicAddress: known }, signal);
@@ -236,6 +246,30 @@ export class OpenStackPortManager implements PortManager {
     return undefined;
   }
 
+  /** Makes a port that ch-k8s-lbaas made ours, and its own again, as far as that is wanted. */
+  async #mark(portId: string, signal: AbortSignal): Promise<void> {
+    const { neutron, keepWayBack } = this.#options;
+    await neutron.ports.replaceTags(portId, this.#tags(), { signal });
+    for await (const floating of neutron.floatingIps.list({ portId }, { signal })) {
+      if (!this.#isOurFloating(floating)) continue;
+      await neutron.floatingIps.replaceTags(floating.id, this.#tags(), { signal });
+      if (keepWayBack === true) continue;
+      const description = this.#floatingDescription(portId);
+      await neutron.floatingIps.update(floating.id, { description }, { signal });
+    }
+    // Last, so that what was cut off is done again.
+    if (keepWayBack !== true) {
+      await neutron.ports.update(portId, { description: this.#portDescription() }, { signal });
+    }
+    this.#mismarked.delete(portId);
+  }
+
+  #isMarked({ description, tags }: Port): boolean {
+    if (!tags.includes(this.#clusterTag())) return false;
+    if (this.#options.keepWayBack === true) return tags.includes(legacyTag);
+    return description === this.#portDescription() && !tags.includes(legacyTag);
+  }
+
   #networks(): ReadonlySet<string> {
     return new Set([...this.#options.subnets.values()].map(({ networkId }) => networkId));
   }
@@ -249,7 +283,7 @@ export class OpenStackPortManager implements PortManager {
   }
 
   #isOurs(port: Port): boolean {
-    return port.description === this.#portDescription();
+    return port.description === this.#portDescription() || port.tags.includes(this.#clusterTag());
   }
 
   /** On a port of ours it is ours, whichever of the two made it. */
@@ -270,7 +304,15 @@ export class OpenStackPortManager implements PortManager {
   }
 
   #tags(): string[] {
-    return ['causeway.dev/managed', `causeway.dev/cluster=${this.#options.clusterId}`.slice(0, 60)];
+    return [
+      'causeway.dev/managed',
+      this.#clusterTag(),
+      ...(this.#options.keepWayBack === true ? [legacyTag] : []),
+    ];
+  }
+
+  #clusterTag(): string {
+    return `causeway.dev/cluster=${this.#options.clusterId}`;
   }
 
   #portDescription(): string {

@@ -29,6 +29,15 @@ const gatewayAgent = z.strictObject({
     .min(1)
     .optional()
     .describe('id of its own Neutron port, whose allowed address pairs Causeway then keeps'),
+  api: z
+    .enum(['v2', 'v1'])
+    .default('v2')
+    .describe("v1 for a gateway that still runs ch-k8s-lbaas's own agent"),
+  secretFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('file with the secret of this agent, where it is another one than that of all'),
 });
 
 /** The settings of the gateway provider, `gateway` in the controller's. */
