@@ -18,7 +18,8 @@ export class SimulatedClock implements Clock {
   }
 
   wallTime(): number {
-    return this.#epochMs + this.#now;
+    // Whole milliseconds, as the system's.
+    return this.#epochMs + Math.floor(this.#now);
   }
 
   monotonic(): number {

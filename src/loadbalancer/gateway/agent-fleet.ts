@@ -149,9 +149,20 @@ export class AgentFleet {
         first === undefined ? 'none is configured' : (first.failure?.message ?? 'all are fenced');
       return { kind: 'waiting', message: `No gateway can be reached: ${why}` };
     }
-    const behind = reachable.filter(({ confirmed }) => confirmed < generation);
+    const behind = this.behind(generation);
     if (behind.length === 0) return { kind: 'served' };
-    return { kind: 'waiting', message: `Waiting for ${behind.map(({ name }) => name).join(', ')}` };
+    return { kind: 'waiting', message: `Waiting for ${behind.join(', ')}` };
+  }
+
+  /** The gateways that can be reached and have not confirmed the generation yet. */
+  behind(generation: number): readonly string[] {
+    return this.#links
+      .filter(({ failure, confirmed }) => failure === undefined && confirmed < generation)
+      .map(({ name }) => name);
+  }
+
+  get generation(): number {
+    return this.#wanted.generation;
   }
 
   /**

@@ -60,6 +60,8 @@ export class GatewayProvider implements LoadBalancerProvider {
   readonly name = 'gateway';
   readonly #options: GatewayProviderOptions;
   readonly #owners = new OwnerIndex();
+  /** Services on their way out, with the first generation that is without them. */
+  readonly #leaving = new Map<string, number>();
   readonly #synced = Promise.withResolvers<void>();
 
   constructor(options: GatewayProviderOptions) {
@@ -141,6 +143,21 @@ export class GatewayProvider implements LoadBalancerProvider {
     this.#options.policies?.serve(key, [], false);
     keeper.release(owner.uid);
     housekeeping.freed();
+    return this.#left(owner, key);
+  }
+
+  /** Whoever deletes a Service finds it unserved afterwards. A gateway that is down is not waited for. */
+  #left(owner: Owner, key: string): DeleteOutcome {
+    const { fleet, housekeeping } = this.#options;
+    const since = this.#leaving.get(owner.uid) ?? fleet.generation;
+    const behind = fleet.behind(since);
+    if (behind.length > 0) {
+      this.#leaving.set(owner.uid, since);
+      housekeeping.waiting(key);
+      const message = `Waiting until ${behind.join(', ')} no longer serve it`;
+      return { kind: 'pending', message, retryAfterMs: waitMs };
+    }
+    this.#leaving.delete(owner.uid);
     this.#owners.remove(owner);
     return { kind: 'gone' };
   }

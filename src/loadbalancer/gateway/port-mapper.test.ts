@@ -140,6 +140,15 @@ describe('after a restart', () => {
     expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-1']);
   });
 
+  test('a port that is made for a slot that was given up meanwhile is there and unused', () => {
+    const mapper = new PortMapper();
+    const placement = mapper.place(request('a', [tcp(80)]));
+    if (placement.kind !== 'make') throw new Error('a port is to be made');
+    mapper.lost(placement.slot);
+    mapper.made(placement.slot, l2Port(1));
+    expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-1']);
+  });
+
   test('what is shared between namespaces already stays, but nobody new joins', () => {
     const mapper = new PortMapper();
     mapper.restore(

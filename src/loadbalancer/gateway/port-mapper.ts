@@ -112,6 +112,11 @@ export class PortMapper {
 
   /** The port that was being made is there, or is another one than it was. */
   made(slot: PortSlot, port: L2Port): void {
+    if (!this.#slots.has(slot.number)) {
+      // Given up while the port was made: it is nobody's, but it is there and must be deleted.
+      this.#addKnownPort(port, undefined);
+      return;
+    }
     if (slot.port !== undefined) this.#unlist(slot, slot.port);
     slot.port = port;
     this.#byPort.set(port.id, slot);
