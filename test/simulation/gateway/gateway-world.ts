@@ -14,6 +14,7 @@ import { noMetrics } from '../../../src/runtime/metrics.ts';
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { supervise } from '../../../src/runtime/supervisor.ts';
 import { clusterId, unsettled } from './invariants.ts';
+import { untilAborted } from '../until-aborted.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 
 export const driftEveryMs = 300_000;
@@ -146,6 +147,12 @@ export class GatewayWorld extends SimulatedWorld {
     await this.complete(this.#operator.ports.delete(id, { signal }));
   }
 
+  /** Somebody deletes a floating IP by hand; its port stays. */
+  async loseFloatingIp(id: string): Promise<void> {
+    const { signal } = new AbortController();
+    await this.complete(this.#operator.floatingIps.delete(id, { signal }));
+  }
+
   /** Runs until everything is as it should be; `always` is asked after each step. */
   async settle(always: () => readonly string[], maxSteps = 20_000): Promise<void> {
     const check = () => {
@@ -178,14 +185,16 @@ export class GatewayWorld extends SimulatedWorld {
   }
 }
 
-/** The way to a gateway is one of the outside calls. */
+/** The way to a gateway is one of the outside calls. To one that hangs, the call never takes place. */
 function overWire(process: SimulatedProcess, name: string, agent: MemoryAgent): AgentPort {
+  const call = <T>(verb: string, signal: AbortSignal, effect: () => Promise<T>): Promise<T> =>
+    agent.mode === 'hangs'
+      ? untilAborted(new Promise<T>(() => {}), signal)
+      : process.call(`${verb} agent ${name}`, effect);
   return {
-    status: (signal) => process.call(`ASK agent ${name}`, () => agent.status(signal)),
+    status: (signal) => call('ASK', signal, () => agent.status(signal)),
     events: (signal) => agent.events(signal),
-    handSilent: (silent, signal) =>
-      process.call(`HAND agent ${name}`, () => agent.handSilent(silent, signal)),
-    push: (lines, signal) =>
-      process.call(`PUSH agent ${name}`, () => agent.push([...lines], signal)),
+    handSilent: (silent, signal) => call('HAND', signal, () => agent.handSilent(silent, signal)),
+    push: (lines, signal) => call('PUSH', signal, () => agent.push([...lines], signal)),
   };
 }
