@@ -16,6 +16,8 @@ import { waitFor } from './wait-for.ts';
 export interface KubernetesOptions {
   /** Runs the real kube-controller-manager too: endpoint slices, garbage collection, deployments. */
   readonly controllerManager?: boolean;
+  /** Of its controllers only these: `endpointslice-controller`. */
+  readonly controllers?: readonly string[];
   /** Further flags for kube-apiserver. */
   readonly flags?: readonly string[];
 }
@@ -71,7 +73,9 @@ export async function startKubernetes(options: KubernetesOptions = {}): Promise<
     );
   let server = await start();
   const manager =
-    options.controllerManager === true ? await startManager(directory, kubeconfig) : undefined;
+    options.controllerManager === true
+      ? await startManager(directory, kubeconfig, options.controllers ?? ['*'])
+      : undefined;
   return {
     url,
     token,
@@ -158,7 +162,11 @@ async function startApiServer(
   return server;
 }
 
-async function startManager(directory: string, kubeconfig: string): Promise<ServiceProcess> {
+async function startManager(
+  directory: string,
+  kubeconfig: string,
+  controllers: readonly string[],
+): Promise<ServiceProcess> {
   const program = await ensureProgram('kube-controller-manager');
   const port = await freePort();
   return startServiceProcess(
@@ -169,6 +177,7 @@ async function startManager(directory: string, kubeconfig: string): Promise<Serv
       `--authorization-kubeconfig=${kubeconfig}`,
       `--service-account-private-key-file=${path.join(directory, 'service-account.key')}`,
       '--leader-elect=false',
+      `--controllers=${controllers.join()}`,
       '--bind-address=127.0.0.1',
       `--secure-port=${port}`,
     ],

@@ -1,0 +1,276 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { parseAddress } from '../../../src/domain/address.ts';
+import { parsePrefix } from '../../../src/domain/prefix.ts';
+import { KubeClient } from '../../../src/kube/client.ts';
+import { findConnection } from '../../../src/kube/connection.ts';
+import type { Service } from '../../../src/kube/core-objects.ts';
+import { HttpTransport } from '../../../src/kube/http-transport.ts';
+import { services } from '../../../src/kube/resources.ts';
+import { Cloud } from '../../../src/openstack/cloud.ts';
+import { collect } from '../../../src/openstack/collect.ts';
+import { loadCloudConfig } from '../../../src/openstack/config/load.ts';
+import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { gateways, secret, Topology } from '../../kernel/gateway/topology.ts';
+import { startKubernetes, type RealKubernetes } from '../../services/kubernetes.ts';
+import { startOpenStack, type RealOpenStack } from '../../services/openstack.ts';
+import { ensureProgram } from '../../services/programs.ts';
+import { runOrThrow } from '../../services/run-program.ts';
+import {
+  logTail,
+  startServiceProcess,
+  type ServiceProcess,
+} from '../../services/service-process.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { openAgentDoor, type AgentDoor } from './agent-door.ts';
+import { OutsideWorld } from './outside-world.ts';
+
+const sourceRoot = path.join(import.meta.dirname, '..', '..', '..');
+const { signal } = new AbortController();
+export const clusterId = 'lab';
+const podPort = 9090;
+/** Where pods stand, and where their addresses are. */
+const pods = { p1: '10.79.1.2', p2: '10.79.2.2' } as const;
+type PodName = keyof typeof pods;
+
+/**
+ * A real kube-apiserver with its controllers, real Keystone and Neutron, two gateways with real nft and
+ * keepalived, and the controller as a process of its own.
+ */
+export class Lab {
+  readonly topology: Topology;
+  readonly world: OutsideWorld;
+  readonly neutron: Neutron;
+  readonly #kubernetes: RealKubernetes;
+  readonly #openstack: RealOpenStack;
+  readonly #cloud: Cloud;
+  readonly #doors: readonly AgentDoor[];
+  #kubectl = '';
+  #client: KubeClient | undefined;
+  #controller: ServiceProcess | undefined;
+
+  private constructor(parts: {
+    topology: Topology;
+    world: OutsideWorld;
+    neutron: Neutron;
+    kubernetes: RealKubernetes;
+    openstack: RealOpenStack;
+    cloud: Cloud;
+    doors: readonly AgentDoor[];
+  }) {
+    this.topology = parts.topology;
+    this.world = parts.world;
+    this.neutron = parts.neutron;
+    this.#kubernetes = parts.kubernetes;
+    this.#openstack = parts.openstack;
+    this.#cloud = parts.cloud;
+    this.#doors = parts.doors;
+  }
+
+  static async start(): Promise<Lab> {
+    const started: { stop(): Promise<void> }[] = [];
+    const keep = async <T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
+      const running = await starting;
+      started.push(running);
+      return running;
+    };
+    const parts = [
+      keep(startKubernetes({ controllerManager: true, controllers: ['endpointslice-controller'] })),
+      keep(startOpenStack()),
+      keep(Topology.start()),
+    ] as const;
+    try {
+      return await Lab.#join(...(await Promise.all(parts)));
+    } catch (error) {
+      await Promise.allSettled(parts);
+      for (const service of started) await service.stop();
+      throw error;
+    }
+  }
+
+  static async #join(
+    kubernetes: RealKubernetes,
+    openstack: RealOpenStack,
+    topology: Topology,
+  ): Promise<Lab> {
+    const config = await loadCloudConfig({
+      environment: {},
+      cloud: 'demo',
+      cloudsFile: openstack.cloudsYaml,
+      workingDirectory: openstack.directory,
+    });
+    const cloud = new Cloud(config, { log: silentLog, metrics: noMetrics });
+    const neutron = new Neutron(cloud.session());
+    const [world, doors] = await Promise.all([
+      OutsideWorld.build(topology, neutron),
+      Promise.all(gateways.map((name) => openAgentDoor(topology.runtimeFile(name, 'api.sock')))),
+      topology.startAgents(),
+    ]);
+    const lab = new Lab({ topology, world, neutron, kubernetes, openstack, cloud, doors });
+    await lab.#prepare();
+    return lab;
+  }
+
+  async stop(): Promise<void> {
+    await this.#controller?.stop();
+    for (const door of this.#doors) await door.close();
+    await this.#cloud.close();
+    await this.#client?.close();
+    await this.topology.stop();
+    await Promise.all([this.#openstack.stop(), this.#kubernetes.stop()]);
+  }
+
+  /** A Service as it is at this very moment. */
+  async find(name: string): Promise<Service | undefined> {
+    return this.#client?.find(services, { namespace: 'default', name });
+  }
+
+  kubectl(...words: string[]): Promise<string> {
+    return runOrThrow(this.#kubectl, ['--kubeconfig', this.#kubernetes.kubeconfig, ...words]);
+  }
+
+  async apply(...objects: object[]): Promise<void> {
+    const input = objects.map((object) => stringify(object)).join('---\n');
+    const words = ['--kubeconfig', this.#kubernetes.kubeconfig, 'apply', '-f', '-'];
+    await runOrThrow(this.#kubectl, words, { input });
+  }
+
+  async startController(): Promise<void> {
+    const config = path.join(this.topology.directory, 'controller.yaml');
+    const main = path.join(sourceRoot, 'src/cli/main.ts');
+    this.#controller = startServiceProcess(
+      process.execPath,
+      [main, 'controller', '--config', config],
+      {
+        logFile: this.topology.log('controller'),
+        env: { OS_CLIENT_CONFIG_FILE: this.#openstack.cloudsYaml, KUBECONFIG: '' },
+      },
+    );
+    await waitFor('the controller to start', () => {
+      if (this.#controller?.isRunning() !== true)
+        throw new Error(logTail(this.topology.log('controller')));
+      return true;
+    });
+  }
+
+  /** Without a word, in the middle of whatever it does. */
+  async killController(): Promise<void> {
+    this.#controller?.kill('SIGKILL');
+    await this.#controller?.exited;
+  }
+
+  /** What a kubelet would say of a pod that runs. */
+  async runPod(name: PodName): Promise<void> {
+    await this.apply({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, labels: { app: 'web' } },
+      spec: { nodeName: name === 'p1' ? 'n1' : 'n2', containers: [{ name: 'web', image: 'web' }] },
+    });
+    const status = {
+      phase: 'Running',
+      podIP: pods[name],
+      podIPs: [{ ip: pods[name] }],
+      conditions: [{ type: 'Ready', status: 'True' }],
+    };
+    const patch = JSON.stringify({ status });
+    await this.kubectl('patch', 'pod', name, '--subresource=status', '--type=merge', '-p', patch);
+  }
+
+  /** The address in the Service's status, once it is there and served. */
+  async addressOf(service: string): Promise<string> {
+    return waitFor(
+      `${service} to be served`,
+      async () => {
+        const status = (await this.find(service))?.status;
+        if (status?.conditions?.[0]?.status !== 'True') {
+          throw new Error(`${JSON.stringify(status)}\n${logTail(this.topology.log('controller'))}`);
+        }
+        return status.loadBalancer?.ingress?.[0]?.ip;
+      },
+      { timeoutMs: 60_000, intervalMs: 200 },
+    );
+  }
+
+  /** What is left of us in Neutron. */
+  async leftovers(): Promise<string[]> {
+    const ports = await collect(this.neutron.ports.list({}, { signal }));
+    const floating = await collect(this.neutron.floatingIps.list({}, { signal }));
+    return [
+      ...ports.filter(({ name }) => name.startsWith('causeway-')).map(({ name }) => name),
+      ...floating.map(({ address }) => address),
+    ];
+  }
+
+  async #prepare(): Promise<void> {
+    this.#kubectl = await ensureProgram('kubectl');
+    const { kubeconfig } = this.#kubernetes;
+    const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
+    const transport = new HttpTransport(connection, systemClock);
+    this.#client = new KubeClient({ transport, clock: systemClock });
+    const { subnetId, floatingNetwork } = await this.#makeNetworks();
+    const secretFile = path.join(this.topology.directory, 'controller.secret');
+    await fs.writeFile(secretFile, secret.toString('base64'));
+    const settings = {
+      clusterId,
+      kubeconfig: this.#kubernetes.kubeconfig,
+      cloud: 'demo',
+      defaultProvider: 'gateway',
+      driftSeconds: 10,
+      observe: { port: 0 },
+      log: { level: 'debug', format: 'text' },
+      gateway: {
+        enabled: true,
+        layer: 'Pod',
+        portManager: 'openstack',
+        subnets: [subnetId],
+        floatingNetwork,
+        secretFile,
+        agents: gateways.map((name, index) => ({ name, url: this.#doors[index]?.url })),
+      },
+    };
+    await fs.writeFile(path.join(this.topology.directory, 'controller.yaml'), stringify(settings));
+    await Promise.all((Object.keys(pods) as PodName[]).map((name) => this.#startWebServer(name)));
+    await this.apply(
+      ...['n1', 'n2'].map((name) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } })),
+    );
+  }
+
+  /** The network in which the gateways stand, behind a router to where floating IPs come from. */
+  async #makeNetworks(): Promise<{ subnetId: string; floatingNetwork: string }> {
+    const { neutron } = this;
+    const network = await neutron.networks.create({ name: 'gateways' }, { signal });
+    const subnet = await neutron.subnets.create(
+      {
+        name: 'gateways',
+        networkId: network.id,
+        cidr: parsePrefix('10.77.0.0/16'),
+        allocationPools: [
+          { start: parseAddress('10.77.128.1'), end: parseAddress('10.77.128.200') },
+        ],
+      },
+      { signal },
+    );
+    const [external] = await collect(neutron.networks.list({ external: true }, { signal }));
+    if (external === undefined) throw new Error('the cloud has no external network');
+    const router = await neutron.routers.create(
+      { name: 'gateways', externalNetworkId: external.id },
+      { signal },
+    );
+    await neutron.addRouterInterface(router.id, subnet.id, { signal });
+    return { subnetId: subnet.id, floatingNetwork: external.id };
+  }
+
+  async #startWebServer(pod: PodName): Promise<void> {
+    const program = `require('node:http').createServer((_, answer) => answer.end('${pod}')).listen(${podPort}, () => console.log('ready'))`;
+    this.topology.start(pod, `web-${pod}`, ['-e', program]);
+    const log = this.topology.log(`web-${pod}`);
+    await waitFor(`the web server of ${pod}`, async () =>
+      (await fs.readFile(log, 'utf8')).includes('ready'),
+    );
+  }
+}

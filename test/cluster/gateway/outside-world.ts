@@ -1,0 +1,71 @@
+import type { Neutron } from '../../../src/openstack/neutron/neutron.ts';
+import { gateways, type GatewayName, type Topology } from '../../kernel/gateway/topology.ts';
+import { runProgram } from '../../services/run-program.ts';
+
+const { signal } = new AbortController();
+const floatingNetwork = '203.0.113.0/24';
+
+/**
+ * Somebody far away, and the router between them and the gateways. It translates floating to fixed
+ * addresses one to one from Neutron's list, as an L3 agent would.
+ */
+export class OutsideWorld {
+  readonly #topology: Topology;
+  readonly #neutron: Neutron;
+
+  private constructor(topology: Topology, neutron: Neutron) {
+    this.#topology = topology;
+    this.#neutron = neutron;
+  }
+
+  static async build(topology: Topology, neutron: Neutron): Promise<OutsideWorld> {
+    const { network } = topology;
+    await network.addMachine('router');
+    await network.addMachine('world');
+    await network.plug('router', 'ext', 'external', ['10.77.0.1/16']);
+    await network.cable(
+      { machine: 'router', link: 'wan', addresses: ['198.51.100.1/24'] },
+      { machine: 'world', link: 'eth0', addresses: ['198.51.100.10/24'] },
+    );
+    await network.sysctl('router', 'net.ipv4.ip_forward', 1);
+    await network.ip('world', `route add ${floatingNetwork} via 198.51.100.1`);
+    const world = new OutsideWorld(topology, neutron);
+    for (const name of gateways) await world.connect(name);
+    return world;
+  }
+
+  /** The gateway's way out; to be given again when it has lost its power. */
+  async connect(gateway: GatewayName): Promise<void> {
+    await this.#topology.network.ip(gateway, 'route replace 198.51.100.0/24 via 10.77.0.1');
+  }
+
+  /** Does what the L3 agent does: asks Neutron, and translates accordingly. */
+  async translate(): Promise<void> {
+    const pairs: string[] = [];
+    for await (const floating of this.#neutron.floatingIps.list({}, { signal })) {
+      if (floating.fixedIp === undefined) continue;
+      pairs.push(`${floating.address} : ${floating.fixedIp}`);
+    }
+    const elements = pairs.length === 0 ? '' : `elements = { ${pairs.join(', ')} }`;
+    const rules = `
+      table ip l3
+      delete table ip l3
+      table ip l3 {
+        map floating { type ipv4_addr : ipv4_addr; ${elements} }
+        chain prerouting {
+          type nat hook prerouting priority dstnat;
+          dnat to ip daddr map @floating
+        }
+      }`;
+    await this.#topology.network.run('router', ['nft', '-f', '-'], rules);
+  }
+
+  /** What curl gets from out there, undefined when it gets nothing. */
+  async curl(address: string, port: number): Promise<string | undefined> {
+    const { code, stdout } = await runProgram('ip', [
+      ...['netns', 'exec', this.#topology.network.namespace('world')],
+      ...['curl', '-sS', '--max-time', '3', `http://${address}:${port}/`],
+    ]);
+    return code === 0 ? stdout : undefined;
+  }
+}
