@@ -25,6 +25,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   dashboard: [...platform, 'agent', 'ipam', 'loadbalancer', 'overview'],
   proxy: platform,
   idling: platform,
+  doctor: platform,
   playground: [...platform, 'agent', 'ipam', 'sandbox'],
   cli: [
     ...platform,
@@ -38,6 +39,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'overview',
     'dashboard',
     'playground',
+    'doctor',
   ],
 };
 

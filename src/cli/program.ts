@@ -1,14 +1,19 @@
 import { Command } from 'commander';
 import { agentCommand } from './agent.ts';
 import { completionCommand } from './completion.ts';
+import { configCommand } from './config-validate.ts';
 import { controllerCommand } from './controller.ts';
 import { discoverCommand } from './discover.ts';
-import { idleCommand } from './idle.ts';
+import { doctorCommand } from './doctor.ts';
+import { explainCommand } from './explain.ts';
 import { gatewaysCommand } from './gateways.ts';
+import { idleCommand } from './idle.ts';
 import { ipamCommand } from './ipam.ts';
-import { poolCommand } from './pool.ts';
 import { playgroundCommand } from './playground.ts';
 import { proxyCommand } from './proxy.ts';
+import { poolCommand } from './pool.ts';
+import { servicesCommand } from './services.ts';
+import { statusCommand } from './status.ts';
 import { causewayVersion } from './version.ts';
 import { wakeCommand } from './wake.ts';
 
@@ -32,6 +37,11 @@ export function buildProgram(): Command {
     idleCommand(),
     wakeCommand(),
     poolCommand(),
+    statusCommand(),
+    servicesCommand(),
+    explainCommand(),
+    doctorCommand(),
+    configCommand(),
     completionCommand(),
   ]) {
     program.addCommand(command);

@@ -1,0 +1,55 @@
+import { Command } from 'commander';
+import { CausewayError } from '../domain/error.ts';
+import { explainService, type Explanation, type Step } from '../overview/explanation.ts';
+import { readService } from '../overview/read-cluster.ts';
+import { addClusterOptions, withCluster, type ClusterOptions } from './cluster-connection.ts';
+import { style } from './output.ts';
+
+/** `causeway explain SERVICE`: at which step a Service is, and what to do. */
+export function explainCommand(): Command {
+  const command = new Command('explain')
+    .description('why a Service has no address, at which step it is, and what to do')
+    .argument('<service>', 'its name, or namespace/name');
+  addClusterOptions(command);
+  return command.action(async (text: string, options: ClusterOptions) => {
+    await withCluster(options, async ({ client, namespace: usual, signal }) => {
+      const [first = '', second] = text.split('/');
+      const name = second === undefined ? first : second;
+      const namespace = second === undefined ? usual : first;
+      const found = await readService(client, { namespace, name }, signal);
+      if (found === undefined) {
+        throw new CausewayError('not-found', `there is no Service ${namespace}/${name}`, {
+          hint: 'Name it as namespace/name, or give --namespace.',
+        });
+      }
+      print(explainService(found.service, found.row, found.events));
+    });
+  });
+}
+
+const marks: Readonly<Record<Step['state'], string>> = {
+  done: '✓',
+  waiting: '…',
+  failed: '✗',
+  skipped: '-',
+};
+const colours = { done: 'green', waiting: 'yellow', failed: 'red', skipped: 'dim' } as const;
+
+function print({ summary, steps, lately, advice }: Explanation): void {
+  const lines = [style('bold', summary), ''];
+  const width = Math.max(...steps.map(({ name }) => name.length));
+  for (const { name, state, text } of steps) {
+    lines.push(`  ${style(colours[state], marks[state])} ${name.padEnd(width)}  ${text}`);
+  }
+  if (lately.length > 0) {
+    lines.push('', 'Lately:');
+    for (const { at, reason, message, count } of lately) {
+      lines.push(`  ${at}  ${reason}${count > 1 ? ` (${count} times)` : ''}: ${message}`);
+    }
+  }
+  if (advice.length > 0) {
+    lines.push('', 'What to do:');
+    for (const text of advice) lines.push(`  ${text}`);
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
