@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isErrorCode } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Service } from '../kube/core-objects.ts';
 import { withSlimMetadata } from '../kube/projection.ts';
 import { Reflector } from '../kube/reflector.ts';
 import { services } from '../kube/resources.ts';
-import { Store, whenSynced } from '../kube/store.ts';
+import { Store, whenSynced, type Change } from '../kube/store.ts';
 import type { BackoffPolicy } from '../runtime/backoff.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { runController } from '../runtime/controller.ts';
+import { runController, type Outcome, type ReconcileContext } from '../runtime/controller.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { systemRandom, type Random } from '../runtime/random.ts';
@@ -39,6 +41,8 @@ export class ServiceController {
   readonly #reflector: Reflector<Service, Service>;
   readonly #queue: WorkQueue<string>;
   readonly #reconciler: ServiceReconciler;
+  /** Those whose last try failed, and which are waiting for the next. */
+  readonly #failing = new Set<string>();
 
   constructor(options: ServiceControllerOptions) {
     const { client, clock, log, metrics, random = systemRandom } = options;
@@ -75,7 +79,11 @@ export class ServiceController {
 
   async run(signal: AbortSignal): Promise<void> {
     const enqueue = (key: string) => this.#queue.add(key);
-    const stopListening = this.#store.onChange(({ key }) => enqueue(key));
+    const stopListening = this.#store.onChange((change) => {
+      // What a failure has written about itself must not bring it back before its time.
+      if (this.#failing.has(change.key) && isAboutConditions(change)) return;
+      enqueue(change.key);
+    });
     const host = { services: this.#store, enqueue };
     const providerLoops = this.#options.providers.all.map((provider): [string, Loop] => [
       `provider ${provider.name}`,
@@ -92,6 +100,18 @@ export class ServiceController {
     }
   }
 
+  async #reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+    try {
+      const outcome = await this.#reconciler.reconcile(key, context);
+      this.#failing.delete(key);
+      return outcome;
+    } catch (error) {
+      // After a conflict the change that caused it is on its way and decides when to look again.
+      if (!isErrorCode(error, 'conflict')) this.#failing.add(key);
+      throw error;
+    }
+  }
+
   /** Nothing is written before everything is known: what holds an address keeps it. */
   async #work(signal: AbortSignal): Promise<void> {
     const { providers, workers, clock, log, metrics } = this.#options;
@@ -103,7 +123,7 @@ export class ServiceController {
       {
         name: 'services',
         queue: this.#queue,
-        reconcile: (key, context) => this.#reconciler.reconcile(key, context),
+        reconcile: (key, context) => this.#reconcile(key, context),
         workers,
         deadlineMs,
         clock,
@@ -113,4 +133,14 @@ export class ServiceController {
       signal,
     );
   }
+}
+
+/** Whether nothing has changed but the conditions in the status. */
+function isAboutConditions(change: Change<Service>): boolean {
+  if (change.type !== 'updated') return false;
+  const rest = ({ metadata, spec, status }: Service) => {
+    const { resourceVersion: _, ...meta } = metadata ?? {};
+    return [meta, spec, status?.loadBalancer];
+  };
+  return isDeepStrictEqual(rest(change.before), rest(change.after));
 }

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { vi } from 'vitest';
 import type { z } from 'zod';
+import { parsePrefix } from '../../src/domain/prefix.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import { findConnection } from '../../src/kube/connection.ts';
 import type { Service } from '../../src/kube/core-objects.ts';
@@ -165,6 +166,18 @@ export class OctaviaLab {
     for await (const floating of this.neutron.floatingIps.list({}, { signal: never }))
       found.push(floating);
     return found;
+  }
+
+  /** A subnet with the cluster's Service addresses, as Kuryr has it, behind the same router. */
+  async serviceSubnet(): Promise<string> {
+    const call = { signal: never };
+    const { networkId } = await this.neutron.subnets.get(this.privateSubnet, call);
+    const cidr = parsePrefix('10.96.0.0/12');
+    const { id } = await this.neutron.subnets.create({ name: 'services', networkId, cidr }, call);
+    for await (const router of this.neutron.routers.list({}, call)) {
+      await this.neutron.addRouterInterface(router.id, id, call);
+    }
+    return id;
   }
 
   async #findNetworks(): Promise<void> {

@@ -104,7 +104,9 @@ export class Drift {
     for (const klb of view.all()) {
       const owner = klbOwner(klb);
       if (owner !== undefined) owners.add(owner.uid);
-      if (klb.status?.loadbalancer !== undefined) used.add(klb.status.loadbalancer.id);
+      const { loadbalancer, service_pub_ip_info: address } = klb.status ?? {};
+      if (loadbalancer !== undefined) used.add(loadbalancer.id);
+      if (address !== undefined) used.add(address.ip_id);
     }
     const isKnown = ({ uid }: Owner) => owners.has(uid);
     const suspects = new Set<string>();
@@ -118,7 +120,7 @@ export class Drift {
       await balancing.deleteLoadBalancer(balancer.id, { signal, cascade: true });
       inventory.forget(balancer.id);
     }
-    for (const { id, address } of floating.orphans(isKnown)) {
+    for (const { id, address } of floating.orphans(isKnown, used)) {
       suspects.add(id);
       if (!this.#suspects.has(id)) continue;
       log.warn({ address }, 'deleting a floating IP that nobody owns');

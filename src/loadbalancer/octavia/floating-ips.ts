@@ -49,8 +49,9 @@ export class FloatingIps {
   }
 
   /** Ours that belong to nobody any more. */
-  orphans(isKnown: (owner: Owner) => boolean): FloatingIp[] {
+  orphans(isKnown: (owner: Owner) => boolean, used: ReadonlySet<string>): FloatingIp[] {
     return [...this.#known.values()].filter((floating) => {
+      if (used.has(floating.id)) return false;
       const owner = this.#identity.ownerOf(floating);
       return owner !== undefined && !isKnown(owner);
     });
@@ -161,6 +162,11 @@ export class FloatingIps {
 
   async #take(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp> {
     const { owner, portId, news } = request;
+    const shared = [...this.#known.values()].find((floating) => floating.portId === portId);
+    if (shared !== undefined && shared.description !== this.#identity.description(owner)) {
+      // A shared load balancer has its address already; it is whoever's it was before.
+      return { ip_id: shared.id, ip_addr: shared.address, alloc_method: 'user' };
+    }
     const [earlier] = this.of(owner);
     if (earlier !== undefined) {
       if (earlier.portId !== portId) await this.#associate(earlier, portId, call);

@@ -22,16 +22,18 @@ export interface KlbViewOptions {
  * has not brought back yet. To act on an older one could make a second load balancer.
  */
 export class KlbView {
-  readonly #store: Store<KuryrLoadBalancer, 'balancer'>;
-  readonly #reflector: Reflector<KuryrLoadBalancer, KuryrLoadBalancer, 'balancer'>;
+  readonly #store: Store<KuryrLoadBalancer, 'balancer' | 'address'>;
+  readonly #reflector: Reflector<KuryrLoadBalancer, KuryrLoadBalancer, 'balancer' | 'address'>;
   readonly #written = new Map<string, KuryrLoadBalancer>();
 
   constructor(options: KlbViewOptions) {
-    this.#store = new Store<KuryrLoadBalancer, 'balancer'>({
+    this.#store = new Store<KuryrLoadBalancer, 'balancer' | 'address'>({
       log: options.log,
       indexes: {
         balancer: ({ status }) =>
           status?.loadbalancer === undefined ? [] : [status.loadbalancer.id],
+        address: ({ status }) =>
+          status?.service_pub_ip_info === undefined ? [] : [status.service_pub_ip_info.ip_id],
       },
     });
     this.#reflector = new Reflector({
@@ -79,6 +81,11 @@ export class KlbView {
     return this.#store
       .byIndex('balancer', balancerId)
       .filter((klb) => keyOf(klb) !== besides && klb.metadata?.deletionTimestamp === undefined);
+  }
+
+  /** The others that are reached at this floating IP. */
+  usersOfAddress(ipId: string, besides: string): KuryrLoadBalancer[] {
+    return this.#store.byIndex('address', ipId).filter((klb) => keyOf(klb) !== besides);
   }
 
   /** What a write of ours answered. */

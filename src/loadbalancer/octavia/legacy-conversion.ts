@@ -24,7 +24,7 @@ export class LegacyConversion {
   ): Promise<KuryrLoadBalancer> {
     const annotations = service.metadata?.annotations ?? {};
     const { signal } = context;
-    if (!(legacySpecAnnotation in annotations || legacyStateAnnotation in annotations)) return klb;
+    if (!isLegacy(service)) return klb;
     const name = nameFromKey(keyOf(service));
     const held = await this.#client.find(endpoints, name, { signal });
     const onEndpoints = held?.metadata?.annotations?.[legacyStateAnnotation];
@@ -51,4 +51,10 @@ export class LegacyConversion {
     await context.annotate(removal);
     return current;
   }
+}
+
+/** Whether an older Kuryr has left its state with the Service. */
+export function isLegacy({ metadata }: Service): boolean {
+  const annotations = metadata?.annotations ?? {};
+  return legacySpecAnnotation in annotations || legacyStateAnnotation in annotations;
 }

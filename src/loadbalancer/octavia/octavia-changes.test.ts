@@ -135,17 +135,7 @@ test('ports come and go, TCP and UDP on one number', async () => {
 });
 
 test('the type changes both ways', async () => {
-  const serviceSubnet = await lab.neutron.subnets.create(
-    {
-      name: 'services',
-      networkId: await privateNetwork(),
-      cidr: { address: '10.96.0.0' as never, length: 12 },
-    },
-    { signal: never },
-  );
-  const router = await firstRouter();
-  await lab.neutron.addRouterInterface(router, serviceSubnet.id, { signal: never });
-  await lab.start({ vip: 'ClusterIP', clusterIP: 'all', subnets: [serviceSubnet.id] });
+  await lab.start({ vip: 'ClusterIP', clusterIP: 'all', subnets: [await lab.serviceSubnet()] });
   await serve(newService('web', { type: 'ClusterIP' }));
   const clusterIp = (await lab.service('web'))?.spec?.clusterIP;
   const [inside] = await lab.balancers();
@@ -232,12 +222,3 @@ test("a sleeping Service's members are its node ports, until it wakes", async ()
   await lab.client.update(endpointSlices, newSlice('web', ['10.10.1.9']));
   await until(async () => expect(await members()).toEqual(['80>10.10.1.9:8080']));
 });
-
-async function privateNetwork(): Promise<string> {
-  return (await lab.neutron.subnets.get(lab.privateSubnet, { signal: never })).networkId;
-}
-
-async function firstRouter(): Promise<string> {
-  for await (const { id } of lab.neutron.routers.list({}, { signal: never })) return id;
-  throw new Error('no router');
-}

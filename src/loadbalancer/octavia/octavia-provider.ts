@@ -28,7 +28,7 @@ import {
   type KlbPublicIp,
   type KuryrLoadBalancer,
 } from './kuryr-load-balancer.ts';
-import type { LegacyConversion } from './legacy-conversion.ts';
+import { isLegacy, type LegacyConversion } from './legacy-conversion.ts';
 import type { ObservedBalancer } from './observed.ts';
 import type { Release } from './release.ts';
 import type { OctaviaSettings } from './settings.ts';
@@ -59,6 +59,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
   readonly name = 'octavia';
   readonly finalizer = serviceFinalizer;
   readonly #options: OctaviaProviderOptions;
+  #host: ProviderHost | undefined;
 
   constructor(options: OctaviaProviderOptions) {
     this.#options = options;
@@ -85,7 +86,16 @@ export class OctaviaProvider implements LoadBalancerProvider {
   }
 
   get(owner: Owner): readonly Ingress[] | undefined {
-    const klb = this.#options.view.get(`${owner.namespace}/${owner.name}`);
+    const key = `${owner.namespace}/${owner.name}`;
+    const klb = this.#options.view.get(key);
+    const service = this.#host?.services.get(key);
+    // An older Kuryr left no resource, but what it served has its mark and its address.
+    if (klb === undefined && service !== undefined && isLegacy(service)) {
+      const present = service.status?.loadBalancer?.ingress ?? [];
+      return present.flatMap(({ ip }) =>
+        ip === undefined ? [] : [{ ip, ipMode: 'VIP' as const }],
+      );
+    }
     if (klb?.status === undefined || (ownerUid(klb) ?? owner.uid) !== owner.uid) return undefined;
     return ingressOf(
       klb.spec ?? {},
@@ -173,6 +183,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
   }
 
   run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    this.#host = host;
     const release = (owner: Owner, context: ProviderContext) => this.ensureDeleted(owner, context);
     return this.#options.upkeep.run(host, release, signal);
   }

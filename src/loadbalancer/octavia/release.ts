@@ -73,12 +73,16 @@ export class Release {
     klb: KuryrLoadBalancer | undefined,
     context: ProviderContext,
   ): Promise<void> {
-    const { floating } = this.#options;
+    const { floating, view } = this.#options;
     const recorded = klb?.status?.service_pub_ip_info;
+    const isStillUsed = (id: string) =>
+      view.usersOfAddress(id, `${owner.namespace}/${owner.name}`).length > 0;
     const isKept = klb?.spec?.options?.keep_floating_ip === true;
-    if (recorded !== undefined) await floating.release(owner, recorded, isKept, context, context);
+    if (recorded !== undefined && !isStillUsed(recorded.ip_id)) {
+      await floating.release(owner, recorded, isKept, context, context);
+    }
     for (const { id, address } of floating.of(owner)) {
-      if (id === recorded?.ip_id) continue;
+      if (id === recorded?.ip_id || isStillUsed(id)) continue;
       const info = { ip_id: id, ip_addr: address, alloc_method: 'pool' } as const;
       await floating.release(owner, info, isKept, context, context);
     }

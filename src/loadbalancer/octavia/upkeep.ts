@@ -54,7 +54,7 @@ export class OctaviaUpkeep {
     await supervise(signal, {
       'load balancers reflector': (inner) => view.run(inner),
       'cluster view': (inner) => cluster.run(inner),
-      settling: (inner) => settling.run((key) => host.enqueue(key), inner),
+      settling: (inner) => settling.run((key) => this.#lookAt(key, host), inner),
       'drift and strays': (inner) => this.#begin(host, release, inner),
     });
   }
@@ -66,10 +66,7 @@ export class OctaviaUpkeep {
     await this.#listUntilDone(signal);
     this.#problem = undefined;
     this.#synced.resolve();
-    const consider = (key: string) => {
-      host.enqueue(key);
-      strays.consider(key);
-    };
+    const consider = (key: string) => this.#lookAt(key, host);
     const stops = [
       cluster.onChange(consider, () => this.#nodesChanged(host)),
       view.onChange(({ key }) => consider(key)),
@@ -114,6 +111,11 @@ export class OctaviaUpkeep {
         log.warn({ error: known }, 'could not look for drift');
       }
     }
+  }
+
+  #lookAt(key: string, host: ProviderHost): void {
+    host.enqueue(key);
+    this.#options.strays.consider(key);
   }
 
   #nodesChanged(host: ProviderHost): void {
