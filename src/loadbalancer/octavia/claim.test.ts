@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import type { Service } from '../../kube/core-objects.ts';
+import { claimOf } from './claim.ts';
+
+const service = (
+  name: string,
+  spec: Service['spec'],
+  annotations: Readonly<Record<string, string>> = {},
+): Service => {
+  const [namespace = '', bare = ''] = name.split('/');
+  return { metadata: { namespace, name: bare, annotations }, spec: spec ?? {} };
+};
+const inside = { type: 'ClusterIP', clusterIP: '10.96.0.5' } as const;
+const asked = { 'causeway.dev/octavia': 'true' };
+
+test.each<[string, Service, 'annotated' | 'all', string]>([
+  ['no class', service('a/b', { type: 'LoadBalancer' }), 'annotated', 'if-default'],
+  [
+    'our class',
+    service('a/b', { type: 'LoadBalancer', loadBalancerClass: 'causeway.dev/octavia' }),
+    'annotated',
+    'yes',
+  ],
+  [
+    'another class',
+    service('a/b', { type: 'LoadBalancer', loadBalancerClass: 'x/y' }),
+    'annotated',
+    'no',
+  ],
+  [
+    'opted out',
+    service('a/b', { type: 'LoadBalancer' }, { 'causeway.dev/octavia': 'false' }),
+    'all',
+    'no',
+  ],
+  ['inside, not asked', service('a/b', inside), 'annotated', 'no'],
+  ['inside, asked', service('a/b', inside, asked), 'annotated', 'yes'],
+  ['inside, all', service('a/b', inside), 'all', 'yes'],
+  ['headless', service('a/b', { type: 'ClusterIP', clusterIP: 'None' }), 'all', 'no'],
+  ['node port', service('a/b', { type: 'NodePort', clusterIP: '10.96.0.5' }), 'all', 'no'],
+  ['another name', service('a/b', { type: 'ExternalName' }), 'all', 'no'],
+  ['the API itself', service('default/kubernetes', inside, asked), 'all', 'no'],
+  ['the DNS, by accident', service('kube-system/kube-dns', inside), 'all', 'no'],
+  ['the DNS, asked', service('kube-system/kube-dns', inside, asked), 'all', 'yes'],
+])('%s', (_, example, mode, claim) => {
+  expect(claimOf(example, mode)).toBe(claim);
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { matchesSubnet } from './floating-subnet.ts';
+
+const subnet = { name: 'dmz-east', tags: ['public', 'east'] };
+
+test.each<[string | undefined, string | undefined, boolean]>([
+  [undefined, undefined, true],
+  ['dmz-east', undefined, true],
+  ['dmz', undefined, false],
+  ['dmz-*', undefined, true],
+  ['!dmz-*', undefined, false],
+  ['~^dmz', undefined, true],
+  ['!~^dmz', undefined, false],
+  [undefined, 'public', true],
+  [undefined, 'public,east', true],
+  [undefined, 'public,west', false],
+  ['dmz-*', '!west', true],
+])('name %s and tags %s', (name, tags, expected) => {
+  expect(matchesSubnet(subnet, name, tags)).toBe(expected);
+});
+
+test('what is no regular expression is said to be none', () => {
+  expect(() => matchesSubnet(subnet, '~(', undefined)).toThrow('is not a regular expression');
+});
