@@ -11,12 +11,15 @@ import { foreignMover } from './apply/address-mover.ts';
 import { credentialFiles } from './credential-files.ts';
 import { watchForSecondMaster } from './duplicate-master.ts';
 import { Gateway } from './gateway.ts';
+import { illnessOf } from './health.ts';
+import { watchHealth } from './health-watch.ts';
 import { loadCredentials, type Credentials } from './http/credentials.ts';
 import { EventStream } from './http/event-stream.ts';
 import { startAgentServer } from './http/server.ts';
 import type { AgentStatus } from './http/status.ts';
 import { V1Api } from './http/v1-api.ts';
 import { V2Api } from './http/v2-api.ts';
+import { FaultReasons } from './keepalived/fault-reasons.ts';
 import { KeepalivedMover } from './keepalived/keepalived-mover.ts';
 import { VrrpStatus } from './keepalived/vrrp-status.ts';
 import { followVrrpState, keepAlive, sweepLinks } from './keepalived/watch.ts';
@@ -66,6 +69,7 @@ class Agent {
   readonly #levers: Levers;
   readonly #status: VrrpStatus;
   readonly #mover: KeepalivedMover | undefined;
+  readonly #faults: FaultReasons;
   readonly #alarms: Alarms;
   readonly #silence: Silence;
   readonly #events: EventStream;
@@ -82,6 +86,7 @@ class Agent {
     this.#levers = parts.levers;
     this.#status = parts.status;
     this.#mover = parts.mover;
+    this.#faults = parts.faults;
     this.#credentials = parts.credentials;
     this.#alarms = new Alarms(log, metrics);
     this.#gateway = new Gateway({
@@ -127,8 +132,9 @@ class Agent {
           );
     const levers = await Levers.load(path.join(settings.stateDirectory, 'levers.json'));
     const opened = await StateStore.open(settings.stateDirectory);
-    await mover?.setFault(levers.get('drained') !== undefined);
-    const agent = new Agent(options, { opened, levers, status, mover, credentials });
+    const faults = new FaultReasons(mover);
+    await faults.set('drained', levers.get('drained') !== undefined);
+    const agent = new Agent(options, { opened, levers, status, mover, faults, credentials });
     await agent.#gateway.restore(signal);
     return agent;
   }
@@ -152,6 +158,7 @@ class Agent {
               followVrrpState(keepalivedSettings(settings).files.notifyFifo, status, signal),
             keepalived: (signal) => keepAlive({ ...watch, mover }, signal),
             links: (signal) => sweepLinks({ ...watch, mover }, signal),
+            health: (signal) => this.#watchHealth(signal),
             'second master': (signal) =>
               watchForSecondMaster(
                 {
@@ -165,6 +172,22 @@ class Agent {
               ),
           }),
     };
+  }
+
+  #watchHealth(signal: AbortSignal): Promise<void> {
+    const { clock, kernel } = this.#options;
+    return watchHealth(
+      {
+        ...{ clock, alarms: this.#alarms, faults: this.#faults },
+        illness: () =>
+          illnessOf({
+            isDegraded: this.#gateway.isDegraded,
+            kernelSettings: kernel.settings(),
+          }),
+        countAdverts: (each) => kernel.countAdverts(each),
+      },
+      signal,
+    );
   }
 
   async close(): Promise<void> {
@@ -233,7 +256,7 @@ class Agent {
       name,
       reason === undefined ? undefined : { since: clock.wallTime(), reason },
     );
-    if (name === 'drained') await this.#mover?.setFault(reason !== undefined);
+    if (name === 'drained') await this.#faults.set('drained', reason !== undefined);
     log.info({ lever: name, reason }, reason === undefined ? 'lever taken back' : 'lever pulled');
     this.#statusDue.call();
   }
@@ -333,6 +356,7 @@ interface AgentParts {
   readonly levers: Levers;
   readonly status: VrrpStatus;
   readonly mover: KeepalivedMover | undefined;
+  readonly faults: FaultReasons;
   readonly credentials: Credentials;
 }
 

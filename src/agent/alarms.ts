@@ -13,8 +13,9 @@ export const alarmMetric = {
  * - `cut-off`: nothing that this gateway sends to answers it
  * - `addresses-missing`: this gateway is master and lacks addresses that it should hold
  * - `degraded`: the kernel may differ from the accepted configuration
+ * - `bad-health`: this machine cannot serve, and has given up its addresses or would
  */
-export type AlarmName = 'two-masters' | 'cut-off' | 'addresses-missing' | 'degraded';
+export type AlarmName = 'two-masters' | 'cut-off' | 'addresses-missing' | 'degraded' | 'bad-health';
 
 /** What is wrong now and needs somebody to look. */
 export class Alarms {

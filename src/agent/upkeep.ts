@@ -23,7 +23,7 @@ export interface UpkeepOptions {
 }
 
 const repairEveryMs = 1_000;
-const lookEveryMs = 10_000;
+const lookEveryMs = 2_000;
 const compactEveryMs = 10_000;
 
 /** What has to be done again and again so that the machine stays as it was accepted. */

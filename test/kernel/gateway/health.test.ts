@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { requireNetworkTools } from './network.ts';
+import { endpoint, nothing } from './services.ts';
+import { gateways, Topology } from './topology.ts';
+
+const isRunnable = await isAvailable(requireNetworkTools);
+const { signal } = new AbortController();
+
+/** The agent can read the kernel's settings and not change them. */
+const readOnlySettings = [
+  ...['unshare', '--mount', 'sh', '-c'],
+  'mount --bind /proc/sys/net /proc/sys/net && mount -o remount,bind,ro /proc/sys/net && exec "$@"',
+  'sh',
+];
+
+describe.skipIf(!isRunnable)('a gateway in bad health', () => {
+  let topology: Topology;
+  beforeAll(async () => {
+    topology = await Topology.start();
+  });
+  afterAll(() => topology.stop());
+
+  test('gives up its addresses to the other one, and comes back as backup', async () => {
+    for (const name of gateways) {
+      for (const setting of ['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding']) {
+        await topology.network.sysctl(name, setting, 1);
+      }
+      await topology.startAgent(name, {}, readOnlySettings);
+    }
+    const ill = await waitFor('a master', () => topology.master());
+    const other = ill === 'g1' ? 'g2' : 'g1';
+    const state = { ...nothing, endpoints: [endpoint('10.77.1.1', 'TCP', ['p1'])] };
+    await topology.push(writeState(state, { generation: 1 }));
+    const status = () => topology.client(ill).status(signal);
+
+    await topology.network.sysctl(ill, 'net.ipv4.ip_forward', 0);
+    await waitFor('the other to be master', async () => (await topology.master()) === other);
+    await waitFor('the ill one to say so', async () => {
+      const { vrrp, alarms } = await status();
+      return vrrp.state === 'FAULT' && alarms.some((text) => text.startsWith('bad-health'));
+    });
+    expect(await topology.ask<string[]>('c', 'who', '10.77.1.1', 80, 1)).toEqual([
+      'p1 10.77.0.100',
+    ]);
+
+    await topology.network.sysctl(ill, 'net.ipv4.ip_forward', 1);
+    await waitFor('it to be well', async () => {
+      const { vrrp, alarms } = await status();
+      return vrrp.state === 'BACKUP' && alarms.length === 0;
+    });
+    expect(await topology.master()).toBe(other);
+  });
+});
