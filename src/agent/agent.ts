@@ -9,6 +9,7 @@ import { groupByEndpoint, listOlder } from './admit/acknowledgement.ts';
 import { Alarms } from './alarms.ts';
 import { foreignMover } from './apply/address-mover.ts';
 import { credentialFiles } from './credential-files.ts';
+import { watchForStrangers } from './duplicate-address.ts';
 import { watchForSecondMaster } from './duplicate-master.ts';
 import { Gateway } from './gateway.ts';
 import { illnessOf } from './health.ts';
@@ -159,6 +160,14 @@ class Agent {
             keepalived: (signal) => keepAlive({ ...watch, mover }, signal),
             links: (signal) => sweepLinks({ ...watch, mover }, signal),
             health: (signal) => this.#watchHealth(signal),
+            'duplicate addresses': (signal) =>
+              watchForStrangers(
+                {
+                  ...{ clock, log, status, alarms: this.#alarms, links: mover.links },
+                  isOurs: (address) => mover.isMeant(address),
+                },
+                signal,
+              ),
             'second master': (signal) =>
               watchForSecondMaster(
                 {

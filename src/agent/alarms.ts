@@ -10,12 +10,19 @@ export const alarmMetric = {
 
 /**
  * - `two-masters`: another gateway sends adverts while this one is master
+ * - `duplicate-address`: another machine uses an address that this gateway holds
  * - `cut-off`: nothing that this gateway sends to answers it
  * - `addresses-missing`: this gateway is master and lacks addresses that it should hold
  * - `degraded`: the kernel may differ from the accepted configuration
  * - `bad-health`: this machine cannot serve, and has given up its addresses or would
  */
-export type AlarmName = 'two-masters' | 'cut-off' | 'addresses-missing' | 'degraded' | 'bad-health';
+export type AlarmName =
+  | 'two-masters'
+  | 'duplicate-address'
+  | 'cut-off'
+  | 'addresses-missing'
+  | 'degraded'
+  | 'bad-health';
 
 /** What is wrong now and needs somebody to look. */
 export class Alarms {

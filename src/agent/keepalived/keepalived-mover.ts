@@ -57,6 +57,11 @@ export class KeepalivedMover implements AddressMover {
     return mover;
   }
 
+  /** Whether the address is to be this gateway's while it is master. */
+  isMeant(address: Address): boolean {
+    return this.#wanted.has(address) || this.#ownAddresses().has(address);
+  }
+
   async announced(): Promise<ReadonlySet<Address>> {
     const text = await fs.readFile(this.#options.settings.files.config, 'utf8').catch(() => '');
     return new Set(readServedAddresses(text)).difference(this.#ownAddresses());
@@ -186,6 +191,10 @@ export class KeepalivedMover implements AddressMover {
         network.families.flatMap((family) => [family.anchor, ...family.routes]),
       ),
     );
+  }
+
+  get links(): readonly string[] {
+    return [...this.#links()];
   }
 
   #links(): Set<string> {

@@ -3,6 +3,7 @@ import type { EventSocketOptions } from './events.ts';
 import {
   createEventDescriptor,
   enterNetworkNamespace,
+  KernelSocket,
   NetlinkSocket,
   noBuffers,
   SystemCallError,
@@ -16,7 +17,7 @@ socket.join(options.group);
 const stop = createEventDescriptor();
 parentPort?.postMessage({ kind: 'ready', stop });
 
-while (socket.waitUnless(stop)) {
+while (KernelSocket.waitForAny([socket], stop) !== undefined) {
   try {
     parentPort?.postMessage({ kind: 'events', bytes: socket.receive() });
   } catch (error) {

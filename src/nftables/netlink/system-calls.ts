@@ -72,80 +72,101 @@ export class SystemCallError extends CausewayError {
   constructor(call: string, errno: number) {
     const denied = errno === 1 || errno === 13;
     super(denied ? 'forbidden' : 'unavailable', `${call} failed with errno ${errno}`, {
-      ...(denied ? { hint: 'CAP_NET_ADMIN is needed to program nftables.' } : {}),
+      ...(denied
+        ? { hint: 'CAP_NET_ADMIN is needed to program nftables, CAP_NET_RAW to hear neighbours.' }
+        : {}),
     });
     this.errno = errno;
   }
 }
 
-/** A netfilter netlink socket. Everything on it blocks. */
-export class NetlinkSocket {
-  readonly #fd: number;
-  readonly #buffer = Buffer.allocUnsafeSlow(1024 * 1024);
-  /** The address under which the kernel knows this socket. */
-  readonly portId: number;
+/** A socket of the kernel's own families. Everything on it blocks. */
+export class KernelSocket {
+  protected readonly fd: number;
+  readonly #buffer: Buffer;
 
-  constructor() {
-    this.#fd = checked(
-      'socket',
-      socketCall(netlinkFamily, rawSocket | closeOnExec, netfilterProtocol),
-    );
-    const address = Buffer.alloc(12);
-    address.writeUInt16LE(netlinkFamily, 0);
-    checked('bind', bindCall(this.#fd, address, address.length));
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(address.length);
-    checked('getsockname', nameCall(this.#fd, address, length));
-    this.portId = address.readUInt32LE(4);
-    this.#option(netlinkLevel, capAck, 1);
-    this.#option(netlinkLevel, extendedAck, 1);
+  constructor(domain: number, type: number, protocol: number, largest = 65_536) {
+    this.#buffer = Buffer.allocUnsafeSlow(largest);
+    this.fd = checked('socket', socketCall(domain, type | closeOnExec, protocol));
   }
 
-  /** A transaction is one datagram, so the buffer must hold the largest. */
-  reserve(sendBytes: number, receiveBytes: number): void {
-    this.#option(socketLevel, sendBufferForce, sendBytes);
-    this.#option(socketLevel, receiveBufferForce, receiveBytes);
+  bind(address: Buffer): void {
+    checked('bind', bindCall(this.fd, address, address.length));
   }
 
-  join(group: number): void {
-    this.#option(netlinkLevel, addMembership, group);
-  }
-
-  send(bytes: Buffer): void {
-    const sent = checked('send', sendCall(this.#fd, bytes, bytes.length, 0));
-    if (sent !== bytes.length) throw new SystemCallError('send', 0);
+  option(level: number, name: number, value: Buffer): void {
+    checked('setsockopt', optionCall(this.fd, level, name, value, value.length));
   }
 
   /** One datagram, in memory of its own. */
   receive(): Buffer {
     for (;;) {
-      const length = receiveCall(this.#fd, this.#buffer, this.#buffer.length, 0);
+      const length = receiveCall(this.fd, this.#buffer, this.#buffer.length, 0);
       if (length >= 0) return Buffer.from(this.#buffer.subarray(0, length));
       if (koffi.errno() !== interrupted) throw new SystemCallError('recv', koffi.errno());
     }
   }
 
-  /** Waits until there is something to receive; false once the other descriptor can be read. */
-  waitUnless(stop: number): boolean {
-    const fds = Buffer.alloc(16);
-    fds.writeInt32LE(this.#fd, 0);
-    fds.writeInt16LE(pollIn, 4);
-    fds.writeInt32LE(stop, 8);
-    fds.writeInt16LE(pollIn, 12);
-    while (pollCall(fds, 2, -1) < 0) {
+  close(): void {
+    fs.closeSync(this.fd);
+  }
+
+  /** Waits until something can be received; undefined once the other descriptor can be read. */
+  static waitForAny(
+    sockets: readonly KernelSocket[],
+    stop: number,
+  ): readonly KernelSocket[] | undefined {
+    const fds = Buffer.alloc((sockets.length + 1) * 8);
+    for (const [index, fd] of [...sockets.map((socket) => socket.fd), stop].entries()) {
+      fds.writeInt32LE(fd, index * 8);
+      fds.writeInt16LE(pollIn, index * 8 + 4);
+    }
+    while (pollCall(fds, sockets.length + 1, -1) < 0) {
       if (koffi.errno() !== interrupted) throw new SystemCallError('poll', koffi.errno());
     }
-    return fds.readInt16LE(14) === 0;
+    const isReady = (index: number) => fds.readInt16LE(index * 8 + 6) !== 0;
+    if (isReady(sockets.length)) return undefined;
+    return sockets.filter((_, index) => isReady(index));
+  }
+}
+
+/** A netfilter netlink socket. */
+export class NetlinkSocket extends KernelSocket {
+  /** The address under which the kernel knows this socket. */
+  readonly portId: number;
+
+  constructor() {
+    super(netlinkFamily, rawSocket, netfilterProtocol, 1024 * 1024);
+    const address = Buffer.alloc(12);
+    address.writeUInt16LE(netlinkFamily, 0);
+    this.bind(address);
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(address.length);
+    checked('getsockname', nameCall(this.fd, address, length));
+    this.portId = address.readUInt32LE(4);
+    this.#number(netlinkLevel, capAck, 1);
+    this.#number(netlinkLevel, extendedAck, 1);
   }
 
-  close(): void {
-    fs.closeSync(this.#fd);
+  /** A transaction is one datagram, so the buffer must hold the largest. */
+  reserve(sendBytes: number, receiveBytes: number): void {
+    this.#number(socketLevel, sendBufferForce, sendBytes);
+    this.#number(socketLevel, receiveBufferForce, receiveBytes);
   }
 
-  #option(level: number, name: number, value: number): void {
+  join(group: number): void {
+    this.#number(netlinkLevel, addMembership, group);
+  }
+
+  send(bytes: Buffer): void {
+    const sent = checked('send', sendCall(this.fd, bytes, bytes.length, 0));
+    if (sent !== bytes.length) throw new SystemCallError('send', 0);
+  }
+
+  #number(level: number, name: number, value: number): void {
     const bytes = Buffer.alloc(4);
     bytes.writeInt32LE(value);
-    checked('setsockopt', optionCall(this.#fd, level, name, bytes, bytes.length));
+    this.option(level, name, bytes);
   }
 }
 

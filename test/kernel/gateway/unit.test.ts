@@ -53,5 +53,6 @@ describe.skipIf(!isRunnable)('the units', () => {
     expect(answers).toBe('p1 10.77.0.100');
     const { kernelSettings } = await topology.client('g1').status(signal);
     expect(kernelSettings.filter(({ wanted, found }) => wanted !== found)).toEqual([]);
+    expect(await fs.readFile(topology.log('agent-g1'), 'utf8')).not.toContain('are not heard');
   });
 });

@@ -50,6 +50,31 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     }
   });
 
+  test('a stranger that uses an address of ours raises an alarm, by ARP and by IPv6', async () => {
+    await topology.startAgents();
+    const endpoints = ['10.77.1.1', '2001:db8:77::1:1'].map((address) =>
+      endpoint(address, 'UDP', ['p1']),
+    );
+    await topology.push(writeState({ ...nothing, endpoints }, { generation: 2 }));
+    const master = await waitFor('one master', () => topology.master());
+    // The client takes the addresses for its own, and says so whenever its hardware address changes.
+    await topology.network.sysctl('c', 'net.ipv4.conf.ext.arp_notify', 1);
+    await topology.network.sysctl('c', 'net.ipv6.conf.ext.ndisc_notify', 1);
+    for (const stolen of ['10.77.1.1/32', '2001:db8:77::1:1/128']) {
+      await topology.network.ip('c', `address add ${stolen} dev ext nodad`);
+    }
+    let hardware = 0x10;
+    await waitFor('the alarm about both', async () => {
+      hardware += 1;
+      await topology.network.ip('c', `link set ext address 02:00:00:00:00:${hardware}`);
+      const said = await alarms(master);
+      return said.some((alarm) => /^duplicate-address: .*, and 1 more/.test(alarm));
+    });
+    for (const stolen of ['10.77.1.1/32', '2001:db8:77::1:1/128']) {
+      await topology.network.ip('c', `address del ${stolen} dev ext`);
+    }
+  });
+
   test('addresses are taken off the link when keepalived died and nobody starts it', async () => {
     const changes = { addresses: { start: 'external' } };
     // keepalived still runs from the test before, as it would after an upgrade of the agent.
