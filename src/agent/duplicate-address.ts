@@ -44,7 +44,7 @@ async function listen(
   ledger: StrangerLedger,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, log, isOurs } = options;
+  const { clock, log } = options;
   while (!signal.aborted) {
     try {
       // A peer may stand at another of our links: what we say there is no claim of a stranger.
@@ -52,7 +52,7 @@ async function listen(
       await listenToClaims(
         link,
         (claim) => {
-          if (!isOurs(claim.address) || own.has(claim.hardware)) return;
+          if (!options.isOurs(claim.address) || own.has(claim.hardware)) return;
           ledger.hear(claim, clock.monotonic());
         },
         signal,

@@ -6,7 +6,8 @@ const pace = { patienceMs: 3, relieveMs: 3, recoverMs: 5, aloneMs: 100 };
 /** The states one after another, a millisecond apart: i for ill, a dot for well, P for ill and a peer is heard. */
 function play(signs: string): string {
   let health: Health = { kind: 'well' };
-  return [...signs]
+  return signs
+    .split('')
     .map((sign, now) => {
       const illness = sign === '.' || sign === 'p' ? undefined : 'ill';
       const news: HealthNews = { now, illness, hearsPeer: sign === 'P' || sign === 'p' };
