@@ -1,0 +1,138 @@
+import fs from 'node:fs/promises';
+import net from 'node:net';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { KubeClient } from '../../../src/kube/client.ts';
+import { HttpTransport } from '../../../src/kube/http-transport.ts';
+import { loadKubeconfig, resolveKubeconfig } from '../../../src/kube/kubeconfig.ts';
+import { namespaces, nodes } from '../../../src/kube/resources.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import {
+  startEmbeddedKubernetes,
+  type EmbeddedKubernetes,
+} from '../../../src/sandbox/kubernetes/start.ts';
+import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
+import { startServiceProcess, type ServiceProcess } from '../../services/service-process.ts';
+import { nodeIp, nodeIp6, ProxyLab } from './proxy-lab.ts';
+
+const main = path.join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const relay = path.join(import.meta.dirname, 'programs', 'relay.ts');
+
+/** The command `causeway proxy` on the node of a ProxyLab, and an embedded API that it follows. */
+export class CommandLab {
+  readonly lab: ProxyLab;
+  readonly client: KubeClient;
+  readonly directory: string;
+  readonly #api: EmbeddedKubernetes;
+  readonly #door: net.Server;
+  #proxy: ServiceProcess | undefined;
+
+  private constructor(
+    parts: { lab: ProxyLab; client: KubeClient; directory: string },
+    api: EmbeddedKubernetes,
+    door: net.Server,
+  ) {
+    this.lab = parts.lab;
+    this.client = parts.client;
+    this.directory = parts.directory;
+    this.#api = api;
+    this.#door = door;
+  }
+
+  static async create(): Promise<CommandLab> {
+    const lab = await ProxyLab.create();
+    const directory = await scratchDirectory('proxy');
+    const api = await startEmbeddedKubernetes();
+    const kubeconfig = path.join(directory, 'kubeconfig');
+    await fs.writeFile(kubeconfig, api.kubeconfig);
+    const connection = resolveKubeconfig(await loadKubeconfig([kubeconfig]), {
+      env: {},
+      clock: systemClock,
+    });
+    const transport = new HttpTransport(connection, systemClock);
+    const client = new KubeClient({ transport, clock: systemClock, metrics: noMetrics });
+    const port = Number(new URL(api.url).port);
+    const socket = path.join(directory, 'api.sock');
+    const door = await openDoor(socket, port);
+    await openWindow(lab, port, socket);
+    await client.create(namespaces, { metadata: { name: 'shop' } });
+    await client.create(nodes, {
+      metadata: { name: 'node1' },
+      status: {
+        addresses: [
+          { type: 'InternalIP', address: nodeIp },
+          { type: 'InternalIP', address: nodeIp6 },
+        ],
+      },
+    });
+    return new CommandLab({ lab, client, directory }, api, door);
+  }
+
+  get logFile(): string {
+    return path.join(this.directory, 'proxy.log');
+  }
+
+  /** Starts the command with a KubeProxyConfiguration and more words. */
+  async start(fields: object, ...words: string[]): Promise<ServiceProcess> {
+    const config = path.join(this.directory, 'config.yaml');
+    await fs.writeFile(
+      config,
+      stringify({
+        apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+        kind: 'KubeProxyConfiguration',
+        clientConnection: { kubeconfig: path.join(this.directory, 'kubeconfig') },
+        hostnameOverride: 'node1',
+        mode: 'nftables',
+        clusterCIDR: '10.1.0.0/16,fd01::/48',
+        ...fields,
+      }),
+    );
+    const args = ['proxy', ...words, '--config', config];
+    const proxy = startServiceProcess(
+      'nsenter',
+      [`--net=${this.lab.host('node').path}`, process.execPath, main, ...args],
+      { logFile: this.logFile },
+    );
+    this.#proxy = proxy;
+    return proxy;
+  }
+
+  /** What the node's own HTTP servers answer. */
+  async get(url: string): Promise<{ status: number; body: string }> {
+    const script = `const r = await fetch(process.argv[1]).catch(() => ({ status: 0, text: () => '' }));
+      console.log(JSON.stringify({ status: r.status, body: await r.text() }));`;
+    const args = ['--input-type=module', '-e', script, url];
+    const output = await this.lab.host('node').run(process.execPath, ...args);
+    return JSON.parse(output) as { status: number; body: string };
+  }
+
+  async remove(): Promise<void> {
+    await this.#proxy?.stop();
+    await this.lab.remove();
+    await this.client.close();
+    this.#door.close();
+    await this.#api.stop();
+    await removeDirectory(this.directory);
+  }
+}
+
+/** From a socket in the file system, which knows no network namespaces, to the API. */
+async function openDoor(socket: string, port: number): Promise<net.Server> {
+  const door = net.createServer((near) => {
+    const far = net.connect(port, '127.0.0.1');
+    near.pipe(far).pipe(near);
+    near.on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+  });
+  await new Promise<void>((resolve) => door.listen(socket, resolve));
+  return door;
+}
+
+async function openWindow(lab: ProxyLab, port: number, socket: string): Promise<void> {
+  const child = lab.host('node').start(process.execPath, relay, String(port), socket);
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.once('data', () => resolve());
+    child.once('exit', (code) => reject(new Error(`the relay ended with ${code}`)));
+  });
+}
