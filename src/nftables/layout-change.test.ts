@@ -102,6 +102,24 @@ describe('changes', () => {
     ]);
   });
 
+  test('name the nodes that a service with a node port was led to, when it is led elsewhere', () => {
+    const asleep = service({ dispatch: { kind: 'node-ports', nodePort: port(30_080) } });
+    const nodes = ['10.0.0.1', '10.0.0.2', 'fd00::1'].map(address);
+    const { layout, plan } = Layout.plan({ settings, services: [asleep], nodes });
+    plan.accept();
+    const endpoint = {
+      ...{ protocol: 'TCP', port: 30_080 },
+      ...{ virtualAddress: '192.0.2.1', virtualPort: 80 },
+    };
+    expect(layout.plan({ set: [service()] }).removedEndpoints).toEqual([
+      { address: '10.0.0.1', endpoint },
+      { address: '10.0.0.2', endpoint },
+    ]);
+    expect(layout.plan({ set: [{ ...asleep, affinity: { kind: 'client-hash' } }] })).toMatchObject({
+      removedEndpoints: [],
+    });
+  });
+
   test('that cannot be expressed are refused with the name of the service', () => {
     const { layout } = Layout.plan({ settings, services: [] });
     const mixed = { kind: 'slots', endpoints: [{ address: address('fd00::1'), port: port(80) }] };

@@ -1,6 +1,6 @@
-import { parseAddress, type Address } from '../domain/address.ts';
+import { familyOf, parseAddress, type Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
-import { parsePort, protocols, type Protocol } from '../domain/port.ts';
+import { parsePort, protocols, type Port, type Protocol } from '../domain/port.ts';
 import { checkService } from './check-service.ts';
 import { ClaimChange, Claims } from './claims.ts';
 import type { Fragment } from './fragment.ts';
@@ -150,7 +150,7 @@ export class Layout {
     return {
       transaction: { table: this.settings.table, operations: claimChange.operations() },
       removedEndpoints: [
-        ...removedFromServices(services.values()),
+        ...removedFromServices(services.values(), this.#nodes),
         ...removedNodes(this.#nodes, change.nodes),
       ],
       accept,
@@ -237,16 +237,34 @@ function protocolNamed(number: Field | undefined): Protocol | undefined {
   return protocols.find((name) => protocolNumbers[name] === number);
 }
 
-function* removedFromServices(changes: Iterable<ServiceChange>): Iterable<RemovedEndpoint> {
+/** What a service's connections were led to, and are not any more; they would go on as they were. */
+function* removedFromServices(
+  changes: Iterable<ServiceChange>,
+  nodes: readonly Address[],
+): Iterable<RemovedEndpoint> {
   for (const { before, after } of changes) {
-    if (before?.dispatch.kind !== 'slots') continue;
-    const kept = new Set(serviceEndpoints(after).map(({ address, port }) => `${address} ${port}`));
-    for (const { address, port } of serviceEndpoints(before)) {
+    if (before === undefined) continue;
+    const kept = new Set(ledTo(after, nodes).map(({ address, port }) => `${address} ${port}`));
+    // A service that is gone is on its nodes, too: they refuse by themselves.
+    const given = after === undefined ? serviceEndpoints(before) : ledTo(before, nodes);
+    for (const { address, port } of given) {
       if (kept.has(`${address} ${port}`)) continue;
       const { protocol, address: virtualAddress, port: virtualPort } = before;
       yield { address, endpoint: { protocol, port, virtualAddress, virtualPort } };
     }
   }
+}
+
+function ledTo(
+  service: VirtualService | undefined,
+  nodes: readonly Address[],
+): readonly { readonly address: Address; readonly port: Port }[] {
+  if (service?.dispatch.kind !== 'node-ports') return serviceEndpoints(service);
+  const { nodePort: port } = service.dispatch;
+  const family = familyOf(service.address);
+  return nodes
+    .filter((address) => familyOf(address) === family)
+    .map((address) => ({ address, port }));
 }
 
 function removedNodes(

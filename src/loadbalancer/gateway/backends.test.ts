@@ -58,14 +58,16 @@ function input(
     },
   };
   const addresses = new Map([[4, parseAddress('192.0.2.1')]] as const);
-  return { service, addresses, slices, nodes, layer, masquerade: 'needed' };
+  const routable = new Set([4] as const);
+  return { service, addresses, slices, nodes, layer, masquerade: 'needed', routable };
 }
 
 /** Each endpoint in a line, as `192.0.2.1:80 -> …`. */
 function describeBackends(of: BackendInput): string[] {
   const { endpoints, problems } = backendsOf(of);
   return [
-    ...endpoints.map(({ address, port, nodePort, destinations }) => {
+    ...endpoints.map(({ address, port, nodePort, destinations, routedTo }) => {
+      if (routedTo !== undefined) return `${address}:${port} ~> ${routedTo.toString()}`;
       const target =
         nodePort === undefined
           ? destinations.map((to) => `${to.address}:${to.port}`).join(' ')
@@ -76,6 +78,7 @@ function describeBackends(of: BackendInput): string[] {
   ];
 }
 
+const portless = [{ name: 'http', port: 80 }];
 const idled = { 'idling.alpha.openshift.io/idled-at': '2026-01-01T00:00:00Z' };
 const twoPods = [slice(pod(1, 'n1'), pod(2, 'n2'))];
 
@@ -130,10 +133,32 @@ describe('backendsOf', () => {
       ['192.0.2.1:80 -> 10.1.0.1:8080 10.1.0.2:8080'],
     ],
     [
-      'a Service without node ports',
-      input('NodePort', { ports: [{ name: 'http', port: 80 }] }),
+      'without a node port, to a node as it is',
+      input('NodePort', { ports: portless }),
+      ['192.0.2.1:80 ~> nodes'],
+    ],
+    [
+      'without one and with policy Local, to the nodes that have pods',
+      input('NodePort', { ports: portless, externalTrafficPolicy: 'Local' }, twoPods),
+      ['192.0.2.1:80 ~> 10.0.0.1,10.0.0.2'],
+    ],
+    [
+      'an idle Service without one, whatever the layer',
+      input('ClusterIP', { ports: portless }, [], idled),
+      ['192.0.2.1:80 ~> nodes'],
+    ],
+    [
+      'without one, behind a floating IP',
+      { ...input('NodePort', { ports: portless }), routable: new Set() },
       [
-        'problem: TCP/80: it has no node port; remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod',
+        'problem: TCP/80: it has no node port, and can not be sent to a node unchanged: nodes know its floating IP, not the address behind it. Remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod.',
+      ],
+    ],
+    [
+      'without one, where sources are rewritten',
+      { ...input('NodePort', { ports: portless }), masquerade: 'always' },
+      [
+        'problem: TCP/80: it has no node port, and can not be sent to a node unchanged: the gateways rewrite every source (gateway.masquerade). Remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod.',
       ],
     ],
   ])('%s', (_name, of, expected) => {

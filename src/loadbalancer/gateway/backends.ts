@@ -28,6 +28,11 @@ export interface BackendInput {
   readonly nodes: NodeLookup;
   readonly layer: BackendLayer;
   readonly masquerade: Masquerade;
+  /**
+   * The families in which nodes know the address: behind a floating IP they know that one, and not the
+   * address that the gateways see.
+   */
+  readonly routable: ReadonlySet<Family>;
   /** Whether a pod's address may be used yet, in the layer Pod; all may where left out. */
   readonly isPodKnown?: (address: Address) => boolean;
 }
@@ -86,7 +91,10 @@ function hasUnknownPods(input: BackendInput): boolean {
   );
 }
 
-type Target = { readonly nodePort: Port } | { readonly destinations: readonly Destination[] };
+type Target =
+  | { readonly nodePort: Port }
+  | { readonly destinations: readonly Destination[] }
+  | { readonly routedTo: 'nodes' | readonly Address[] };
 
 function targetOf(input: BackendInput, family: Family, port: ServicePort): Target | string {
   const ready = readyEndpoints(input, family, port);
@@ -112,20 +120,45 @@ function nodesTarget(
   port: ServicePort,
   ready: readonly ReadyEndpoint[],
 ): Target | string {
-  if (port.nodePort === undefined || port.nodePort === 0) {
-    return 'it has no node port; remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod';
-  }
-  const nodePort = parsePort(port.nodePort);
   const isLocal = input.service.spec?.externalTrafficPolicy === 'Local' && !isIdle(input.service);
-  if (!isLocal) return { nodePort };
-  const destinations: Destination[] = [];
+  const local = isLocal ? nodesWith(input, family, ready) : undefined;
+  if (port.nodePort === undefined || port.nodePort === 0) return routedTarget(input, family, local);
+  const nodePort = parsePort(port.nodePort);
+  if (local === undefined) return { nodePort };
+  return { destinations: local.map((address) => at(address, nodePort)) };
+}
+
+/** Without a node port the nodes get the packets as they are, and know the address themselves. */
+function routedTarget(
+  input: BackendInput,
+  family: Family,
+  local: readonly Address[] | undefined,
+): Target | string {
+  const why = 'it has no node port, and can not be sent to a node unchanged';
+  const help = 'Remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod.';
+  if (!input.routable.has(family)) {
+    return `${why}: nodes know its floating IP, not the address behind it. ${help}`;
+  }
+  if (input.masquerade === 'always') {
+    return `${why}: the gateways rewrite every source (gateway.masquerade). ${help}`;
+  }
+  return { routedTo: local ?? 'nodes' };
+}
+
+/** The nodes that have endpoints of the Service, and that traffic from outside may be sent to. */
+function nodesWith(
+  input: BackendInput,
+  family: Family,
+  ready: readonly ReadyEndpoint[],
+): readonly Address[] {
+  const addresses: Address[] = [];
   for (const name of new Set(ready.map(({ nodeName }) => nodeName))) {
     const node = name === undefined ? undefined : input.nodes.get(name);
     const address =
       node !== undefined && isEligibleNode(node) ? nodeAddress(node, family) : undefined;
-    if (address !== undefined) destinations.push(at(address, nodePort));
+    if (address !== undefined) addresses.push(address);
   }
-  return { destinations };
+  return addresses;
 }
 
 function clusterTarget(service: Service, family: Family, port: ServicePort): Target | string {

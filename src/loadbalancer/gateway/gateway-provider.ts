@@ -257,6 +257,11 @@ export class GatewayProvider implements LoadBalancerProvider {
       nodes: view.nodes,
       layer: settings.layer,
       masquerade: settings.masquerade,
+      routable: new Set(
+        [...ports]
+          .filter(([, port]) => port.address === port.publicAddress)
+          .map(([family]) => family),
+      ),
       isPodKnown: (address) => policies?.isPodKnown(namespace, address) ?? true,
     });
     // Before the endpoints: a pod never stands open because its policies come later.

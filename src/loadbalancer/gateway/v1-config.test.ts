@@ -101,6 +101,7 @@ test.each<[string, Partial<EndpointParts>]>([
   ['TCP and UDP only', { protocol: 'SCTP' }],
   ['no source ranges', { sourceRanges: [parsePrefix('10.0.0.0/8')] }],
   ['one port for all', { destinations: [destination('10.0.0.1'), destination('10.0.0.2', 81)] }],
+  ['to nodes unchanged', { routedTo: 'nodes', destinations: undefined }],
   ['IPv4 only', { address: parseAddress('2001:db8::1'), destinations: [] }],
 ])('what it can not serve is left out and said: %s', (text, parts) => {
   const good = endpoint({ port: parsePort(443) });

@@ -61,11 +61,12 @@ function byKey(left: Endpoint, right: Endpoint): number {
 
 /** The port as the agent knows it, or why it can't serve it. */
 function portOf(endpoint: Endpoint, nodes: readonly Address[]): object | string {
-  const { address, protocol, port, sourceRanges } = endpoint;
+  const { address, protocol, port, sourceRanges, routedTo } = endpoint;
   if (familyOf(address) === 6) return "ch-k8s-lbaas's agent serves IPv4 only";
   if (protocol === 'SCTP') return "ch-k8s-lbaas's agent serves TCP and UDP only";
   // Serving it to everybody would be worse than not at all.
   if (sourceRanges.length > 0) return "ch-k8s-lbaas's agent knows no source ranges";
+  if (routedTo !== undefined) return "ch-k8s-lbaas's agent can't send to nodes unchanged";
   const target = targetOf(endpoint, nodes);
   if (typeof target === 'string') return target;
   return {
