@@ -4,6 +4,7 @@ import { agentSettings, keepalivedSettings } from '../agent/settings.ts';
 import { loadConfig } from '../config/load.ts';
 import { discoverySettings } from '../discovery/settings.ts';
 import { ipamServerSettings } from '../ipam/settings.ts';
+import { proxySettings } from '../proxy/settings.ts';
 import { controllerCommandSettings } from './controller-settings.ts';
 
 /** Reads a file as a command would. Throws with everything that is wrong. */
@@ -15,6 +16,7 @@ const readers: Readonly<Record<string, (file: string) => Promise<unknown>>> = {
   controller: (file) => read(controllerCommandSettings, file),
   discover: (file) => read(discoverySettings, file),
   'ipam-serve': (file) => read(ipamServerSettings, file),
+  proxy: (file) => read(proxySettings, file),
 };
 
 /** The environment and flags of this command are not those that the other one will have. */

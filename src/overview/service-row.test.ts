@@ -57,7 +57,8 @@ describe('the state of a Service', () => {
 });
 
 test('addresses from outside go before those of the cluster', () => {
-  expect(serviceRow(service({}), none).addresses).toEqual(['10.96.0.9']);
+  expect(serviceRow(service({ type: 'NodePort' }), none).addresses).toEqual(['10.96.0.9']);
+  expect(serviceRow(service({}), none).addresses).toEqual([]);
   const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }, { hostname: 'a.example' }] } };
   const row = serviceRow(service({ externalIPs: ['192.0.2.9'] }, { status }), none);
   expect(row.addresses).toEqual(['192.0.2.1', 'a.example', '192.0.2.9']);

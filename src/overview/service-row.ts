@@ -25,7 +25,8 @@ export function serviceRow(service: Service, endpoints: ServiceRow['endpoints'])
     state,
     reason,
     message,
-    addresses: external.length > 0 ? external : internal,
+    // One from inside would look as if it were reached from outside.
+    addresses: external.length > 0 || spec?.type === 'LoadBalancer' ? external : internal,
     ports: (spec?.ports ?? []).map(portText),
     endpoints,
     backend: metadata?.labels?.[backendLabel] ?? '',

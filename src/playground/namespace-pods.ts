@@ -4,7 +4,7 @@ import { CausewayError } from '../domain/error.ts';
 import { parsePrefix, prefixSize } from '../domain/prefix.ts';
 import type { PodRunner, RunningPod } from '../sandbox/kubernetes/controllers/pod-runner.ts';
 import type { Pod } from '../sandbox/kubernetes/resources/pod/pod-type.ts';
-import { EchoServers, type EchoService } from './echo-service.ts';
+import type { EchoService, NamespaceServers } from './namespace-servers.ts';
 import type { Namespaces } from './namespaces.ts';
 import { plan } from './plan.ts';
 
@@ -16,15 +16,16 @@ const usualPort = 8080;
  */
 export class NamespacePods implements PodRunner {
   readonly #namespaces: Namespaces;
-  readonly #servers = new EchoServers();
+  readonly #servers: NamespaceServers;
   readonly #running = new Map<string, RunningPod>();
   readonly #listeners = new Set<(key: string) => void>();
   readonly #range = parsePrefix(plan.pods.prefix);
   readonly #taken = new Set<number>();
   #next = 1;
 
-  constructor(namespaces: Namespaces) {
+  constructor(namespaces: Namespaces, servers: NamespaceServers) {
     this.#namespaces = namespaces;
+    this.#servers = servers;
   }
 
   async start(pod: Pod): Promise<RunningPod> {
@@ -79,10 +80,6 @@ export class NamespacePods implements PodRunner {
   onReadinessChange(listener: (key: string) => void): { close(): void } {
     this.#listeners.add(listener);
     return { close: () => void this.#listeners.delete(listener) };
-  }
-
-  async close(): Promise<void> {
-    await this.#servers.stop();
   }
 
   /** Goes round the range, so that an address rests before it is used again. */

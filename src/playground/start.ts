@@ -11,8 +11,10 @@ import { Jobs } from './child-process.ts';
 import { startController } from './controller.ts';
 import { PlaygroundGateways } from './gateways.ts';
 import { NamespacePods } from './namespace-pods.ts';
+import { NamespaceServers } from './namespace-servers.ts';
 import { Namespaces } from './namespaces.ts';
 import { addNode } from './node.ts';
+import { startNodeProxy } from './node-proxy.ts';
 import { plan } from './plan.ts';
 import type { ReadyFile } from './ready-file.ts';
 import { Router } from './router.ts';
@@ -79,8 +81,9 @@ async function build(
   onStep('the network');
   const namespaces = await buildNetwork(undo);
   onStep('Kubernetes and OpenStack');
-  const pods = new NamespacePods(namespaces);
-  undo.add(() => pods.close());
+  const servers = new NamespaceServers();
+  undo.add(() => servers.stop());
+  const pods = new NamespacePods(namespaces, servers);
   const kubernetes = await startKubernetes(options.port, pods, undo);
   const cloud = await startEmbeddedOpenStack({ clock });
   undo.add(() => cloud.stop());
@@ -95,10 +98,11 @@ async function build(
     ...{ namespaces, jobs, directory, places: tenant.gateways, secret, clock },
   });
   undo.add(() => gateways.close());
-  onStep('two gateways and the allocator');
+  onStep('two gateways, the node’s proxy and the allocator');
   const [agents, ipam] = await Promise.all([
     gateways.start(signal),
     startAllocator(jobs, directory, clock, signal),
+    startNodeProxy({ jobs, directory, namespaces, servers, kubernetes }, signal),
   ]);
   onStep('the controller, discovery and the dashboard');
   const dashboard = await startController(

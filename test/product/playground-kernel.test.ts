@@ -55,13 +55,13 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
     const [program = '', ...words] = [...exec, ...command];
     return runProgram(program, words);
   };
+  const read = (namespace: string, service: string, path: string) =>
+    ask('get', 'service', service, '-n', namespace, '-o', `jsonpath={${path}}`);
   const addressOf = (namespace: string, service: string) =>
-    waitFor(`the address of ${service}`, () =>
-      ask(
-        ...['get', 'service', service, '-n', namespace],
-        ...['-o', 'jsonpath={.status.loadBalancer.ingress[0].ip}'],
-      ),
-    );
+    waitFor(`the address of ${service}`, async () => {
+      const address = await read(namespace, service, '.status.loadBalancer.ingress[0].ip');
+      return address === '' ? undefined : address;
+    });
   const fetchFrom = (address: string) =>
     waitFor(`an answer from ${address}`, async () => {
       const { code, stdout } = await within(ready.client?.exec, 'curl', '-sm', '2', address);
@@ -78,6 +78,10 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
     const address = await addressOf('shop', 'web');
     // Straight from the client: the pod sees its own address.
     expect(await fetchFrom(address)).toMatch(/^web-\S+ saw 198\.51\.100\.10:\d+\n$/);
+    const [node] = ready.nodes ?? [];
+    const inside = await read('shop', 'web', '.spec.clusterIP');
+    const { stdout } = await within(node?.exec, 'curl', '-sm', '5', inside);
+    expect(stdout).toContain('saw 192.168.50.21');
     const holders = async () => {
       const found: NonNullable<ReadyFile['gateways']>[number][] = [];
       for (const gateway of ready.gateways ?? []) {

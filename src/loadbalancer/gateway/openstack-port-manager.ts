@@ -217,23 +217,35 @@ export class OpenStackPortManager implements PortManager {
     return this.#floatAnew(portId, undefined, signal);
   }
 
-  #floatAnew(
+  async #floatAnew(
     portId: string,
     address: Address | undefined,
     signal: AbortSignal,
   ): Promise<FloatingIp> {
     const { neutron, floating } = this.#options;
     if (floating === undefined) throw new CausewayError('internal', 'no floating IPs are used');
-    return neutron.floatingIps.create(
-      {
-        description: this.#floatingDescription(portId),
-        floatingNetworkId: floating.networkId,
-        ...(floating.subnetId === undefined ? {} : { subnetId: floating.subnetId }),
-        ...(address === undefined ? {} : { address }),
-        portId,
-      },
-      { signal, once: 'description' },
-    );
+    try {
+      return await neutron.floatingIps.create(
+        {
+          description: this.#floatingDescription(portId),
+          floatingNetworkId: floating.networkId,
+          ...(floating.subnetId === undefined ? {} : { subnetId: floating.subnetId }),
+          ...(address === undefined ? {} : { address }),
+          portId,
+        },
+        { signal, once: 'description' },
+      );
+    } catch (error) {
+      if (address === undefined || !isErrorCode(error, 'forbidden')) throw error;
+      throw new CausewayError(
+        'forbidden',
+        `the cloud does not let this project choose the floating address ${address}`,
+        {
+          cause: error,
+          hint: 'Leave the address out, or have an administrator make that floating IP or allow create_floatingip:floating_ip_address.',
+        },
+      );
+    }
   }
 
   #describePort(port: Port, floating: FloatingIp | undefined): L2Port | undefined {

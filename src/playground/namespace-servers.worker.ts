@@ -3,17 +3,17 @@ import http from 'node:http';
 import net from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { enterNetworkNamespace } from '../nftables/netlink/system-calls.ts';
-import type { EchoAnswer, EchoRequest, EchoService } from './echo-service.ts';
+import type { EchoService, ServerAnswer, ServerRequest } from './namespace-servers.ts';
 
 /**
- * The servers of all pods. A thread that enters a namespace makes its sockets there, and they stay
- * there when it moves on; so one thread serves every pod, one after another.
+ * The servers in all namespaces. A thread that enters a namespace makes its sockets there, and they stay
+ * there when it moves on; so one thread serves all of them, made one after another.
  */
 
 const servers = new Map<string, (net.Server | dgram.Socket)[]>();
 const own = '/proc/self/ns/net';
 
-async function open({ pod, namespace, services }: Extract<EchoRequest, { kind: 'open' }>) {
+async function open({ pod, namespace, services }: Extract<ServerRequest, { kind: 'open' }>) {
   const made: (net.Server | dgram.Socket)[] = [];
   servers.set(pod, made);
   enterNetworkNamespace(namespace);
@@ -23,6 +23,29 @@ async function open({ pod, namespace, services }: Extract<EchoRequest, { kind: '
       made.push(server);
       await listening(server);
     }
+  } finally {
+    enterNetworkNamespace(own);
+  }
+}
+
+async function forward({ namespace, port, to }: Extract<ServerRequest, { kind: 'forward' }>) {
+  // Made there, while what it connects to is found from here.
+  const server = net.createServer((near) => {
+    const far = net.connect(to, '127.0.0.1');
+    for (const socket of [near, far]) {
+      socket.on('error', () => {
+        near.destroy();
+        far.destroy();
+      });
+    }
+    near.pipe(far);
+    far.pipe(near);
+  });
+  servers.set(`${namespace}:${port}`, [server]);
+  enterNetworkNamespace(namespace);
+  try {
+    server.listen({ port });
+    await listening(server);
   } finally {
     enterNetworkNamespace(own);
   }
@@ -78,16 +101,26 @@ function listening(server: net.Server | dgram.Socket): Promise<void> {
   });
 }
 
+async function serve(request: ServerRequest): Promise<void> {
+  switch (request.kind) {
+    case 'open':
+      return open(request);
+    case 'forward':
+      return forward(request);
+    case 'close':
+      return close(request.pod);
+  }
+}
+
 let queue = Promise.resolve();
-parentPort?.on('message', (request: EchoRequest) => {
+parentPort?.on('message', (request: ServerRequest) => {
   queue = queue.then(async () => {
-    const answer: EchoAnswer = { id: request.id };
+    const answer: ServerAnswer = { id: request.id };
     try {
-      if (request.kind === 'open') await open(request);
-      else close(request.pod);
+      await serve(request);
       parentPort?.postMessage(answer);
     } catch (error) {
-      close(request.pod);
+      if (request.kind === 'open') close(request.pod);
       parentPort?.postMessage({ ...answer, error: String(error) });
     }
   });

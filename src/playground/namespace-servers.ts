@@ -7,7 +7,7 @@ export interface EchoService {
   readonly port: number;
 }
 
-export type EchoRequest =
+export type ServerRequest =
   | {
       readonly kind: 'open';
       readonly id: number;
@@ -15,18 +15,27 @@ export type EchoRequest =
       readonly namespace: string;
       readonly services: readonly EchoService[];
     }
-  | { readonly kind: 'close'; readonly id: number; readonly pod: string };
+  | { readonly kind: 'close'; readonly id: number; readonly pod: string }
+  | {
+      readonly kind: 'forward';
+      readonly id: number;
+      readonly namespace: string;
+      readonly port: number;
+      readonly to: number;
+    };
 
-export interface EchoAnswer {
+export interface ServerAnswer {
   readonly id: number;
   readonly error?: string;
 }
 
-/** Servers in the pods' namespaces that answer with the pod's name and the client's address. */
-export class EchoServers {
+/** Servers inside of network namespaces, run by this process. */
+export class NamespaceServers {
   readonly #worker = new Worker(
     new URL(
-      import.meta.url.endsWith('.ts') ? './echo.worker.ts' : './echo.worker.js',
+      import.meta.url.endsWith('.ts')
+        ? './namespace-servers.worker.ts'
+        : './namespace-servers.worker.js',
       import.meta.url,
     ),
   );
@@ -34,7 +43,7 @@ export class EchoServers {
   #count = 0;
 
   constructor() {
-    this.#worker.on('message', ({ id, error }: EchoAnswer) => {
+    this.#worker.on('message', ({ id, error }: ServerAnswer) => {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (error === undefined) waiting?.resolve();
@@ -42,12 +51,13 @@ export class EchoServers {
     });
     this.#worker.on('error', (cause) => {
       for (const { reject } of this.#waiting.values()) {
-        reject(new CausewayError('internal', 'the pods’ servers are gone', { cause }));
+        reject(new CausewayError('internal', 'the servers in the namespaces are gone', { cause }));
       }
       this.#waiting.clear();
     });
   }
 
+  /** In a pod: answers with the pod's name and the client's address. */
   open(pod: string, namespace: string, services: readonly EchoService[]): Promise<void> {
     return this.#ask((id) => ({ kind: 'open', id, pod, namespace, services }));
   }
@@ -56,11 +66,16 @@ export class EchoServers {
     return this.#ask((id) => ({ kind: 'close', id, pod }));
   }
 
+  /** Takes what comes to a port of the loopback address there to a port of the loopback address here. */
+  forward(namespace: string, port: number, to: number): Promise<void> {
+    return this.#ask((id) => ({ kind: 'forward', id, namespace, port, to }));
+  }
+
   async stop(): Promise<void> {
     await this.#worker.terminate();
   }
 
-  #ask(make: (id: number) => EchoRequest): Promise<void> {
+  #ask(make: (id: number) => ServerRequest): Promise<void> {
     this.#count += 1;
     const answer = Promise.withResolvers<void>();
     this.#waiting.set(this.#count, answer);
