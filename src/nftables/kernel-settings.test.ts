@@ -47,6 +47,12 @@ test.each<[string, Record<string, string>, Partial<KernelNeeds>, string[]]>([
     ['net.netfilter.nf_conntrack_tcp_be_liberal=1'],
   ],
   [
+    'nothing is picked up in mid-stream',
+    { 'net.netfilter.nf_conntrack_tcp_loose': '0' },
+    {},
+    ['net.netfilter.nf_conntrack_tcp_loose=1'],
+  ],
+  [
     'windows are checked where no connection is resumed',
     { 'net.netfilter.nf_conntrack_tcp_be_liberal': '0' },
     { resumesConnections: false },

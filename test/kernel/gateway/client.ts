@@ -7,7 +7,10 @@
 //   node client.ts silence PORT ADDRESS...              knocks by UDP every 10 ms until SIGTERM; the longest
 //                                                       silence of each, and who answered last
 //
-// The last three print "flowing" once everything is under way.
+//   node client.ts pause ADDRESS PORT COUNT             COUNT steady downloads until SIGTERM; the longest time
+//                                                       that each got nothing
+//
+// The last four print "flowing" once everything is under way.
 
 import dgram from 'node:dgram';
 import net from 'node:net';
@@ -32,6 +35,9 @@ switch (verb) {
     break;
   case 'silence':
     await silence();
+    break;
+  case 'pause':
+    await pause();
     break;
   default:
     throw new Error(`unknown: ${verb}`);
@@ -159,6 +165,36 @@ async function silence(): Promise<void> {
     knocks.map(({ address, socket, last, longest, answers, from }) => {
       socket.close();
       return { address, answers, from, longestMs: Math.round(Math.max(longest, now - last)) };
+    }),
+  );
+}
+
+/** A piece every ten milliseconds: whatever is longer is a pause. */
+async function pause(): Promise<void> {
+  const [address = '', port, count] = args;
+  const milliseconds = 120_000;
+  const streams = Array.from({ length: Number(count) }, () => {
+    const stream = { last: performance.now(), longest: 0 };
+    const socket = net.connect({ host: address, port: Number(port) });
+    socket.on('connect', () => socket.write(`down ${milliseconds * 10} ${milliseconds}\n`));
+    socket.once('data', () => {
+      stream.last = performance.now();
+      flows();
+    });
+    socket.on('data', () => {
+      const now = performance.now();
+      stream.longest = Math.max(stream.longest, now - stream.last);
+      stream.last = now;
+    });
+    socket.on('error', () => (stream.longest = milliseconds));
+    return { stream, socket };
+  });
+  await new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()));
+  const now = performance.now();
+  print(
+    streams.map(({ stream, socket }) => {
+      socket.destroy();
+      return Math.round(Math.max(stream.longest, now - stream.last));
     }),
   );
 }

@@ -115,6 +115,25 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
     await move(second, first);
   });
 
+  test('take no new connection where the address has moved and the way back has not', async () => {
+    await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
+    const ask = async (from: number) => {
+      const requests = transfers(from, 6, 'who').map((each) => ({ ...each, timeoutMs: 2000 }));
+      return (await lab.ask(lab.client, ...requests)).filter(({ error }) => error === undefined);
+    };
+    expect(await ask(56_000)).toHaveLength(6);
+    await first.ip('address', 'del', '10.77.0.50/32', 'dev', 'ext');
+    await second.ip('address', 'add', '10.77.0.50/32', 'dev', 'ext');
+    await second.run('arping', '-q', '-U', '-c', '1', '-I', 'ext', virtual4);
+    expect(await ask(56_100)).toHaveLength(0);
+    await first.ip('address', 'del', '10.78.0.1/32', 'dev', 'int');
+    await lab.take(second);
+    expect(await ask(56_200)).toHaveLength(6);
+    await second.ip('address', 'del', '10.77.0.50/32', 'dev', 'ext');
+    await second.ip('address', 'del', '10.78.0.1/32', 'dev', 'int');
+    await lab.take(first);
+  });
+
   test('stand beside a foreign firewall, and one that would stop a handover is found', async () => {
     await programBoth(service({ dispatch: endpoints(1) }));
     const strict = `table inet firewall { chain forward {
