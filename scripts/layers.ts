@@ -23,7 +23,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   discovery: platform,
   overview: [...platform, 'agent', 'ipam', 'loadbalancer'],
   dashboard: [...platform, 'agent', 'ipam', 'loadbalancer', 'overview'],
-  proxy: platform,
+  proxy: [...platform, 'idling'],
   idling: platform,
   doctor: platform,
   playground: [...platform, 'agent', 'ipam', 'sandbox'],

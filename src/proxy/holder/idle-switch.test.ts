@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { holdAnnotation, idledAt } from '../../idling/annotations.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { SimulatedClock } from '../../runtime/simulated-clock.ts';
+import type { Diversion, DivertibleProxy } from '../service-proxy.ts';
+import { makeService, makeSlice } from '../testing/objects.ts';
+import { IdleSwitch } from './idle-switch.ts';
+
+const key = 'shop/web';
+const metadata = { namespace: 'shop', name: 'web', uid: 'one' };
+const awake = makeService({ metadata });
+const marked = (annotations = {}): Service =>
+  makeService({ metadata: { ...metadata, annotations: { [idledAt]: 'now', ...annotations } } });
+const ready = (name: string) => makeSlice({ name, addresses: ['10.1.0.1'] });
+const unready = (name: string) =>
+  makeSlice({ name, endpoints: [{ addresses: ['10.1.0.2'], conditions: { ready: false } }] });
+const leaving = (name: string) =>
+  makeSlice({
+    name,
+    endpoints: [
+      { addresses: ['10.1.0.3'], conditions: { ready: false, serving: true, terminating: true } },
+    ],
+  });
+
+function start() {
+  const clock = new SimulatedClock();
+  let diversion: Diversion | undefined;
+  const said: string[] = [];
+  const inner: DivertibleProxy = {
+    setService: () => said.push('service'),
+    removeService: () => said.push('no service'),
+    setSlice: () => said.push('slice'),
+    removeSlice: () => said.push('no slice'),
+    synced: () => said.push('synced'),
+    divert(_, to) {
+      diversion = to;
+      said.push(to === undefined ? 'serve' : to.kind);
+    },
+    onCommit: () => () => {},
+  };
+  const idle = new IdleSwitch({
+    inner,
+    diversionFor: (_, way) =>
+      way === 'park' ? { kind: 'park', logGroup: 1 } : { kind: 'accept', listeners: new Map() },
+    graceMs: 60_000,
+    clock,
+  });
+  return { idle, clock, said, state: () => diversion?.kind ?? 'serve' };
+}
+
+type Step = (idle: IdleSwitch) => void;
+const set =
+  (service: Service): Step =>
+  (idle) =>
+    idle.setService(service);
+const slice =
+  (object: ReturnType<typeof makeSlice>): Step =>
+  (idle) =>
+    idle.setSlice(object);
+const gone =
+  (name: string): Step =>
+  (idle) =>
+    idle.removeSlice(`shop/${name}`);
+const deleted: Step = (idle) => idle.removeService(key);
+
+describe('the idle switch, in whatever order things are told', () => {
+  it.each<[string, Step[], string]>([
+    ['a Service that is awake', [set(awake), slice(ready('a'))], 'serve'],
+    ['one that is empty and not marked', [set(awake)], 'serve'],
+    ['marked, and nothing came since', [set(marked())], 'park'],
+    ['marked, slices first', [slice(ready('a')), set(marked())], 'serve'],
+    ['marked, then its endpoints go', [set(marked()), slice(ready('a')), gone('a')], 'park'],
+    [
+      'its endpoints go, then it is marked',
+      [set(awake), slice(ready('a')), gone('a'), set(marked())],
+      'park',
+    ],
+    [
+      'one of several slices is still ready',
+      [set(marked()), slice(unready('a')), slice(ready('b'))],
+      'serve',
+    ],
+    [
+      'the last slice seen is empty, another is not',
+      [set(marked()), slice(ready('b')), slice(unready('a'))],
+      'serve',
+    ],
+    ['endpoints that are not ready do not count', [set(marked()), slice(unready('a'))], 'park'],
+    ['nor do those that are leaving', [set(marked()), slice(leaving('a'))], 'park'],
+    ['woken: a pod is ready, the mark still there', [set(marked()), slice(ready('a'))], 'serve'],
+    ['woken: the mark went first', [set(marked()), set(awake)], 'park'],
+    [
+      'woken: the mark went first, then a pod is ready',
+      [set(marked()), set(awake), slice(ready('a'))],
+      'serve',
+    ],
+    ['put to sleep again during waking', [set(marked()), set(awake), set(marked())], 'park'],
+    ['deleted while asleep', [set(marked()), deleted], 'serve'],
+    [
+      'deleted, its slice after it',
+      [set(marked()), slice(unready('a')), deleted, gone('a')],
+      'serve',
+    ],
+    [
+      'its slice deleted, then the Service',
+      [set(marked()), slice(unready('a')), gone('a'), deleted],
+      'serve',
+    ],
+    ['deleted and made again, awake', [set(marked()), deleted, set(awake)], 'serve'],
+    ['holding by accepting, on request', [set(marked({ [holdAnnotation]: 'accept' }))], 'accept'],
+    [
+      'the request comes while asleep',
+      [set(marked()), set(marked({ [holdAnnotation]: 'accept' }))],
+      'accept',
+    ],
+  ])('%s', (_, steps, expected) => {
+    const { idle, state } = start();
+    for (const step of steps) step(idle);
+    expect(state()).toBe(expected);
+  });
+
+  it('after the mark has gone, holding ends by itself', async () => {
+    const { idle, clock, state } = start();
+    idle.setService(marked());
+    idle.setService(awake);
+    await clock.advance(59_999);
+    expect(state()).toBe('park');
+    await clock.advance(1);
+    expect(state()).toBe('serve');
+  });
+
+  it('the grace counts from when the mark went, not from the last thing told', async () => {
+    const { idle, clock, state } = start();
+    idle.setService(marked());
+    idle.setService(awake);
+    await clock.advance(40_000);
+    idle.setSlice(unready('a'));
+    await clock.advance(20_000);
+    expect(state()).toBe('serve');
+  });
+
+  it('hands everything on, and says the diversion in the same breath', () => {
+    const { idle, said } = start();
+    idle.setService(marked());
+    idle.setSlice(ready('a'));
+    idle.removeSlice('shop/a');
+    idle.removeService(key);
+    idle.synced();
+    expect(said).toEqual([
+      ...['service', 'park', 'slice', 'serve', 'no slice', 'park', 'no service', 'serve', 'synced'],
+    ]);
+  });
+
+  it('says nothing twice', () => {
+    const { idle, said } = start();
+    idle.setService(marked());
+    idle.setService(marked());
+    idle.setSlice(unready('a'));
+    expect(said.filter((word) => word === 'park')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,130 @@
+import { annotationsOf, hasIdledAt, holdAnnotation } from '../../idling/annotations.ts';
+import { hasReadyEndpoint } from '../../idling/ready-endpoints.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import type { EndpointSlice } from '../../kube/network-objects.ts';
+import { keyOf } from '../../kube/object.ts';
+import type { Clock, Timer } from '../../runtime/clock.ts';
+import type { Diversion, DivertibleProxy, ServiceProxy } from '../service-proxy.ts';
+import { SliceIndex } from '../slice-index.ts';
+import { decideSwitch } from './decide-switch.ts';
+
+export interface IdleSwitchOptions {
+  readonly inner: DivertibleProxy;
+  /** How the connections to a Service that sleeps are held. */
+  readonly diversionFor: (service: Service, way: HoldingWay) => Diversion;
+  readonly graceMs: number;
+  readonly clock: Clock;
+}
+
+export type HoldingWay = 'park' | 'accept';
+
+interface Held {
+  readonly way: HoldingWay;
+  /** What the diversion was made for; another Service under the same name gets its own. */
+  readonly service: Service;
+  unmarkedAt?: number;
+  timer?: Timer;
+}
+
+/**
+ * Stands before the base proxy and diverts Services that sleep to the holder. The diversion is said in
+ * the same breath as what caused it, so both sides of the switch are in one transaction.
+ */
+export class IdleSwitch implements ServiceProxy {
+  readonly #options: IdleSwitchOptions;
+  readonly #services = new Map<string, Service>();
+  readonly #slices = new SliceIndex();
+  readonly #held = new Map<string, Held>();
+
+  constructor(options: IdleSwitchOptions) {
+    this.#options = options;
+  }
+
+  setService(service: Service): void {
+    const key = keyOf(service);
+    this.#services.set(key, service);
+    this.#options.inner.setService(service);
+    this.#judge(key);
+  }
+
+  removeService(key: string): void {
+    this.#services.delete(key);
+    this.#options.inner.removeService(key);
+    this.#judge(key);
+  }
+
+  setSlice(slice: EndpointSlice): void {
+    const affected = this.#slices.set(slice);
+    this.#options.inner.setSlice(slice);
+    for (const key of affected) this.#judge(key);
+  }
+
+  removeSlice(key: string): void {
+    const service = this.#slices.remove(key);
+    this.#options.inner.removeSlice(key);
+    if (service !== undefined) this.#judge(service);
+  }
+
+  synced(): void {
+    this.#options.inner.synced();
+  }
+
+  #judge(key: string): void {
+    const { clock, graceMs } = this.#options;
+    const service = this.#services.get(key);
+    const held = this.#held.get(key);
+    held?.timer?.cancel();
+    if (service === undefined) {
+      if (held !== undefined) this.#serve(key);
+      return;
+    }
+    const isMarked = hasIdledAt(service);
+    const now = clock.monotonic();
+    if (held !== undefined) {
+      if (isMarked) delete held.unmarkedAt;
+      else held.unmarkedAt ??= now;
+    }
+    const decision = decideSwitch({
+      isMarked,
+      hasReadyEndpoint: hasReadyEndpoint(this.#slices.of(key)),
+      isHeld: held !== undefined,
+      unmarkedAt: held?.unmarkedAt,
+      now,
+      graceMs,
+    });
+    if (decision.kind === 'serve') {
+      if (held !== undefined) this.#serve(key);
+      return;
+    }
+    const kept = this.#hold(key, service, held);
+    if (decision.kind === 'hold-until') {
+      kept.timer = clock.timer(decision.time - now, () => this.#judge(key));
+    }
+  }
+
+  #hold(key: string, service: Service, held: Held | undefined): Held {
+    const way = annotationsOf(service)[holdAnnotation] === 'accept' ? 'accept' : 'park';
+    const isSame = held?.way === way && samePorts(held.service, service);
+    if (held !== undefined && isSame) return held;
+    const fresh: Held = {
+      way,
+      service,
+      ...(held?.unmarkedAt === undefined ? {} : { unmarkedAt: held.unmarkedAt }),
+    };
+    this.#held.set(key, fresh);
+    this.#options.inner.divert(key, this.#options.diversionFor(service, way));
+    return fresh;
+  }
+
+  #serve(key: string): void {
+    this.#held.delete(key);
+    this.#options.inner.divert(key, undefined);
+  }
+}
+
+function samePorts(left: Service, right: Service): boolean {
+  if (left === right) return true;
+  const ports = ({ spec }: Service) =>
+    JSON.stringify((spec?.ports ?? []).map(({ protocol, port }) => [protocol ?? 'TCP', port]));
+  return left.metadata?.uid === right.metadata?.uid && ports(left) === ports(right);
+}

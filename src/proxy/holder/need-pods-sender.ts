@@ -1,0 +1,115 @@
+import { needPodsReason } from '../../idling/need-pods.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { nameFromKey } from '../../kube/object.ts';
+import { events } from '../../kube/resources.ts';
+import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { done, retryAfter, runController, type Outcome } from '../../runtime/controller.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { systemRandom, type Random } from '../../runtime/random.ts';
+import { WorkQueue } from '../../runtime/work-queue.ts';
+import { podRequests } from './metric-definitions.ts';
+
+export interface NeedPodsSenderOptions {
+  readonly client: KubeClient;
+  /** The node that clients wait on. */
+  readonly node: string;
+  /** Whether anyone still waits for the Service. */
+  readonly isAwaited: (service: string) => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly random?: Random;
+}
+
+interface Request {
+  readonly port: string;
+  sent: number;
+}
+
+/** A lost Event must not strand a Service: it is sent again while anyone waits. */
+const repeats: BackoffPolicy = { baseMs: 1_000, maxMs: 30_000, jitter: 0.2 };
+const failures: BackoffPolicy = { baseMs: 200, maxMs: 10_000, jitter: 0.5 };
+const workers = 8;
+const deadlineMs = 15_000;
+const component = 'causeway-proxy';
+
+/**
+ * Asks for pods as OpenShift's proxy does, with an Event about the Service. Each is an object of its
+ * own, so that it carries the API server's time: the clock of a node may be wrong.
+ */
+export class NeedPodsSender {
+  readonly #options: NeedPodsSenderOptions;
+  readonly #requests = new Map<string, Request>();
+  readonly #queue: WorkQueue<string>;
+  readonly #counter;
+  #serial = 0;
+
+  constructor(options: NeedPodsSenderOptions) {
+    this.#options = options;
+    const { clock, metrics, random = systemRandom } = options;
+    this.#queue = new WorkQueue<string>({ clock, backoff: failures, random });
+    this.#counter = metrics.counter(podRequests);
+  }
+
+  /** Someone waits. Who is the first since the Service slept is told at once, the others in turn. */
+  request(service: string, port: string, isFirst: boolean): void {
+    if (!isFirst && this.#requests.has(service)) return;
+    this.#requests.set(service, { port, sent: 0 });
+    this.#queue.add(service);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log, metrics } = this.#options;
+    await runController(
+      {
+        name: 'need-pods',
+        queue: this.#queue,
+        reconcile: (service, context) => this.#send(service, context.signal),
+        workers,
+        deadlineMs,
+        clock,
+        log,
+        metrics,
+      },
+      signal,
+    );
+  }
+
+  async #send(service: string, signal: AbortSignal): Promise<Outcome> {
+    const request = this.#requests.get(service);
+    if (request === undefined || !this.#options.isAwaited(service)) {
+      this.#requests.delete(service);
+      return done;
+    }
+    await this.#create(service, request.port, signal);
+    request.sent += 1;
+    this.#counter.add({});
+    const { random = systemRandom } = this.#options;
+    return retryAfter(backoffDelay(repeats, request.sent, random), 'someone still waits');
+  }
+
+  async #create(service: string, port: string, signal: AbortSignal): Promise<void> {
+    const { client, node, clock } = this.#options;
+    const { namespace = '', name } = nameFromKey(service);
+    const now = clock.wallTime();
+    const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+    this.#serial += 1;
+    const unique = `${now.toString(16)}${this.#serial.toString(16).padStart(4, '0')}`;
+    const event = {
+      metadata: { namespace, name: `${name.slice(0, 200)}.${unique}` },
+      involvedObject: { apiVersion: 'v1', kind: 'Service', namespace, name },
+      type: 'Normal',
+      reason: needPodsReason,
+      message: `The service-port ${name}:${port} needs pods.`,
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      source: { component, host: node },
+      reportingComponent: component,
+      reportingInstance: node,
+    };
+    await client.create(events, event, { signal });
+  }
+}

@@ -1,0 +1,35 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import {
+  createEventDescriptor,
+  enterNetworkNamespace,
+  NetlinkSocket,
+  noBuffers,
+  SystemCallError,
+} from '../../nftables/netlink/system-calls.ts';
+import { listenToGroup } from './log-group.ts';
+import type { PacketTapOptions } from './packet-tap.ts';
+import { openTunDevice } from './tun-device.ts';
+
+/** Passes on what rules log, until it is told to stop through a descriptor. */
+const options = workerData as PacketTapOptions;
+if (options.networkNamespace !== undefined) enterNetworkNamespace(options.networkNamespace);
+const bufferBytes = 16 * 1024 * 1024;
+
+const device = openTunDevice(options.device);
+const socket = new NetlinkSocket();
+socket.reserve(64 * 1024, bufferBytes);
+listenToGroup(socket, options.logGroup);
+const stop = createEventDescriptor();
+parentPort?.postMessage({ kind: 'ready', stop, device });
+
+while (socket.waitUnless(stop)) {
+  try {
+    const bytes = socket.receive();
+    parentPort?.postMessage({ kind: 'packets', bytes });
+  } catch (error) {
+    if (!(error instanceof SystemCallError) || error.errno !== noBuffers) throw error;
+    parentPort?.postMessage({ kind: 'overrun' });
+  }
+}
+socket.close();
+parentPort?.close();

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+const count = (fallback: number) => z.number().int().min(1).default(fallback);
+
+/** The settings of holding connections to Services that sleep, `idling` in the proxy's. */
+export const holderSettings = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe('hold connections to Services that sleep, and ask for pods'),
+  holdSeconds: count(120).describe('how long the first packet of a connection is kept'),
+  graceSeconds: count(120).describe(
+    'how long connections are still held after the mark has gone and before a pod is ready',
+  ),
+  packetsPerService: count(16_384).describe('packets kept for one Service'),
+  bytesPerService: count(16_777_216).describe('bytes kept for one Service'),
+  packets: count(65_536).describe('packets kept for all Services'),
+  bytes: count(67_108_864).describe('bytes kept for all Services'),
+  datagramsPerFlow: count(16).describe('datagrams kept for one client port'),
+  logGroup: z
+    .number()
+    .int()
+    .min(1)
+    .max(65_535)
+    .default(29_071)
+    .describe('NFLOG group through which packets come; nobody else may listen to it'),
+  device: z
+    .string()
+    .regex(/^[a-z0-9-]{1,15}$/, 'is not the name of a device')
+    .default('causeway-hold')
+    .describe('TUN device through which packets are put back'),
+});
+
+export type HolderSettings = z.output<typeof holderSettings>;

@@ -1,0 +1,152 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Idler } from '../../../src/idling/idler.ts';
+import { listIdle } from '../../../src/idling/list-idle.ts';
+import { ScaleDiscovery } from '../../../src/idling/scale-discovery.ts';
+import { UnidlingController } from '../../../src/idling/unidling-controller.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import type { KubeObject } from '../../../src/kube/object.ts';
+import { withSlimMetadata } from '../../../src/kube/projection.ts';
+import { Reflector } from '../../../src/kube/reflector.ts';
+import type { Resource } from '../../../src/kube/resource.ts';
+import { endpointSlices, services } from '../../../src/kube/resources.ts';
+import { Store, whenSynced } from '../../../src/kube/store.ts';
+import { IdleServices } from '../../../src/proxy/holder/idle-services.ts';
+import { holderSettings } from '../../../src/proxy/holder/settings.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { supervise } from '../../../src/runtime/supervisor.ts';
+import { addNode, sleepyDeployment, webService } from '../../contract/idling/objects.ts';
+import { clientFor, connectionTo } from '../../contract/kube-client/cluster.ts';
+import { LiveCluster, type Workspace } from '../../contract/kubernetes-live/live-cluster.ts';
+import { prepareKubernetes } from '../../services/kubernetes.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { canUseNamespaces } from '../../services/namespaces.ts';
+import { Node, openBase } from './node.ts';
+
+const setting = { clock: systemClock, log: silentLog, metrics: noMetrics };
+const hasReal = await isAvailable(() => prepareKubernetes({ controllerManager: true }));
+
+/** A whole cluster but for the kubelet, which the test plays. */
+describe.runIf(canUseNamespaces() && hasReal).each([
+  ['embedded', () => LiveCluster.embedded()],
+  ['real', () => LiveCluster.real()],
+] as const)('a Service sleeps and wakes on the %s cluster', (_, start) => {
+  const cleanUps: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  });
+
+  it('on the first connection, again and again, and the pod sees who connects', async () => {
+    const cluster = await start();
+    cleanUps.push(() => cluster.server.stop());
+    const client = clientFor(await connectionTo(cluster.server));
+    cleanUps.push(() => client.close());
+    await addNode(cluster);
+    const node = await Node.create();
+    cleanUps.push(() => node.remove());
+    await node.startPod();
+    const space = await cluster.workspace('shop');
+    await space.create('services', webService('web'));
+    await space.create('deployments', sleepyDeployment('web', 1));
+    const { spec } = await client.get(services, { namespace: 'shop', name: 'web' });
+
+    const stop = new AbortController();
+    const proxy = await runProxy(node, client, stop.signal);
+    const controller = new UnidlingController({ ...setting, client, workers: 2, tell: () => {} });
+    const running = supervise(stop.signal, {
+      proxy: (inner) => proxy(inner),
+      controller: (inner) => controller.run(inner),
+      kubelet: (inner) => playKubelet(space, inner),
+    });
+    cleanUps.push(() => {
+      stop.abort();
+      return running;
+    });
+
+    const idler = new Idler({ ...setting, client, discovery: new ScaleDiscovery(client) });
+    for (let round = 0; round < 2; round += 1) {
+      await space.until('a ready pod', 'endpointslices', (all) =>
+        JSON.stringify(all).includes('"ready":true'),
+      );
+      await idler.idle({ namespace: 'shop', name: 'web' }, stop.signal);
+      await space.until('its endpoints to go', 'endpointslices', (all) =>
+        all.every((slice) => ((slice['endpoints'] ?? []) as unknown[]).length === 0),
+      );
+      const order = { address: spec?.clusterIP, count: 5 };
+      const { result } = await node.clients(node.clientPod, order);
+      const { served, seen, errors } = await Promise.race([result, running.then(() => result)]);
+      expect({ served, seen, errors }).toEqual({ served: 5, seen: { '10.1.1.2': 5 }, errors: {} });
+      await space.untilObject(
+        'the mark to go',
+        'services',
+        'web',
+        ({ metadata }) => !JSON.stringify(metadata.annotations ?? {}).includes('idled-at'),
+      );
+      expect(await listIdle(client, 'shop', stop.signal)).toEqual([]);
+    }
+  });
+});
+
+/** The node's proxy with its reflectors. */
+async function runProxy(node: Node, client: KubeClient, signal: AbortSignal) {
+  const { base, driver } = await openBase(node);
+  const idle = await IdleServices.open({
+    ...setting,
+    settings: holderSettings.parse({}),
+    inner: base,
+    client,
+    node: 'node-1',
+    networkNamespace: node.host.path,
+  });
+  const { proxy } = idle;
+  const stores = {
+    services: follow(
+      client,
+      services,
+      proxy.setService.bind(proxy),
+      proxy.removeService.bind(proxy),
+    ),
+    slices: follow(
+      client,
+      endpointSlices,
+      proxy.setSlice.bind(proxy),
+      proxy.removeSlice.bind(proxy),
+    ),
+  };
+  signal.addEventListener('abort', () => void driver.close());
+  return (inner: AbortSignal) =>
+    supervise(inner, {
+      services: (each) => stores.services.reflector.run(each),
+      slices: (each) => stores.slices.reflector.run(each),
+      base: (each) => base.run(each),
+      idle: (each) => idle.run(each),
+      synced: async (each) => {
+        await whenSynced([stores.services.store, stores.slices.store], each);
+        proxy.synced();
+        await new Promise((resolve) => each.addEventListener('abort', resolve, { once: true }));
+      },
+    });
+}
+
+function follow<T extends KubeObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  set: (object: T) => void,
+  remove: (key: string) => void,
+) {
+  const store = new Store<T>();
+  store.onChange((change) => (change.type === 'deleted' ? remove(change.key) : set(change.after)));
+  const options = { ...setting, client, resource, store, projection: withSlimMetadata<T> };
+  return { store, reflector: new Reflector(options) };
+}
+
+/** Every pod that appears is the one that listens in the namespace. */
+async function playKubelet(space: Workspace, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const pod of await space.list('pods')) {
+      if (pod.status['phase'] === 'Pending') await space.report(pod, true, '10.1.2.2');
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canUseNamespaces } from '../../services/namespaces.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { Node, NodeProxy, nodePort, virtual6, webService, webSlices } from './node.ts';
+
+describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () => {
+  let node: Node;
+  let proxy: NodeProxy;
+  beforeAll(async () => {
+    node = await Node.create();
+    await node.startPod();
+    proxy = await NodeProxy.start(node);
+  });
+  afterAll(async () => {
+    await proxy?.stop();
+    await node?.remove();
+  });
+
+  const sleep = () => proxy.tell(webService(true), webSlices(false));
+  const wake = () => proxy.tell(webService(true), webSlices(true));
+  const waiting = (count: number) =>
+    waitFor(`${count} to wait`, () => proxy.holder.waiting('shop/web') >= count);
+
+  it.each([
+    ['from a pod, which is seen by its own address', 'clientPod', {}, '10.1.1.2'],
+    ['from a pod over IPv6', 'clientPod', { address: virtual6 }, 'fd00:1::2'],
+    ['from the node itself', 'host', {}, undefined],
+    [
+      'from outside, to a node port',
+      'outside',
+      { address: '192.0.2.1', port: nodePort },
+      undefined,
+    ],
+    ['with UDP, from a pod', 'clientPod', { protocol: 'UDP' }, 'hello 10.1.1.2'],
+    ['with UDP over IPv6', 'clientPod', { protocol: 'UDP', address: virtual6 }, 'hello fd00:1::2'],
+  ] as const)('are served after it wakes: %s', async (_, from, order, seen) => {
+    await sleep();
+    const { result } = await node.clients(node[from], { count: 3, ...order });
+    await waiting(3);
+    await wake();
+    const { served, errors, seen: addresses } = await result;
+    expect({ served, errors }).toEqual({ served: 3, errors: {} });
+    if (seen !== undefined) expect(addresses).toEqual({ [seen]: 3 });
+  });
+
+  it('a thousand at once', async () => {
+    await sleep();
+    const { result } = await node.clients(node.clientPod, { count: 1_000 });
+    await waiting(1_000);
+    await wake();
+    const { served, errors } = await result;
+    expect({ served, errors }).toEqual({ served: 1_000, errors: {} });
+  });
+
+  it('that come all the time are never refused while it is put to sleep and woken again and again', async () => {
+    await wake();
+    const { result } = await node.clients(node.clientPod, { count: 400, everyMs: 20 });
+    const over = new AbortController();
+    void result.then(() => over.abort());
+    let rounds = 0;
+    while (!over.signal.aborted) {
+      await sleep();
+      await waitFor(
+        'someone to wait',
+        () => over.signal.aborted || proxy.holder.waiting('shop/web') > 0,
+      );
+      await wake();
+      rounds += 1;
+    }
+    const { served, errors } = await result;
+    expect({ served, errors }).toEqual({ served: 400, errors: {} });
+    expect(rounds).toBeGreaterThan(20);
+  });
+
+  it('are refused, not swallowed, where a Service is empty and not asleep', async () => {
+    await proxy.tell(webService(false), webSlices(false));
+    const { result } = await node.clients(node.clientPod, { count: 2 });
+    expect(await result).toMatchObject({ served: 0, errors: { ECONNREFUSED: 2 } });
+  });
+
+  it('are judged by a policy on their way to the pod, like any other', async () => {
+    await node.host.loadRules(`table inet judge {
+      chain forward {
+        type filter hook forward priority 0;
+        ip saddr 10.1.1.2 ip daddr 10.1.2.2 counter reject with tcp reset
+      }
+    }`);
+    await sleep();
+    const { result } = await node.clients(node.clientPod, { count: 2 });
+    await waiting(2);
+    await wake();
+    expect(await result).toMatchObject({ served: 0, errors: { ECONNREFUSED: 2 } });
+    await node.host.run('nft', 'delete', 'table', 'inet', 'judge');
+  });
+
+  it('wait through the death of the proxy, and are served by the next one', async () => {
+    await sleep();
+    const { result } = await node.clients(node.clientPod, { count: 50 });
+    await waiting(50);
+    await proxy?.stop();
+    proxy = await NodeProxy.start(node);
+    await sleep();
+    await waiting(50);
+    await wake();
+    const { served, errors } = await result;
+    expect({ served, errors }).toEqual({ served: 50, errors: {} });
+  });
+});

@@ -1,0 +1,268 @@
+import path from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import { parseAddress as address } from '../../../src/domain/address.ts';
+import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
+import { idledAt } from '../../../src/idling/annotations.ts';
+import type { Service, ServicePort, ServiceSpec } from '../../../src/kube/core-objects.ts';
+import type { EndpointSlice } from '../../../src/kube/network-objects.ts';
+import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
+import { BaseProxy } from '../../../src/proxy/base-proxy.ts';
+import { Holder } from '../../../src/proxy/holder/holder.ts';
+import { IdleSwitch } from '../../../src/proxy/holder/idle-switch.ts';
+import { KernelPacketTap } from '../../../src/proxy/holder/packet-tap.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { TestNetwork, type Host } from '../../services/namespaces.ts';
+
+const programs = path.join(import.meta.dirname, 'programs');
+const table = 'causeway-proxy';
+const logGroup = 7;
+
+export const virtual4 = '10.96.0.10';
+export const virtual6 = 'fd00:96::10';
+export const nodePort = 30_080;
+const ports: readonly ServicePort[] = [
+  { name: 'tcp', protocol: 'TCP', port: 80, nodePort },
+  { name: 'udp', protocol: 'UDP', port: 80, nodePort },
+];
+const serviceName = 'kubernetes.io/service-name';
+
+/** The Service `shop/web`, asleep or awake. */
+export function webService(isAsleep: boolean, spec: ServiceSpec = {}): Service {
+  const annotations = isAsleep ? { [idledAt]: '2026-01-01T00:00:00Z' } : {};
+  return {
+    metadata: { namespace: 'shop', name: 'web', uid: 'web', annotations },
+    spec: {
+      type: 'NodePort',
+      clusterIP: virtual4,
+      clusterIPs: [virtual4, virtual6],
+      ipFamilies: ['IPv4', 'IPv6'],
+      ports,
+      ...spec,
+    },
+  };
+}
+
+/** Its endpoints in both families: the pod, or nobody. */
+export function webSlices(isReady: boolean): EndpointSlice[] {
+  return (['10.1.2.2', 'fd00:2::2'] as const).map((pod) => ({
+    metadata: {
+      namespace: 'shop',
+      name: pod.includes(':') ? 'web-6' : 'web-4',
+      labels: { [serviceName]: 'web' },
+    },
+    addressType: pod.includes(':') ? ('IPv6' as const) : ('IPv4' as const),
+    ports: ports.map(({ name = '', protocol = 'TCP' }) => ({ name, protocol, port: 8080 })),
+    endpoints: isReady ? [{ addresses: [pod], nodeName: 'node1' }] : [],
+  }));
+}
+
+export interface Result {
+  readonly served: number;
+  readonly seen: Readonly<Record<string, number>>;
+  readonly errors: Readonly<Record<string, number>>;
+  readonly times: readonly number[];
+}
+
+/** A node with a pod that is a client, a pod that serves, and a client outside the cluster. */
+export class Node {
+  readonly network: TestNetwork;
+  readonly host: Host;
+  readonly clientPod: Host;
+  readonly outside: Host;
+  readonly server: Host;
+
+  private constructor(network: TestNetwork, hosts: readonly [Host, Host, Host, Host]) {
+    this.network = network;
+    [this.host, this.clientPod, this.server, this.outside] = hosts;
+  }
+
+  static async create(): Promise<Node> {
+    const network = await TestNetwork.create();
+    const hosts = [
+      await network.host('node'),
+      await network.host('client'),
+      await network.host('server'),
+      await network.host('outside'),
+    ] as const;
+    const node = new Node(network, hosts);
+    const [host, ...others] = hosts;
+    for (const [index, name] of ['front', 'back', 'out'].entries()) {
+      const number = index + 1;
+      const other = others[index];
+      if (other === undefined) continue;
+      const net4 = name === 'out' ? '192.0.2' : `10.1.${number}`;
+      const net6 = name === 'out' ? 'fd00:3' : `fd00:${number}`;
+      await network.segment(name);
+      await network.join(host, name, `${net4}.1/24`, `${net6}::1/64`);
+      await network.join(other, name, `${net4}.2/24`, `${net6}::2/64`);
+      await other.ip('route', 'add', 'default', 'via', `${net4}.1`);
+      await other.ip('-6', 'route', 'add', 'default', 'via', `${net6}::1`);
+      await other.setting('net.ipv4.ip_local_port_range', '10000 65000');
+    }
+    await node.host.setting('net.ipv4.ip_forward', 1);
+    await node.host.setting('net.ipv6.conf.all.forwarding', 1);
+    // Distributions ship it; the replayed packets come in by another device than the client's.
+    await node.host.setting('net.ipv4.conf.all.rp_filter', 1);
+    for (const host of [node.server, node.host]) {
+      await host.setting('net.core.somaxconn', 16_384);
+      await host.setting('net.ipv4.tcp_max_syn_backlog', 16_384);
+    }
+    // Where kube-proxy's addresses would lead without rules: nowhere near the node.
+    await node.host.ip('route', 'add', 'default', 'via', '192.0.2.2');
+    await node.host.ip('-6', 'route', 'add', 'default', 'via', 'fd00:3::2');
+    return node;
+  }
+
+  startPod(): Promise<ChildProcess> {
+    return this.#start(this.server, 'pod.ts', '8080', 'ready');
+  }
+
+  /** Starts clients; resolves once all have begun. */
+  async clients(host: Host, order: object): Promise<{ readonly result: Promise<Result> }> {
+    const full = { address: virtual4, port: 80, count: 1, limitMs: 40_000, ...order };
+    let output = '';
+    const child = await this.#start(host, 'clients.ts', JSON.stringify(full), 'started', (text) => {
+      output += text;
+    });
+    const result = new Promise<Result>((resolve) => {
+      child.once('close', () => resolve(JSON.parse(output.split('\n').at(-2) ?? '') as Result));
+    });
+    return { result };
+  }
+
+  async #start(
+    host: Host,
+    program: string,
+    argument: string,
+    word: string,
+    onText: (text: string) => void = () => {},
+  ): Promise<ChildProcess> {
+    const child = host.start(process.execPath, path.join(programs, program), argument);
+    child.stderr?.pipe(process.stderr);
+    await new Promise<void>((resolve, reject) => {
+      child.once('exit', (code) => reject(new Error(`${program} ended with ${code}`)));
+      child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        onText(text);
+        if (text.includes(word)) resolve();
+      });
+    });
+    return child;
+  }
+
+  remove(): Promise<void> {
+    return this.network.remove();
+  }
+}
+
+/** The base proxy of the node. */
+export async function openBase(
+  node: Node,
+): Promise<{ readonly driver: NetlinkDriver; readonly base: BaseProxy }> {
+  const networkNamespace = node.host.path;
+  const driver = await NetlinkDriver.open({ table, networkNamespace });
+  const base = new BaseProxy({
+    driver,
+    layout: {
+      table,
+      hashSeed: 7,
+      localSources: [],
+      hairpin: true,
+      resumeConnections: false,
+      insiders: { networks: [prefix('10.1.0.0/16'), prefix('fd00:1::/64')], interfaces: [] },
+    },
+    node: {
+      name: 'node1',
+      zone: undefined,
+      addresses: [address('192.0.2.1')],
+      nodePortAddresses: [address('192.0.2.1'), address('fd00:3::1')],
+      masqueradeAll: false,
+      knowsInsiders: true,
+    },
+    pace: { minIntervalMs: 0, maxIntervalMs: 60_000 },
+    clock: systemClock,
+    log: silentLog,
+  });
+  return { driver, base };
+}
+
+/** The proxy of the node, as a process would run it, without Kubernetes. */
+export class NodeProxy {
+  readonly idle: IdleSwitch;
+  readonly holder: Holder;
+  readonly #base: BaseProxy;
+  readonly #driver: NetlinkDriver;
+  readonly #tap: KernelPacketTap;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<unknown>;
+
+  private constructor(
+    driver: NetlinkDriver,
+    base: BaseProxy,
+    holder: Holder,
+    tap: KernelPacketTap,
+  ) {
+    this.#driver = driver;
+    this.#base = base;
+    this.holder = holder;
+    this.#tap = tap;
+    base.onCommit((served) => holder.onCommit(served));
+    this.idle = new IdleSwitch({
+      inner: base,
+      diversionFor: () => ({ kind: 'park', logGroup }),
+      graceMs: 30_000,
+      clock: systemClock,
+    });
+    this.#running = Promise.all([
+      base.run(this.#stop.signal),
+      holder.run(this.#stop.signal).catch(() => {}),
+    ]);
+  }
+
+  static async start(
+    node: Node,
+    onNeedPods: (service: string) => void = () => {},
+  ): Promise<NodeProxy> {
+    const networkNamespace = node.host.path;
+    const { driver, base } = await openBase(node);
+    const holder = new Holder({
+      bounds: {
+        perService: { packets: 20_000, bytes: 8_000_000 },
+        inAll: { packets: 20_000, bytes: 8_000_000 },
+        perFlow: 8,
+        holdMs: 60_000,
+      },
+      needPods: onNeedPods,
+      clock: systemClock,
+      metrics: noMetrics,
+    });
+    const tap = await KernelPacketTap.open(
+      { logGroup, device: 'causeway-hold', networkNamespace },
+      holder,
+    );
+    holder.attach(tap);
+    return new NodeProxy(driver, base, holder, tap);
+  }
+
+  /** Says what is so, and waits until the kernel does it. */
+  async tell(service: Service, slices: readonly EndpointSlice[]): Promise<void> {
+    const committed = new Promise<void>((resolve) => {
+      const end = this.#base.onCommit(() => {
+        end();
+        resolve();
+      });
+    });
+    this.idle.setService(service);
+    for (const slice of slices) this.idle.setSlice(slice);
+    this.idle.synced();
+    await committed;
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    await this.#tap.close();
+    await this.#driver.close();
+  }
+}

@@ -1,0 +1,76 @@
+// Many clients of one address. Usage: clients.ts JSON; prints `started`, then one line of JSON.
+import dgram from 'node:dgram';
+import net from 'node:net';
+
+interface Order {
+  readonly protocol?: 'TCP' | 'UDP';
+  readonly address: string;
+  readonly port: number;
+  readonly from?: string;
+  /** All at once, or one every so many milliseconds. */
+  readonly count: number;
+  readonly everyMs?: number;
+  readonly limitMs: number;
+}
+
+const order = JSON.parse(process.argv[2] ?? '{}') as Order;
+const result = {
+  served: 0,
+  seen: {} as Record<string, number>,
+  errors: {} as Record<string, number>,
+  /** When each got its answer, in milliseconds since 1970. */
+  times: [] as number[],
+};
+let open = order.count;
+
+function note(kind: 'seen' | 'errors', word: string): void {
+  result[kind][word] = (result[kind][word] ?? 0) + 1;
+  if (kind === 'seen') {
+    result.served += 1;
+    result.times.push(performance.timeOrigin + performance.now());
+  }
+  open -= 1;
+  if (open === 0) finish();
+}
+
+function finish(): void {
+  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit());
+}
+
+function connect(): void {
+  const { address: host, port, from } = order;
+  const local = from === undefined ? {} : { localAddress: from };
+  const socket = net.connect({ host, port, ...local });
+  let text = '';
+  socket.on('data', (data) => (text += data.toString()));
+  socket.on('error', (error: NodeJS.ErrnoException) => note('errors', error.code ?? 'unknown'));
+  socket.on('end', () => note('seen', text));
+}
+
+function ask(): void {
+  const socket = dgram.createSocket(order.address.includes(':') ? 'udp6' : 'udp4');
+  socket.on('message', (text) => {
+    note('seen', text.toString());
+    socket.close();
+  });
+  socket.send('hello', order.port, order.address, (error) => {
+    if (error !== null) note('errors', (error as NodeJS.ErrnoException).code ?? 'unknown');
+  });
+}
+
+const start = order.protocol === 'UDP' ? ask : connect;
+setTimeout(() => {
+  result.errors['unanswered'] = open;
+  finish();
+}, order.limitMs);
+if (order.everyMs === undefined) {
+  for (let index = 0; index < order.count; index += 1) start();
+} else {
+  let begun = 0;
+  const timer = setInterval(() => {
+    start();
+    begun += 1;
+    if (begun === order.count) clearInterval(timer);
+  }, order.everyMs);
+}
+process.stdout.write('started\n');
