@@ -12,8 +12,10 @@ import { watchProcess } from '../observe/event-loop.ts';
 import { createLog } from '../observe/logger.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
 import { linuxSettings } from '../proxy/conntrack-settings.ts';
+import { IdleServices } from '../proxy/holder/idle-services.ts';
 import { convertKubeProxyConfiguration } from '../proxy/kube-proxy-configuration.ts';
-import { runProxy } from '../proxy/run-proxy.ts';
+import { runProxy, type ProxyParts, type WrappedProxy } from '../proxy/run-proxy.ts';
+import type { DivertibleProxy } from '../proxy/service-proxy.ts';
 import { proxySettings, type ProxySettings } from '../proxy/settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { supervise } from '../runtime/supervisor.ts';
@@ -50,6 +52,8 @@ function cleanUpCommand(): Command {
     process.stdout.write(`the table ${table} is gone\n`);
   });
 }
+
+type WrapParts = Pick<ProxyParts, 'settings' | 'client' | 'clock' | 'log' | 'metrics'>;
 
 /** Also takes the file that kube-proxy is given. */
 async function read(command: Command) {
@@ -95,6 +99,7 @@ async function run(
           {
             ...{ settings, client, driver, connections, clock, log, metrics, metricsPage },
             kernelSettings: linuxSettings,
+            wrap: (base) => wrapBase(base, { settings, client, clock, log, metrics }),
           },
           inner,
         ),
@@ -104,6 +109,16 @@ async function run(
     await driver.close();
     await client.close();
   }
+}
+
+/** The idle switch around the base proxy. */
+function wrapBase(inner: DivertibleProxy, parts: WrapParts): WrappedProxy {
+  const { settings, ...rest } = parts;
+  if (!settings.idling.enabled) return { proxy: inner, loops: {} };
+  const idle = new IdleServices({
+    ...{ ...rest, inner, settings: settings.idling, node: settings.nodeName },
+  });
+  return { proxy: idle.proxy, loops: { 'idle Services': (signal) => idle.run(signal) } };
 }
 
 function openDriver({ nftables }: ProxySettings): Promise<Driver> {

@@ -7,6 +7,7 @@ const asleep: WakeInput = {
   idledAt: 100_000,
   seenAt: 100_200,
   requestedAt: undefined,
+  answeredAt: undefined,
 };
 
 it.each<[string, Partial<WakeInput>, string]>([
@@ -14,6 +15,8 @@ it.each<[string, Partial<WakeInput>, string]>([
   ['someone asks afterwards', { requestedAt: 130_000 }, 'wake'],
   ['someone asked before', { requestedAt: 90_000 }, 'asleep'],
   ['in the same second', { idledAt: 100_700, requestedAt: 100_000 }, 'wake'],
+  ['that request was answered before', { requestedAt: 100_000, answeredAt: 100_000 }, 'asleep'],
+  ['someone asks again', { requestedAt: 101_000, answeredAt: 100_000 }, 'wake'],
   ['it does not sleep', { isMarked: false, requestedAt: 130_000 }, 'awake'],
   ['the mark is from the future', { idledAt: 900_000, requestedAt: 101_000 }, 'wake'],
   [

@@ -55,6 +55,8 @@ const looksMs = [100, 200, 400, 800, 1_500] as const;
 export class WakeReconciler {
   readonly #options: WakeReconcilerOptions;
   readonly #sleeps = new Map<string, Sleep>();
+  /** For each Service that was woken, the request that did it. */
+  readonly #answered = new Map<string, number>();
   readonly #wakes;
   readonly #coldStart;
 
@@ -75,12 +77,14 @@ export class WakeReconciler {
     const { find, requestedAt } = this.#options;
     const service = find(key);
     const sleep = this.#sleepOf(key, service);
+    if (service === undefined) this.#answered.delete(key);
     if (service === undefined || sleep === undefined) return done;
     const decision = decideWake({
       isMarked: true,
       idledAt: idledAtTime(service),
       seenAt: sleep.seenAt,
       requestedAt: requestedAt(key),
+      answeredAt: this.#answered.get(key),
     });
     if (decision !== 'wake') return wait('asleep, and nobody asks for it');
     return this.#wake(key, service, sleep, signal);
@@ -120,6 +124,8 @@ export class WakeReconciler {
       sleep.looks += 1;
       return retryAfter(delayMs, 'started; no pod is ready yet');
     }
+    const request = this.#options.requestedAt(key);
+    if (request !== undefined) this.#answered.set(key, request);
     await waker.finish(service, parsed.targets, signal);
     this.#tellEnd(service, sleep, { isReady, hasNothing, targets: parsed.targets });
     return done;

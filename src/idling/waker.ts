@@ -100,6 +100,10 @@ export class Waker {
    * Removes what was written for the sleep. The Service's own annotation goes last, because it is what
    * brings us back here if we are cut off; and only if nobody has put the Service to sleep again since
    * it was read.
+   *
+   * Someone may be putting it to sleep right now: he writes the mark, scales to 0 and looks whether the
+   * mark is still there. We take the mark away and look whether something has no replicas. Whoever looks
+   * last sees the other, so a Service without a mark never stays without pods.
    */
   async finish(
     service: Service,
@@ -122,6 +126,7 @@ export class Waker {
       { metadata: { resourceVersion, annotations: nulls(marks) } },
       { signal },
     );
+    await this.start(namespace, targets, signal);
   }
 
   async #resourceOf(target: UnidleTarget, signal: AbortSignal): Promise<Resource | undefined> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CausewayError } from '../domain/error.ts';
 import { parsePrefix } from '../domain/prefix.ts';
+import { holderSettings } from './holder/settings.ts';
 
 const prefix = z.string().transform((text, context) => {
   try {
@@ -109,6 +110,7 @@ export const proxySettings = z.strictObject({
     .max(1000)
     .optional()
     .describe('how readily the kernel ends this process when memory runs out'),
+  idling: holderSettings.prefault({}),
   nftables: z
     .strictObject({
       table: z

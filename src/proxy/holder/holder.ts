@@ -73,7 +73,7 @@ export class Holder implements PacketTapListener {
   }
 
   /** Through which packets are put back; what the tap hears is to be told to this object. */
-  attach(tap: PacketTap): void {
+  attach(tap: PacketTap | undefined): void {
     this.#tap = tap;
   }
 

@@ -1,8 +1,10 @@
 import { CausewayError } from '../../domain/error.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
+import { systemRandom } from '../../runtime/random.ts';
 import { supervise } from '../../runtime/supervisor.ts';
 import type { DivertibleProxy, ServiceProxy } from '../service-proxy.ts';
 import { Holder } from './holder.ts';
@@ -24,75 +26,78 @@ export interface IdleServicesOptions {
   readonly metrics: Metrics;
 }
 
+const tapRetry: BackoffPolicy = { baseMs: 1_000, maxMs: 60_000, jitter: 0.2 };
+
 /** Everything that a node does for Services that sleep: put it before the base proxy, and run it. */
 export class IdleServices {
   /** What is told to this instead of the base proxy. */
   readonly proxy: ServiceProxy;
-  readonly holder: Holder;
+  readonly #options: IdleServicesOptions;
+  readonly #holder: Holder;
   readonly #sender: NeedPodsSender;
-  readonly #tap: KernelPacketTap;
 
-  private constructor(
-    proxy: ServiceProxy,
-    holder: Holder,
-    sender: NeedPodsSender,
-    tap: KernelPacketTap,
-  ) {
-    this.proxy = proxy;
-    this.holder = holder;
-    this.#sender = sender;
-    this.#tap = tap;
-  }
-
-  static async open(options: IdleServicesOptions): Promise<IdleServices> {
-    const { settings, inner, clock, networkNamespace } = options;
-    const sender: NeedPodsSender = new NeedPodsSender({
+  constructor(options: IdleServicesOptions) {
+    const { settings, inner, clock } = options;
+    this.#options = options;
+    this.#sender = new NeedPodsSender({
       ...options,
-      isAwaited: (service) => holder.waiting(service) > 0,
+      isAwaited: (service) => this.#holder.waiting(service) > 0,
     });
-    const holder = new Holder({
+    this.#holder = new Holder({
       bounds: {
         perService: { packets: settings.packetsPerService, bytes: settings.bytesPerService },
         inAll: { packets: settings.packets, bytes: settings.bytes },
         perFlow: settings.datagramsPerFlow,
         holdMs: settings.holdSeconds * 1000,
       },
-      needPods: (service, port, isFirst) => sender.request(service, port, isFirst),
+      needPods: (service, port, isFirst) => this.#sender.request(service, port, isFirst),
       clock,
       metrics: options.metrics,
     });
-    const { logGroup, device } = settings;
-    const namespace = networkNamespace === undefined ? {} : { networkNamespace };
-    const tap = await KernelPacketTap.open({ logGroup, device, ...namespace }, holder);
-    holder.attach(tap);
-    inner.onCommit((served) => holder.onCommit(served));
-    const proxy = new IdleSwitch({
+    inner.onCommit((served) => this.#holder.onCommit(served));
+    this.proxy = new IdleSwitch({
       inner,
-      diversionFor: () => ({ kind: 'park', logGroup }),
+      diversionFor: () => ({ kind: 'park', logGroup: settings.logGroup }),
       graceMs: settings.graceSeconds * 1000,
       clock,
     });
-    return new IdleServices(proxy, holder, sender, tap);
   }
 
   /** Until the signal fires. What waits then is dropped; clients send it again. */
   async run(signal: AbortSignal): Promise<void> {
-    try {
-      await supervise(signal, {
-        holder: (inner) => this.holder.run(inner),
-        'need pods': (inner) => this.#sender.run(inner),
-        'packet tap': (inner) => this.#watchTap(inner),
-      });
-    } finally {
-      await this.#tap.close();
+    await supervise(signal, {
+      holder: (inner) => this.#holder.run(inner),
+      'need pods': (inner) => this.#sender.run(inner),
+      'packet tap': (inner) => this.#keepTapOpen(inner),
+    });
+  }
+
+  /** A machine that cannot hold packets still serves the Services that are awake. */
+  async #keepTapOpen(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    for (let failures = 1; !signal.aborted; failures += 1) {
+      try {
+        await this.#useTap(signal);
+      } catch (thrown) {
+        const error = CausewayError.from(thrown);
+        log.error({ error, hint: error.hint }, 'connections to idle Services cannot be held');
+        await sleep(clock, backoffDelay(tapRetry, failures, systemRandom), signal);
+      }
     }
   }
 
-  async #watchTap(signal: AbortSignal): Promise<void> {
-    const stopped = new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    const failure = await Promise.race([this.#tap.failed, stopped]);
+  async #useTap(signal: AbortSignal): Promise<void> {
+    const { settings, networkNamespace } = this.#options;
+    const { logGroup, device } = settings;
+    const namespace = networkNamespace === undefined ? {} : { networkNamespace };
+    const tap = await KernelPacketTap.open({ logGroup, device, ...namespace }, this.#holder);
+    this.#holder.attach(tap);
+    const stopped = Promise.withResolvers<undefined>();
+    if (signal.aborted) stopped.resolve(undefined);
+    signal.addEventListener('abort', () => stopped.resolve(undefined), { once: true });
+    const failure = await Promise.race([tap.failed, stopped.promise]);
+    this.#holder.attach(undefined);
+    await tap.close();
     if (failure !== undefined) throw CausewayError.from(failure);
   }
 }

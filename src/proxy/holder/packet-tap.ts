@@ -32,14 +32,17 @@ const logPacketMessage = 0x400;
 
 /** Reads copies of logged packets in a thread of its own, and puts packets back through a TUN device. */
 export class KernelPacketTap implements PacketTap {
-  readonly #worker: Worker;
+  /** Resolves if the thread fails: then nothing is held any more. */
+  readonly failed: Promise<unknown>;
   readonly #stop: number;
   readonly #device: number;
+  readonly #ended: Promise<void>;
 
   private constructor(worker: Worker, { stop, device }: { stop: number; device: number }) {
-    this.#worker = worker;
     this.#stop = stop;
     this.#device = device;
+    this.#ended = new Promise((resolve) => worker.once('exit', () => resolve()));
+    this.failed = new Promise((resolve) => worker.once('error', resolve));
   }
 
   static async open(
@@ -67,17 +70,11 @@ export class KernelPacketTap implements PacketTap {
     }
   }
 
-  /** Resolves if the thread fails: then nothing is held any more. */
-  get failed(): Promise<Error> {
-    return new Promise((resolve) => this.#worker.once('error', resolve));
-  }
-
   async close(): Promise<void> {
-    const ended = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
     const one = Buffer.alloc(8);
     one.writeBigUInt64LE(1n);
     fs.writeSync(this.#stop, one);
-    await ended;
+    await this.#ended;
     fs.closeSync(this.#stop);
     fs.closeSync(this.#device);
   }

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import {
   createEventDescriptor,
   enterNetworkNamespace,
+  KernelSocket,
   NetlinkSocket,
   noBuffers,
   SystemCallError,
@@ -22,7 +23,7 @@ listenToGroup(socket, options.logGroup);
 const stop = createEventDescriptor();
 parentPort?.postMessage({ kind: 'ready', stop, device });
 
-while (socket.waitUnless(stop)) {
+while (KernelSocket.waitForAny([socket], stop) !== undefined) {
   try {
     const bytes = socket.receive();
     parentPort?.postMessage({ kind: 'packets', bytes });

@@ -22,6 +22,7 @@ import { LiveCluster, type Workspace } from '../../contract/kubernetes-live/live
 import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
+import { waitFor } from '../../services/wait-for.ts';
 import { Node, openBase } from './node.ts';
 
 const setting = { clock: systemClock, log: silentLog, metrics: noMetrics };
@@ -52,10 +53,10 @@ describe.runIf(canUseNamespaces() && hasReal).each([
     const { spec } = await client.get(services, { namespace: 'shop', name: 'web' });
 
     const stop = new AbortController();
-    const proxy = await runProxy(node, client, stop.signal);
+    const proxy = await runProxy(node, client);
     const controller = new UnidlingController({ ...setting, client, workers: 2, tell: () => {} });
     const running = supervise(stop.signal, {
-      proxy: (inner) => proxy(inner),
+      proxy: (inner) => proxy.run(inner),
       controller: (inner) => controller.run(inner),
       kubelet: (inner) => playKubelet(space, inner),
     });
@@ -70,9 +71,7 @@ describe.runIf(canUseNamespaces() && hasReal).each([
         JSON.stringify(all).includes('"ready":true'),
       );
       await idler.idle({ namespace: 'shop', name: 'web' }, stop.signal);
-      await space.until('its endpoints to go', 'endpointslices', (all) =>
-        all.every((slice) => ((slice['endpoints'] ?? []) as unknown[]).length === 0),
-      );
+      await waitFor('the proxy to hold it', () => proxy.diverted.has('shop/web'));
       const order = { address: spec?.clusterIP, count: 5 };
       const { result } = await node.clients(node.clientPod, order);
       const { served, seen, errors } = await Promise.race([result, running.then(() => result)]);
@@ -89,9 +88,9 @@ describe.runIf(canUseNamespaces() && hasReal).each([
 });
 
 /** The node's proxy with its reflectors. */
-async function runProxy(node: Node, client: KubeClient, signal: AbortSignal) {
-  const { base, driver } = await openBase(node);
-  const idle = await IdleServices.open({
+async function runProxy(node: Node, client: KubeClient) {
+  const { base, close } = await openBase(node);
+  const idle = new IdleServices({
     ...setting,
     settings: holderSettings.parse({}),
     inner: base,
@@ -114,9 +113,15 @@ async function runProxy(node: Node, client: KubeClient, signal: AbortSignal) {
       proxy.removeSlice.bind(proxy),
     ),
   };
-  signal.addEventListener('abort', () => void driver.close());
-  return (inner: AbortSignal) =>
-    supervise(inner, {
+  const diverted = new Set<string>();
+  base.onCommit((served) => {
+    for (const { service, diversion } of served) {
+      if (diversion === undefined) diverted.delete(service);
+      else diverted.add(service);
+    }
+  });
+  const run = async (inner: AbortSignal) => {
+    await supervise(inner, {
       services: (each) => stores.services.reflector.run(each),
       slices: (each) => stores.slices.reflector.run(each),
       base: (each) => base.run(each),
@@ -127,6 +132,9 @@ async function runProxy(node: Node, client: KubeClient, signal: AbortSignal) {
         await new Promise((resolve) => each.addEventListener('abort', resolve, { once: true }));
       },
     });
+    await close();
+  };
+  return { run, diverted };
 }
 
 function follow<T extends KubeObject>(

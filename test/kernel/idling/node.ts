@@ -5,6 +5,7 @@ import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
 import { idledAt } from '../../../src/idling/annotations.ts';
 import type { Service, ServicePort, ServiceSpec } from '../../../src/kube/core-objects.ts';
 import type { EndpointSlice } from '../../../src/kube/network-objects.ts';
+import { Conntrack } from '../../../src/nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
 import { BaseProxy } from '../../../src/proxy/base-proxy.ts';
 import { Holder } from '../../../src/proxy/holder/holder.ts';
@@ -159,11 +160,14 @@ export class Node {
 /** The base proxy of the node. */
 export async function openBase(
   node: Node,
-): Promise<{ readonly driver: NetlinkDriver; readonly base: BaseProxy }> {
+): Promise<{ readonly base: BaseProxy; readonly close: () => Promise<void> }> {
   const networkNamespace = node.host.path;
   const driver = await NetlinkDriver.open({ table, networkNamespace });
+  const connections = await Conntrack.open({ networkNamespace });
   const base = new BaseProxy({
     driver,
+    connections,
+    metrics: noMetrics,
     layout: {
       table,
       hashSeed: 7,
@@ -184,7 +188,11 @@ export async function openBase(
     clock: systemClock,
     log: silentLog,
   });
-  return { driver, base };
+  const close = async () => {
+    await connections.close();
+    await driver.close();
+  };
+  return { base, close };
 }
 
 /** The proxy of the node, as a process would run it, without Kubernetes. */
@@ -192,18 +200,18 @@ export class NodeProxy {
   readonly idle: IdleSwitch;
   readonly holder: Holder;
   readonly #base: BaseProxy;
-  readonly #driver: NetlinkDriver;
+  readonly #closeBase: () => Promise<void>;
   readonly #tap: KernelPacketTap;
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>;
 
   private constructor(
-    driver: NetlinkDriver,
     base: BaseProxy,
+    closeBase: () => Promise<void>,
     holder: Holder,
     tap: KernelPacketTap,
   ) {
-    this.#driver = driver;
+    this.#closeBase = closeBase;
     this.#base = base;
     this.holder = holder;
     this.#tap = tap;
@@ -225,7 +233,7 @@ export class NodeProxy {
     onNeedPods: (service: string) => void = () => {},
   ): Promise<NodeProxy> {
     const networkNamespace = node.host.path;
-    const { driver, base } = await openBase(node);
+    const { base, close } = await openBase(node);
     const holder = new Holder({
       bounds: {
         perService: { packets: 20_000, bytes: 8_000_000 },
@@ -242,7 +250,7 @@ export class NodeProxy {
       holder,
     );
     holder.attach(tap);
-    return new NodeProxy(driver, base, holder, tap);
+    return new NodeProxy(base, close, holder, tap);
   }
 
   /** Says what is so, and waits until the kernel does it. */
@@ -263,6 +271,6 @@ export class NodeProxy {
     this.#stop.abort();
     await this.#running;
     await this.#tap.close();
-    await this.#driver.close();
+    await this.#closeBase();
   }
 }
