@@ -82,7 +82,7 @@ test('TCP and UDP on one port have names of their own, and TCP keeps the plain o
   expect(names(tcp)).toEqual(['dns-53 TCP']);
   expect(names(udp, tcp)).toEqual(['dns-53 TCP', 'dns-53-udp UDP']);
   const sctp = listener('SCTP', 53, { name: 'dns' });
-  expect(names(sctp, udp)).toEqual(['dns-53-sctp SCTP', 'dns-53 UDP']);
+  expect(names(sctp, udp)).toEqual(['dns-53 UDP', 'dns-53-sctp SCTP']);
 });
 
 test('two listeners on one port are a contradiction: the first by id stays', () => {

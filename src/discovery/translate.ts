@@ -1,4 +1,5 @@
 import type { Address } from '../domain/address.ts';
+import { protocols } from '../domain/port.ts';
 import type { Protocol } from '../kube/core-objects.ts';
 import { isEndpointAddress } from './endpoint-address.ts';
 import { readyMembers } from './member-readiness.ts';
@@ -107,7 +108,11 @@ function acceptListeners({ listeners }: LoadBalancerView, problems: Problem[]): 
       });
     }
   }
-  return [...taken.values()];
+  return [...taken.values()].sort(
+    (left, right) =>
+      left.listener.port - right.listener.port ||
+      protocols.indexOf(left.protocol) - protocols.indexOf(right.protocol),
+  );
 }
 
 function byPortAndId(left: ListenerView, right: ListenerView): number {

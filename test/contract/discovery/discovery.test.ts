@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CycleReport } from '../../../src/discovery/cycle-report.ts';
+import { Discoverer } from '../../../src/discovery/discoverer.ts';
+import { discoverySettings } from '../../../src/discovery/settings.ts';
+import { parseAddress } from '../../../src/domain/address.ts';
+import { parsePort } from '../../../src/domain/port.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import { endpoints, endpointSlices, services } from '../../../src/kube/resources.ts';
+import { collect } from '../../../src/openstack/collect.ts';
+import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
+import { whenUnlocked } from '../../../src/openstack/load-balancing/lock.ts';
+import type { LoadBalancerSpec } from '../../../src/openstack/load-balancing/specs.ts';
+import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { clientFor, clusters, connectionTo, type Cluster } from '../kube-client/cluster.ts';
+import { describeEveryCloud, mitaka, uniqueName, type TestCloud } from '../openstack/clouds.ts';
+
+const call = { signal: new AbortController().signal };
+
+// The real kube-apiserver where there is one: the embedded one has its turn in the unit tests.
+let cluster: Cluster;
+let client: KubeClient;
+beforeAll(async () => {
+  const last = clusters.at(-1);
+  if (last === undefined) throw new Error('no cluster');
+  cluster = await last.start();
+  client = clientFor(await connectionTo(cluster));
+});
+afterAll(async () => {
+  await client.close();
+  await cluster.stop();
+});
+
+async function cycle(
+  cloud: TestCloud,
+  settings: { readonly backendName: string },
+  isConfirmed = false,
+): Promise<CycleReport> {
+  const { auth_url, username, password, user_domain_name, region_name } = cloud.settings('demo');
+  const variables = { auth_url, username, password, user_domain_name, region_name };
+  const discoverer = new Discoverer(discoverySettings.parse({ projects: ['demo'], ...settings }), {
+    client,
+    tell: () => undefined,
+    environment: Object.fromEntries(
+      Object.entries(variables).map(([key, value]) => [`OS_${key.toUpperCase()}`, value]),
+    ),
+    workingDirectory: cluster.kubeconfig,
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+  });
+  const [result] = await discoverer.once(isConfirmed, AbortSignal.timeout(60_000));
+  if (result?.report === undefined) throw result?.error ?? new Error('no result');
+  return result.report;
+}
+
+async function makeLoadBalancer(cloud: TestCloud, name: string) {
+  const session = cloud.open('demo', {}, cloud.pauses).session();
+  const [subnet] = await collect(new Neutron(session).subnets.list({ name: 'private-v4' }, call));
+  const balancing = await openLoadBalancing(session, call);
+  const { waiter } = balancing;
+  const hasUdp = balancing.kind === 'octavia';
+  const listeners = [tcpListener(), ...(hasUdp ? [udpListener()] : [])];
+  const spec = { name, vipSubnetId: subnet?.id ?? '', listeners };
+  const { id } = await balancing.createLoadBalancer(spec, { ...call, once: 'name' });
+  await waiter.active(id, call);
+  const remove = async () => {
+    const write = () => balancing.deleteLoadBalancer(id, { ...call, cascade: true });
+    await whenUnlocked(waiter, id, write, call);
+    await waiter.gone(id, call);
+  };
+  return { id, hasUdp, remove };
+}
+
+type ListenerTree = NonNullable<LoadBalancerSpec['listeners']>[number];
+
+const member = (address: string, port: number, extra: object = {}) => ({
+  address: parseAddress(address),
+  port: parsePort(port),
+  ...extra,
+});
+
+const tcpListener = (): ListenerTree => ({
+  name: 'DNS über TCP',
+  protocol: 'TCP',
+  port: parsePort(53),
+  defaultPool: {
+    name: 'tcp',
+    protocol: 'TCP',
+    algorithm: 'ROUND_ROBIN',
+    members: [
+      member('10.10.8.1', 5353),
+      member('10.10.8.2', 5353, { weight: 0 }),
+      member('10.10.8.3', 5354, { adminStateUp: false }),
+    ],
+  },
+});
+
+const udpListener = (): ListenerTree => ({
+  name: 'DNS',
+  protocol: 'UDP',
+  port: parsePort(53),
+  defaultPool: {
+    name: 'udp',
+    protocol: 'UDP',
+    algorithm: 'ROUND_ROBIN',
+    members: [member('10.10.8.1', 5353)],
+  },
+});
+
+async function slicesOf(backend: string): Promise<string[]> {
+  const labelSelector = `causeway.dev/backend=${backend}`;
+  const all = await collect(client.list(endpointSlices, { labelSelector }));
+  return all
+    .flatMap(({ ports, endpoints: own }) =>
+      (own ?? []).map(({ addresses, conditions }) => {
+        const [port] = ports ?? [];
+        return `${port?.name}/${port?.protocol} ${addresses[0]}:${port?.port} ${conditions?.ready}`;
+      }),
+    )
+    .sort();
+}
+
+let backends = 0;
+
+await describeEveryCloud(
+  'Discovery',
+  {},
+  (cloud) => {
+    it('makes Services that the API server takes, changes nothing twice, and never deletes in doubt', async () => {
+      backends += 1;
+      const backendName = `cloud-${backends}`;
+      const name = uniqueName('Großer Name');
+      const { id, hasUdp, remove } = await makeLoadBalancer(cloud(), name);
+      const types = [{ serviceType: 'ClusterIP' }, { serviceType: 'Headless' }];
+      for (const type of types) {
+        const settings = { backendName, ...type };
+        expect(await cycle(cloud(), settings)).toMatchObject({
+          failed: 0,
+          failures: 0,
+          invalid: 0,
+        });
+        expect(await cycle(cloud(), settings)).toMatchObject({ written: 0, removed: 0, held: 0 });
+        const labelSelector = `causeway.dev/load-balancer-id=${id},causeway.dev/backend=${backendName}`;
+        const [service, ...others] = await collect(client.list(services, { labelSelector }));
+        expect(others).toEqual([]);
+        expect(service?.metadata?.namespace).toBe('demo');
+        expect(service?.metadata?.annotations?.['causeway.dev/load-balancer-name']).toBe(name);
+        expect(service?.spec?.clusterIP === 'None').toBe(type.serviceType === 'Headless');
+        expect(service?.spec?.ports?.map((port) => port.name)).toEqual(
+          hasUdp ? ['dns-uber-tcp-53', 'dns-53-udp'] : ['dns-uber-tcp-53'],
+        );
+        expect(await slicesOf(backendName)).toEqual([
+          ...(hasUdp ? ['dns-53-udp/UDP 10.10.8.1:5353 true'] : []),
+          'dns-uber-tcp-53/TCP 10.10.8.1:5353 true',
+          'dns-uber-tcp-53/TCP 10.10.8.2:5353 false',
+          'dns-uber-tcp-53/TCP 10.10.8.3:5354 false',
+        ]);
+      }
+      const older = { backendName, endpointsKind: 'Endpoints' };
+      await cycle(cloud(), older);
+      expect(await cycle(cloud(), older)).toMatchObject({ written: 0, removed: 0, held: 0 });
+      const labelSelector = `causeway.dev/backend=${backendName}`;
+      expect(await collect(client.list(endpoints, { labelSelector }))).toHaveLength(1);
+      expect(await slicesOf(backendName)).toEqual([]);
+
+      await remove();
+      expect(await cycle(cloud(), older)).toMatchObject({ held: 1, removed: 0 });
+      expect(await cycle(cloud(), older, true)).toMatchObject({ held: 0, removed: 2 });
+      expect(await collect(client.list(services, { labelSelector }))).toEqual([]);
+    });
+  },
+  [mitaka],
+);
