@@ -17,6 +17,7 @@ import { Readiness } from '../observe/readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { supervise } from '../runtime/supervisor.ts';
+import { keepHeapSmall } from '../runtime/thrifty-heap.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { discoverPurgeCommand } from './discover-purge.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -38,7 +39,8 @@ export function discoverCommand(): Command {
     .option('--once', 'run one cycle and end', false)
     .option('--dry-run', 'print what one cycle would change, and change nothing', false)
     .option('--confirm', 'believe what the first cycle sees, whatever would be deleted', false);
-  command.addCommand(discoverPurgeCommand());
+  // What follows `purge` is meant for it: some of its options have the names of ours.
+  command.enablePositionalOptions().addCommand(discoverPurgeCommand());
   return command.action(async () => {
     const settings = await readConfig(command, discoverySettings);
     await discover(settings, command.opts<Mode>(), stopSignal());
@@ -50,6 +52,7 @@ async function discover(
   mode: Mode,
   signal: AbortSignal,
 ): Promise<void> {
+  keepHeapSmall();
   const clock = systemClock;
   const isOnce = mode.once || mode.dryRun;
   // What is asked for goes to standard output; with --once that is not the log.

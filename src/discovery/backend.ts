@@ -123,8 +123,9 @@ export class Backend {
     for (const [state, count] of Object.entries(balancers)) {
       metrics.loadBalancers.set({ backend, state }, count);
     }
-    metrics.endpoints.set({ backend, state: 'upstream' }, report.endpoints);
-    metrics.endpoints.set({ backend, state: 'ready' }, report.ready);
+    for (const [state, count] of Object.entries(report.endpoints)) {
+      metrics.endpoints.set({ backend, state }, count);
+    }
     if (isComplete) {
       this.#lastProblem = undefined;
       this.#lastComplete = clock.monotonic();

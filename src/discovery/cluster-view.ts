@@ -2,7 +2,7 @@ import type { KubeClient } from '../kube/client.ts';
 import type { Endpoints, Namespace, Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import type { KubeObject } from '../kube/object.ts';
-import { slimMetadata, withSlimMetadata, type Projection } from '../kube/projection.ts';
+import { slimMetadata, type Projection } from '../kube/projection.ts';
 import { Reflector } from '../kube/reflector.ts';
 import type { Resource } from '../kube/resource.ts';
 import { endpoints, endpointSlices, namespaces, services } from '../kube/resources.ts';
@@ -41,7 +41,7 @@ export class ClusterView {
     this.#endpoints = ownStore<Endpoints>(log);
     this.namespaces = new Store<Namespace>({ log });
     const own = <T extends KubeObject>(resource: Resource<T>, store: Store<T, Index>) =>
-      new Reflector({ ...options, resource, store, selection, projection: withSlimMetadata<T> });
+      new Reflector({ ...options, resource, store, selection, projection: slimObject<T> });
     this.#reflectors = {
       services: own(services, this.services),
       endpointslices: own(endpointSlices, this.#slices),
@@ -114,6 +114,18 @@ function ownStore<T extends KubeObject>(log: Log): Store<T, Index> {
       owner: (object) => [`${label(object, labels.backend)}/${label(object, labels.projectId)}`],
     },
   });
+}
+
+/** What is compared and what has to be in an update; the rest the API server keeps by itself. */
+function slimObject<T extends KubeObject>(object: T): T {
+  const slim = { ...(object as Record<string, unknown>) };
+  for (const field of ['apiVersion', 'kind', 'status']) delete slim[field];
+  const {
+    creationTimestamp: _,
+    generation: _generation,
+    ...metadata
+  } = slimMetadata(object.metadata);
+  return { ...slim, metadata } as unknown as T;
 }
 
 const slimNamespace: Projection<Namespace, Namespace> = ({ metadata, status }) => {

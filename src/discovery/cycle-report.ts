@@ -1,5 +1,6 @@
 import type { LoadBalancerPlan } from './plan-project.ts';
 import type { Applied } from './plan-target.ts';
+import type { Translation } from './translate.ts';
 
 /** What a cycle has seen and done, counted as it goes. */
 export class CycleReport {
@@ -12,9 +13,8 @@ export class CycleReport {
   loadBalancers = 0;
   replicated = 0;
   invalid = 0;
-  /** Endpoints of the load balancers in the cloud, and how many are ready. */
-  endpoints = 0;
-  ready = 0;
+  /** Members behind listeners in the cloud; what became of them. */
+  readonly endpoints = { upstream: 0, replicated: 0, invalid: 0, ready: 0 };
   /** Writes that failed for reasons that may pass. */
   failures = 0;
   written = 0;
@@ -36,12 +36,10 @@ export class CycleReport {
   count({ translation }: LoadBalancerPlan): void {
     if (translation === undefined) return;
     this.loadBalancers += 1;
-    for (const { groups } of translation.ports) {
-      for (const { endpoints } of groups) {
-        this.endpoints += endpoints.length;
-        for (const { isReady } of endpoints) this.ready += isReady ? 1 : 0;
-      }
-    }
+    const { all, ready, refused } = countEndpoints(translation);
+    this.endpoints.upstream += all + refused;
+    this.endpoints.invalid += refused;
+    this.endpoints.ready += ready;
   }
 
   settle(plan: LoadBalancerPlan, applied: Applied | undefined): void {
@@ -54,6 +52,21 @@ export class CycleReport {
     if (failures > 0 || (applied?.problems.length ?? 0) > 0) return;
     this.written += plan.writes.length;
     this.removed += plan.removals.length;
-    if (plan.translation !== undefined) this.replicated += 1;
+    if (plan.translation === undefined) return;
+    this.replicated += 1;
+    this.endpoints.replicated += countEndpoints(plan.translation).all;
   }
+}
+
+function countEndpoints({ ports, problems }: Translation) {
+  let all = 0;
+  let ready = 0;
+  for (const { groups } of ports) {
+    for (const { endpoints } of groups) {
+      all += endpoints.length;
+      for (const { isReady } of endpoints) ready += isReady ? 1 : 0;
+    }
+  }
+  const refused = problems.filter(({ reason }) => reason === 'AddressRefused').length;
+  return { all, ready, refused };
 }

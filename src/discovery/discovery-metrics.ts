@@ -46,7 +46,7 @@ const loadBalancers = {
 const endpoints = {
   kind: 'gauge',
   name: 'causeway_discovery_endpoints',
-  help: 'Endpoints in the last cycle: upstream (members behind listeners), replicated, ready.',
+  help: 'Endpoints in the last cycle: upstream (members behind listeners), replicated, invalid (refused), ready.',
   labels: ['backend', 'state'],
 } as const satisfies MetricDefinition;
 

@@ -18,7 +18,8 @@ import {
   type EmbeddedOpenStack,
 } from '../../src/sandbox/openstack/cloud.ts';
 import type { EmbeddedOptions } from '../../src/sandbox/openstack/settings.ts';
-import { Discoverer, type DiscovererParts } from '../../src/discovery/discoverer.ts';
+import { Discoverer } from '../../src/discovery/discoverer.ts';
+import type { BackendSurroundings } from '../../src/discovery/make-backend.ts';
 import { discoverySettings } from '../../src/discovery/settings.ts';
 
 /** An embedded cluster and an embedded cloud, with all that a discoverer needs of both. */
@@ -41,7 +42,7 @@ export async function startWorld(options: EmbeddedOptions = {}) {
   };
   const discoverer = (
     { intervalSeconds = 30, ...settings }: TestSettings = {},
-    changes: Partial<DiscovererParts> = {},
+    changes: Partial<BackendSurroundings> = {},
   ) => {
     const named = 'backends' in settings ? settings : { backendName: 'east', ...settings };
     return new Discoverer(
@@ -63,6 +64,8 @@ export async function startWorld(options: EmbeddedOptions = {}) {
     cloud,
     client,
     events,
+    environment,
+    kubeconfig,
     discoverer,
     /** One cycle of one backend; throws what it failed with. */
     async once(settings: TestSettings = {}, isConfirmed = false) {
@@ -72,7 +75,7 @@ export async function startWorld(options: EmbeddedOptions = {}) {
       return result.report;
     },
     /** Cycle after cycle, as fast as they go, until stopped; throws what ended it. */
-    start(settings: TestSettings = {}, changes: Partial<DiscovererParts> = {}) {
+    start(settings: TestSettings = {}, changes: Partial<BackendSurroundings> = {}) {
       const stop = new AbortController();
       const ended = discoverer({ intervalSeconds: 0.02, ...settings }, changes).run(
         false,

@@ -20,8 +20,8 @@ import type { LoadBalancerWaiter } from './waiter.ts';
 /** What Octavia and LBaaS v2 do alike: Octavia's API grew out of the other's. */
 export abstract class LbaasClient {
   abstract readonly kind: 'octavia' | 'lbaas-v2';
-  readonly waiter: LoadBalancerWaiter;
   protected readonly client: ServiceClient;
+  readonly #session: Session;
   protected readonly balancers;
   protected readonly listenerObjects;
   protected readonly poolObjects;
@@ -29,11 +29,16 @@ export abstract class LbaasClient {
 
   constructor(session: Session, client: ServiceClient, project: ProjectKey) {
     this.client = client;
-    this.waiter = session.waiter(client.service, this);
+    this.#session = session;
     this.balancers = new Collection(client, loadBalancerKind(project));
     this.listenerObjects = new Collection(client, listenerKind(project));
     this.poolObjects = new Collection(client, poolKind(project));
     this.monitorObjects = new Collection(client, healthMonitorKind(project));
+  }
+
+  /** Made when it is first needed: whoever only reads thousands of projects keeps no poller for each. */
+  get waiter(): LoadBalancerWaiter {
+    return this.#session.waiter(this.client.service, this);
   }
 
   abstract capabilities(provider?: string): Capabilities;

@@ -1,0 +1,64 @@
+import type { KubeClient } from '../kube/client.ts';
+import { Cloud } from '../openstack/cloud.ts';
+import type { Environment } from '../openstack/config/load.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { BackendConnection } from './backend-connection.ts';
+import { Backend } from './backend.ts';
+import { ClusterTarget } from './cluster-target.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { localSource, secretSource } from './credential-source.ts';
+import { discoveryMetrics } from './discovery-metrics.ts';
+import { DryRunTarget } from './dry-run-target.ts';
+import type { Tell } from './problem-reporter.ts';
+import type { BackendSettings, DiscoverySettings } from './settings.ts';
+
+/** What a backend finds around it, and shares with the others. */
+export interface BackendSurroundings {
+  readonly client: KubeClient;
+  readonly tell: Tell;
+  readonly environment: Environment;
+  readonly workingDirectory: string;
+  /** Where a dry run prints what it would do; without it, things are done. */
+  readonly print?: (text: string) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export function makeBackend(
+  own: BackendSettings,
+  isAlone: boolean,
+  settings: DiscoverySettings,
+  view: ClusterView,
+  { client, tell, environment, workingDirectory, clock, log, metrics, print }: BackendSurroundings,
+): Backend {
+  const { name, secret, cloud, projects, ignoreProjects, namespaceTemplate } = own;
+  const source =
+    secret === undefined
+      ? localSource(environment, workingDirectory, cloud)
+      : secretSource(client, name, secret);
+  const { serviceType, endpointsKind, createNamespaces, maxLossShare, workers } = settings;
+  const attemptDeadlineMs = settings.requestSeconds * 1000;
+  const counted = discoveryMetrics(metrics);
+  return new Backend({
+    options: {
+      ...{ backend: name, serviceType, endpointsKind, namespaceTemplate, workers, isAlone },
+      choice: { only: projects, except: ignoreProjects },
+      projectMs: settings.projectSeconds * 1000,
+      intervalMs: settings.intervalSeconds * 1000,
+      maxLossShare,
+    },
+    ...{ source, view, clock, log, metrics: counted, tell },
+    connection: new BackendConnection({
+      ...{ source, clock, log },
+      open: (config) =>
+        new Cloud(config, { log, metrics, clock, concurrency: workers, attemptDeadlineMs }),
+    }),
+    target:
+      print === undefined
+        ? new ClusterTarget({ backend: name, client, view, createNamespaces, metrics: counted })
+        : new DryRunTarget({ view, createNamespaces, print }),
+  });
+}
