@@ -170,7 +170,7 @@ export class BalancerKeeper {
     const recorded = given ?? klb.status?.loadbalancer?.id;
     if (recorded === undefined)
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
-    const known = inventory.get(recorded) ?? (await inventory.read(recorded, context));
+    const known = await inventory.current(recorded, context);
     if (known === undefined && given !== undefined) {
       const message = `There is no load balancer ${given}. Correct the annotation load-balancer-id, or remove it.`;
       return { kind: 'refused', reason: 'NoSuchLoadBalancer', message };
@@ -206,7 +206,8 @@ export class BalancerKeeper {
     const found =
       candidates.find(({ balancer }) => balancer.description === mine) ??
       candidates.find(({ balancer }) => isKuryrs(balancer, identifying));
-    return found === undefined ? undefined : this.#complete(found, context);
+    const known = found && (await inventory.current(found.balancer.id, context));
+    return known === undefined ? undefined : this.#complete(known, context);
   }
 
   /** Finds out about the children of one that was created whole, once it is there. */
@@ -304,7 +305,7 @@ export class BalancerKeeper {
       settling.watch(id, keyOf(klb));
     } catch (error) {
       // Something of it may be done: the next look must not trust what we knew.
-      inventory.forget(id);
+      inventory.distrust(id);
       throw error;
     }
   }

@@ -52,6 +52,7 @@ export class Drift {
     const keys = new Set<string>();
     const changed = new Set((await inventory.list([identity.tag], { signal })).map(({ id }) => id));
     const moved = await floating.list({ signal });
+    await this.#lookAtShared(changed, signal);
     await this.#sampleMembers(changed, signal);
     for (const klb of view.all()) {
       const { loadbalancer, service_pub_ip_info: address } = klb.status ?? {};
@@ -80,6 +81,19 @@ export class Drift {
       if (trusted.length === recorded.length) members.set(id, trusted);
     }
     inventory.put({ ...observed, members });
+  }
+
+  /** Load balancers that users named need not have our tag; they are read one by one. */
+  async #lookAtShared(changed: Set<string>, signal: AbortSignal): Promise<void> {
+    const { inventory, view, identity } = this.#options;
+    for (const klb of view.all()) {
+      const id = klb.spec?.options?.loadbalancer_id;
+      if (id === undefined || changed.has(id)) continue;
+      const known = inventory.get(id);
+      if (known !== undefined && identity.isOurs(known.balancer)) continue;
+      await inventory.read(id, { signal });
+      changed.add(id);
+    }
   }
 
   async #sampleMembers(changed: Set<string>, signal: AbortSignal): Promise<void> {

@@ -25,6 +25,8 @@ export class Inventory {
   readonly #byName = new Map<string, Set<string>>();
   /** Counts our own writes, so that a list that was read meanwhile does not undo them. */
   readonly #touched = new Map<string, number>();
+  /** Known to be there, but not how they are. */
+  readonly #distrusted = new Set<string>();
   #turn = 0;
 
   constructor(balancing: LoadBalancing) {
@@ -48,6 +50,7 @@ export class Inventory {
     const { id, name } = observed.balancer;
     this.#touch(id);
     this.#drop(id);
+    this.#distrusted.delete(id);
     this.#known.set(id, observed);
     const named = this.#byName.get(name);
     if (named === undefined) this.#byName.set(name, new Set([id]));
@@ -57,6 +60,18 @@ export class Inventory {
   forget(id: string): void {
     this.#touch(id);
     this.#drop(id);
+  }
+
+  /** A change of it was cut off: it is looked at before it is believed again, and never taken for missing. */
+  distrust(id: string): void {
+    this.#touch(id);
+    this.#distrusted.add(id);
+  }
+
+  /** As we know it, or as it is where we do not; undefined when it is gone. */
+  async current(id: string, call: CallOptions): Promise<ObservedBalancer | undefined> {
+    const known = this.#known.get(id);
+    return known === undefined || this.#distrusted.has(id) ? this.read(id, call) : known;
   }
 
   /** One load balancer as it is now; undefined when it is gone. */
@@ -105,7 +120,8 @@ export class Inventory {
    */
   async list(tags: readonly string[], call: CallOptions): Promise<Difference[]> {
     const began = this.#turn;
-    const filter = this.#balancing.capabilities().tags && tags.length > 0 ? { tags } : {};
+    const hasTags = this.#balancing.capabilities().tags && tags.length > 0;
+    const filter: { readonly tags?: readonly string[] } = hasTags ? { tags } : {};
     const balancers = await collect(this.#balancing.loadBalancers(filter, call));
     const ids = new Set(balancers.map(({ id }) => id));
     const listeners = group(this.#balancing.listeners({}, call), (it) => it.loadBalancerId, ids);
@@ -131,8 +147,10 @@ export class Inventory {
       });
       if (difference !== undefined) differences.push({ id: balancer.id, kind: difference });
     }
-    for (const id of [...this.#known.keys()]) {
-      if (ids.has(id) || this.#isNewerThan(id, began)) continue;
+    for (const [id, { balancer }] of [...this.#known]) {
+      const isListed =
+        filter.tags === undefined || tags.every((tag) => balancer.tags.includes(tag));
+      if (!isListed || ids.has(id) || this.#isNewerThan(id, began)) continue;
       this.#drop(id);
       differences.push({ id, kind: 'missing' });
     }

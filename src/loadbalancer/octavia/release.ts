@@ -61,7 +61,7 @@ export class Release {
     }
     const recorded = klb?.status?.loadbalancer?.id;
     if (recorded !== undefined && !found.has(recorded)) {
-      const observed = inventory.get(recorded) ?? (await inventory.read(recorded, context));
+      const observed = await inventory.current(recorded, context);
       const isOthers = observed !== undefined && identity.isOfOtherCluster(observed.balancer);
       if (observed !== undefined && !isOthers) found.set(recorded, observed);
     }

@@ -1,0 +1,188 @@
+import type { Service } from '../../../src/kube/core-objects.ts';
+import { EventRecorder } from '../../../src/kube/event-recorder.ts';
+import type { EndpointSlice } from '../../../src/kube/network-objects.ts';
+import { endpointSlices, services } from '../../../src/kube/resources.ts';
+import type { KuryrLoadBalancer } from '../../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
+import { makeOctaviaProvider } from '../../../src/loadbalancer/octavia/make-octavia-provider.ts';
+import { octaviaSettings } from '../../../src/loadbalancer/octavia/settings.ts';
+import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
+import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
+import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { supervise } from '../../../src/runtime/supervisor.ts';
+import { SimulatedWorld, type WorldOptions } from '../world.ts';
+import { unsettled } from './invariants.ts';
+
+const driftEveryMs = 60_000;
+const { signal } = new AbortController();
+
+export interface ServiceWish {
+  readonly ports?: readonly number[];
+  readonly type?: 'LoadBalancer' | 'ClusterIP';
+}
+
+/** A cluster and a cloud with Octavia, and controllers that come and go. */
+export class OctaviaWorld extends SimulatedWorld {
+  readonly #operator = this.cloud(this.simulation.process('operator'));
+  #controllers = 0;
+
+  constructor(seed: number, options: WorldOptions = {}) {
+    super(seed, options);
+  }
+
+  /** Starts a controller in a process of its own; kill the one before first. */
+  startController(): SimulatedProcess {
+    this.#controllers += 1;
+    const process = this.simulation.process(`controller ${this.#controllers}`);
+    void this.#control(process).catch(() => {});
+    return process;
+  }
+
+  async #control(process: SimulatedProcess): Promise<void> {
+    const { clock } = process;
+    const { random } = this.simulation;
+    const common = {
+      client: this.kubeClient(process),
+      clock,
+      random,
+      log: silentLog,
+      metrics: noMetrics,
+    };
+    const recorder = new EventRecorder({
+      ...common,
+      component: 'causeway-controller',
+      instance: process.name,
+    });
+    const [subnet] = this.openstack.neutron.subnets
+      .all()
+      .filter(({ name }) => name === 'private-v4');
+    const [network] = this.openstack.neutron.networks.all().filter(({ name }) => name === 'public');
+    const provider = await makeOctaviaProvider(
+      {
+        ...common,
+        session: this.cloud(process).session(),
+        settings: octaviaSettings.parse({
+          enabled: true,
+          members: 'Pod',
+          subnets: [subnet?.id],
+          floatingNetwork: network?.id,
+        }),
+        clusterId: 'simulated',
+        driftEveryMs,
+      },
+      signal,
+    );
+    const controller = new ServiceController({
+      ...common,
+      providers: { all: [provider], defaultName: 'octavia' },
+      tell: (service, type, reason, message) =>
+        recorder.record(services, service, { type, reason, message }),
+      workers: 4,
+    });
+    await supervise(signal, {
+      events: (inner) => recorder.run(inner),
+      services: (inner) => controller.run(inner),
+    });
+  }
+
+  async createService(
+    name: string,
+    { ports = [80], type = 'LoadBalancer' }: ServiceWish = {},
+  ): Promise<void> {
+    await this.complete(
+      this.user.create(services, {
+        metadata: { namespace: 'default', name },
+        spec: { type, ports: portsOf(ports) },
+      }),
+    );
+  }
+
+  async patchService(name: string, spec: object): Promise<void> {
+    await this.complete(this.user.patchMerge(services, { namespace: 'default', name }, { spec }));
+  }
+
+  async deleteService(name: string): Promise<void> {
+    await this.complete(this.user.delete(services, { namespace: 'default', name }));
+  }
+
+  /** Endpoints on every port that the Service may have. */
+  async setEndpoints(name: string, addresses: readonly string[]): Promise<void> {
+    const slice: EndpointSlice = {
+      metadata: {
+        namespace: 'default',
+        name: `${name}-1`,
+        labels: { 'kubernetes.io/service-name': name },
+      },
+      addressType: 'IPv4',
+      endpoints: addresses.map((address) => ({
+        addresses: [address],
+        conditions: { ready: true },
+      })),
+      ports: [80, 81, 82].map((port) => ({ name: `p${port}`, port: port + 8000, protocol: 'TCP' })),
+    };
+    const isThere = this.kubernetes.cluster.store.get(
+      'endpointslices.discovery.k8s.io',
+      'default',
+      `${name}-1`,
+    );
+    await this.complete(
+      isThere === undefined
+        ? this.user.create(endpointSlices, slice)
+        : this.user.update(endpointSlices, slice),
+    );
+  }
+
+  /** Somebody with the project's credentials. */
+  async byHand<T>(
+    work: (hands: {
+      balancing: Awaited<ReturnType<typeof openLoadBalancing>>;
+      neutron: Neutron;
+      signal: AbortSignal;
+    }) => Promise<T>,
+  ): Promise<T> {
+    const session = this.#operator.session();
+    return this.complete(
+      openLoadBalancing(session, { signal }).then((balancing) =>
+        work({ balancing, neutron: new Neutron(session), signal }),
+      ),
+    );
+  }
+
+  /** Runs until everything is as it should be; `always` is asked after each step. */
+  async settle(always: () => readonly string[] = () => [], maxSteps = 30_000): Promise<void> {
+    const check = () => {
+      const problems = always();
+      if (problems.length > 0) throw new Error(problems.join('; '));
+      return unsettled(this).length === 0;
+    };
+    try {
+      await this.simulation.runUntil(check, { maxSteps });
+    } catch (error) {
+      const trace = this.simulation.trace.slice(-60).join('\n');
+      const problems = unsettled(this).join('\n  ');
+      throw new Error(`seed ${this.simulation.seed}: ${problems}\n${trace}`, { cause: error });
+    }
+  }
+
+  services(): readonly Service[] {
+    const all: readonly Service[] = this.kubernetes.cluster.store.list('services');
+    return all.filter(({ metadata }) => metadata?.name !== 'kubernetes');
+  }
+
+  klbs(): readonly KuryrLoadBalancer[] {
+    return this.kubernetes.cluster.store.list('kuryrloadbalancers.openstack.org');
+  }
+
+  slices(): readonly Partial<EndpointSlice>[] {
+    const all: readonly Partial<EndpointSlice>[] = this.kubernetes.cluster.store.list(
+      'endpointslices.discovery.k8s.io',
+    );
+    return all.filter(({ metadata }) => metadata?.name !== 'kubernetes');
+  }
+}
+
+export function portsOf(ports: readonly number[]) {
+  return ports.map((port) => ({ name: `p${port}`, port }));
+}
