@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Family } from '../../domain/address.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import type { Annotations } from '../provider.ts';
+import type { L4Port } from './port-mapper.ts';
 
 /** What users write. All start with `causeway.dev/`. */
 export const addressAnnotation = 'causeway.dev/address';
@@ -22,6 +23,7 @@ const portsSchema = z.object({
   version: z.literal(portsVersion),
   ipv4: z.string().min(1).optional(),
   ipv6: z.string().min(1).optional(),
+  held: z.array(z.string()).optional(),
 });
 
 /**
@@ -37,23 +39,43 @@ export function readPortIds(service: Service): PortIds {
 }
 
 function parsePortIds(text: string): PortIds {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return new Map();
-  }
-  const parsed = portsSchema.safeParse(value);
-  if (!parsed.success) return new Map();
-  const { ipv4, ipv6 } = parsed.data;
+  const { ipv4, ipv6 } = parsePorts(text) ?? {};
   const ids = new Map<Family, string>();
   if (ipv4 !== undefined) ids.set(4, ipv4);
   if (ipv6 !== undefined) ids.set(6, ipv6);
   return ids;
 }
 
-/** The annotations that say which ports a Service has; an empty map removes them. */
-export function portAnnotations(ids: PortIds, keepWayBack: boolean): Annotations {
+function parsePorts(text: string): z.output<typeof portsSchema> | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return portsSchema.safeParse(value).data;
+}
+
+/**
+ * Whether the Service asks for just what it held when we last wrote down its ports. One that was
+ * changed since, while nobody looked, must not take from others what they hold. Unknown counts as yes.
+ */
+export function asksForWhatItHeld(service: Service, needs: readonly L4Port[]): boolean {
+  const text = service.metadata?.annotations?.[portsAnnotation];
+  const held = text === undefined ? undefined : parsePorts(text)?.held;
+  return held === undefined || held.join() === formatHeld(needs).join();
+}
+
+function formatHeld(needs: readonly L4Port[]): string[] {
+  return needs.map(({ port, protocol }) => `${port}/${protocol}`).sort();
+}
+
+/** The annotations that say which ports a Service has, and what it holds on them; an empty map removes them. */
+export function portAnnotations(
+  ids: PortIds,
+  needs: readonly L4Port[],
+  keepWayBack: boolean,
+): Annotations {
   const [ipv4, ipv6] = [ids.get(4), ids.get(6)];
   const text =
     ids.size === 0
@@ -62,6 +84,7 @@ export function portAnnotations(ids: PortIds, keepWayBack: boolean): Annotations
           version: portsVersion,
           ...(ipv4 === undefined ? {} : { ipv4 }),
           ...(ipv6 === undefined ? {} : { ipv6 }),
+          held: formatHeld(needs),
         });
   return {
     [portsAnnotation]: text,

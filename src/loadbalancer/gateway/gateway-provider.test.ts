@@ -206,7 +206,7 @@ test('after a restart everything is as before, and the gateways were never told 
     before.map((service) => service?.metadata?.resourceVersion),
   );
   expect(before[0]?.metadata?.annotations?.[portsAnnotation]).toBe(
-    '{"version":1,"ipv4":"192.0.2.1"}',
+    '{"version":1,"ipv4":"192.0.2.1","held":["80/TCP"]}',
   );
 });
 

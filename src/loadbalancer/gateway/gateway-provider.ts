@@ -18,6 +18,7 @@ import type {
 import { OwnerIndex } from '../owner-index.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import {
+  asksForWhatItHeld,
   keepFloatingIpAnnotation,
   legacyManagedAnnotation,
   portAnnotations,
@@ -111,12 +112,13 @@ export class GatewayProvider implements LoadBalancerProvider {
     if (reading.kind === 'refused') return reading;
     const owner = this.#owners.add(service);
     const before = ids(keeper.portsOf(owner.uid));
+    keeper.keepFamilies(owner.uid, reading.needs.families);
     for (const family of reading.needs.families) {
       const refusal = await this.#reserve(owner, reading.needs, family, context);
       if (refusal !== undefined) return refusal;
     }
     const ports = keeper.portsOf(owner.uid);
-    await context.annotate(portAnnotations(ids(ports), settings.keepWayBack));
+    await context.annotate(portAnnotations(ids(ports), reading.needs.ports, settings.keepWayBack));
     const keepsPublic = service.metadata?.annotations?.[keepFloatingIpAnnotation] === 'true';
     for (const port of ports.values()) keeper.keepPublic(port, keepsPublic);
     if (before.size > 0 && hasMoved(before, ids(ports))) {
@@ -138,7 +140,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     const { keeper, fleet, housekeeping, settings } = this.#options;
     const key = `${owner.namespace}/${owner.name}`;
     // Without the annotation the port is nobody's after a restart, and is cleaned up.
-    await context.annotate(portAnnotations(new Map(), settings.keepWayBack));
+    await context.annotate(portAnnotations(new Map(), [], settings.keepWayBack));
     fleet.setService(key, []);
     this.#options.policies?.serve(key, [], false);
     keeper.release(owner.uid);
@@ -289,6 +291,7 @@ export class GatewayProvider implements LoadBalancerProvider {
         publicAddress: advertisedBy(service, family),
         circle: reading.needs.circle,
         needs: reading.needs.ports,
+        isAsItWas: asksForWhatItHeld(service, reading.needs.ports),
         createdAt: service.metadata?.creationTimestamp ?? '',
       }));
     });

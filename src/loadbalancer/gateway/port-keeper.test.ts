@@ -55,6 +55,7 @@ const request = (owner: string, port = 80) => ({
 const claim = (owner: string, portId: string, port = 80) => ({
   ...request(owner, port),
   portId,
+  isAsItWas: true,
   createdAt: '2026-01-01',
   publicAddress: parseAddress('192.0.2.4'),
 });

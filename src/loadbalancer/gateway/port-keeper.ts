@@ -82,6 +82,12 @@ export class PortKeeper {
     this.#mapper.release(owner);
   }
 
+  /** The owner is served in these families and in no other any more. */
+  keepFamilies(owner: string, families: readonly Family[]): void {
+    const given = ([4, 6] as const).filter((family) => !families.includes(family));
+    this.#mapper.release(owner, given);
+  }
+
   /** Ports that nobody uses, and that are there to be deleted. */
   unused(): readonly L2Port[] {
     return this.#mapper.unused().flatMap(({ port }) => port ?? []);

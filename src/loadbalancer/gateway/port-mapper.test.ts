@@ -107,6 +107,7 @@ describe('after a restart', () => {
     family: 4 as const,
     createdAt,
     needs,
+    isAsItWas: true,
     circle: 'ns:default',
   });
 
@@ -123,6 +124,28 @@ describe('after a restart', () => {
     expect(losers.map(({ owner }) => owner)).toEqual(['young']);
     expect(mapper.slotOf('old', 4)?.port?.id).toBe('port-1');
     expect(mapper.slotOf('b', 4)?.port?.id).toBe('port-2');
+  });
+
+  test('who asks for something else than it held comes after those who hold it, however old it is', () => {
+    const mapper = new PortMapper();
+    const losers = mapper.restore(
+      [l2Port(1)],
+      [
+        { ...claim('old', 'port-1', '2026-01-01'), isAsItWas: false },
+        claim('young', 'port-1', '2026-02-01'),
+      ],
+    );
+    expect(losers.map(({ owner }) => owner)).toEqual(['old']);
+  });
+
+  test('a Service that gives up a family keeps what it has in the other', () => {
+    const mapper = new PortMapper();
+    place(mapper, request('a', [tcp(80)]));
+    place(mapper, request('a', [tcp(80)], { family: 6 }));
+    mapper.release('a', [6]);
+    expect(mapper.slotOf('a', 4)).toBeDefined();
+    expect(mapper.slotOf('a', 6)).toBeUndefined();
+    expect(mapper.unused()).toHaveLength(1);
   });
 
   test('of two of the same age the lower UID keeps it, whatever the order they come in', () => {

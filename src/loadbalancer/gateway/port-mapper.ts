@@ -61,6 +61,8 @@ export interface PriorClaim {
   readonly needs: readonly L4Port[];
   readonly portId: string;
   readonly family: Family;
+  /** Whether it asks for what it held before; what it asks for since then comes after what others hold. */
+  readonly isAsItWas: boolean;
   readonly createdAt: string;
   /** The address that users know, so that a port that was lost can be made again with it. */
   readonly publicAddress?: Address | undefined;
@@ -81,8 +83,8 @@ export class PortMapper {
   #next = 1;
 
   /**
-   * Takes in what Services had before a restart. Conflicts are settled by one total order: who was
-   * created first, then by UID. Answers with the owners that lost theirs and must be placed anew.
+   * Takes in what Services had before a restart. Conflicts are settled by one total order: who held it
+   * already, then who was created first, then by UID. Answers with the owners that lost theirs and must be placed anew.
    */
   restore(ports: readonly L2Port[], claims: readonly PriorClaim[]): readonly PriorClaim[] {
     const circles = circlesByPort(claims);
@@ -131,9 +133,12 @@ export class PortMapper {
     return users;
   }
 
-  /** The Service needs nothing any more. Answers with the slots that nobody uses now. */
-  release(owner: string): readonly PortSlot[] {
-    const slots = [...(this.#byOwner.get(owner)?.values() ?? [])];
+  /**
+   * The Service needs nothing any more, or nothing in these families. Answers with the slots that
+   * nobody uses now.
+   */
+  release(owner: string, families: readonly Family[] = [4, 6]): readonly PortSlot[] {
+    const slots = families.flatMap((family) => this.slotOf(owner, family) ?? []);
     for (const slot of slots) this.#leave(slot, owner);
     return slots.filter(({ users }) => users.size === 0);
   }
@@ -292,6 +297,7 @@ function userOf(slot: PortSlot, needs: readonly L4Port[], owner: string): string
 }
 
 function compareClaims(left: PriorClaim, right: PriorClaim): number {
+  if (left.isAsItWas !== right.isAsItWas) return left.isAsItWas ? -1 : 1;
   if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? -1 : 1;
   return left.owner < right.owner ? -1 : left.owner > right.owner ? 1 : 0;
 }

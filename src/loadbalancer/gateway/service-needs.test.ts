@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { parsePort } from '../../domain/port.ts';
 import type { Service, ServiceSpec } from '../../kube/core-objects.ts';
 import {
   addressAnnotation,
+  asksForWhatItHeld,
   legacyPortAnnotation,
   portAnnotations,
   portsAnnotation,
   readPortIds,
   sharingKeyAnnotation,
 } from './annotations.ts';
+import type { L4Port } from './port-mapper.ts';
 import { readNeeds } from './service-needs.ts';
 
 function makeService(spec: ServiceSpec, annotations: Record<string, string> = {}): Service {
@@ -97,16 +100,28 @@ describe('the annotation of ports', () => {
     [4, 'id-4'],
     [6, 'id-6'],
   ] as const);
+  const held: readonly L4Port[] = [
+    { protocol: 'UDP', port: parsePort(53) },
+    { protocol: 'TCP', port: parsePort(53) },
+  ];
   const withAnnotations = (annotations: Record<string, string | null>) =>
     makeService({}, annotations as Record<string, string>);
 
   test('is read back as it was written', () => {
-    expect(readPortIds(withAnnotations(portAnnotations(ids, false)))).toEqual(ids);
+    expect(readPortIds(withAnnotations(portAnnotations(ids, held, false)))).toEqual(ids);
+  });
+
+  test('says whether the Service asks for what it held, in whatever order; unknown counts as yes', () => {
+    const service = withAnnotations(portAnnotations(ids, held, false));
+    expect(asksForWhatItHeld(service, [...held].reverse())).toBe(true);
+    expect(asksForWhatItHeld(service, held.slice(1))).toBe(false);
+    const older = withAnnotations({ [portsAnnotation]: '{"version":1,"ipv4":"id-4"}' });
+    expect(asksForWhatItHeld(older, held)).toBe(true);
   });
 
   test('keeps the way back open while told to', () => {
-    expect(portAnnotations(ids, true)).toMatchObject({ [legacyPortAnnotation]: 'id-4' });
-    expect(portAnnotations(new Map(), true)).toMatchObject({
+    expect(portAnnotations(ids, held, true)).toMatchObject({ [legacyPortAnnotation]: 'id-4' });
+    expect(portAnnotations(new Map(), [], true)).toMatchObject({
       [portsAnnotation]: null,
       [legacyPortAnnotation]: null,
     });
