@@ -1,5 +1,9 @@
+import { isErrorCode } from '../../../src/domain/error.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import { runAsLeader } from '../../../src/kube/leader-election.ts';
 import { EventRecorder } from '../../../src/kube/event-recorder.ts';
 import type { Service } from '../../../src/kube/core-objects.ts';
+import type { ObjectName } from '../../../src/kube/object.ts';
 import { namespaces, services } from '../../../src/kube/resources.ts';
 import type { AgentPort } from '../../../src/loadbalancer/gateway/agent-link.ts';
 import { makeGatewayProvider } from '../../../src/loadbalancer/gateway/make-gateway-provider.ts';
@@ -40,7 +44,6 @@ export class GatewayWorld extends SimulatedWorld {
   #subnet: Subnet | undefined;
   #floatingNetwork = '';
   #controllers = 0;
-  #stop: AbortController | undefined;
 
   private constructor(seed: number, options: GatewayWorldOptions) {
     super(seed, options);
@@ -70,23 +73,48 @@ export class GatewayWorld extends SimulatedWorld {
 
   /** Starts a controller in a process of its own; kill the one before first. */
   startController(): SimulatedProcess {
+    const process = this.#newProcess();
+    void this.#control(process, this.kubeClient(process), new AbortController().signal);
+    return process;
+  }
+
+  /** Starts one that works only while it holds the lease. `stop` ends it properly. */
+  startCandidate(): { readonly process: SimulatedProcess; stop(): void } {
+    const process = this.#newProcess();
+    const client = this.kubeClient(process);
+    const stop = new AbortController();
+    const { clock, name: identity } = process;
+    const { random } = this.simulation;
+    const lease = { namespace: 'kube-system', name: 'causeway-controller' };
+    void runAsLeader(
+      { client, lease, identity, clock, random, log: silentLog, metrics: noMetrics },
+      (leadership, inner) => this.#control(process, client.withFence(leadership), inner),
+      stop.signal,
+    );
+    return { process, stop: () => stop.abort() };
+  }
+
+  #newProcess(): SimulatedProcess {
     this.#controllers += 1;
-    const process = this.simulation.process(`controller ${this.#controllers}`);
+    return this.simulation.process(`controller ${this.#controllers}`);
+  }
+
+  async #control(process: SimulatedProcess, client: KubeClient, signal: AbortSignal) {
     const { clock } = process;
     const { random } = this.simulation;
-    const client = this.kubeClient(process);
     const common = { client, clock, random, log: silentLog, metrics: noMetrics };
     const recorder = new EventRecorder({
       ...common,
       component: 'causeway-controller',
       instance: process.name,
     });
+    const agents = [...this.agents].map(
+      ([name, agent]) => [name, overWire(process, name, agent)] as const,
+    );
     const provider = makeGatewayProvider({
       ...common,
       manager: this.#portManager(process),
-      agents: new Map(
-        [...this.agents].map(([name, agent]) => [name, overWire(process, name, agent)]),
-      ),
+      agents: new Map(agents),
       layer: 'ClusterIP',
       masquerade: 'needed',
       keepWayBack: false,
@@ -99,12 +127,10 @@ export class GatewayWorld extends SimulatedWorld {
         recorder.record(services, service, { type, reason, message }),
       workers: this.#workers,
     });
-    this.#stop = new AbortController();
-    void supervise(this.#stop.signal, {
+    await supervise(signal, {
       events: (inner) => recorder.run(inner),
       services: (inner) => controller.run(inner),
     });
-    return process;
   }
 
   /** Makes a Service of type LoadBalancer, as a user would. */
@@ -123,11 +149,25 @@ export class GatewayWorld extends SimulatedWorld {
   }
 
   async patchService(name: string, spec: object, namespace = 'default'): Promise<void> {
-    await this.complete(this.user.patchMerge(services, { namespace, name }, { spec }));
+    await this.#asUser(this.user.patchMerge(services, { namespace, name }, { spec }));
   }
 
   async deleteService(name: string, namespace = 'default'): Promise<void> {
-    await this.complete(this.user.delete(services, { namespace, name }));
+    await this.#asUser(this.user.delete(services, { namespace, name }));
+  }
+
+  /** Somebody takes away what holds the Service until it is cleaned up. */
+  async forceFinalizers(name: ObjectName): Promise<void> {
+    const metadata = { finalizers: null };
+    await this.#asUser(this.user.patchMerge(services, name, { metadata }));
+  }
+
+  /** Somebody who comes too late for an object: it is gone by then. */
+  async #asUser(work: Promise<unknown>): Promise<void> {
+    const forgiving = work.catch((error: unknown) => {
+      if (!isErrorCode(error, 'not-found')) throw error;
+    });
+    await this.complete(forgiving);
   }
 
   async ensureNamespace(name: string): Promise<void> {

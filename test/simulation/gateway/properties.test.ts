@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { keyOf, nameFromKey } from '../../../src/kube/object.ts';
-import { services } from '../../../src/kube/resources.ts';
 import { readPortIds } from '../../../src/loadbalancer/gateway/annotations.ts';
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { GatewayWorld } from './gateway-world.ts';
@@ -46,9 +45,7 @@ class Life {
       case 'delete by force': {
         if (this.#find(act.service) === undefined) return;
         const name = nameFromKey(keyAt(act.service));
-        await world.complete(
-          world.user.patchMerge(services, name, { metadata: { finalizers: null } }),
-        );
+        await world.forceFinalizers(name);
         return this.#delete(act.service);
       }
       case 'lose port': {
@@ -71,6 +68,11 @@ class Life {
       }
       case 'restart':
         this.#controller.kill();
+        this.#controller = world.startController();
+        return;
+      case 'change unseen':
+        this.#controller.kill();
+        await this.take({ ...act, kind: 'change ports' });
         this.#controller = world.startController();
         return;
       case 'steps': {

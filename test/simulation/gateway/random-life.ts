@@ -11,6 +11,8 @@ export type Act =
   | { readonly kind: 'lose floating IP'; readonly which: number }
   | { readonly kind: 'gateway'; readonly which: number; readonly mode: 'works' | 'fails' | 'hangs' }
   | { readonly kind: 'restart' }
+  /** The controller is gone while one of them changes its ports. */
+  | { readonly kind: 'change unseen'; readonly service: number; readonly ports: readonly number[] }
   | { readonly kind: 'steps'; readonly count: number }
   | { readonly kind: 'settle' };
 
@@ -35,6 +37,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart') }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('change unseen'), service, ports }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('steps'), count: fc.nat({ max: 60 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('settle') }) },
 );
