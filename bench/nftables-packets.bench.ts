@@ -1,6 +1,5 @@
 // What the ruleset costs the packets: the first of a connection, and those that follow.
 
-import path from 'node:path';
 import { addressFromInteger, parseAddress } from '../src/domain/address.ts';
 import { parsePort } from '../src/domain/port.ts';
 import { replacement } from '../src/nftables/diff.ts';
@@ -8,10 +7,9 @@ import { buildRuleset } from '../src/nftables/layout.ts';
 import { NetlinkDriver } from '../src/nftables/netlink/netlink-driver.ts';
 import type { VirtualService } from '../src/nftables/virtual-service.ts';
 import { TestNetwork, type Host } from '../test/services/namespaces.ts';
-import { median, type BenchmarkSuite, type Measurement } from './benchmark.ts';
+import type { BenchmarkSuite } from './benchmark.ts';
+import { inTurns, packetProgram, servedPort as port } from './packets-in-turns.ts';
 
-const program = path.join(import.meta.dirname, 'packet-program.ts');
-const port = 80;
 const backendPort = 8080;
 const backendAddress = '10.78.0.21';
 const settings = {
@@ -35,7 +33,7 @@ async function build(network: TestNetwork): Promise<{ client: Host; backend: Hos
   await network.join(client, 'ext', '10.77.0.100/16');
   const backend = await network.host('backend');
   await network.join(backend, 'int', `${backendAddress}/24`);
-  const server = backend.start(process.execPath, program, 'serve', String(backendPort));
+  const server = backend.start(process.execPath, packetProgram, 'serve', String(backendPort));
   await new Promise<void>((resolve) => server.stdout?.once('data', () => resolve()));
   return { client, backend };
 }
@@ -95,35 +93,6 @@ async function programLinear(gateway: Gateway, count: number): Promise<void> {
   }\n`;
   const result = await gateway.host.attempt('nft', ['-f', '-'], text);
   if (result.code !== 0) throw new Error(result.stderr);
-}
-
-const rounds = 7;
-
-/** Runs the program in turns over two addresses and answers with the round whose ratio is the median. */
-async function inTurns(
-  client: Host,
-  args: readonly string[],
-  subject: Gateway,
-  baseline: Gateway,
-): Promise<Measurement> {
-  const pairs: { value: number; baseline: number }[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const [mode = '', ...amount] = args;
-    const order = round % 2 === 0 ? [subject, baseline] : [baseline, subject];
-    const output = await client.run(
-      process.execPath,
-      ...[program, mode, String(port), ...amount],
-      ...order.map(({ address }) => address),
-    );
-    const [first = 0, second = 0] = JSON.parse(output) as number[];
-    const [value, reference] = round % 2 === 0 ? [first, second] : [second, first];
-    pairs.push({ value, baseline: reference });
-  }
-  const ratios = pairs.map((pair) => pair.value / pair.baseline);
-  const middle = median(ratios);
-  const chosen = pairs.find((pair) => pair.value / pair.baseline === middle);
-  if (chosen === undefined) throw new Error('nothing was measured');
-  return { ...chosen, spread: [Math.min(...ratios), Math.max(...ratios)] };
 }
 
 const bars = {

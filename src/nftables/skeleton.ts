@@ -1,5 +1,5 @@
 import type { Family } from '../domain/address.ts';
-import type { Prefix } from '../domain/prefix.ts';
+import { prefixFamily, type Prefix } from '../domain/prefix.ts';
 import type { HashOperand, Operand, Rule, Statement } from './expression.ts';
 import { FragmentBuilder, type Fragment } from './fragment.ts';
 import {
@@ -197,16 +197,24 @@ function insiderChains(settings: LayoutSettings, insiders: Insiders): Chain[] {
       rule(isFamily(family), condition, verdict({ kind: 'return' })),
     ),
   );
+  // Where nothing says who is inside, nobody is known to be outside.
+  const others = families
+    .filter((family) => knowsInsiders(insiders, family))
+    .map((family) => rule(isFamily(family), { kind: 'masquerade' }));
   return [
     {
       name: chainNames.masqueradeOutsiders,
-      rules: [...hairpin, ...leave, rule({ kind: 'masquerade' })],
+      rules: [...hairpin, ...leave, ...others],
     },
     {
       name: chainNames.masqueradeMachine,
       rules: [...hairpin, rule(isFromMachine, { kind: 'masquerade' })],
     },
   ];
+}
+
+function knowsInsiders({ networks, interfaces }: Insiders, family: Family): boolean {
+  return interfaces.length > 0 || networks.some((network) => prefixFamily(network) === family);
 }
 
 function hairpinRule(family: Family): Rule {

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAddress as address } from '../domain/address.ts';
 import { parsePrefix as prefix } from '../domain/prefix.ts';
@@ -111,6 +112,89 @@ describe('the base proxy', () => {
     expect((await driver.read())?.chains.has('stranger')).toBe(false);
     expect(connect('10.96.0.1', 80).outcome).toBe('rejected');
     await end();
+  });
+
+  it('compares everything after a transaction that failed, and serves it in the end', async () => {
+    const { driver, proxy, committed, connect, end } = start();
+    let next = committed();
+    proxy.setService(makeService());
+    proxy.synced();
+    await next;
+    // The table goes away under it: the next change cannot be applied to it.
+    driver.interfere([{ op: 'remove-table' }]);
+    next = committed();
+    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    expect(await next).toMatchObject([{ service: 'shop/web' }]);
+    expect(connect('10.96.0.1', 80).packet.destination).toBe('10.1.0.1');
+    await end();
+  });
+
+  it('puts right what a stranger changed, when told of it', async () => {
+    const { driver, proxy, committed, connect, end } = start();
+    let next = committed();
+    proxy.setService(makeService());
+    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    proxy.synced();
+    await next;
+    driver.interfere([{ op: 'flush-set', set: 'services4' }]);
+    expect(connect('10.96.0.1', 80).outcome).toBe('rejected');
+    next = committed();
+    proxy.doubt();
+    await next;
+    expect(connect('10.96.0.1', 80).packet.destination).toBe('10.1.0.1');
+    await end();
+  });
+
+  it('follows the node', async () => {
+    const { proxy, committed, connect, end } = start();
+    const spec = { type: 'NodePort' as const, ports: [{ port: 80, nodePort: 30_080 }] };
+    proxy.setService(makeService({ spec }));
+    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    let next = committed();
+    proxy.synced();
+    await next;
+    expect(connect('192.168.1.10', 30_080).packet.destination).toBe('192.168.1.10');
+    next = committed();
+    proxy.setNode({ ...node, nodePortAddresses: [address('192.168.1.10')] });
+    await next;
+    expect(connect('192.168.1.10', 30_080).packet.destination).toBe('10.1.0.1');
+    await end();
+  });
+
+  it('ends with the same rules whatever the order in which it hears of things', async () => {
+    const steps: ((proxy: BaseProxy) => void)[] = [
+      (proxy) => proxy.setService(makeService()),
+      (proxy) => proxy.setService(makeService({ spec: { ports: [{ port: 81 }] } })),
+      (proxy) => proxy.setSlice(makeSlice({ name: 'a', addresses: ['10.1.0.1'] })),
+      (proxy) => proxy.setSlice(makeSlice({ name: 'b', addresses: ['10.1.0.2'] })),
+      (proxy) => proxy.divert('shop/web', { kind: 'park', logGroup: 9 }),
+    ];
+    const finish = (proxy: BaseProxy) => {
+      proxy.removeSlice('shop/a');
+      proxy.setService(makeService());
+      proxy.divert('shop/web', undefined);
+      proxy.setSlice(makeSlice({ name: 'b', addresses: ['10.1.0.2', '10.1.0.3'] }));
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.shuffledSubarray(steps), async (order) => {
+        const { driver, proxy, committed, end } = start();
+        const next = committed();
+        proxy.synced();
+        await next;
+        for (const step of order) {
+          step(proxy);
+          await Promise.resolve();
+        }
+        finish(proxy);
+        const keys = async (set: string) => [
+          ...((await driver.read())?.sets.get(set)?.elements.keys() ?? []),
+        ];
+        await expect.poll(() => keys('slots4')).toHaveLength(8);
+        await expect.poll(() => keys('services4')).toEqual(['10.96.0.1 . 6 . 80']);
+        await end();
+      }),
+      { numRuns: 20 },
+    );
   });
 
   it('gives an address that two Services ask for to the older one, and to the other when it goes', async () => {

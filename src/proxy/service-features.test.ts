@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { parsePort } from '../domain/port.ts';
+import { parsePrefix } from '../domain/prefix.ts';
 import type { Service, ServiceSpec } from '../kube/core-objects.ts';
 import { makeService, makeSlice, type SliceParts } from './testing/objects.ts';
 import {
@@ -273,6 +274,11 @@ describe('endpoints', () => {
   it('are reached with the source of everybody rewritten where that is asked for', () => {
     const rules = web({}, { endpoints: [local] }, { node: { masqueradeAll: true } });
     expect(fate(rules, from)).toBe(`${toLocal} masqueraded`);
+    const onlyIpv4 = { insiders: { networks: [parsePrefix('10.1.0.0/16')], interfaces: [] } };
+    const slices = [makeSlice({ addressType: 'IPv6', endpoints: [{ addresses: ['fd01::1'] }] })];
+    const service = webService({ clusterIPs: [clusterIp, 'fd96::1'] });
+    const halfKnown = rulesOf({ services: [service], slices, layout: onlyIpv4 });
+    expect(fate(halfKnown, { from: 'outside6', to: 'fd96::1', port: 80 })).toBe('fd01::1 8080');
     const unknown = { knowsInsiders: false };
     const open = web({}, { endpoints: [local] }, { node: unknown });
     expect(fate(open, { ...from, from: 'outside' })).toBe(toLocal);

@@ -146,7 +146,7 @@ export class ProxyLab {
     // The node itself needs a route for what it sends to a Service, as every node has one.
     await node.ip('route', 'add', 'default', 'via', clientIp);
     await node.ip('-6', 'route', 'add', 'default', 'via', 'fd99::100');
-    for (const name of ['p1', 'p2', 'remote'] as const) await this.#listen(name);
+    for (const name of ['p1', 'p2', 'remote'] as const) await this.listen(name, name, 8080);
   }
 
   async #joinPod(name: 'p1' | 'p2', segment: string, gateway4: string, gateway6: string) {
@@ -169,9 +169,10 @@ export class ProxyLab {
     await node.ip('route', 'add', 'fd01:0:0:9::/64', 'via', 'fd99::20');
   }
 
-  async #listen(name: PodName): Promise<void> {
+  /** A server that answers with its name. */
+  async listen(at: 'node' | PodName, name: string, port: number): Promise<void> {
     const server = path.join(programs, 'server.ts');
-    const child = this.host(name).start(process.execPath, server, name, '::', '8080');
+    const child = this.host(at).start(process.execPath, server, name, '::', String(port));
     await new Promise<void>((resolve, reject) => {
       child.stdout?.once('data', () => resolve());
       child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));

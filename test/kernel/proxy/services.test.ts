@@ -58,6 +58,18 @@ describe.skipIf(!canUseNamespaces())('Services on a node, with real packets', ()
     );
   });
 
+  test('lead to endpoints in the network of the node itself', async () => {
+    await lab.listen('node', 'host', 9000);
+    const host = { addresses: [nodeIp], nodeName: 'node1' };
+    await lab.serve(web(), makeSlice({ endpoints: [host], ports: [{ port: 9000 }] }));
+    const targets = [cluster, balancer, nodePort];
+    for (const from of ['client', 'p1', 'node'] as const) {
+      const answers = await who(from, ...targets);
+      expect(answers.map((text) => text.split(' ')[0])).toEqual(['host', 'host', 'host']);
+    }
+    expect(await who('p1', cluster)).toEqual([`host ${pods.p1.v4}`]);
+  });
+
   test('without endpoints refuse at once', async () => {
     await lab.serve(web(), slice());
     for (const from of ['client', 'p1', 'node'] as const) {
