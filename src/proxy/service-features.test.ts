@@ -1,8 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { parsePort } from '../domain/port.ts';
 import { parsePrefix } from '../domain/prefix.ts';
-import type { Service, ServiceSpec } from '../kube/core-objects.ts';
-import { makeService, makeSlice, type SliceParts } from './testing/objects.ts';
+import { makeService, makeSlice } from './testing/objects.ts';
 import {
   fate,
   fates,
@@ -11,41 +9,22 @@ import {
   rulesOf,
   traceAttempt,
   type Attempt,
-  type TracedOptions,
 } from './testing/traced-node.ts';
+import {
+  addresses,
+  balancer,
+  clusterIp,
+  external,
+  web,
+  webService,
+} from './testing/web-service.ts';
 
-const clusterIp = '10.96.0.1';
-const external = '198.51.100.1';
-const balancer = '198.51.100.2';
 const remote = { addresses: ['10.1.2.1'], nodeName: 'node2' };
 const local = { addresses: ['10.1.1.1'], nodeName: 'node1' };
 const toRemote = '10.1.2.1 8080';
 const toLocal = '10.1.1.1 8080';
 const terminating = { ready: false, serving: true, terminating: true };
 const unready = { ready: false, serving: false, terminating: false };
-
-function webService(spec: ServiceSpec = {}, status?: Service['status']): Service {
-  return makeService({
-    spec: {
-      type: 'LoadBalancer',
-      externalIPs: [external],
-      ports: [{ port: 80, nodePort: 30_080 }],
-      ...spec,
-    },
-    status: status ?? { loadBalancer: { ingress: [{ ip: balancer }] } },
-  });
-}
-
-function web(spec: ServiceSpec, slice: SliceParts, more: Partial<TracedOptions> = {}) {
-  return rulesOf({ services: [webService(spec)], slices: [makeSlice(slice)], ...more });
-}
-
-const addresses = [
-  ['the cluster address', clusterIp, 80],
-  ['an external address', external, 80],
-  ['a load balancer address', balancer, 80],
-  ['a node port', nodeAddress, 30_080],
-] as const;
 
 describe('every address of a Service', () => {
   test.each(addresses)('leads to its endpoints: %s', (_, to, port) => {
@@ -341,44 +320,6 @@ describe('session affinity', () => {
     const rules = web(policy, { endpoints: [local, remote] });
     expect(fates(rules, { from: 'pod', to: balancer, port: 80 })).toEqual([toLocal, toRemote]);
     expect(fates(rules, { from: 'outside', to: balancer, port: 80 })).toEqual([toLocal]);
-  });
-});
-
-describe('a diverted Service', () => {
-  const spec = { externalTrafficPolicy: 'Local' as const };
-
-  test.each(addresses)('is parked at %s', (_, to, port) => {
-    const rules = web(spec, {}, { diversion: { kind: 'park', logGroup: 9 } });
-    for (const from of ['pod', 'node', 'outside'] as const) {
-      const trace = traceAttempt(rules, { from, to, port });
-      expect(trace.outcome).toBe('dropped');
-      expect(trace.steps.map(({ rule }) => rule)).toContain('log group 9');
-    }
-  });
-
-  it('is parked only for those it would serve', () => {
-    const ranges = { ...spec, loadBalancerSourceRanges: ['10.1.0.0/16'] };
-    const rules = web(ranges, {}, { diversion: { kind: 'park', logGroup: 9 } });
-    const stranger = traceAttempt(rules, { from: 'outside', to: balancer, port: 80 });
-    expect(stranger.outcome).toBe('dropped');
-    expect(stranger.steps.map(({ rule }) => rule)).not.toContain('log group 9');
-  });
-
-  it('is accepted by a listener here, port by port', () => {
-    const ports = [
-      { name: 'http', port: 80 },
-      { name: 'admin', port: 81 },
-    ];
-    const listeners = new Map([['TCP/80', parsePort(15_080)]]);
-    const rules = web({ ports }, {}, { diversion: { kind: 'accept', listeners } });
-    for (const from of ['pod', 'node'] as const) {
-      const trace = traceAttempt(rules, { from, to: clusterIp, port: 80 });
-      expect(trace).toMatchObject({
-        outcome: 'delivered',
-        packet: { destination: nodeAddress, destinationPort: 15_080 },
-      });
-    }
-    expect(fate(rules, { from: 'pod', to: clusterIp, port: 81 })).toBe('rejected');
   });
 });
 

@@ -1,0 +1,42 @@
+import { describe, expect, it, test } from 'vitest';
+import { parsePort } from '../domain/port.ts';
+import { fate, nodeAddress, traceAttempt } from './testing/traced-node.ts';
+import { addresses, balancer, clusterIp, web } from './testing/web-service.ts';
+
+describe('a diverted Service', () => {
+  const spec = { externalTrafficPolicy: 'Local' as const };
+
+  test.each(addresses)('is parked at %s', (_, to, port) => {
+    const rules = web(spec, {}, { diversion: { kind: 'park', logGroup: 9 } });
+    for (const from of ['pod', 'node', 'outside'] as const) {
+      const trace = traceAttempt(rules, { from, to, port });
+      expect(trace.outcome).toBe('dropped');
+      expect(trace.steps.map(({ rule }) => rule)).toContain('log group 9');
+    }
+  });
+
+  it('is parked only for those it would serve', () => {
+    const ranges = { ...spec, loadBalancerSourceRanges: ['10.1.0.0/16'] };
+    const rules = web(ranges, {}, { diversion: { kind: 'park', logGroup: 9 } });
+    const stranger = traceAttempt(rules, { from: 'outside', to: balancer, port: 80 });
+    expect(stranger.outcome).toBe('dropped');
+    expect(stranger.steps.map(({ rule }) => rule)).not.toContain('log group 9');
+  });
+
+  it('is accepted by a listener here, port by port', () => {
+    const ports = [
+      { name: 'http', port: 80 },
+      { name: 'admin', port: 81 },
+    ];
+    const listeners = new Map([['TCP/80', parsePort(15_080)]]);
+    const rules = web({ ports }, {}, { diversion: { kind: 'accept', listeners } });
+    for (const from of ['pod', 'node'] as const) {
+      const trace = traceAttempt(rules, { from, to: clusterIp, port: 80 });
+      expect(trace).toMatchObject({
+        outcome: 'delivered',
+        packet: { destination: nodeAddress, destinationPort: 15_080 },
+      });
+    }
+    expect(fate(rules, { from: 'pod', to: clusterIp, port: 81 })).toBe('rejected');
+  });
+});
