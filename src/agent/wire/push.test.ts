@@ -171,14 +171,19 @@ function endpoints(): fc.Arbitrary<Endpoint> {
   const address = fc.ipV4().map(parseAddress);
   const port = fc.integer({ min: 1, max: 65535 }).map(parsePort);
   const destination = fc.record({ address, port, weight: fc.integer({ min: 1, max: 256 }) });
-  return fc
-    .record({
-      address,
-      port,
-      protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
+  const common = fc.record({
+    address,
+    port,
+    protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
+    affinity: fc.constantFrom('none' as const, 'client' as const),
+  });
+  const way = fc.oneof(
+    fc.record({
       destinations: fc.uniqueArray(destination, { selector: (to) => `${to.address} ${to.port}` }),
-      affinity: fc.constantFrom('none' as const, 'client' as const),
       masquerade: fc.constantFrom('needed' as const, 'always' as const),
-    })
-    .map(makeEndpoint);
+    }),
+    fc.record({ nodePort: port }),
+    fc.record({ routedTo: fc.oneof(fc.constant('nodes' as const), fc.array(address)) }),
+  );
+  return fc.tuple(common, way).map(([parts, more]) => makeEndpoint({ ...parts, ...more }));
 }

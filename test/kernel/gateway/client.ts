@@ -17,7 +17,7 @@ import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const [verb = '', ...args] = process.argv.slice(2);
-const patienceMs = 1_000;
+const patienceMs = 2_000;
 let underWay = 0;
 
 switch (verb) {

@@ -142,24 +142,29 @@ describe.skipIf(!isRunnable)('hostile requests', () => {
 
   test('an endpoint that is wrong in a push that is right keeps what it had, and no text of it is kept', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(hostile, { minLength: 1 }), async (destinations) => {
-        const { generation } = await topology.client('g1').status(signal);
-        const lines = [
-          { causeway: 'agent/v2', revision: 1, kind: 'state', generation: generation + 1 },
-          {
-            endpoint: {
-              address: '10.77.1.1',
-              protocol: 'TCP',
-              port: 80,
-              destinations: destinations.map((address) => ({ address, port: 8080 })),
+      fc.asyncProperty(
+        fc.array(hostile, { minLength: 1 }),
+        fc.boolean(),
+        async (texts, isRouted) => {
+          const destinations = texts.map((address) => ({ address, port: 8080 }));
+          const { generation } = await topology.client('g1').status(signal);
+          const lines = [
+            { causeway: 'agent/v2', revision: 2, kind: 'state', generation: generation + 1 },
+            {
+              endpoint: {
+                address: '10.77.1.1',
+                protocol: 'TCP',
+                port: 80,
+                ...(isRouted ? { routedTo: texts } : { destinations }),
+              },
             },
-          },
-          { end: { records: 1 } },
-        ].map((line) => `${JSON.stringify(line)}\n`);
-        const answer = await topology.client('g1').push(lines, signal);
-        expect(answer.committed).toBe(false);
-        expect(answer.older).toMatchObject([{ address: '10.77.1.1', generation: 1_000 }]);
-      }),
+            { end: { records: 1 } },
+          ].map((line) => `${JSON.stringify(line)}\n`);
+          const answer = await topology.client('g1').push(lines, signal);
+          expect(answer.committed).toBe(false);
+          expect(answer.older).toMatchObject([{ address: '10.77.1.1', generation: 1_000 }]);
+        },
+      ),
       { numRuns: 50 },
     );
     await expectUntouched(1_050);
