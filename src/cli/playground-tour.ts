@@ -20,8 +20,8 @@ export function tour(ready: ReadyFile, master: string | undefined): string {
       ],
     ],
     [
-      `Kill the gateway that serves it, ${master ?? ''}, and curl again:`,
-      [`${inGateway} pkill -9 keepalived`],
+      `Cut the cable of the gateway that serves it, ${master ?? ''}, curl again, and mend it:`,
+      [`${inGateway} ip link set ext down`, `${inGateway} ip link set ext up`],
     ],
     [
       'Make a load balancer in the cloud, and find it as a Service:',

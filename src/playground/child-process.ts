@@ -12,10 +12,13 @@ export interface Job {
   /** The words before it, which take it to another machine. */
   readonly exec?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** Started again when it has died, as its service manager would; else its death is the end of all. */
+  readonly isRestarted?: boolean;
 }
 
 const main = path.join(import.meta.dirname, '..', 'cli', 'main');
 const stopWithinMs = 8_000;
+const restartAfterMs = 2_000;
 const shownLines = 12;
 
 /** The jobs' processes. They end with this one, however it ends: they notice when the channel closes. */
@@ -24,6 +27,8 @@ export class Jobs {
   readonly #clock: Clock;
   readonly #running = new Map<string, ChildProcess>();
   readonly #onDeath: (error: CausewayError) => void;
+  /** Those that came up once: one that never does is not tried again and again. */
+  readonly #hasServed = new Set<string>();
   #isStopping = false;
 
   constructor(directory: string, clock: Clock, onDeath: (error: CausewayError) => void) {
@@ -36,7 +41,8 @@ export class Jobs {
     return path.join(this.#directory, `${name}.log`);
   }
 
-  start({ name, words, exec = [], environment = {} }: Job): void {
+  start(job: Job): void {
+    const { name, words, exec = [], environment = {} } = job;
     const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
     const command = [...exec, process.execPath, ...nodeFlags, `${main}${extension}`, ...words];
     const [program = '', ...args] = command;
@@ -47,8 +53,8 @@ export class Jobs {
     });
     fs.closeSync(log);
     this.#running.set(name, child);
-    child.once('error', (cause) => this.#died(name, cause.message));
-    child.once('exit', (code, signal) => this.#died(name, `ended with ${signal ?? code}`));
+    child.once('error', (cause) => this.#died(job, cause.message));
+    child.once('exit', (code, signal) => this.#died(job, `ended with ${signal ?? code}`));
   }
 
   /** Waits until the check has an answer; fails at once when the job is gone. */
@@ -63,7 +69,10 @@ export class Jobs {
         throw new CausewayError('unavailable', `${name} did not start`, { hint: this.#tail(name) });
       }
       const answer = await check().catch(() => undefined);
-      if (answer !== undefined) return answer;
+      if (answer !== undefined) {
+        this.#hasServed.add(name);
+        return answer;
+      }
       await sleep(this.#clock, 50, signal);
     }
   }
@@ -82,9 +91,16 @@ export class Jobs {
     timer.cancel();
   }
 
-  #died(name: string, how: string): void {
+  #died(job: Job, how: string): void {
+    const { name } = job;
     this.#running.delete(name);
     if (this.#isStopping) return;
+    if (job.isRestarted === true && this.#hasServed.has(name)) {
+      this.#clock.timer(restartAfterMs, () => {
+        if (!this.#isStopping) this.start(job);
+      });
+      return;
+    }
     const hint = `Its last words:\n${this.#tail(name)}`;
     this.#onDeath(new CausewayError('unavailable', `${name} ${how}`, { hint }));
   }

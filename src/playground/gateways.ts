@@ -91,6 +91,7 @@ export class PlaygroundGateways {
       name,
       words: ['agent', 'run', '--config', config],
       exec: namespaces.exec(name),
+      isRestarted: true,
     });
     const socketPath = path.join(this.#runtimeDirectory(name), 'api.sock');
     const client = this.#client(name);

@@ -42,10 +42,15 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
       { stdio: ['ignore', 'ignore', 'inherit'] },
     );
     exited = new Promise((resolve) => child.once('exit', resolve));
-    const text = await waitFor('the ready file', () => {
-      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`);
-      return fs.existsSync(file) && fs.readFileSync(file, 'utf8');
-    });
+    const readyWithin = { timeoutMs: 90_000 };
+    const text = await waitFor(
+      'the ready file',
+      () => {
+        if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`);
+        return fs.existsSync(file) && fs.readFileSync(file, 'utf8');
+      },
+      readyWithin,
+    );
     ready = JSON.parse(text) as ReadyFile;
     expect(ready.datapath).toBe('kernel');
   };
@@ -91,10 +96,18 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
       return found.length === 1 ? found[0] : undefined;
     };
     const before = await waitFor('a master', holders);
-    await within(before.exec, 'pkill', '-9', 'keepalived');
+    await within(before.exec, 'ip', 'link', 'set', 'ext', 'down');
     await waitFor('the other one to take over', async () => {
       const now = await holders();
       return now !== undefined && now.name !== before.name;
+    });
+    expect(await fetchFrom(address)).toContain('saw 198.51.100.10');
+    const { stdout: pids } = await runProgram('ip', ['netns', 'pids', before.netns]);
+    for (const pid of pids.trim().split('\n')) process.kill(Number(pid), 'SIGKILL');
+    await within(before.exec, 'ip', 'link', 'set', 'ext', 'up');
+    await waitFor('the gateway to come back', async () => {
+      const { stdout: now } = await runProgram('ip', ['netns', 'pids', before.netns]);
+      return now.trim().split('\n').length > 1;
     });
     expect(await fetchFrom(address)).toContain('saw 198.51.100.10');
     await waitFor('what was discovered', async () =>
