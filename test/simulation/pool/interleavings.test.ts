@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { services } from '../../../src/kube/resources.ts';
+import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { PoolWorld } from './pool-world.ts';
+
+const seeds = Array.from({ length: 25 }, (_, index) => index + 1);
+const names = ['a', 'b', 'c'];
+
+/** Controllers die at calls that the seed chooses; there is always a next one. */
+function keepKilling(world: PoolWorld, times: number): void {
+  const { random } = world.simulation;
+  let left = times;
+  let current: SimulatedProcess | undefined;
+  world.onStep = () => {
+    if (current !== undefined && !current.isKilled) return;
+    current = world.startController();
+    if (left === 0) return;
+    left -= 1;
+    current.killAt(1 + Math.floor(random() * 40), random() < 0.5 ? 'before' : 'after');
+  };
+}
+
+const addressesOf = (world: PoolWorld) =>
+  names.map((name) => world.addressOf(name)).filter((address) => address !== undefined);
+
+test('Services that come and go while controllers die never share an address, and leave nothing', async () => {
+  for (const seed of seeds) {
+    // Two addresses for three Services: one waits until another's address has rested.
+    const world = await PoolWorld.create(seed, '192.0.2.1-192.0.2.2', { hasteMs: 300 });
+    keepKilling(world, 4);
+    const creations = names.map((name) =>
+      world.user.create(services, {
+        metadata: { namespace: 'default', name },
+        spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+      }),
+    );
+    const isServed = (count: number) => () => {
+      const addresses = addressesOf(world);
+      expect(new Set(addresses).size, `seed ${seed}`).toBe(addresses.length);
+      return addresses.length >= count;
+    };
+    await world.complete(Promise.all(creations));
+    await world.until(isServed(2));
+    const [first = ''] = names.filter((name) => world.addressOf(name) !== undefined);
+    await world.deleteService(first);
+    await world.until(() => {
+      const others = names.filter((name) => name !== first);
+      return others.every((name) => world.addressOf(name) !== undefined);
+    }, 60_000);
+    for (const name of names.filter((each) => each !== first)) await world.deleteService(name);
+    await world.until(() => {
+      const isGone = names.every((name) =>
+        world.services().every(({ metadata }) => metadata?.name !== name),
+      );
+      return isGone && world.announcer.announcing.size === 0;
+    });
+    const held = world.ipam.addresses().flatMap(({ owners }) => owners);
+    expect(
+      held.filter((owner) => owner !== 'control-plane'),
+      `seed ${seed}`,
+    ).toEqual([]);
+  }
+});

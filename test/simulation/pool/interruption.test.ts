@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { readyCondition } from '../../../src/loadbalancer/service-status.ts';
+import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { PoolWorld } from './pool-world.ts';
+
+interface Scenario {
+  readonly name: string;
+  /** Up to where nothing is cut off; answers with the controller. */
+  prepare(world: PoolWorld): Promise<SimulatedProcess>;
+  operate(world: PoolWorld): Promise<void>;
+  isDone(world: PoolWorld): boolean;
+}
+
+const seed = 11;
+const pool = '192.0.2.1-192.0.2.4';
+
+const serves = (world: PoolWorld, name: string): boolean => {
+  const service = world.services().find(({ metadata }) => metadata?.name === name);
+  const ready = service?.status?.conditions?.find(({ type }) => type === readyCondition);
+  const address = world.addressOf(name);
+  const uid = service?.metadata?.uid ?? '';
+  const isHeld = world.ipam
+    .addresses()
+    .some((entry) => entry.address === address && entry.owners.includes(uid));
+  return ready?.status === 'True' && service?.spec?.type === 'LoadBalancer' && isHeld;
+};
+
+/** Nothing is left: no Service, no reservation but the control plane's, nothing announced. */
+const isEmpty = (world: PoolWorld): boolean =>
+  world.services().every(({ spec }) => spec?.type !== 'LoadBalancer') &&
+  world.services().every(({ metadata }) => metadata?.name === 'kubernetes') &&
+  world.ipam.addresses().every(({ owners }) => owners.length === 0) &&
+  world.announcer.announcing.size === 0;
+
+async function started(world: PoolWorld): Promise<SimulatedProcess> {
+  const process = world.startController();
+  await world.until(
+    () => process.callLabels.filter((label) => label.startsWith('ipam heartbeat')).length >= 2,
+  );
+  return process;
+}
+
+async function serving(world: PoolWorld, announcer: 'kube-vip' | 'plain') {
+  const process = await started(world);
+  await world.createService('web', announcer);
+  await world.until(() => serves(world, 'web'));
+  return process;
+}
+
+const scenarios: readonly Scenario[] = [
+  ...(['kube-vip', 'plain'] as const).flatMap((announcer): Scenario[] => [
+    {
+      name: `a Service is created, announced by ${announcer}`,
+      prepare: started,
+      operate: (world) => world.createService('web', announcer),
+      isDone: (world) => serves(world, 'web'),
+    },
+    {
+      name: `a Service is deleted, announced by ${announcer}`,
+      prepare: (world) => serving(world, announcer),
+      operate: (world) => world.deleteService('web'),
+      isDone: isEmpty,
+    },
+  ]),
+  {
+    name: 'a Service is created, and deleted before it has all',
+    prepare: started,
+    operate: async (world) => {
+      await world.createService('web');
+      await world.until(() => world.ipam.addresses().length > 0);
+      await world.deleteService('web');
+    },
+    isDone: isEmpty,
+  },
+  {
+    name: 'the cluster is cut off for longer than it promised, and comes back',
+    prepare: (world) => serving(world, 'kube-vip'),
+    operate: async (world) => {
+      world.ipam.isCutOff = true;
+      await world.until(() => world.announcer.announcing.size === 0);
+      world.ipam.isCutOff = false;
+    },
+    isDone: (world) => serves(world, 'web') && world.announcer.announcing.size === 1,
+  },
+  {
+    name: 'the cluster is reclaimed and asks for another address',
+    prepare: (world) => serving(world, 'kube-vip'),
+    operate: (world) => world.reclaim(),
+    isDone: (world) => serves(world, 'web') && world.announcer.announcing.size === 1,
+  },
+];
+
+/** Runs the scenario; the controller dies at one of its calls, and another one takes over. */
+async function play(
+  scenario: Scenario,
+  cut?: { readonly call: number; readonly moment: 'before' | 'after' },
+): Promise<readonly string[]> {
+  const world = await PoolWorld.create(seed, pool);
+  const process = await scenario.prepare(world);
+  const before = process.calls;
+  if (cut !== undefined) process.killAt(before + cut.call, cut.moment);
+  let next: SimulatedProcess | undefined;
+  world.onStep = () => {
+    if (process.isKilled) next ??= world.startController();
+  };
+  await scenario.operate(world);
+  await world.until(() => scenario.isDone(world) && process.isKilled === (cut !== undefined));
+  await world.simulation.runFor(1_000);
+  await world.until(() => scenario.isDone(world));
+  return process.callLabels.slice(before);
+}
+
+for (const scenario of scenarios) {
+  test(`cut off before and after each outside call: ${scenario.name}`, async () => {
+    const calls = await play(scenario);
+    expect(calls.length).toBeGreaterThan(2);
+    for (const [index, label] of calls.entries()) {
+      for (const moment of ['before', 'after'] as const) {
+        await play(scenario, { call: index + 1, moment }).catch((cause: unknown) => {
+          const what = `cut off ${moment} call ${index + 1}, ${label}`;
+          throw new Error(`${what}:\n${String(cause)}`, { cause });
+        });
+      }
+    }
+  });
+}

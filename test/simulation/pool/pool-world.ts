@@ -1,0 +1,147 @@
+import { parseAddress } from '../../../src/domain/address.ts';
+import { EventRecorder } from '../../../src/kube/event-recorder.ts';
+import type { Service } from '../../../src/kube/core-objects.ts';
+import { services } from '../../../src/kube/resources.ts';
+import { makePoolProvider } from '../../../src/loadbalancer/pool/make-pool-provider.ts';
+import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { supervise } from '../../../src/runtime/supervisor.ts';
+import { SimulatedWorld, type WorldOptions } from '../world.ts';
+import { SimulatedAnnouncer } from './simulated-announcer.ts';
+import { SimulatedIpam } from './simulated-ipam.ts';
+
+const here = { site: 'edge', cluster: 'blue' };
+export const quarantineMs = 60_000;
+const never = new AbortController().signal;
+
+/** A cluster with an announcer, the shared ledger, and controllers that come and go. */
+export class PoolWorld extends SimulatedWorld {
+  readonly ipam: SimulatedIpam;
+  readonly announcer: SimulatedAnnouncer;
+  /** Called after every step. */
+  onStep: () => void = () => {};
+  #controllers = 0;
+
+  private constructor(seed: number, options: WorldOptions) {
+    super(seed, options);
+    this.ipam = new SimulatedIpam(this.simulation);
+    const process = this.simulation.process('announcer');
+    this.announcer = new SimulatedAnnouncer(this.kubeClient(process), process.clock);
+  }
+
+  static async create(
+    seed: number,
+    addresses: string,
+    options: WorldOptions = {},
+  ): Promise<PoolWorld> {
+    const world = new PoolWorld(seed, options);
+    const { ipam } = world;
+    const site = { params: { site: 'edge' } };
+    const times = { quarantineMs, unconfirmedQuarantineMs: 10 * quarantineMs };
+    await ipam.ask('setSite', { ...site, body: times });
+    const pool = { addresses: [addresses] };
+    await ipam.ask('setPool', { params: { site: 'edge', pool: 'p' }, body: pool });
+    const selfWithdrawal = { afterMs: 60_000, graceMs: 30_000 };
+    await ipam.ask('createCluster', { ...site, body: { cluster: 'blue', selfWithdrawal } });
+    void world.announcer.run();
+    return world;
+  }
+
+  startController(): SimulatedProcess {
+    this.#controllers += 1;
+    const process = this.simulation.process(`controller ${this.#controllers}`);
+    const client = this.kubeClient(process);
+    const { random } = this.simulation;
+    const common = { client, clock: process.clock, random, log: silentLog, metrics: noMetrics };
+    const recorder = new EventRecorder({ ...common, component: 'c', instance: process.name });
+    const provider = makePoolProvider({
+      ...common,
+      ...here,
+      ipam: this.ipam.client(process),
+      announcer: 'kube-vip',
+      node: undefined,
+      classes: [],
+      heartbeatMs: 10_000,
+      driftEveryMs: 30_000,
+      withdrawalMs: 30_000,
+      selfWithdrawal: true,
+      namespace: 'kube-system',
+    });
+    const controller = new ServiceController({
+      ...common,
+      providers: { all: [provider], defaultName: 'pool' },
+      tell: (service, type, reason, message) =>
+        recorder.record(services, service, { type, reason, message }),
+      workers: 4,
+    });
+    void supervise(never, {
+      events: (inner) => recorder.run(inner),
+      services: (inner) => controller.run(inner),
+    });
+    return process;
+  }
+
+  async createService(name: string, announcer: 'kube-vip' | 'plain' = 'kube-vip'): Promise<void> {
+    const annotations = { 'causeway.dev/announcer': announcer };
+    await this.complete(
+      this.user.create(services, {
+        metadata: { namespace: 'default', name, annotations },
+        spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+      }),
+    );
+  }
+
+  async deleteService(name: string): Promise<void> {
+    await this.complete(this.user.delete(services, { namespace: 'default', name }));
+  }
+
+  async reclaim(): Promise<void> {
+    await this.ipam.ask('reclaimCluster', { params: here, body: {} });
+  }
+
+  services(): readonly Service[] {
+    return this.kubernetes.cluster.store.list('services');
+  }
+
+  addressOf(name: string): string | undefined {
+    const service = this.services().find(({ metadata }) => metadata?.name === name);
+    return service?.status?.loadBalancer?.ingress?.[0]?.ip;
+  }
+
+  /** Runs until the goal holds; what must never be is looked for after every step. */
+  async until(goal: () => boolean, maxSteps = 20_000): Promise<void> {
+    await this.simulation.runUntil(
+      () => {
+        this.#refuseViolations();
+        this.onStep();
+        return goal();
+      },
+      { maxSteps },
+    );
+  }
+
+  readonly #rests = new Map<string, number>();
+
+  /** Nobody else has what is announced, and what was freed as withdrawn is. */
+  #refuseViolations(): void {
+    const now = this.simulation.clock.wallTime();
+    const known = new Map(this.ipam.addresses().map((entry) => [entry.address, entry]));
+    for (const [uid, { key, address }] of this.announcer.announcing) {
+      const { owners = [], until } = known.get(parseAddress(address)) ?? {};
+      if (owners.length > 0 && !owners.includes(uid)) {
+        throw this.#violation(`${address} is announced for ${key}, others hold it`);
+      }
+      if (until === undefined || this.#rests.get(address) === until) continue;
+      this.#rests.set(address, until);
+      if (until - now <= quarantineMs) {
+        throw this.#violation(`${address} was freed as withdrawn while it was announced`);
+      }
+    }
+  }
+
+  #violation(what: string): Error {
+    return new Error(`${what}\n  ${this.simulation.trace.slice(-30).join('\n  ')}`);
+  }
+}

@@ -1,0 +1,84 @@
+import type { Address } from '../../../src/domain/address.ts';
+import { CausewayError } from '../../../src/domain/error.ts';
+import { Allocator } from '../../../src/ipam/allocator.ts';
+import type { IpamClient } from '../../../src/ipam/api/client.ts';
+import type { Context } from '../../../src/ipam/api/context.ts';
+import { handlers } from '../../../src/ipam/api/handlers.ts';
+import type { Operation } from '../../../src/ipam/api/operation.ts';
+import {
+  operations,
+  type AnswerOf,
+  type OperationName,
+  type RequestOf,
+} from '../../../src/ipam/api/operations.ts';
+import { Heartbeats } from '../../../src/ipam/heartbeats.ts';
+import { Housekeeper } from '../../../src/ipam/housekeeper.ts';
+import { Platforms } from '../../../src/ipam/platform/platforms.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import type { SimulatedProcess, Simulation } from '../../../src/runtime/simulation.ts';
+import { MemoryLedger } from '../../doubles/memory-ledger.ts';
+import { untilAborted } from '../until-aborted.ts';
+
+const never = new AbortController().signal;
+
+/** The allocator inside a simulation: the real handlers on a ledger in memory. It is never killed here. */
+export class SimulatedIpam {
+  /** Whether clusters can't reach it. */
+  isCutOff = false;
+  readonly #allocator: Allocator;
+  readonly #context: Omit<Context, 'signal'>;
+
+  constructor({ clock }: Simulation) {
+    const allocator = new Allocator({ ledger: new MemoryLedger(), clock, log: silentLog });
+    this.#allocator = allocator;
+    const options = { allocator, clock, log: silentLog };
+    this.#context = {
+      allocator,
+      heartbeats: new Heartbeats(allocator),
+      platforms: new Platforms({ ...options, drivers: new Map(), sweepEveryMs: 60_000 }),
+      caller: 'system',
+      needs: { kind: 'operator' },
+    };
+    void allocator.follower.run(never);
+    void new Housekeeper({ ...options, auditRetentionMs: 10 ** 12 }).run(never);
+  }
+
+  /** The client of a cluster's controller: each call is an outside call of its process. */
+  client(process: SimulatedProcess): Pick<IpamClient, 'call'> {
+    return {
+      call: (name, input, signal) => {
+        const answer = process.call(`ipam ${name}`, () => {
+          if (this.isCutOff) throw new CausewayError('unavailable', 'cut off');
+          return this.ask(name, input);
+        });
+        return untilAborted(answer, signal);
+      },
+    };
+  }
+
+  async ask<Name extends OperationName>(
+    name: Name,
+    input: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    const operation: Operation = operations[name];
+    const parsed = {
+      params: operation.params.parse(input.params),
+      query: operation.query.parse(input.query ?? {}),
+      body: operation.body.parse(input.body ?? {}),
+    };
+    const handle = handlers[name] as (context: Context, input: unknown) => Promise<unknown>;
+    return (await handle({ ...this.#context, signal: never }, parsed)) as AnswerOf<Name>;
+  }
+
+  /** Every address that is not free: its owners, or until when it rests. */
+  addresses(): { address: Address; owners: readonly string[]; until: number | undefined }[] {
+    const site = this.#allocator.view.site('edge');
+    return [...(site?.addresses.values() ?? [])].map(({ record }) => {
+      // Of an epoch that was voided, too, although its record still says that it is held.
+      const until = site?.restOf(record.address);
+      const isHeld = record.state === 'held' && until === undefined;
+      const owners = isHeld ? record.owners.map(({ uid }) => uid) : [];
+      return { address: record.address, owners, until };
+    });
+  }
+}
