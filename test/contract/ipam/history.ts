@@ -14,7 +14,7 @@ interface RecordedCall {
   readonly begin: number;
   readonly end: number;
   readonly input: {
-    readonly kind: 'reserve' | 'free' | 'holdings';
+    readonly kind: 'reserve' | 'free' | 'holdings' | 'reclaim' | 'heartbeat';
     readonly cluster: string;
     readonly owner?: string;
     readonly fence?: number;
@@ -25,6 +25,8 @@ interface RecordedCall {
     readonly address?: string;
     readonly fence?: number;
     readonly listed?: Readonly<Record<string, string>>;
+    readonly voided?: readonly string[];
+    readonly epoch?: string;
   };
 }
 
@@ -59,6 +61,28 @@ export class History {
     }
   }
 
+  /**
+   * Sends once. What can't be repeated without doing it twice, and whose answer got lost, may take
+   * effect at any time until the end, or never.
+   */
+  async recordOnce(
+    client: number,
+    server: IpamClient,
+    input: Input,
+    attempt: (server: IpamClient) => Promise<Output>,
+  ): Promise<void> {
+    const begin = nanoseconds();
+    const call = { client, begin, input: { ...input, repeated: false } };
+    try {
+      const output = await attempt(server);
+      this.calls.push({ ...call, end: nanoseconds(), output });
+    } catch (error) {
+      const { code } = CausewayError.from(error);
+      if (code !== 'unavailable' && code !== 'timeout') throw error;
+      this.calls.push({ ...call, end: endOfTime, output: { result: 'unknown' } });
+    }
+  }
+
   /** What the independent judge says of the history. */
   async judge(pool: number, quotas: Record<string, number>, timeoutSeconds = 60): Promise<string> {
     const program = await ensureProgram('porcupine');
@@ -76,6 +100,8 @@ export class History {
     return verdict;
   }
 }
+
+const endOfTime = 2 ** 52;
 
 /** Microseconds would do; the judge wants whole numbers. */
 const nanoseconds = () => Math.round(performance.now() * 1_000);
@@ -123,6 +149,21 @@ export async function listOnce(server: IpamClient, site: string, cluster: string
   const answer = await server.call('listReservations', { params: { site, cluster } }, never);
   const listed = answer.items.map(({ uid, addresses }) => [uid, addresses[0]?.address ?? '']);
   return { result: 'listed', listed: Object.fromEntries(listed) as Record<string, string> };
+}
+
+export async function reclaimOnce(
+  server: IpamClient,
+  site: string,
+  cluster: string,
+): Promise<Output> {
+  const input = { params: { site, cluster }, body: { withdrawn: true } };
+  const { addresses } = await server.call('reclaimCluster', input, never);
+  return { result: 'voided', voided: addresses };
+}
+
+export async function beatOnce(server: IpamClient, site: string, cluster: string): Promise<Output> {
+  const { epoch } = await server.call('heartbeat', { params: { site, cluster } }, never);
+  return { result: 'beaten', epoch };
 }
 
 /** A client of one server that gives up soon, so that the next server is tried. */

@@ -6,7 +6,15 @@ import { ensureProgram } from '../../services/programs.ts';
 import { startTcpProxy } from '../../services/tcp-proxy.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { prepareSite, startFleet, type Fleet } from './fleet.ts';
-import { clientOf, freeOnce, History, listOnce, reserveOnce } from './history.ts';
+import {
+  beatOnce,
+  clientOf,
+  freeOnce,
+  History,
+  listOnce,
+  reclaimOnce,
+  reserveOnce,
+} from './history.ts';
 import { never } from './server-under-test.ts';
 
 const available = await isAvailable(async () => {
@@ -41,8 +49,19 @@ describe.skipIf(!available)('three servers on three etcd members', () => {
       const work = Array.from({ length: 9 }, (_, index) =>
         runOwner(fleet, history, index, seededRandom(seed * 100 + index), isOver),
       );
+      const beats = clusters.map((cluster, index) =>
+        sendBeats(
+          fleet,
+          history,
+          20 + index,
+          cluster,
+          seededRandom(seed * 100 + 20 + index),
+          isOver,
+        ),
+      );
+      const reclaims = reclaimNowAndThen(fleet, history, seededRandom(seed * 100 + 30), isOver);
       const faults = breakThings(fleet, seededRandom(seed), isOver);
-      await Promise.all([...work, faults]);
+      await Promise.all([...work, ...beats, reclaims, faults]);
       // What was acknowledged is there, on every server.
       for (const [index, cluster] of clusters.flatMap((each) => [each, each, each]).entries()) {
         await history.record(90 + (index % 3), fleet.clients, { kind: 'holdings', cluster }, (at) =>
@@ -62,6 +81,8 @@ describe.skipIf(!available)('three servers on three etcd members', () => {
           'reserve quota',
           'free freed',
           'free stale',
+          'reclaim voided',
+          'heartbeat beaten',
         ]),
       );
       expect(await history.judge(pool, quotas)).toBe('ok');
@@ -200,6 +221,40 @@ async function runOwner(
       if (!late) fences.set(owner, { before: fence });
     }
     await delay(random() * 20);
+  }
+}
+
+/** A cluster's heartbeats: their answers say in which epoch it lives. */
+async function sendBeats(
+  fleet: Fleet,
+  history: History,
+  client: number,
+  cluster: string,
+  random: Random,
+  isOver: () => boolean,
+): Promise<void> {
+  while (!isOver()) {
+    const input = { kind: 'heartbeat' as const, cluster };
+    await history.record(client, fleet.clients, input, (at) => beatOnce(at, site, cluster));
+    await delay(100 + random() * 200);
+  }
+}
+
+/** An operator who takes everything from a cluster now and then, as the removal of one does. */
+async function reclaimNowAndThen(
+  fleet: Fleet,
+  history: History,
+  random: Random,
+  isOver: () => boolean,
+): Promise<void> {
+  for (let turn = 0; !isOver(); turn += 1) {
+    await delay(400 + random() * 800);
+    const cluster = clusters[Math.floor(random() * clusters.length)] ?? 'blue';
+    const server = fleet.clients[turn % fleet.clients.length];
+    if (server === undefined) return;
+    const input = { kind: 'reclaim' as const, cluster };
+    // Each attempt is somebody of its own: it may still be under way when the next one begins.
+    await history.recordOnce(1_000 + turn, server, input, (at) => reclaimOnce(at, site, cluster));
   }
 }
 

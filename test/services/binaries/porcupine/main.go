@@ -32,7 +32,7 @@ type call struct {
 }
 
 type input struct {
-	// reserve, free or holdings
+	// reserve, free, holdings, reclaim or heartbeat
 	Kind    string `json:"kind"`
 	Cluster string `json:"cluster"`
 	Owner   string `json:"owner"`
@@ -42,11 +42,14 @@ type input struct {
 }
 
 type output struct {
-	// held, exhausted, quota, freed, absent, stale or listed
+	// held, exhausted, quota, freed, absent, stale, listed, voided, beaten, or unknown: nobody heard
+	// what came of it, and it may take effect at any time after it began, or never
 	Result  string            `json:"result"`
 	Address string            `json:"address"`
 	Fence   int               `json:"fence"`
 	Listed  map[string]string `json:"listed"`
+	Voided  []string          `json:"voided"`
+	Epoch   string            `json:"epoch"`
 }
 
 type reservation struct {
@@ -59,6 +62,9 @@ type state struct {
 	held map[string]reservation
 	// The last fence given out, by cluster.
 	fences map[string]int
+	// The epoch of each cluster that somebody was told of, and all that ever were.
+	epochs map[string]string
+	used   map[string]bool
 }
 
 func (s state) inCluster(cluster string) int {
@@ -74,26 +80,68 @@ func (s state) inCluster(cluster string) int {
 func (s state) without(owner string) state {
 	held := maps.Clone(s.held)
 	delete(held, owner)
-	return state{held, s.fences}
+	return state{held, s.fences, s.epochs, s.used}
 }
 
 func (s state) with(owner, cluster string, r reservation) state {
 	held, fences := maps.Clone(s.held), maps.Clone(s.fences)
 	held[owner], fences[cluster] = r, r.fence
-	return state{held, fences}
+	return state{held, fences, s.epochs, s.used}
+}
+
+// Everything that the cluster holds is void, and a new epoch begins that nobody knows yet.
+func (s state) voided(cluster string) state {
+	held, epochs := maps.Clone(s.held), maps.Clone(s.epochs)
+	for owner := range s.held {
+		if strings.HasPrefix(owner, cluster+"/") {
+			delete(held, owner)
+		}
+	}
+	delete(epochs, cluster)
+	return state{held, s.fences, epochs, s.used}
+}
+
+func (s state) told(cluster, epoch string) state {
+	epochs, used := maps.Clone(s.epochs), maps.Clone(s.used)
+	epochs[cluster], used[epoch] = epoch, true
+	return state{s.held, s.fences, epochs, used}
+}
+
+func (s state) addressesOf(cluster string) []string {
+	addresses := []string{}
+	for owner, r := range s.held {
+		if strings.HasPrefix(owner, cluster+"/") {
+			addresses = append(addresses, r.address)
+		}
+	}
+	slices.Sort(addresses)
+	return addresses
 }
 
 func modelOf(h history) porcupine.Model {
-	return porcupine.Model{
-		Init: func() any { return state{map[string]reservation{}, map[string]int{}} },
-		Step: func(before, in, out any) (bool, any) {
-			return step(h, before.(state), in.(input), out.(output))
+	model := porcupine.NondeterministicModel{
+		Init: func() []any {
+			return []any{state{
+				map[string]reservation{}, map[string]int{}, map[string]string{}, map[string]bool{},
+			}}
+		},
+		Step: func(before, in, out any) []any {
+			s, i, o := before.(state), in.(input), out.(output)
+			if i.Kind == "reclaim" && o.Result == "unknown" {
+				return []any{s, s.voided(i.Cluster)}
+			}
+			if ok, after := step(h, s, i, o); ok {
+				return []any{after}
+			}
+			return nil
 		},
 		Equal: func(left, right any) bool {
 			a, b := left.(state), right.(state)
-			return maps.Equal(a.held, b.held) && maps.Equal(a.fences, b.fences)
+			return maps.Equal(a.held, b.held) && maps.Equal(a.fences, b.fences) &&
+				maps.Equal(a.epochs, b.epochs) && maps.Equal(a.used, b.used)
 		},
 	}
+	return model.ToModel()
 }
 
 func step(h history, s state, in input, out output) (bool, any) {
@@ -121,6 +169,14 @@ func step(h history, s state, in input, out output) (bool, any) {
 			}
 		}
 		return maps.Equal(held, out.Listed), s
+	case "reclaim":
+		slices.Sort(out.Voided)
+		return slices.Equal(s.addressesOf(in.Cluster), out.Voided), s.voided(in.Cluster)
+	case "heartbeat":
+		if known, told := s.epochs[in.Cluster]; told {
+			return known == out.Epoch, s
+		}
+		return !s.used[out.Epoch], s.told(in.Cluster, out.Epoch)
 	}
 	return false, s
 }
