@@ -1,0 +1,230 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { IpamClient } from '../../../src/ipam/api/client.ts';
+import { installCustomResources } from '../../../src/kube/custom-resources.ts';
+import { defineResource, type Resource } from '../../../src/kube/resource.ts';
+import { leases, services } from '../../../src/kube/resources.ts';
+import type { KubeObject } from '../../../src/kube/object.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { never, startServer, type ServerUnderTest } from '../ipam/server-under-test.ts';
+import { ClusterUnderTest, named, until } from './cluster-under-test.ts';
+
+interface Anything extends KubeObject {
+  readonly status?: object;
+}
+
+interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+const metalLb = (plural: string, kind: string): Kind => ({
+  ...{ group: 'metallb.io', version: 'v1beta1', plural, kind, namespaced: true },
+});
+const addressPool = metalLb('ipaddresspools', 'IPAddressPool');
+const l2Status = metalLb('servicel2statuses', 'ServiceL2Status');
+const bgpStatus = metalLb('servicebgpstatuses', 'ServiceBGPStatus');
+const ciliumPool: Kind = {
+  group: 'cilium.io',
+  version: 'v2',
+  plural: 'ciliumloadbalancerippools',
+  kind: 'CiliumLoadBalancerIPPool',
+  namespaced: false,
+};
+const serviceGroup: Kind = {
+  ...{ group: 'purelb.io', version: 'v2', plural: 'servicegroups', kind: 'ServiceGroup' },
+  namespaced: true,
+};
+
+let server: ServerUnderTest;
+let cluster: ClusterUnderTest;
+let ipam: IpamClient;
+
+beforeEach(async () => {
+  server = await startServer();
+  const call = server.operator.call.bind(server.operator);
+  const times = { quarantineMs: 60_000, unconfirmedQuarantineMs: 600_000 };
+  await call('setSite', { params: { site: 'edge' }, body: times }, never);
+  const pool = { addresses: ['192.0.2.1-192.0.2.9', '2001:db8::1-2001:db8::9'] };
+  await call('setPool', { params: { site: 'edge', pool: 'public' }, body: pool }, never);
+  const body = { cluster: 'blue' };
+  ipam = server.client(
+    (await call('createCluster', { params: { site: 'edge' }, body }, never)).token,
+  );
+  cluster = await ClusterUnderTest.start();
+});
+
+afterEach(async () => {
+  await cluster.stop();
+  await server.stop();
+});
+
+function resourceOf(kind: Kind): Resource<Anything> {
+  return defineResource<Anything>(kind);
+}
+
+async function install(kinds: readonly Kind[]): Promise<void> {
+  const definitions = kinds.map(({ group, version, plural, kind, namespaced }) => ({
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: namespaced ? ('Namespaced' as const) : ('Cluster' as const),
+      names: { plural, kind, singular: kind.toLowerCase() },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object' as const,
+              'x-kubernetes-preserve-unknown-fields': true,
+            },
+          },
+        },
+      ],
+    },
+  }));
+  const options = { clock: systemClock, signal: never, fieldManager: 'test' };
+  await installCustomResources(cluster.client, definitions, options);
+}
+
+const holdLease = (namespace: string, name: string, holderIdentity: string) =>
+  cluster.client.apply(
+    leases,
+    { metadata: { namespace, name }, spec: { holderIdentity } },
+    { fieldManager: 'announcer', force: true },
+  );
+
+interface Row {
+  readonly announcer: string;
+  readonly annotation: string;
+  readonly isSeen: boolean;
+  /** Makes the cluster one that has this announcer. */
+  readonly install: () => Promise<unknown>;
+  /** What it shows while it announces, and takes away when it has stopped. */
+  readonly show: () => Promise<unknown>;
+  readonly hide: () => Promise<unknown>;
+}
+
+const shownStatus = { metadata: { ...named('l2-web') } };
+const rows: readonly Row[] = [
+  {
+    announcer: 'metallb',
+    annotation: 'metallb.io/loadBalancerIPs',
+    isSeen: true,
+    install: async () => {
+      await install([addressPool, l2Status, bgpStatus]);
+      await cluster.client.create(resourceOf(addressPool), { metadata: named('public') });
+    },
+    show: () =>
+      cluster.client.create(resourceOf(l2Status), {
+        ...shownStatus,
+        status: { node: 'n1', serviceName: 'web', serviceNamespace: 'default' },
+      }),
+    hide: () => cluster.client.delete(resourceOf(l2Status), named('l2-web')),
+  },
+  {
+    announcer: 'kube-vip',
+    annotation: 'kube-vip.io/loadbalancerIPs',
+    isSeen: true,
+    install: () => holdLease('kube-system', 'plndr-svcs-lock', 'n1'),
+    show: () => holdLease('default', 'kubevip-web', 'n1'),
+    hide: () => holdLease('default', 'kubevip-web', ''),
+  },
+  {
+    announcer: 'cilium',
+    annotation: 'lbipam.cilium.io/ips',
+    isSeen: true,
+    install: async () => {
+      await install([ciliumPool]);
+      await cluster.client.create(resourceOf(ciliumPool), { metadata: { name: 'public' } });
+    },
+    show: () => holdLease('kube-system', 'cilium-l2announce-default-web', 'n1'),
+    hide: () =>
+      cluster.client.delete(leases, {
+        namespace: 'kube-system',
+        name: 'cilium-l2announce-default-web',
+      }),
+  },
+  {
+    announcer: 'purelb',
+    annotation: 'purelb.io/addresses',
+    isSeen: false,
+    install: async () => {
+      await install([serviceGroup]);
+      await cluster.client.create(resourceOf(serviceGroup), { metadata: named('public') });
+    },
+    show: () => Promise.resolve(),
+    hide: () => Promise.resolve(),
+  },
+];
+
+async function stateOf(address: string) {
+  return server.operator.call('whoHas', { params: { site: 'edge', address } }, never);
+}
+
+describe.each(rows)('$announcer', (row) => {
+  test('is found, told in both families, waited for, and seen to stop where it can be', async () => {
+    await row.install();
+    cluster.startController({ ipam });
+    await cluster.create('web', { spec: { ipFamilyPolicy: 'RequireDualStack' } });
+    let addresses: string[] = [];
+    await until(async () => {
+      addresses = ((await cluster.annotation('web', row.annotation)) ?? '').split(',');
+      expect(addresses).toHaveLength(2);
+    });
+    expect(addresses[0]).toMatch(/^192\.0\.2\.\d$/);
+    expect(addresses[1]).toMatch(/^2001:db8::\d$/);
+    await row.show();
+    await cluster.announce('web', addresses);
+    await until(async () =>
+      expect((await cluster.read('web'))?.status?.conditions?.[0]?.status).toBe('True'),
+    );
+    await cluster.client.delete(services, named('web'));
+    const [address = ''] = addresses;
+    if (row.isSeen) {
+      await until(async () => expect((await cluster.read('web'))?.spec?.type).toBe('NodePort'));
+      expect(await cluster.annotation('web', row.annotation)).toBeUndefined();
+      expect(await stateOf(address)).toMatchObject({ state: 'held' });
+      await row.hide();
+    }
+    await until(async () => expect(await cluster.read('web')).toBeUndefined());
+    const { state, until: end = 0 } = await stateOf(address);
+    expect(state).toBe('resting');
+    const rest = end - Date.now();
+    if (row.isSeen) expect(rest).toBeLessThanOrEqual(60_000);
+    else expect(rest).toBeGreaterThan(500_000);
+  });
+});
+
+test('an announcer that goes on announcing is not waited for without end, and its address rests long', async () => {
+  await holdLease('default', 'kubevip-web', 'n1');
+  cluster.startController({ ipam, announcer: 'kube-vip', withdrawalMs: 1_500 });
+  await cluster.create('web');
+  let address = '';
+  await until(async () => {
+    address = (await cluster.annotation('web', 'kube-vip.io/loadbalancerIPs')) ?? '';
+    expect(address).not.toBe('');
+  });
+  await cluster.client.delete(services, named('web'));
+  await until(async () => expect(await cluster.read('web')).toBeUndefined());
+  expect(((await stateOf(address)).until ?? 0) - Date.now()).toBeGreaterThan(500_000);
+});
+
+test('two announcers, or none, are asked about', async () => {
+  cluster.startController({ ipam });
+  await cluster.create('none');
+  await until(() => expect(cluster.events.join('\n')).toContain('No announcer was found'));
+  for (const { announcer, install: installIt } of rows) {
+    if (announcer === 'metallb' || announcer === 'purelb') await installIt();
+  }
+  await cluster.create('several');
+  await until(() =>
+    expect(cluster.events.join('\n')).toContain(
+      'Several announcers are in this cluster (metallb, purelb)',
+    ),
+  );
+});
