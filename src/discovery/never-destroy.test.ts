@@ -90,10 +90,10 @@ describe('an answer that would take too much', () => {
     expect(await names()).toHaveLength(1);
     const cycles = countCycles();
     const running = world.start();
-    await until(async () => expect(await names()).toEqual([]));
+    await until(async () => expect(await world.slices()).toEqual([]));
     await running.stop();
     expect(cycles()).toBeGreaterThanOrEqual(3);
-    expect(await world.slices()).toEqual([]);
+    expect(await names()).toEqual([]);
   });
 
   test('or at once when it is confirmed', async () => {

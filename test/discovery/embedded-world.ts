@@ -120,7 +120,7 @@ interface TestSettings {
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-function projectId(cloud: EmbeddedOpenStack, name: string): string {
+export function projectId(cloud: EmbeddedOpenStack, name: string): string {
   const project = cloud.keystone.directory.findProject('default', name);
   if (project === undefined) throw new Error(`no project ${name}`);
   return project.id;
@@ -135,7 +135,8 @@ async function all<T extends KubeObject>(client: KubeClient, resource: Resource<
   return found;
 }
 
-function loadBalancer(cloud: EmbeddedOpenStack, name: string, addresses: readonly string[]) {
+/** The request for a load balancer with one HTTP listener that sends to port 8080 of these addresses. */
+export function loadBalancer(cloud: EmbeddedOpenStack, name: string, addresses: readonly string[]) {
   const subnet = cloud.neutron.subnets.all().find((row) => row.name === 'private-v4');
   const members = addresses.map((address) => ({ address, protocol_port: 8080 }));
   const pool = { name, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN', members };
