@@ -33,7 +33,7 @@ export interface BackendParts {
   readonly log: Log;
 }
 
-/** Without a complete cycle for so long, or three intervals if that is more, we are not ready. */
+/** Without a cycle that read something for so long, or three intervals if that is more, we are not ready. */
 const unreadyAfterMs = 5 * 60_000;
 
 /** One cloud, kept in step cycle by cycle. Whatever happens here touches no other backend. */
@@ -42,7 +42,7 @@ export class Backend {
   readonly #guard: LossGuard;
   readonly #reporter: ProblemReporter;
   readonly #log: Log;
-  #lastComplete: number | undefined;
+  #lastSuccess: number | undefined;
   #lastProblem: string | undefined;
 
   constructor(parts: BackendParts) {
@@ -97,10 +97,10 @@ export class Backend {
   readiness(): string | undefined {
     const { clock, options } = this.#parts;
     const because = this.#lastProblem === undefined ? '' : `: ${this.#lastProblem}`;
-    if (this.#lastComplete === undefined) return `no complete cycle yet${because}`;
-    const silentMs = clock.monotonic() - this.#lastComplete;
+    if (this.#lastSuccess === undefined) return `not read yet${because}`;
+    const silentMs = clock.monotonic() - this.#lastSuccess;
     if (silentMs < Math.max(unreadyAfterMs, 3 * options.intervalMs)) return undefined;
-    return `no complete cycle for ${Math.round(silentMs / 1000)} s${because}`;
+    return `not read for ${Math.round(silentMs / 1000)} s${because}`;
   }
 
   close(): Promise<void> {
@@ -126,12 +126,13 @@ export class Backend {
     for (const [state, count] of Object.entries(report.endpoints)) {
       metrics.endpoints.set({ backend, state }, count);
     }
-    if (isComplete) {
+    // A tenant whose project fails for good does not make the others' discovery a failure.
+    if (projects === 0 || failed < projects) {
       this.#lastProblem = undefined;
-      this.#lastComplete = clock.monotonic();
+      this.#lastSuccess = clock.monotonic();
       metrics.lastSuccess.set({ backend }, clock.wallTime() / 1000);
     } else {
-      this.#lastProblem = `${failed} of ${projects} projects failed, ${report.failures} writes failed`;
+      this.#lastProblem = `all ${projects} projects failed`;
     }
     const { written, removed } = report;
     const fields = { projects, failed, loadBalancers, invalid, written, removed, held };
@@ -166,7 +167,7 @@ export class Backend {
   #endsTheProcess(thrown: unknown): boolean {
     if (!this.#parts.options.isAlone) return false;
     if (areCredentialsInvalid(thrown)) return true;
-    const hasNeverWorked = this.#lastComplete === undefined;
+    const hasNeverWorked = this.#lastSuccess === undefined;
     return hasNeverWorked && (isErrorCode(thrown, 'invalid') || isErrorCode(thrown, 'not-found'));
   }
 }

@@ -86,6 +86,9 @@ export class ClusterTarget implements PlanTarget {
     return { service, problems, failures };
   }
 
+  /** Nothing is done. */
+  hold(): void {}
+
   async #write(write: Write, signal: AbortSignal): Promise<KubeObject> {
     try {
       return await this.#writeOnce(write, signal);

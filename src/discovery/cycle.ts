@@ -43,6 +43,12 @@ export interface CycleParts {
 
 const progressEveryMs = 10_000;
 
+/**
+ * For each worker. A cloud that fell silent would fail every project at its own deadline, for hours;
+ * the next cycle finds out sooner whether it is back.
+ */
+const mostFailuresInARow = 3;
+
 interface ListedProject extends Project {
   readonly namespace: string;
 }
@@ -57,6 +63,7 @@ export class Cycle {
   readonly #namespaces = new Map<string, string>();
   #replicated = new Map<string, Set<string>>();
   #toldAt: number;
+  #failedInARow = 0;
 
   constructor(parts: CycleParts) {
     this.#parts = parts;
@@ -107,22 +114,31 @@ export class Cycle {
     try {
       const tree = await this.#gather(project, signal);
       await this.#settle(project, tree, signal);
+      this.#failedInARow = 0;
     } catch (thrown) {
       if (signal.aborted || areCredentialsInvalid(thrown)) throw thrown;
-      const error = CausewayError.from(thrown);
-      const { id, name, namespace } = project;
-      this.#report.failProject();
-      this.#parts.log.warn(
-        { project: name, projectId: id, error },
-        'a project failed; nothing of it changes',
-      );
-      this.#parts.reporter.report(aboutNamespace(namespace), {
-        severity: 'refusal',
-        reason: 'ProjectFailed',
-        message: `project ${JSON.stringify(name)} (${id}) of ${this.#parts.options.backend}: ${error.message}`,
-      });
+      this.#failProject(project, CausewayError.from(thrown));
     }
     this.#tellProgress();
+  }
+
+  #failProject({ id, name, namespace }: ListedProject, error: CausewayError): void {
+    const { log, reporter, options } = this.#parts;
+    this.#report.failProject();
+    this.#failedInARow += 1;
+    if (this.#failedInARow >= mostFailuresInARow * options.workers) {
+      throw new CausewayError(
+        error.code,
+        `${this.#failedInARow} projects failed one after another, the last one so: ${error.message}`,
+        { cause: error, ...(error.hint === undefined ? {} : { hint: error.hint }) },
+      );
+    }
+    log.warn({ project: name, projectId: id, error }, 'a project failed; nothing of it changes');
+    reporter.report(aboutNamespace(namespace), {
+      severity: 'refusal',
+      reason: 'ProjectFailed',
+      message: `project ${JSON.stringify(name)} (${id}) of ${options.backend}: ${error.message}`,
+    });
   }
 
   #gather(project: Project, signal: AbortSignal): Promise<ProjectTree> {
@@ -204,9 +220,10 @@ export class Cycle {
   }
 
   #tellHeld({ projectId, lost, because, agreements }: Held): void {
-    const { reporter, log, options } = this.#parts;
+    const { reporter, log, options, target } = this.#parts;
     const namespace = this.#namespaces.get(projectId) ?? '';
     this.#report.held += lost.length;
+    const plans = lost.flatMap((id) => this.#lost.get(id) ?? []);
     const why =
       because === 'project-emptied'
         ? 'nothing would be left of the project'
@@ -215,6 +232,7 @@ export class Cycle {
       { projectId, namespace, loadBalancers: lost.length, agreements },
       `deletions are held: ${why}`,
     );
+    target.hold(plans, why);
     reporter.report(aboutNamespace(namespace), {
       severity: 'refusal',
       reason: 'DeletionsHeld',

@@ -6,10 +6,10 @@ import { purgeBackend } from './purge.ts';
 let world: World;
 afterEach(() => world.stop());
 
-async function dryRun(settings: Record<string, unknown> = {}): Promise<string> {
+async function dryRun(settings: Record<string, unknown> = {}, isConfirmed = true): Promise<string> {
   let printed = '';
   const discoverer = world.discoverer(settings, { print: (text) => (printed += text) });
-  await discoverer.once(true, AbortSignal.timeout(30_000));
+  await discoverer.once(isConfirmed, AbortSignal.timeout(30_000));
   return printed;
 }
 
@@ -41,7 +41,9 @@ test('a dry run tells what would be made, changed and deleted, and does nothing'
 
   world.removeLoadBalancer(id);
   expect(await dryRun()).toContain(`- services/${service}\n`);
-  expect(await dryRun({ serviceType: 'ClusterIP', createNamespaces: false })).toContain('- ');
+  const held = await dryRun({}, false);
+  expect(held).toMatch(/^! not without --confirm .* nothing would be left of the project:\n/);
+  expect(held).toContain(`!   - services/${service}\n`);
   expect(await world.services()).toHaveLength(1);
 });
 

@@ -18,7 +18,7 @@ const duration = {
 const lastSuccess = {
   kind: 'gauge',
   name: 'causeway_discovery_last_success_timestamp_seconds',
-  help: 'When the last complete cycle ended.',
+  help: 'When the last cycle ended that could read the backend, whatever single projects failed.',
   labels: ['backend'],
 } as const satisfies MetricDefinition;
 

@@ -14,7 +14,6 @@ export interface DryRunOptions {
 export class DryRunTarget implements PlanTarget {
   readonly #options: DryRunOptions;
   readonly #created = new Set<string>();
-  readonly counts = { create: 0, update: 0, replace: 0, delete: 0 };
 
   constructor(options: DryRunOptions) {
     this.#options = options;
@@ -31,15 +30,18 @@ export class DryRunTarget implements PlanTarget {
       return { severity: 'refusal', reason: 'NamespaceMissing', message };
     }
     this.#created.add(namespace);
-    this.counts.create += 1;
     print(`+ namespaces/${namespace}\n`);
     return undefined;
   }
 
   async apply(plan: LoadBalancerPlan): Promise<Applied> {
-    for (const { verb } of plan.writes) this.counts[verb] += 1;
-    this.counts.delete += plan.removals.length;
     this.#options.print(describePlan(plan));
     return { service: undefined, problems: [], failures: [] };
+  }
+
+  hold(plans: readonly LoadBalancerPlan[], why: string): void {
+    const { print } = this.#options;
+    print(`! not without --confirm or three cycles that agree, because ${why}:\n`);
+    for (const plan of plans) print(describePlan(plan).replaceAll(/^(?=.)/gm, '!   '));
   }
 }

@@ -45,3 +45,18 @@ test('a backend that hangs holds up no other', async () => {
   await running.stop();
   await other.stop();
 });
+
+test('a cloud that falls silent in the middle fails the cycle, not one project after another', async () => {
+  world = await startWorld();
+  const { directory } = world.cloud.keystone;
+  const user = directory.findUser('default', 'demo');
+  for (let index = 0; index < 20; index += 1) {
+    const project = directory.addProject('default', `p${index}`);
+    directory.grant(user?.id ?? '', project.id, 'member', 'load-balancer_member');
+  }
+  let asked = 0;
+  world.cloud.onRequest(({ path }) => (asked += path.endsWith('/lbaas/loadbalancers') ? 1 : 0));
+  world.cloud.faults.add({ path: /\/lbaas\//, effect: { kind: 'answer', status: 500 } });
+  await expect(world.once({ workers: 2 })).rejects.toThrow(/^6 projects failed one after another/);
+  expect(asked).toBeLessThan(10);
+});

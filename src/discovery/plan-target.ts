@@ -20,4 +20,6 @@ export interface PlanTarget {
     signal: AbortSignal,
   ): Promise<Problem | undefined>;
   apply(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied>;
+  /** These are not applied for now, because of this. */
+  hold(plans: readonly LoadBalancerPlan[], why: string): void;
 }

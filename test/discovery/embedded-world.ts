@@ -12,6 +12,7 @@ import { endpoints, endpointSlices, services } from '../../src/kube/resources.ts
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import { noMetrics } from '../../src/runtime/metrics.ts';
+import type { FaultHook } from '../../src/sandbox/kubernetes/http/faults.ts';
 import { startEmbeddedKubernetes } from '../../src/sandbox/kubernetes/start.ts';
 import {
   startEmbeddedOpenStack,
@@ -23,9 +24,9 @@ import type { BackendSurroundings } from '../../src/discovery/make-backend.ts';
 import { discoverySettings } from '../../src/discovery/settings.ts';
 
 /** An embedded cluster and an embedded cloud, with all that a discoverer needs of both. */
-export async function startWorld(options: EmbeddedOptions = {}) {
+export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHook) {
   const directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-discovery-'));
-  const kubernetes = await startEmbeddedKubernetes();
+  const kubernetes = await startEmbeddedKubernetes(fault === undefined ? {} : { fault });
   const cloud = await startEmbeddedOpenStack({ provisioningDelayMs: 0, ...options });
   const kubeconfig = path.join(directory, 'kubeconfig');
   await fs.writeFile(kubeconfig, kubernetes.kubeconfig);
