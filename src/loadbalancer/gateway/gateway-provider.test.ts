@@ -313,3 +313,76 @@ test('an operator fences a dead gateway on the board, which frees what it holds 
     expect((await board())[1]).toMatchObject({ fence: undefined, state: { fenced: false } }),
   );
 });
+
+test('of two that claim the same after a restart the older one stays; the other moves, and is told', async () => {
+  startController();
+  for (const [name, port] of [
+    ['one', 80],
+    ['two', 81],
+  ] as const) {
+    await client.create(services, newService(name, port));
+    await until(async () => expect(await addressOf(name)).toBe('192.0.2.1'));
+  }
+  await stopController();
+  // While nobody looks, one is changed so that both want the same port.
+  await client.patchMerge(services, named('two'), { spec: { ports: [{ port: 80 }] } });
+  const age = async (name: string) => {
+    const { creationTimestamp = '', uid = '' } = (await read(name))?.metadata ?? {};
+    return `${creationTimestamp} ${uid}`;
+  };
+  const isFirstOlder = (await age('one')) < (await age('two'));
+  const [older, younger] = isFirstOlder ? ['one', 'two'] : ['two', 'one'];
+  manager = new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.3')]);
+  startController();
+  await until(async () => expect(await addressOf(younger ?? '')).toBe('192.0.2.2'));
+  expect(await addressOf(older ?? '')).toBe('192.0.2.1');
+  expect(events.join('\n')).toContain(
+    'Warning Remapped: Now on 192.0.2.2, because another Service has one of its ports',
+  );
+});
+
+test('an address that somebody else put into the status stays as it is, across restarts', async () => {
+  startController();
+  const foreign = { ip: '203.0.113.9', ipMode: 'VIP' as const };
+  await client.create(services, newService('web'));
+  await until(async () => expect(await addressOf('web')).toBe('192.0.2.1'));
+  const statusOf = async () => (await read('web'))?.status?.loadBalancer?.ingress;
+  const ours = { ip: '192.0.2.1', ipMode: 'VIP' };
+  const patch = { status: { loadBalancer: { ingress: [ours, foreign] } } };
+  await client.patchMerge(services, named('web'), patch, { subresource: 'status' });
+  for (let round = 0; round < 2; round += 1) {
+    await stopController();
+    manager = new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.3')]);
+    startController();
+    await until(async () => expect(await statusOf()).toEqual([foreign, ours]));
+  }
+  // It is never announced, and stays when ours goes.
+  for (const agent of agents) {
+    for (const { endpoints } of agent.pushes) {
+      expect([...endpoints.values()].map(({ address }) => address)).not.toContain(foreign.ip);
+    }
+  }
+  const optOut = { 'cah-loadbalancer.k8s.cloudandheat.com/managed': 'false' };
+  await client.patchMerge(services, named('web'), { metadata: { annotations: optOut } });
+  await until(async () => expect(await statusOf()).toEqual([foreign]));
+  expect((await read('web'))?.metadata?.annotations).toEqual(optOut);
+});
+
+test('a family that a Service no longer asks for is given back', async () => {
+  manager = new StaticPortManager(['192.0.2.1', '2001:db8::1'].map(parseAddressRange));
+  startController();
+  const both = {
+    ipFamilies: ['IPv4', 'IPv6'] as const,
+    ipFamilyPolicy: 'PreferDualStack' as const,
+  };
+  const service = newService('web');
+  await client.create(services, { ...service, spec: { ...service.spec, ...both } });
+  const addresses = async () =>
+    (await read('web'))?.status?.loadBalancer?.ingress?.map(({ ip }) => ip);
+  await until(async () => expect(await addresses()).toEqual(['192.0.2.1', '2001:db8::1']));
+  const clusterIPs = [(await read('web'))?.spec?.clusterIPs?.[0]];
+  const single = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack', clusterIPs };
+  await client.patchMerge(services, named('web'), { spec: single });
+  await until(async () => expect(await addresses()).toEqual(['192.0.2.1']));
+  for (const agent of agents) await until(() => expect(agent.holds.size).toBe(1));
+});

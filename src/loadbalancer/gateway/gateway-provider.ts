@@ -111,7 +111,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     const reading = readNeeds(service, settings.families);
     if (reading.kind === 'refused') return reading;
     const owner = this.#owners.add(service);
-    const before = ids(keeper.portsOf(owner.uid));
+    const before = this.#idsBefore(service);
     keeper.keepFamilies(owner.uid, reading.needs.families);
     for (const family of reading.needs.families) {
       const refusal = await this.#reserve(owner, reading.needs, family, context);
@@ -121,9 +121,12 @@ export class GatewayProvider implements LoadBalancerProvider {
     await context.annotate(portAnnotations(ids(ports), reading.needs.ports, settings.keepWayBack));
     const keepsPublic = service.metadata?.annotations?.[keepFloatingIpAnnotation] === 'true';
     for (const port of ports.values()) keeper.keepPublic(port, keepsPublic);
-    if (before.size > 0 && hasMoved(before, ids(ports))) {
-      const message = `Now on ${describe(ports)}: its ports no longer fit on the address it had`;
-      context.tell('Warning', 'Remapped', message);
+    if (hasMoved(before, ids(ports))) {
+      const why =
+        reading.needs.requested.size > 0
+          ? 'as it asks for'
+          : 'because another Service has one of its ports on the address it had';
+      context.tell('Warning', 'Remapped', `Now on ${describe(ports)}, ${why}`);
     }
     return this.#serve(service, ports, context);
   }
@@ -182,6 +185,15 @@ export class GatewayProvider implements LoadBalancerProvider {
         if (loser !== undefined) host.enqueue(`${loser.namespace}/${loser.name}`);
       }
     });
+  }
+
+  /** The ports that it had: one that lost its own at a restart has them in its annotation only. */
+  #idsBefore(service: Service): ReadonlyMap<Family, string> {
+    const held = ids(this.#options.keeper.portsOf(service.metadata?.uid ?? ''));
+    if (held.size > 0) return held;
+    const reading = readRecord(service);
+    const wasServed = reading.kind === 'record' && reading.record.ingress.length > 0;
+    return wasServed ? readPortIds(service) : new Map();
   }
 
   async #reserve(

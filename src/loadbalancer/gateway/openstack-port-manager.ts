@@ -76,7 +76,7 @@ export class OpenStackPortManager implements PortManager {
     try {
       await neutron.ports.replaceTags(port.id, this.#tags(), { signal });
       const floating = await this.#floatNew(port, wish, signal);
-      if (floating !== undefined && this.#options.keepWayBack === true) {
+      if (floating !== undefined && this.#isMadeByUs(floating)) {
         await neutron.floatingIps.replaceTags(floating.id, this.#tags(), { signal });
       }
       const made = this.#describePort(port, floating);
@@ -103,6 +103,7 @@ export class OpenStackPortManager implements PortManager {
       if (!this.#isOurFloating(floating)) continue;
       if (keepPublic) {
         const description = this.#keptDescription();
+        await neutron.floatingIps.replaceTags(floating.id, [], { signal });
         await neutron.floatingIps.update(floating.id, { description, portId: null }, { signal });
       } else {
         await neutron.floatingIps.delete(floating.id, { signal });
@@ -303,12 +304,16 @@ export class OpenStackPortManager implements PortManager {
     return isInherited(floating) || this.#isMadeByUs(floating);
   }
 
-  #isMadeByUs({ description }: FloatingIp): boolean {
-    return description.startsWith(this.#floatingDescription(''));
+  /** By its description from the first moment, by its tag if somebody has described it anew. */
+  #isMadeByUs({ description, tags }: FloatingIp): boolean {
+    return (
+      description.startsWith(this.#floatingDescription('')) || tags.includes(this.#clusterTag())
+    );
   }
 
   #portOf({ description }: FloatingIp): string {
-    return description.slice(this.#floatingDescription('').length);
+    const start = this.#floatingDescription('');
+    return description.startsWith(start) ? description.slice(start.length) : '';
   }
 
   #name(marker: string): string {
