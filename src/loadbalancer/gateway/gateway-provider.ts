@@ -119,8 +119,11 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
     const ports = keeper.portsOf(owner.uid);
     await context.annotate(portAnnotations(ids(ports), reading.needs.ports, settings.keepWayBack));
-    const keepsPublic = service.metadata?.annotations?.[keepFloatingIpAnnotation] === 'true';
-    for (const port of ports.values()) keeper.keepPublic(port, keepsPublic);
+    // Without the annotation it stays as it is: what somebody once wanted kept is not given up silently.
+    const kept = service.metadata?.annotations?.[keepFloatingIpAnnotation];
+    if (kept === 'true' || kept === 'false') {
+      await keeper.keepPublic(owner.uid, kept === 'true', context.signal);
+    }
     if (hasMoved(before, ids(ports))) {
       const why =
         reading.needs.requested.size > 0
@@ -301,6 +304,7 @@ export class GatewayProvider implements LoadBalancerProvider {
         portId,
         family,
         publicAddress: advertisedBy(service, family),
+        keepsPublic: service.metadata?.annotations?.[keepFloatingIpAnnotation] === 'true',
         circle: reading.needs.circle,
         needs: reading.needs.ports,
         isAsItWas: asksForWhatItHeld(service, reading.needs.ports),

@@ -97,17 +97,25 @@ export class OpenStackPortManager implements PortManager {
     return { ...port, publicAddress: floating.address };
   }
 
-  async delete(port: L2Port, keepPublic: boolean, signal: AbortSignal): Promise<void> {
+  async keepPublic(port: L2Port, isKept: boolean, signal: AbortSignal): Promise<L2Port> {
+    const { neutron } = this.#options;
+    const { keepsPublic: _, ...rest } = port;
+    for await (const floating of neutron.floatingIps.list({ portId: port.id }, { signal })) {
+      if (!this.#isOurFloating(floating) && !this.#isKept(floating)) return port;
+      const description = isKept ? this.#keptDescription() : this.#floatingDescription(port.id);
+      await neutron.floatingIps.replaceTags(floating.id, isKept ? [] : this.#tags(), { signal });
+      await neutron.floatingIps.update(floating.id, { description }, { signal });
+      return isKept ? { ...rest, keepsPublic: true } : rest;
+    }
+    return port;
+  }
+
+  async delete(port: L2Port, signal: AbortSignal): Promise<void> {
     const { neutron } = this.#options;
     for await (const floating of neutron.floatingIps.list({ portId: port.id }, { signal })) {
-      if (!this.#isOurFloating(floating)) continue;
-      if (keepPublic) {
-        const description = this.#keptDescription();
-        await neutron.floatingIps.replaceTags(floating.id, [], { signal });
-        await neutron.floatingIps.update(floating.id, { description, portId: null }, { signal });
-      } else {
-        await neutron.floatingIps.delete(floating.id, { signal });
-      }
+      // One that is to be kept loses its port with the port, and nothing else.
+      if (this.#isKept(floating) || !this.#isOurFloating(floating)) continue;
+      await neutron.floatingIps.delete(floating.id, { signal });
     }
     await neutron.ports.delete(port.id, { signal });
   }
@@ -254,7 +262,11 @@ export class OpenStackPortManager implements PortManager {
       const fixed = port.fixedIps.find(({ subnetId }) => subnetId === subnet.id);
       if (fixed === undefined) continue;
       const publicAddress = floating?.address ?? fixed.address;
-      return { id: port.id, family, address: fixed.address, publicAddress };
+      const isKept = floating !== undefined && this.#isKept(floating);
+      return {
+        ...{ id: port.id, family, address: fixed.address, publicAddress },
+        ...(isKept ? { keepsPublic: true } : {}),
+      };
     }
     return undefined;
   }
@@ -297,6 +309,10 @@ export class OpenStackPortManager implements PortManager {
 
   #isOurs(port: Port): boolean {
     return port.description === this.#portDescription() || port.tags.includes(this.#clusterTag());
+  }
+
+  #isKept({ description }: FloatingIp): boolean {
+    return description === this.#keptDescription();
   }
 
   /** On a port of ours it is ours, whichever of the two made it. */

@@ -28,6 +28,12 @@ class FragileManager extends StaticPortManager {
     return made;
   }
 
+  override keepPublic(port: L2Port, keepsPublic = true): Promise<L2Port> {
+    const marked = { ...port, keepsPublic };
+    this.ports.set(port.id, marked);
+    return Promise.resolve(marked);
+  }
+
   override mend(port: L2Port): Promise<L2Port> {
     const publicAddress = parseAddress('203.0.113.9');
     const mended = this.damaged.has(port.id) ? { ...port, publicAddress } : port;
@@ -107,4 +113,28 @@ test('a lost floating IP is replaced, and its users are told', async () => {
   expect(await keeper.findDrift(none, signal)).toEqual(['a']);
   expect(keeper.portsOf('a').get(4)?.publicAddress).toBe('203.0.113.9');
   expect(await keeper.findDrift(none, signal)).toEqual([]);
+});
+
+test('a floating IP is to be kept as long as one of those who share it wants that', async () => {
+  const manager = fragile();
+  const keeper = keeperOf(manager);
+  await keeper.reserve(request('a'), signal);
+  await keeper.reserve(request('b', 81), signal);
+  await keeper.keepPublic('a', true, signal);
+  await keeper.keepPublic('b', false, signal);
+  expect(keeper.portsOf('b').get(4)?.keepsPublic).toBe(true);
+  await keeper.keepPublic('a', false, signal);
+  expect(keeper.portsOf('b').get(4)?.keepsPublic).toBe(false);
+  // After a restart the one that does not want it comes first, and changes nothing.
+  await keeper.keepPublic('a', true, signal);
+  const again = keeperOf(manager);
+  await again.restore(
+    [
+      { ...claim('a', 'port-1'), keepsPublic: true },
+      { ...claim('b', 'port-1', 81), keepsPublic: false },
+    ],
+    signal,
+  );
+  await again.keepPublic('b', false, signal);
+  expect(manager.ports.get('port-1')?.keepsPublic).toBe(true);
 });

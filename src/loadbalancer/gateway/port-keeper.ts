@@ -24,8 +24,8 @@ export class PortKeeper {
   readonly #making = new Map<PortSlot, Promise<L2Port>>();
   readonly #markers = new Set<string>();
   readonly #newMarker: () => string;
-  /** Ports whose floating IP stays with the project when they are deleted. */
-  readonly #keptPublic = new Set<string>();
+  /** Who wants the floating IP of its port to stay with the project. */
+  readonly #keepers = new Set<string>();
 
   constructor(manager: PortManager, newMarker: () => string) {
     this.#manager = manager;
@@ -51,6 +51,7 @@ export class PortKeeper {
       if (port === undefined) continue;
       ports.set(claim.portId, await this.#mend(port, claim.publicAddress, signal));
     }
+    for (const { owner, keepsPublic } of claims) if (keepsPublic === true) this.#keepers.add(owner);
     const moved = claims.map((claim) => ({
       ...claim,
       portId: ports.get(claim.portId)?.id ?? claim.portId,
@@ -79,6 +80,7 @@ export class PortKeeper {
   }
 
   release(owner: string): void {
+    this.#keepers.delete(owner);
     this.#mapper.release(owner);
   }
 
@@ -102,9 +104,20 @@ export class PortKeeper {
     return this.#mapper.usedPorts().map(({ address }) => address);
   }
 
-  keepPublic(port: L2Port, isKept: boolean): void {
-    if (isKept) this.#keptPublic.add(port.id);
-    else this.#keptPublic.delete(port.id);
+  /**
+   * Whether the owner wants the floating IP of its ports to outlive them. It is marked so at once, since
+   * nobody may be left to say so when the port goes. One that wants it is enough for a shared port.
+   */
+  async keepPublic(owner: string, isKept: boolean, signal: AbortSignal): Promise<void> {
+    if (isKept) this.#keepers.add(owner);
+    else this.#keepers.delete(owner);
+    for (const { id } of this.portsOf(owner).values()) {
+      const slot = this.#mapper.slotOfPort(id);
+      if (slot?.port === undefined) continue;
+      const isWanted = [...slot.users.keys()].some((user) => this.#keepers.has(user));
+      if (isWanted === (slot.port.keepsPublic === true)) continue;
+      this.#mapper.made(slot, await this.#manager.keepPublic(slot.port, isWanted, signal));
+    }
   }
 
   /** Deletes a port that nobody uses. */
@@ -113,8 +126,7 @@ export class PortKeeper {
     if (slot === undefined || slot.users.size > 0) return;
     this.#mapper.retire(slot);
     try {
-      await this.#manager.delete(port, this.#keptPublic.has(port.id), signal);
-      this.#keptPublic.delete(port.id);
+      await this.#manager.delete(port, signal);
     } catch (error) {
       // Still there, and still nobody's: it is tried again.
       this.#mapper.restore([port], []);

@@ -43,8 +43,10 @@ export interface PortManager {
    * the address that users knew.
    */
   mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port>;
-  /** Deletes the port; `keepPublic` leaves its floating IP to the project. */
-  delete(port: L2Port, keepPublic: boolean, signal: AbortSignal): Promise<void>;
+  /** Marks the port's floating IP to be kept, or not any more. The mark outlives us. */
+  keepPublic(port: L2Port, isKept: boolean, signal: AbortSignal): Promise<L2Port>;
+  /** Deletes the port, and its floating IP unless that is to be kept. */
+  delete(port: L2Port, signal: AbortSignal): Promise<void>;
   /**
    * Removes what a crash left that is no port: floating IPs that nothing uses, unless they were made
    * for one of these ports or are advertised by a Service. Says what it removed.

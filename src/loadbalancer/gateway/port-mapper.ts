@@ -15,6 +15,8 @@ export interface L2Port {
   readonly address: Address;
   /** The address that users reach, where it is another one: a floating IP. */
   readonly publicAddress: Address;
+  /** Whether the floating IP stays with the project when the port is deleted. */
+  readonly keepsPublic?: boolean;
 }
 
 export interface PlacementRequest {
@@ -66,6 +68,8 @@ export interface PriorClaim {
   readonly createdAt: string;
   /** The address that users know, so that a port that was lost can be made again with it. */
   readonly publicAddress?: Address | undefined;
+  /** Whether it wants the floating IP to be kept. */
+  readonly keepsPublic?: boolean | undefined;
 }
 
 /**

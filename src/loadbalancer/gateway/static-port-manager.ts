@@ -60,6 +60,10 @@ export class StaticPortManager implements PortManager {
     return Promise.resolve(port);
   }
 
+  keepPublic(port: L2Port): Promise<L2Port> {
+    return Promise.resolve(port);
+  }
+
   delete(port: L2Port): Promise<void> {
     this.#used.delete(port.address);
     return Promise.resolve();

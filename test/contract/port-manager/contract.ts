@@ -22,7 +22,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
     expect(first.family).toBe(4);
     const listed = await manager.list(new Set([first.id, second.id]), nothing, signal);
     expect(listed).toEqual(expect.arrayContaining([first, second]));
-    for (const port of [first, second]) await manager.delete(port, false, signal);
+    for (const port of [first, second]) await manager.delete(port, signal);
   });
 
   test('a manager that starts anew finds what Services claim', async () => {
@@ -35,7 +35,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
     expect(await after.list(new Set([port.id]), nothing, signal)).toContainEqual(port);
     const next = await after.create({ family: 4, requested: undefined, marker: 'next' }, signal);
     expect(next.address).not.toBe(port.address);
-    for (const made of [port, next]) await after.delete(made, false, signal);
+    for (const made of [port, next]) await after.delete(made, signal);
   });
 
   test('a claim on something that is not there, or not ours, finds nothing', async () => {
@@ -52,17 +52,17 @@ export function portManagerContract(under: ManagerUnderTest): void {
     expect(port.publicAddress).toBe(requested);
     const again = manager.create({ family: 4, requested, marker: 'again' }, signal);
     await expect(again).rejects.toMatchObject({ code: 'conflict' });
-    await manager.delete(port, false, signal);
+    await manager.delete(port, signal);
     const freed = await manager.create({ family: 4, requested, marker: 'later' }, signal);
     expect(freed.publicAddress).toBe(requested);
-    await manager.delete(freed, false, signal);
+    await manager.delete(freed, signal);
   });
 
   test('deleting what is gone already is a success', async () => {
     const manager = await under.newManager();
     const port = await manager.create({ family: 4, requested: undefined, marker: 'gone' }, signal);
-    await manager.delete(port, false, signal);
-    await manager.delete(port, false, signal);
+    await manager.delete(port, signal);
+    await manager.delete(port, signal);
     const listed = await manager.list(nothing, nothing, signal);
     expect(listed.map(({ id }) => id)).not.toContain(port.id);
   });

@@ -58,10 +58,14 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const wish = { family: 4 as const, requested: undefined };
     const port = await manager.create({ ...wish, marker: uniqueName('m') }, signal);
     expect(port.publicAddress).not.toBe(port.address);
-    await manager.delete(port, false, signal);
+    await manager.delete(port, signal);
     expect(await floatingIps(neutron, port.publicAddress)).toEqual([]);
     const kept = await manager.create({ ...wish, marker: uniqueName('m') }, signal);
-    await manager.delete(kept, true, signal);
+    expect(await manager.keepPublic(kept, true, signal)).toEqual({ ...kept, keepsPublic: true });
+    // The mark outlives whoever made it.
+    const found = await managerOf('floating', true).list(nothing, nothing, signal);
+    expect(found).toEqual([{ ...kept, keepsPublic: true }]);
+    await manager.delete(kept, signal);
     await manager.sweep(nothing, nobody, signal);
     const [remaining] = await floatingIps(neutron, kept.publicAddress);
     expect(remaining).toMatchObject({ address: kept.publicAddress, portId: undefined });
@@ -70,7 +74,9 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
       signal,
     );
     expect(again.publicAddress).toBe(kept.publicAddress);
-    await manager.delete(again, false, signal);
+    expect(again.keepsPublic).toBe(true);
+    await manager.delete(await manager.keepPublic(again, false, signal), signal);
+    expect(await floatingIps(neutron, kept.publicAddress)).toEqual([]);
   });
 
   test('a floating IP that lost its port is swept, unless its port is known', async () => {
@@ -102,7 +108,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     );
     expect(rival.address).not.toBe(again.address);
     expect(rival.publicAddress).not.toBe(again.publicAddress);
-    for (const port of [again, rival]) await manager.delete(port, false, signal);
+    for (const port of [again, rival]) await manager.delete(port, signal);
   });
 
   test('a floating IP that was taken off its port, or is gone, is replaced', async () => {
@@ -119,7 +125,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const mended = await manager.mend(await listed(), port.publicAddress, signal);
     expect(mended.publicAddress).not.toBe(port.address);
     expect(await listed()).toEqual(mended);
-    await manager.delete(mended, false, signal);
+    await manager.delete(mended, signal);
     expect(await floatingIps(neutron, mended.publicAddress)).toEqual([]);
   });
 
@@ -210,7 +216,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const port = await left.create({ ...wish, marker: uniqueName('m') }, signal);
     expect(await right.list(new Set(), new Set(), signal)).toEqual([]);
     expect(await left.list(new Set(), new Set(), signal)).toEqual([port]);
-    await left.delete(port, false, signal);
+    await left.delete(port, signal);
   });
 
   test("a port that is being made is nobody's leftover", async () => {
@@ -219,7 +225,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const port = await manager.create({ family: 4, requested: undefined, marker }, signal);
     expect(await manager.list(new Set(), new Set([marker]), signal)).toEqual([]);
     expect(await manager.list(new Set(), new Set(), signal)).toEqual([port]);
-    await manager.delete(port, false, signal);
+    await manager.delete(port, signal);
   });
 });
 
