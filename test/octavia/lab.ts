@@ -46,6 +46,7 @@ export class OctaviaLab {
   readonly #directory: string;
   #stop = new AbortController();
   #ended: Promise<void> | undefined;
+  quietMs = 20;
   privateSubnet = '';
   publicNetwork = '';
 
@@ -103,6 +104,7 @@ export class OctaviaLab {
         }),
         clusterId,
         driftEveryMs,
+        quietMs: this.quietMs,
       },
       signal,
     );

@@ -12,6 +12,7 @@ import { systemRandom, type Random } from '../../runtime/random.ts';
 import { ClusterView } from '../gateway/cluster-view.ts';
 import type { LoadBalancerProvider } from '../provider.ts';
 import { BalancerKeeper } from './balancer-keeper.ts';
+import { Calm } from './calm.ts';
 import { Drift } from './drift.ts';
 import { FloatingIps } from './floating-ips.ts';
 import { Identity } from './identity.ts';
@@ -33,6 +34,8 @@ export interface OctaviaParts {
   readonly settings: OctaviaSettings;
   readonly clusterId: string;
   readonly driftEveryMs: number;
+  /** How long endpoints and nodes must have been still before members change; 1 s if not given. */
+  readonly quietMs?: number;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -78,14 +81,15 @@ export async function makeOctaviaProvider(
   const drift = new Drift({
     ...{ balancing, inventory, floating, view, identity, keeper, access, log, memberSample },
   });
-  const { driftEveryMs, metrics } = parts;
+  const { driftEveryMs, metrics, quietMs = 1_000 } = parts;
+  const calm = new Calm({ clock, quietMs, longestMs: 5 * quietMs });
   const writer = new KlbWriter(client, view);
   const strays = new Strays({
     ...{ client, view, cluster, writer, clock, log, metrics },
     patienceMs: endpointsPatienceMs,
   });
   const upkeep = new OctaviaUpkeep({
-    ...{ client, view, cluster, settling, drift, strays, clock, log, driftEveryMs },
+    ...{ client, view, cluster, settling, drift, strays, clock, log, driftEveryMs, calm },
   });
   return new OctaviaProvider({
     ...{ settings, view, cluster, writer, keeper, floating, release, upkeep, clock },

@@ -8,6 +8,7 @@ import { supervise } from '../../runtime/supervisor.ts';
 import type { ClusterView } from '../gateway/cluster-view.ts';
 import type { ProviderHost } from '../provider.ts';
 import { kuryrLoadBalancerDefinition } from './definition.ts';
+import type { Calm } from './calm.ts';
 import type { Drift } from './drift.ts';
 import type { KlbView } from './klb-view.ts';
 import type { Settling } from './settling.ts';
@@ -23,6 +24,7 @@ export interface OctaviaUpkeepOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly driftEveryMs: number;
+  readonly calm: Calm;
 }
 
 /** What goes on beside the Services: watches, waits, and the look for drift. */
@@ -68,7 +70,10 @@ export class OctaviaUpkeep {
     this.#synced.resolve();
     const consider = (key: string) => this.#lookAt(key, host);
     const stops = [
-      cluster.onChange(consider, () => this.#nodesChanged(host)),
+      cluster.onChange(
+        (key) => this.#endpointsChanged(key, host),
+        () => this.#nodesChanged(host),
+      ),
       view.onChange(({ key }) => consider(key)),
       host.services.onChange(({ key }) => strays.consider(key)),
     ];
@@ -79,7 +84,16 @@ export class OctaviaUpkeep {
       });
     } finally {
       for (const stop of stops) stop();
+      this.#options.calm.stop();
     }
+  }
+
+  /** The first endpoints are what a new load balancer waits for; later ones come in crowds. */
+  #endpointsChanged(key: string, host: ProviderHost): void {
+    const { view, calm } = this.#options;
+    const isServed = view.get(key)?.status?.loadbalancer !== undefined;
+    if (isServed) calm.after(key, () => this.#lookAt(key, host));
+    else this.#lookAt(key, host);
   }
 
   /** Nothing is written before it is known what there is. */
@@ -119,8 +133,11 @@ export class OctaviaUpkeep {
   }
 
   #nodesChanged(host: ProviderHost): void {
-    for (const klb of this.#options.view.all()) {
-      if (klb.spec?.options?.member_mode === 'NodePort') host.enqueue(keyOf(klb));
-    }
+    const { view, calm } = this.#options;
+    calm.after('nodes', () => {
+      for (const klb of view.all()) {
+        if (klb.spec?.options?.member_mode === 'NodePort') host.enqueue(keyOf(klb));
+      }
+    });
   }
 }

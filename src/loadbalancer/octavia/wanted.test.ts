@@ -138,15 +138,16 @@ test('what OVN lacks is noted, and the rest is wanted', () => {
     x_forwarded_for: true,
     timeout_tcp_inspect: 1,
   };
-  const { listeners, flavorId, notes } = read(
-    { ports, provider: 'ovn', options },
+  const { listeners, flavorId, securityGroupIds, notes } = read(
+    { ports, provider: 'ovn', options, security_groups_ids: ['g'] },
     octaviaCapabilities(29, 'ovn'),
   );
   expect(listeners).toMatchObject([
     { protocol: 'TCP', pool: { protocol: 'TCP', algorithm: 'SOURCE_IP_PORT' } },
   ]);
   expect(flavorId).toBeUndefined();
-  expect(notes).toEqual(Array(5).fill('OptionUnsupported'));
+  expect(securityGroupIds).toEqual([]);
+  expect(notes).toEqual(Array(6).fill('OptionUnsupported'));
 });
 
 test('sources that cannot be restricted are refused, because the alternative is everybody', () => {

@@ -97,7 +97,7 @@ export function wantedBalancer(input: WantedInput): WantedReading {
       message: `${can.who} can't restrict sources, and without loadBalancerSourceRanges everybody could connect. Remove them, or use another provider.`,
     };
   }
-  const securityGroupIds = spec.security_groups_ids ?? [];
+  const securityGroupIds = can.securityGroups(spec.security_groups_ids ?? []);
   const wanted: WantedBalancer = {
     name: balancerName(klb),
     projectId: spec.project_id,
@@ -109,7 +109,7 @@ export function wantedBalancer(input: WantedInput): WantedReading {
       const address = ip === undefined ? undefined : tryParseAddress(ip);
       return { subnetId: subnet_id, ...(address === undefined ? {} : { address }) };
     }),
-    securityGroupIds: capabilities.vipSecurityGroups ? securityGroupIds : [],
+    securityGroupIds,
     provider: spec.provider,
     flavorId: options.flavor_id,
     availabilityZone: options.availability_zone,
@@ -273,6 +273,12 @@ class Possible {
       ),
       ...this.#keep('additional_vips', additional_vips, additionalVips, 'a second address'),
     };
+  }
+
+  securityGroups(asked: readonly string[]): readonly string[] {
+    if (asked.length === 0 || this.#capabilities.vipSecurityGroups) return asked;
+    this.#lacks('security groups for VIPs');
+    return [];
   }
 
   timeouts(): boolean {

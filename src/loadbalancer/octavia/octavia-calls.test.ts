@@ -1,0 +1,133 @@
+import { afterEach, expect, test } from 'vitest';
+import { quickPauses } from '../../../test/openstack/quick-clock.ts';
+import {
+  never,
+  newService,
+  newSlice,
+  OctaviaLab,
+  until,
+  untilServed,
+} from '../../../test/octavia/lab.ts';
+import { endpointSlices, services } from '../../kube/resources.ts';
+import {
+  startEmbeddedKubernetes,
+  type EmbeddedKubernetes,
+} from '../../sandbox/kubernetes/start.ts';
+import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+
+// What things cost, in calls to the cloud.
+
+let kubernetes: EmbeddedKubernetes;
+let cloud: EmbeddedOpenStack;
+let lab: OctaviaLab;
+const calls: string[] = [];
+
+async function begin(options: Parameters<typeof startEmbeddedOpenStack>[0] = {}): Promise<void> {
+  kubernetes = await startEmbeddedKubernetes();
+  cloud = await startEmbeddedOpenStack(options);
+  const { authUrl, region } = cloud;
+  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+  calls.length = 0;
+  cloud.onRequest(({ method, service, path }) => {
+    if (service !== 'identity') calls.push(`${method} ${service} ${path}`);
+  });
+}
+
+afterEach(async () => {
+  await lab.close();
+  await cloud.stop();
+  await kubernetes.stop();
+});
+
+const writes = (service = '') =>
+  calls.filter((call) => !call.startsWith('GET') && call.includes(` ${service}`));
+const addresses = (count: number) =>
+  Array.from({ length: count }, (_, index) => `10.10.1.${index + 1}`);
+const ports = ['a', 'b', 'c'].map((name, index) => ({ name, port: 80 + index }));
+const targets = ports.map(({ name, port }) => ({ name, port, protocol: 'TCP' as const }));
+
+test('3 ports and 50 members are one write to Octavia and at most 3 to Neutron', async () => {
+  await begin();
+  const group = await lab.neutron.securityGroups.create({ name: 'pods' }, { signal: never });
+  await lab.start({ podSecurityGroup: group.id });
+  calls.length = 0;
+  await lab.client.create(endpointSlices, newSlice('web', addresses(50), targets));
+  await lab.client.create(services, newService('web', { ports }));
+  await untilServed(lab, 'web');
+  expect(writes('load-balancer')).toHaveLength(1);
+  expect(writes('network')).toHaveLength(2);
+  const { rules } = await lab.neutron.securityGroups.get(group.id, { signal: never });
+  const open = rules
+    .filter(({ direction }) => direction === 'ingress')
+    .map(({ portMin }) => portMin);
+  expect(open.sort()).toEqual([80, 81, 82]);
+});
+
+test('50 members become 60 in one write, and what is right costs no call', async () => {
+  await begin();
+  await lab.start();
+  await lab.client.create(endpointSlices, newSlice('web', addresses(50)));
+  await lab.client.create(services, newService('web'));
+  await untilServed(lab, 'web');
+  calls.length = 0;
+  await lab.client.update(endpointSlices, newSlice('web', addresses(60)));
+  await until(async () => expect((await lab.klb('web'))?.status?.members).toHaveLength(60));
+  expect(writes()).toHaveLength(1);
+  calls.length = 0;
+  await lab.client.patchMerge(
+    services,
+    { namespace: 'default', name: 'web' },
+    {
+      metadata: { labels: { seen: 'yes' } },
+    },
+  );
+  await lab.client.create(services, newService('other'));
+  await until(async () => expect(await lab.klb('other')).toBeDefined());
+  expect(calls).toEqual([]);
+});
+
+test('a hundred changes of pods within a second are one write', async () => {
+  await begin();
+  lab.quietMs = 2_000;
+  await lab.start();
+  await lab.client.create(endpointSlices, newSlice('web', addresses(1)));
+  await lab.client.create(services, newService('web'));
+  await untilServed(lab, 'web');
+  calls.length = 0;
+  for (let count = 1; count <= 100; count += 1) {
+    await lab.client.update(endpointSlices, newSlice('web', addresses(count)));
+  }
+  await until(async () => expect((await lab.klb('web'))?.status?.members).toHaveLength(100));
+  expect(writes()).toHaveLength(1);
+});
+
+test('a start and a look for drift cost as many calls as the lists have pages, none for a Service', async () => {
+  const pageSize = 20;
+  await begin({ pageSize });
+  await lab.start();
+  const names = Array.from({ length: 30 }, (_, index) => `s${index}`);
+  await Promise.all(
+    names.map(async (name) => {
+      await lab.client.create(endpointSlices, newSlice(name, addresses(1), targets));
+      await lab.client.create(services, newService(name, { ports }));
+    }),
+  );
+  for (const name of names) await untilServed(lab, name);
+  await lab.stop();
+  calls.length = 0;
+  await lab.start({ memberSample: 0 }, 'lab', 4_000);
+  await lab.client.create(services, newService('last'));
+  await until(async () => expect(await lab.klb('last')).toBeDefined());
+  const pages = (count: number) => Math.ceil(count / pageSize);
+  const lists = pages(30) + pages(90) + pages(90) + pages(30);
+  const started = calls.filter((call) => /(loadbalancers|listeners|pools|floatingips)$/.test(call));
+  expect(started.length).toBeLessThanOrEqual(lists + 4);
+  expect(calls.length - started.length).toBeLessThanOrEqual(2);
+  calls.length = 0;
+  await until(() => expect(calls.some((call) => call.endsWith('floatingips'))).toBe(true));
+  await until(() =>
+    expect(calls.filter((call) => call.endsWith('floatingips'))).toHaveLength(pages(30)),
+  );
+  expect(calls.length).toBeLessThanOrEqual(lists + 4);
+  expect(writes()).toEqual([]);
+});
