@@ -9,7 +9,7 @@ import type { BalancerKeeper } from './balancer-keeper.ts';
 import type { FloatingIps } from './floating-ips.ts';
 import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
-import { klbOwner, type KlbView } from './klb-view.ts';
+import { balancersOf, klbOwner, type KlbView } from './klb-view.ts';
 import type { PodAccess } from './pod-access.ts';
 import type { KlbStatusMember, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 
@@ -118,8 +118,8 @@ export class Drift {
     for (const klb of view.all()) {
       const owner = klbOwner(klb);
       if (owner !== undefined) owners.add(owner.uid);
-      const { loadbalancer, service_pub_ip_info: address } = klb.status ?? {};
-      if (loadbalancer !== undefined) used.add(loadbalancer.id);
+      for (const id of balancersOf(klb)) used.add(id);
+      const { service_pub_ip_info: address } = klb.status ?? {};
       if (address !== undefined) used.add(address.ip_id);
     }
     const isKnown = ({ uid }: Owner) => owners.has(uid);

@@ -30,8 +30,7 @@ export class KlbView {
     this.#store = new Store<KuryrLoadBalancer, 'balancer' | 'address'>({
       log: options.log,
       indexes: {
-        balancer: ({ status }) =>
-          status?.loadbalancer === undefined ? [] : [status.loadbalancer.id],
+        balancer: balancersOf,
         address: ({ status }) =>
           status?.service_pub_ip_info === undefined ? [] : [status.service_pub_ip_info.ip_id],
       },
@@ -76,11 +75,15 @@ export class KlbView {
     }
   }
 
-  /** The others whose status names this load balancer. */
+  /** The others that have this load balancer, or are about to. */
   sharers(balancerId: string, besides: string): KuryrLoadBalancer[] {
-    return this.#store
-      .byIndex('balancer', balancerId)
-      .filter((klb) => keyOf(klb) !== besides && klb.metadata?.deletionTimestamp === undefined);
+    const watched = this.#store.byIndex('balancer', balancerId);
+    const written = [...this.#written.values()].filter((klb) =>
+      balancersOf(klb).includes(balancerId),
+    );
+    return [...watched, ...written].filter(
+      (klb) => keyOf(klb) !== besides && klb.metadata?.deletionTimestamp === undefined,
+    );
   }
 
   /** The others that are reached at this floating IP. */
@@ -113,6 +116,12 @@ export class KlbView {
     }
     if (!isOlder(change.after, written)) this.#written.delete(change.key);
   }
+}
+
+/** The load balancers that it has or names. */
+export function balancersOf({ spec, status }: KuryrLoadBalancer): string[] {
+  const ids = [status?.loadbalancer?.id, spec?.options?.loadbalancer_id];
+  return [...new Set(ids.filter((id) => id !== undefined))];
 }
 
 /** Whose it is, by its owner reference. */

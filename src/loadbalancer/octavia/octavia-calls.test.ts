@@ -60,7 +60,7 @@ test('3 ports and 50 members are one write to Octavia and at most 3 to Neutron',
   const open = rules
     .filter(({ direction }) => direction === 'ingress')
     .map(({ portMin }) => portMin);
-  expect(open.sort()).toEqual([80, 81, 82]);
+  expect(new Set(open)).toEqual(new Set([80, 81, 82]));
 });
 
 test('50 members become 60 in one write, and what is right costs no call', async () => {

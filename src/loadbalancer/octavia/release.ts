@@ -94,14 +94,15 @@ export class Release {
     klb: KuryrLoadBalancer | undefined,
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
-    const { balancing, inventory, settling, view, identity, keeper } = this.#options;
+    const { balancing, inventory, settling, view, identity } = this.#options;
     const { id, provisioningStatus } = observed.balancer;
     const key = `${owner.namespace}/${owner.name}`;
     if (provisioningStatus !== 'PENDING_DELETE') {
-      const isShared = klb !== undefined && keeper.isShared(klb, id);
-      const others = view.sharers(id, key);
-      const isLast = others.length === 0 && identity.isOurs(observed.balancer);
-      if (isShared && !isLast) return this.#releaseListeners(observed, key, context);
+      // Asked of the others, because our own KuryrLoadBalancer may be gone already.
+      const hasOthers = view.sharers(id, key).length > 0;
+      const isTheirs =
+        klb?.spec?.options?.loadbalancer_id !== undefined && !identity.isOurs(observed.balancer);
+      if (hasOthers || isTheirs) return this.#releaseListeners(observed, key, context);
       context.tell('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
       const deletion = await balancing.deleteLoadBalancer(id, {
         signal: context.signal,
