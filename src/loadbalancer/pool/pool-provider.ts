@@ -1,5 +1,4 @@
 import { CausewayError } from '../../domain/error.ts';
-import { Refusal } from '../../ipam/refusal.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { whenSynced, type Store } from '../../kube/store.ts';
@@ -24,6 +23,7 @@ import type { DriftWatch } from './drift-watch.ts';
 import type { AnnouncerDetector } from './detect-announcer.ts';
 import { addressOfNode } from './node-address.ts';
 import type { NodeView } from './node-view.ts';
+import { denialOf, isAnswer, type Denial } from './denial.ts';
 import { formatHolding, readHolding, type Holding } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
@@ -46,6 +46,7 @@ export interface PoolProviderOptions {
 }
 
 const waitMs = 5_000;
+const announcerLookMs = 30_000;
 
 /** Services with addresses of a pool that many clusters share; somebody else announces them. */
 export class PoolProvider implements LoadBalancerProvider {
@@ -108,9 +109,9 @@ export class PoolProvider implements LoadBalancerProvider {
     const holding = readHolding(service);
     const reading = readWish(service, holding);
     if (reading.kind === 'refused') return reading;
-    if (this.#options.contact.isWithdrawn) return this.#keepBack(service, holding, context);
     const explicit = reading.wish.announcer ?? this.#options.announcer;
     if (explicit === 'node') return this.#putOnNode(service, reading.wish, holding);
+    if (this.#options.contact.isWithdrawn) return this.#keepBack(service, holding, context);
     const grant = await this.#grant(owner, reading.wish, holding, context);
     if ('kind' in grant) {
       if (grant.kind === 'lost' && holding !== undefined) {
@@ -129,7 +130,12 @@ export class PoolProvider implements LoadBalancerProvider {
       },
       this.#options.classes,
     );
-    if (choice.kind === 'refused') return choice;
+    if (choice.kind === 'refused') {
+      if (choice.reason !== 'NoAnnouncer') return choice;
+      // It may be installed any time, and nobody tells us.
+      context.tell('Warning', choice.reason, choice.message);
+      return { kind: 'pending', message: choice.message, retryAfterMs: announcerLookMs };
+    }
     return this.#announce(service, reading.wish, grant, choice.announcer, context);
   }
 
@@ -141,14 +147,26 @@ export class PoolProvider implements LoadBalancerProvider {
     const key = `${owner.namespace}/${owner.name}`;
     const present = this.#services?.get(key);
     const service = present?.metadata?.uid === owner.uid ? present : undefined;
+    if (service !== undefined && this.#isOnNode(service)) {
+      this.#forget(owner);
+      return { kind: 'gone' };
+    }
     const granted = this.#granted.get(owner.uid)?.grant;
     const outcome = await this.#options.release.release(owner, service, granted?.fence, context);
-    if (outcome.kind === 'gone') {
-      this.#granted.delete(owner.uid);
-      this.#onNode.delete(owner.uid);
-      this.#owners.remove(owner);
-    }
+    if (outcome.kind === 'gone') this.#forget(owner);
     return outcome;
+  }
+
+  #forget(owner: Owner): void {
+    this.#granted.delete(owner.uid);
+    this.#onNode.delete(owner.uid);
+    this.#owners.remove(owner);
+  }
+
+  /** Nothing was ever reserved for it, so the ledger needn't be asked. */
+  #isOnNode(service: Service): boolean {
+    const named = service.metadata?.annotations?.[announcerAnnotation];
+    return (named ?? this.#options.announcer) === 'node' && readHolding(service) === undefined;
   }
 
   async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
@@ -333,11 +351,6 @@ export class PoolProvider implements LoadBalancerProvider {
   }
 }
 
-/** Whether the ledger has decided about this very request, and not just failed, or refused to listen. */
-function isAnswer(error: CausewayError): boolean {
-  return error instanceof Refusal || error.code === 'invalid' || error.code === 'aborted';
-}
-
 /** Behind a translated address nobody receives packets for it, so it is no VIP to the nodes. */
 function ingressOf({ addresses }: Pick<Holding, 'addresses'>): Ingress[] {
   return addresses.map(({ address, publicAddress }) =>
@@ -347,29 +360,11 @@ function ingressOf({ addresses }: Pick<Holding, 'addresses'>): Ingress[] {
   );
 }
 
-type Denial =
-  | Extract<EnsureOutcome, { kind: 'refused' }>
-  /** In the queue. */
-  | { readonly kind: 'waiting' }
-  /** What it had is somebody else's. */
-  | { readonly kind: 'lost' };
-
 const waiting: EnsureOutcome = {
   kind: 'pending',
   message: 'No address is left in the pool; it waits for the next one',
   retryAfterMs: waitMs,
 };
-
-/** Refusals that waiting alone doesn't mend are the user's; undefined for those to be tried again. */
-function denialOf(error: CausewayError, holding: Holding | undefined): Denial | undefined {
-  const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
-  const reason = error instanceof Refusal ? error.reason : undefined;
-  const isGone = reason === 'address-in-use' || reason === 'address-resting';
-  if (isGone && holding !== undefined && holding.addresses.length > 0) return { kind: 'lost' };
-  if (reason === 'other-address') return { kind: 'refused', reason: 'AddressDiffers', message };
-  if (error.code === 'invalid') return { kind: 'refused', reason: 'AddressRefused', message };
-  return undefined;
-}
 
 /** Whether it is no load balancer only because it must not be announced. */
 function isKeptBack(service: Service): boolean {

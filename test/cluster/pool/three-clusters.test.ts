@@ -171,6 +171,34 @@ describe('three clusters, one pool', () => {
     expect(await causeway(...check)).toMatch(/^FINDING/);
   });
 
+  test('a Service for MetalLB keeps its fields, is told, and is let go when it is no load balancer', async () => {
+    const annotation = 'causeway.dev/announcer=metallb';
+    const cluster = 'green';
+    const manifest = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'told', annotations: Object.fromEntries([annotation.split('=')]) },
+      spec: {
+        type: 'LoadBalancer',
+        externalTrafficPolicy: 'Local',
+        loadBalancerSourceRanges: ['203.0.113.0/24'],
+        ports: [{ port: 80 }],
+      },
+    };
+    await fs.writeFile(file('told.json'), JSON.stringify(manifest));
+    await kubectl(cluster, 'create', '-f', file('told.json'));
+    const told = await waitFor('MetalLB to be told', async () => {
+      const path = '{.metadata.annotations.metallb\\.io/loadBalancerIPs}';
+      const text = await kubectl(cluster, 'get', 'service', 'told', '-o', `jsonpath=${path}`);
+      return text === '' ? undefined : text;
+    });
+    const patch = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: told }] } } });
+    const status = ['--subresource', 'status', '--type', 'merge', '-p', patch];
+    await kubectl(cluster, 'patch', 'service', 'told', ...status);
+    await kubectl(cluster, 'delete', 'service', 'told');
+    await waitFor('the rest to be over', async () => (await usage()).free === 7);
+  });
+
   test('a removed cluster gives everything back at once; the others take it', async () => {
     clusters.get('blue')?.controller.kill('SIGKILL');
     const voided = [...(await shown('blue')).values()];

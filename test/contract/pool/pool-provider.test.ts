@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { IpamClient } from '../../../src/ipam/api/client.ts';
 import { CausewayError } from '../../../src/domain/error.ts';
-import { leases, services } from '../../../src/kube/resources.ts';
+import { leases, nodes, services } from '../../../src/kube/resources.ts';
 import { LedgerCheck } from '../../../src/loadbalancer/pool/ledger-check.ts';
 import { PoolLedger } from '../../../src/loadbalancer/pool/pool-ledger.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -216,4 +216,21 @@ test('a repair that would free most of what the cluster holds has to be meant', 
   const found = await check.findings(never);
   await expect(check.repair(found, false, never)).rejects.toThrow('nothing was repaired');
   expect(await check.repair(found, true, never)).toHaveLength(1);
+});
+
+test('on a node’s own address nothing is reserved, and no ledger is needed', async () => {
+  const unreachable = new IpamClient({ urls: ['http://127.0.0.1:1'], clock: systemClock });
+  cluster.startController({ ipam: unreachable, announcer: 'node' });
+  await cluster.client.create(nodes, {
+    metadata: { name: 'm1', labels: { 'node-role.kubernetes.io/control-plane': '' } },
+    status: {
+      addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
+      conditions: [{ type: 'Ready', status: 'True' }],
+    },
+  });
+  await cluster.create('web');
+  await until(async () => expect(await cluster.addressesOf('web')).toEqual(['10.0.0.1']));
+  await cluster.client.delete(services, named('web'));
+  await until(async () => expect(await cluster.read('web')).toBeUndefined());
+  await unreachable.close();
 });

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import { Refusal, type RefusalReason } from '../../ipam/refusal.ts';
+import { denialOf, isAnswer } from './denial.ts';
+import type { Holding } from './holding.ts';
+
+const held: Holding = {
+  uid: 'u',
+  addresses: [{ address: parseAddress('192.0.2.1') }],
+  fence: 1,
+  announcer: 'plain',
+};
+const refusal = (reason: RefusalReason, code: 'conflict' | 'exhausted' | 'invalid' = 'conflict') =>
+  new Refusal(code, reason, 'no', { hint: 'Do something.' });
+
+test.each<[string, CausewayError, Holding | undefined, string | undefined]>([
+  ['somebody else has what it had', refusal('address-in-use'), held, 'lost'],
+  ['what it had rests after somebody else', refusal('address-resting'), held, 'lost'],
+  ['what it asks for is taken', refusal('address-in-use'), undefined, undefined],
+  ['it lost what it had before', refusal('address-in-use'), { ...held, addresses: [] }, undefined],
+  [
+    'it asks for another than it has',
+    refusal('other-address'),
+    held,
+    'AddressDiffers: no. Do something.',
+  ],
+  [
+    'it asks for what is in no pool',
+    refusal('address-outside', 'invalid'),
+    undefined,
+    'AddressRefused: no. Do something.',
+  ],
+  ['the pool is exhausted', refusal('pool-exhausted', 'exhausted'), undefined, undefined],
+  ['its quota is used up', refusal('quota', 'exhausted'), undefined, undefined],
+])('%s', (_what, error, holding, expected) => {
+  const denial = denialOf(error, holding);
+  const text = denial?.kind === 'refused' ? `${denial.reason}: ${denial.message}` : denial?.kind;
+  expect(text).toBe(expected);
+});
+
+test('only what the ledger decided is an answer: a failure changes nothing for who has an address', () => {
+  for (const code of ['unavailable', 'timeout', 'unauthorized', 'not-found', 'internal'] as const) {
+    expect(isAnswer(new CausewayError(code, 'failed'))).toBe(false);
+  }
+  expect(isAnswer(refusal('address-in-use'))).toBe(true);
+  expect(isAnswer(new CausewayError('aborted', 'stopped'))).toBe(true);
+});

@@ -1,0 +1,28 @@
+import type { CausewayError } from '../../domain/error.ts';
+import { Refusal } from '../../ipam/refusal.ts';
+import type { EnsureOutcome } from '../provider.ts';
+import type { Holding } from './holding.ts';
+
+/** Why there is no address: refused for good, or not yet, or no longer. */
+export type Denial =
+  | Extract<EnsureOutcome, { kind: 'refused' }>
+  /** In the queue. */
+  | { readonly kind: 'waiting' }
+  /** What it had is somebody else's. */
+  | { readonly kind: 'lost' };
+
+/** Whether the ledger has decided about this very request, and not just failed, or refused to listen. */
+export function isAnswer(error: CausewayError): boolean {
+  return error instanceof Refusal || error.code === 'invalid' || error.code === 'aborted';
+}
+
+/** Refusals that waiting alone doesn't mend are the user's; undefined for those to be tried again. */
+export function denialOf(error: CausewayError, holding: Holding | undefined): Denial | undefined {
+  const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
+  const reason = error instanceof Refusal ? error.reason : undefined;
+  const isGone = reason === 'address-in-use' || reason === 'address-resting';
+  if (isGone && holding !== undefined && holding.addresses.length > 0) return { kind: 'lost' };
+  if (reason === 'other-address') return { kind: 'refused', reason: 'AddressDiffers', message };
+  if (error.code === 'invalid') return { kind: 'refused', reason: 'AddressRefused', message };
+  return undefined;
+}
