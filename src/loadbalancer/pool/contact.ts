@@ -41,6 +41,11 @@ export class Contact {
     this.#options = options;
   }
 
+  /** Whether the ledger answered the last time. */
+  get isHeard(): boolean {
+    return this.#problem === undefined;
+  }
+
   /** Whether the time is over after which nothing may be announced. */
   get isWithdrawn(): boolean {
     return this.#promisedMs !== undefined && this.#now - this.#lastContact >= this.#promisedMs;

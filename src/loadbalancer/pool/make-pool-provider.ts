@@ -7,6 +7,7 @@ import type { LoadBalancerProvider } from '../provider.ts';
 import type { AnnouncerName } from './announcer.ts';
 import { Contact } from './contact.ts';
 import { ContactMemory } from './contact-memory.ts';
+import { Departures } from './departures.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { AnnouncerDetector } from './detect-announcer.ts';
 import { NodeView } from './node-view.ts';
@@ -40,11 +41,12 @@ export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
   const { client, clock, log, metrics, site, cluster, withdrawalMs } = parts;
   const { announcer, node, classes } = parts;
   const ledger = new PoolLedger(parts.ipam, { site, cluster });
+  const departures = new Departures(client, parts.namespace);
   const watch = new WithdrawalWatch(client);
   return new PoolProvider({
     ledger,
     detector: new AnnouncerDetector(client, clock),
-    release: new PoolRelease({ ledger, watch, clock, withdrawalMs }),
+    release: new PoolRelease({ departures, ledger, watch, clock, withdrawalMs }),
     contact: new Contact({
       ...{ ledger, clock, log, selfWithdrawal: parts.selfWithdrawal },
       memory: new ContactMemory(client, parts.namespace),
@@ -52,6 +54,7 @@ export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
     }),
     drift: new DriftWatch({ ledger, clock, log, metrics, everyMs: parts.driftEveryMs }),
     clock,
+    log,
     nodes: new NodeView({ client, clock, log, metrics }),
     announcer,
     node,

@@ -2,7 +2,8 @@ import { CausewayError } from '../../domain/error.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { whenSynced, type Store } from '../../kube/store.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
 import { supervise } from '../../runtime/supervisor.ts';
 import { OwnerIndex } from '../owner-index.ts';
 import type {
@@ -38,6 +39,7 @@ export interface PoolProviderOptions {
   readonly contact: Contact;
   readonly drift: DriftWatch;
   readonly clock: Clock;
+  readonly log: Log;
   readonly announcer: AnnouncerName | undefined;
   /** The node that takes the traffic with the announcer `node`; else one of the control plane. */
   readonly node: string | undefined;
@@ -47,6 +49,7 @@ export interface PoolProviderOptions {
 
 const waitMs = 5_000;
 const announcerLookMs = 30_000;
+const departuresEveryMs = 10_000;
 
 /** Services with addresses of a pool that many clusters share; somebody else announces them. */
 export class PoolProvider implements LoadBalancerProvider {
@@ -171,7 +174,7 @@ export class PoolProvider implements LoadBalancerProvider {
 
   async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
     this.#services = host.services;
-    const { nodes, contact, drift } = this.#options;
+    const { nodes, contact, drift, clock } = this.#options;
     const stop = nodes.onChange(() => {
       for (const uid of this.#onNode) this.#enqueue(host, uid);
     });
@@ -187,6 +190,13 @@ export class PoolProvider implements LoadBalancerProvider {
           this.#synced.resolve();
           await contact.run(() => this.#askAgain(host), inner);
         },
+        departures: async (inner) => {
+          await this.synced;
+          while (!inner.aborted) {
+            await sleep(clock, departuresEveryMs, inner);
+            if (contact.isHeard) await this.#catchUp(inner);
+          }
+        },
         drift: async (inner) => {
           await this.synced;
           await drift.run(host.services, (uid) => this.#askFor(host, uid), inner);
@@ -194,6 +204,16 @@ export class PoolProvider implements LoadBalancerProvider {
       });
     } finally {
       stop();
+    }
+  }
+
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.release.catchUp(signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const { message } = CausewayError.from(error);
+      this.#options.log.warn({ problem: message }, 'what went is not yet told to the ledger');
     }
   }
 

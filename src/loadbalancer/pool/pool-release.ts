@@ -1,7 +1,10 @@
+import { CausewayError } from '../../domain/error.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { DeleteOutcome, Owner, ProviderContext } from '../provider.ts';
 import { announcers } from './announcer.ts';
+import { isAnswer } from './denial.ts';
+import type { Departure, Departures } from './departures.ts';
 import { readHolding, type Holding } from './holding.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import { handedOver, silenced } from './service-change.ts';
@@ -10,6 +13,7 @@ import type { Sighting, WithdrawalWatch } from './withdrawal.ts';
 export interface PoolReleaseOptions {
   readonly ledger: PoolLedger;
   readonly watch: WithdrawalWatch;
+  readonly departures: Departures;
   readonly clock: Clock;
   /** How long the end of an announcement is looked for. */
   readonly withdrawalMs: number;
@@ -93,26 +97,51 @@ export class PoolRelease {
       case 'look-again':
         return { kind: 'pending', message: step.message, retryAfterMs: lookAgainMs };
       case 'free':
-        await this.#free(owner, fenceOf(holding) ?? fence, step.withdrawn, context.signal);
-        return { kind: 'gone' };
+        return this.#depart(
+          { uid: owner.uid, fence: fenceOf(holding) ?? fence, withdrawn: step.withdrawn },
+          service?.metadata?.deletionTimestamp !== undefined,
+          context,
+        );
     }
   }
 
-  async #free(
-    owner: Owner,
-    fence: number | undefined,
-    withdrawn: boolean,
-    signal: AbortSignal,
-  ): Promise<void> {
+  /** Tells the ledger of everyone that it could not be told of when they went. */
+  async catchUp(signal: AbortSignal): Promise<void> {
+    const { departures } = this.#options;
+    for (const departure of await departures.list(signal)) {
+      await this.#free(departure, signal);
+      await departures.remove(departure, signal);
+    }
+  }
+
+  /** A Service doesn't wait for the ledger: that it went is kept until the ledger has heard of it. */
+  async #depart(
+    departure: Departure,
+    isDeleted: boolean,
+    { signal, log }: ProviderContext,
+  ): Promise<DeleteOutcome> {
+    try {
+      await this.#free(departure, signal);
+    } catch (error) {
+      const known = CausewayError.from(error);
+      // One that stays may come back to us: what it holds must not be freed behind its back then.
+      if (isAnswer(known) || !isDeleted) throw known;
+      await this.#options.departures.add(departure, signal);
+      log.warn({ problem: known.message }, 'the ledger is told later that it holds nothing');
+    }
+    return { kind: 'gone' };
+  }
+
+  async #free({ uid, fence, withdrawn }: Departure, signal: AbortSignal): Promise<void> {
     const { ledger } = this.#options;
-    const known = fence ?? (await this.#findFence(owner, signal));
-    if (known !== undefined) await ledger.delete(owner.uid, known, withdrawn, signal);
+    const known = fence ?? (await this.#findFence(uid, signal));
+    if (known !== undefined) await ledger.delete(uid, known, withdrawn, signal);
   }
 
   /** We may have died between the reservation and the note of it. */
-  async #findFence(owner: Owner, signal: AbortSignal): Promise<number | undefined> {
+  async #findFence(uid: string, signal: AbortSignal): Promise<number | undefined> {
     const held = await this.#options.ledger.reservations(signal);
-    return held.find(({ uid }) => uid === owner.uid)?.fence;
+    return held.find((reservation) => reservation.uid === uid)?.fence;
   }
 }
 

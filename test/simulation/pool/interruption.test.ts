@@ -73,6 +73,17 @@ const scenarios: readonly Scenario[] = [
     isDone: isEmpty,
   },
   {
+    name: 'a Service is deleted while the ledger can’t be reached',
+    prepare: (world) => serving(world, 'kube-vip'),
+    operate: async (world) => {
+      world.ipam.isCutOff = true;
+      await world.deleteService('web');
+      await world.until(() => world.services().every(({ metadata }) => metadata?.name !== 'web'));
+      world.ipam.isCutOff = false;
+    },
+    isDone: isEmpty,
+  },
+  {
     name: 'the cluster is cut off for longer than it promised, and comes back',
     prepare: (world) => serving(world, 'kube-vip'),
     operate: async (world) => {

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { isErrorCode } from '../../domain/error.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { configMaps } from '../../kube/resources.ts';
+
+/** A Service that is no more and whose addresses the ledger could not be told of. */
+export interface Departure {
+  readonly uid: string;
+  /** Undefined if it isn't known; the ledger knows it. */
+  readonly fence?: number | undefined;
+  /** Whether somebody saw that nothing is announced any more. */
+  readonly withdrawn: boolean;
+}
+
+const departureSchema = z.object({
+  fence: z.number().optional(),
+  withdrawn: z.boolean(),
+});
+
+const fieldManager = 'causeway-controller';
+
+/** Kept in the cluster, as a ConfigMap, until the ledger has heard of them: a Service needn't wait for that. */
+export class Departures {
+  readonly #client: KubeClient;
+  readonly #name: { readonly namespace: string; readonly name: string };
+
+  constructor(client: KubeClient, namespace: string) {
+    this.#client = client;
+    this.#name = { namespace, name: 'causeway-pool-departed' };
+  }
+
+  async add({ uid, fence, withdrawn }: Departure, signal: AbortSignal): Promise<void> {
+    const data = { [uid]: JSON.stringify({ fence, withdrawn }) };
+    try {
+      await this.#client.patchMerge(configMaps, this.#name, { data }, { signal, fieldManager });
+    } catch (error) {
+      if (!isErrorCode(error, 'not-found')) throw error;
+      await this.#client.create(configMaps, { metadata: this.#name, data }, { signal });
+    }
+  }
+
+  async list(signal: AbortSignal): Promise<Departure[]> {
+    const map = await this.#client.find(configMaps, this.#name, { signal });
+    return Object.entries(map?.data ?? {}).flatMap(([uid, text]) => {
+      const departure = parse(text);
+      return departure === undefined ? [] : [{ uid, ...departure }];
+    });
+  }
+
+  async remove({ uid }: Departure, signal: AbortSignal): Promise<void> {
+    const patch = { data: { [uid]: null } };
+    await this.#client.patchMerge(configMaps, this.#name, patch, { signal, fieldManager });
+  }
+}
+
+/** What nobody can read is left where it is: an operator may know what it was. */
+function parse(text: string): z.infer<typeof departureSchema> | undefined {
+  try {
+    return departureSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
