@@ -46,7 +46,7 @@ export class ClusterTarget implements PlanTarget {
       metadata: {
         name: namespace,
         labels: { [labels.managedBy]: manager },
-        annotations: { [annotations.projectName]: projectName },
+        annotations: { [annotations.projectName]: projectName.toWellFormed() },
       },
     };
     try {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { startWorld, type World } from '../../test/discovery/embedded-world.ts';
 import { endpointSlices, namespaces, services } from '../kube/resources.ts';
+import type { HealthMonitorRow } from '../sandbox/openstack/octavia/rows.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -146,4 +147,28 @@ test('a renamed project moves to its new namespace', async () => {
     expect(service?.metadata?.annotations?.['causeway.dev/project-name']).toBe('Shop & Co');
   });
   await running.stop();
+});
+
+test('a member that fails its checks is not ready until it passes them again', async () => {
+  world = await startWorld();
+  world.addLoadBalancer('demo', 'web', '10.10.0.5', '10.10.0.6');
+  const [pool] = world.cloud.octavia.pools.all();
+  const row: HealthMonitorRow = {
+    ...{ id: 'm1', name: '', project_id: world.projectId('demo'), admin_state_up: true, tags: [] },
+    ...{ created_at: '', updated_at: null, pool_id: pool?.id ?? '', type: 'TCP' },
+    ...{ delay: 1, timeout: 1, max_retries: 1, max_retries_down: 1, http_method: null },
+    ...{ url_path: null, expected_codes: null, http_version: null, domain_name: null },
+    provisioning_status: 'ACTIVE',
+    operating_status: 'ONLINE',
+  };
+  world.cloud.octavia.healthMonitors.insert(row);
+  const ready = async () => {
+    await world.once();
+    const [slice] = await world.slices();
+    return slice?.endpoints?.map(({ conditions }) => conditions?.ready);
+  };
+  world.cloud.setMemberDown('10.10.0.5:8080');
+  expect(await ready()).toEqual([false, true]);
+  world.cloud.setMemberDown('10.10.0.5:8080', false);
+  expect(await ready()).toEqual([true, true]);
 });

@@ -23,8 +23,9 @@ export function serviceObject(
       labels: originLabels(origin),
       annotations: {
         [annotations.discoveredAs]: discoveredAs(origin.backend, namespace, name),
-        [annotations.projectName]: origin.project.name,
-        [annotations.loadBalancerName]: origin.loadBalancer.name,
+        [annotations.projectName]: origin.project.name.toWellFormed(),
+        // Half a character would come back from the API server as another one.
+        [annotations.loadBalancerName]: origin.loadBalancer.name.toWellFormed(),
         ...(origin.address === undefined
           ? {}
           : { [annotations.loadBalancerAddress]: origin.address }),

@@ -140,7 +140,7 @@ async function all<T extends KubeObject>(client: KubeClient, resource: Resource<
 export function loadBalancer(cloud: EmbeddedOpenStack, name: string, addresses: readonly string[]) {
   const subnet = cloud.neutron.subnets.all().find((row) => row.name === 'private-v4');
   const members = addresses.map((address) => ({ address, protocol_port: 8080 }));
-  const pool = { name, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN', members };
+  const pool = { name: 'pool', protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN', members };
   const listener = { name: 'http', protocol: 'HTTP', protocol_port: 80, default_pool: pool };
   return { name, vip_subnet_id: subnet?.id ?? '', listeners: [listener] };
 }

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { leases } from '../../src/kube/resources.ts';
+import { events, leases } from '../../src/kube/resources.ts';
+import { collect } from '../../src/openstack/collect.ts';
 import { startWorld, type World } from '../discovery/embedded-world.ts';
 import { freePort } from '../services/free-port.ts';
 import { runProgram } from '../services/run-program.ts';
@@ -64,6 +65,8 @@ test('what is wrong is told in words and by the exit code', async () => {
   expect(wrong).toMatchObject({ code: 4 });
   expect(wrong.stderr).toContain('Keystone refuses the credentials');
   expect(wrong.stderr).toContain('Correct the user, the password');
+  const told = await collect(world.client.list(events, { namespace: 'default' }));
+  expect(told.map(({ reason }) => reason)).toContain('CredentialsRefused');
   expect(await discover('--backend-name east --once', { OS_PASSWORD: 'wrong' })).toMatchObject({
     code: 4,
   });

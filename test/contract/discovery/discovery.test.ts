@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CycleReport } from '../../../src/discovery/cycle-report.ts';
 import { Discoverer } from '../../../src/discovery/discoverer.ts';
@@ -15,7 +16,10 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from '../kube-client/cluster.ts';
-import { describeEveryCloud, mitaka, uniqueName, type TestCloud } from '../openstack/clouds.ts';
+import { anyName } from '../../discovery/any-cloud.ts';
+import { loadBalancer } from '../../discovery/embedded-world.ts';
+import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
+import { describeEveryCloud, mitaka, TestCloud, uniqueName } from '../openstack/clouds.ts';
 
 const call = { signal: new AbortController().signal };
 
@@ -122,6 +126,31 @@ async function slicesOf(backend: string): Promise<string[]> {
     )
     .sort();
 }
+
+it('whatever things are called, the API server takes it, and a second cycle writes nothing', async () => {
+  const embedded = await startEmbeddedOpenStack({ provisioningDelayMs: 0 });
+  const { directory } = embedded.keystone;
+  const user = directory.findUser('default', 'demo');
+  const names = new Set(fc.sample(anyName, { numRuns: 60, seed: 8 }));
+  for (const name of names) {
+    const project = directory.addProject('default', name);
+    directory.grant(user?.id ?? '', project.id, 'member', 'load-balancer_member');
+    const spec = loadBalancer(embedded, name, ['10.10.8.1', '127.0.0.1', '2001:db8::1']);
+    const [listener] = spec.listeners;
+    embedded.addLoadBalancer(project.id, { ...spec, listeners: [{ ...listener, name }] });
+  }
+  const cloud = new TestCloud({ ...embedded, holdProvisioning: () => () => undefined });
+  const settings = { backendName: 'odd', projects: [], ignoreProjects: ['demo', 'alt'] };
+  const all = { loadBalancers: names.size, replicated: names.size };
+  // One member of each is refused, and told; the others are endpoints.
+  const endpointCounts = { replicated: 2 * names.size, invalid: names.size };
+  expect(await cycle(cloud, settings)).toMatchObject({
+    ...{ ...all, failures: 0, failed: 0 },
+    endpoints: endpointCounts,
+  });
+  expect(await cycle(cloud, settings)).toMatchObject({ ...all, written: 0, removed: 0 });
+  await cloud.stop();
+});
 
 let backends = 0;
 

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '../domain/address.ts';
+import { CausewayError } from '../domain/error.ts';
+import { parsePort } from '../domain/port.ts';
+import type {
+  Listener,
+  LoadBalancer,
+  Member,
+  Pool,
+} from '../openstack/load-balancing/resources.ts';
+import { gatherProject } from './gather-project.ts';
+
+const call = { signal: new AbortController().signal };
+const common = {
+  name: '',
+  description: '',
+  projectId: 'p1',
+  adminStateUp: true,
+  provisioningStatus: 'ACTIVE',
+  operatingStatus: 'ONLINE',
+  tags: [],
+} as const;
+
+const balancer = (id: string, changes: Partial<LoadBalancer> = {}) =>
+  ({ ...common, id, vipAddress: undefined, ...changes }) as LoadBalancer;
+const listener = (id: string, changes: Partial<Listener> = {}) =>
+  ({
+    ...common,
+    id,
+    loadBalancerId: 'lb',
+    protocol: 'TCP',
+    port: parsePort(80),
+    ...changes,
+  }) as Listener;
+const pool = (id: string, ...listenerIds: string[]) =>
+  ({ ...common, id, protocol: 'TCP', listenerIds }) as unknown as Pool;
+const member: Member = {
+  ...common,
+  id: 'm',
+  address: parseAddress('10.0.0.1'),
+  port: parsePort(8080),
+  subnetId: 's',
+  weight: 1,
+  backup: false,
+  monitorAddress: undefined,
+  monitorPort: undefined,
+};
+
+interface Lists {
+  readonly loadBalancers: readonly LoadBalancer[];
+  readonly listeners: readonly Listener[];
+  readonly pools: readonly Pool[];
+}
+
+/** Answers with these lists, one set for each reading, and notes what it was asked. */
+function cloudWith(...readings: readonly Lists[]) {
+  const asked: string[] = [];
+  let reading = -1;
+  const current = () => readings[Math.min(reading, readings.length - 1)];
+  async function* list<T>(what: string, items: () => readonly T[] | undefined) {
+    asked.push(what);
+    yield* items() ?? [];
+  }
+  return {
+    asked,
+    loadBalancers: () => {
+      reading += 1;
+      return list('load balancers', () => current()?.loadBalancers);
+    },
+    listeners: () => list('listeners', () => current()?.listeners),
+    pools: () => list('pools', () => current()?.pools),
+    members: (poolId: string) => list(`members of ${poolId}`, () => [member]),
+  };
+}
+
+test('three lists, and the members of pools in use', async () => {
+  const cloud = cloudWith({
+    loadBalancers: [balancer('lb'), balancer('foreign', { projectId: 'p2' })],
+    listeners: [listener('l1', { defaultPoolId: 'used' }), listener('l2', { port: parsePort(81) })],
+    pools: [pool('used', 'l1'), pool('unused'), pool('l7', 'l1', 'l2')],
+  });
+  const { loadBalancers } = await gatherProject(cloud, 'p1', call);
+  expect(cloud.asked).toEqual(['load balancers', 'listeners', 'pools', 'members of used']);
+  expect(loadBalancers).toMatchObject([
+    {
+      id: 'lb',
+      listeners: [
+        { id: 'l1', l7PoolIds: ['l7'], pool: { id: 'used', members: [{ address: '10.0.0.1' }] } },
+        { id: 'l2', l7PoolIds: ['l7'], pool: undefined },
+      ],
+    },
+  ]);
+});
+
+test('a project without load balancers is asked once', async () => {
+  const cloud = cloudWith({ loadBalancers: [], listeners: [], pools: [] });
+  expect(await gatherProject(cloud, 'p1', call)).toEqual({ loadBalancers: [] });
+  expect(cloud.asked).toEqual(['load balancers']);
+});
+
+describe('lists that contradict each other', () => {
+  const torn = {
+    loadBalancers: [balancer('lb')],
+    listeners: [listener('l1', { defaultPoolId: 'new' })],
+    pools: [],
+  };
+
+  test('are read once more', async () => {
+    const cloud = cloudWith(torn, { ...torn, pools: [pool('new', 'l1')] });
+    const { loadBalancers } = await gatherProject(cloud, 'p1', call);
+    expect(loadBalancers[0]?.listeners[0]?.pool?.id).toBe('new');
+  });
+
+  test('twice fail the project', async () => {
+    await expect(gatherProject(cloudWith(torn), 'p1', call)).rejects.toThrow(
+      'listener l1 sends to pool new, which is not in the list of pools',
+    );
+  });
+
+  test('a pool that vanished in between is a contradiction too', async () => {
+    const whole = { ...torn, pools: [pool('new', 'l1')] };
+    const cloud = cloudWith(whole, { loadBalancers: [balancer('lb')], listeners: [], pools: [] });
+    const once = { ...cloud, members: () => failing() };
+    expect(await gatherProject(once, 'p1', call)).toMatchObject({
+      loadBalancers: [{ listeners: [] }],
+    });
+  });
+});
+
+// oxlint-disable-next-line require-yield
+async function* failing(): AsyncGenerator<Member> {
+  throw new CausewayError('not-found', 'no such pool');
+}
