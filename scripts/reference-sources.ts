@@ -15,6 +15,7 @@ import { processMetrics } from '../src/observe/event-loop.ts';
 import { openStackMetricDefinitions } from '../src/openstack/metrics.ts';
 import { proxyMetricDefinitions } from '../src/proxy/proxy-metrics.ts';
 import { proxySettings } from '../src/proxy/settings.ts';
+import { egressFirewallMetricDefinitions } from '../src/proxy/egress-firewall/metric-definitions.ts';
 import { holderMetricDefinitions } from '../src/proxy/holder/metric-definitions.ts';
 import { controllerMetrics } from '../src/runtime/controller-metrics.ts';
 import type { MetricDefinition } from '../src/runtime/metrics.ts';
@@ -36,6 +37,7 @@ export const allMetrics: readonly MetricDefinition[] = [
   ...controllerMetrics,
   ...Object.values(fleetMetrics),
   ...discoveryMetricDefinitions,
+  ...egressFirewallMetricDefinitions,
   ...holderMetricDefinitions,
   ...idlingMetricDefinitions,
   ...kubeMetrics,

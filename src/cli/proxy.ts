@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import { Command } from 'commander';
+import { stringify } from 'yaml';
 import { KubeClient } from '../kube/client.ts';
 import { findConnection } from '../kube/connection.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
@@ -12,14 +13,14 @@ import { watchProcess } from '../observe/event-loop.ts';
 import { createLog } from '../observe/logger.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
 import { linuxSettings } from '../proxy/conntrack-settings.ts';
-import { IdleServices } from '../proxy/holder/idle-services.ts';
+import { egressNetworkPolicyDefinition } from '../proxy/egress-firewall/egress-network-policy.ts';
 import { convertKubeProxyConfiguration } from '../proxy/kube-proxy-configuration.ts';
-import { runProxy, type ProxyParts, type WrappedProxy } from '../proxy/run-proxy.ts';
-import type { DivertibleProxy } from '../proxy/service-proxy.ts';
+import { runProxy } from '../proxy/run-proxy.ts';
 import { proxySettings, type ProxySettings } from '../proxy/settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
+import { wrapBase } from './proxy-wrap.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** `causeway proxy`: Services on a node, in kube-proxy's place or beside it. */
@@ -27,6 +28,7 @@ export function proxyCommand(): Command {
   const proxy = new Command('proxy').description('serve Services on a node with nftables');
   proxy.addCommand(runCommand(), { isDefault: true });
   proxy.addCommand(cleanUpCommand());
+  proxy.addCommand(definitionsCommand());
   return proxy;
 }
 
@@ -53,7 +55,15 @@ function cleanUpCommand(): Command {
   });
 }
 
-type WrapParts = Pick<ProxyParts, 'settings' | 'client' | 'clock' | 'log' | 'metrics'>;
+function definitionsCommand(): Command {
+  return new Command('crds')
+    .description(
+      'print the custom resource definitions that the proxy reads, for kubectl apply -f -',
+    )
+    .action(() => {
+      process.stdout.write(stringify(egressNetworkPolicyDefinition));
+    });
+}
 
 /** Also takes the file that kube-proxy is given. */
 async function read(command: Command) {
@@ -109,16 +119,6 @@ async function run(
     await driver.close();
     await client.close();
   }
-}
-
-/** The idle switch around the base proxy. */
-function wrapBase(inner: DivertibleProxy, parts: WrapParts): WrappedProxy {
-  const { settings, ...rest } = parts;
-  if (!settings.idling.enabled) return { proxy: inner, loops: {} };
-  const idle = new IdleServices({
-    ...{ ...rest, inner, settings: settings.idling, node: settings.nodeName },
-  });
-  return { proxy: idle.proxy, loops: { 'idle Services': (signal) => idle.run(signal) } };
 }
 
 function openDriver({ nftables }: ProxySettings): Promise<Driver> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CausewayError } from '../domain/error.ts';
 import { parsePrefix } from '../domain/prefix.ts';
+import { egressFirewallSettings } from './egress-firewall/settings.ts';
 import { holderSettings } from './holder/settings.ts';
 
 const prefix = z.string().transform((text, context) => {
@@ -110,6 +111,7 @@ export const proxySettings = z.strictObject({
     .max(1000)
     .optional()
     .describe('how readily the kernel ends this process when memory runs out'),
+  egressFirewall: egressFirewallSettings.prefault({}),
   idling: holderSettings.prefault({}),
   nftables: z
     .strictObject({

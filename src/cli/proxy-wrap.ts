@@ -1,0 +1,46 @@
+import { EventRecorder } from '../kube/event-recorder.ts';
+import { EgressFilter } from '../proxy/egress-firewall/egress-filter.ts';
+import { resolveName } from '../proxy/egress-firewall/resolve-name.ts';
+import { IdleServices } from '../proxy/holder/idle-services.ts';
+import type { ProxyParts, WrappedProxy } from '../proxy/run-proxy.ts';
+import type { DivertibleProxy, ServiceProxy } from '../proxy/service-proxy.ts';
+import type { Loop } from '../runtime/supervisor.ts';
+
+type WrapParts = Pick<ProxyParts, 'settings' | 'client' | 'clock' | 'log' | 'metrics'>;
+
+/** The idle switch around the base proxy, and the egress firewall around both. */
+export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy {
+  const { settings, ...surroundings } = parts;
+  const loops: Record<string, Loop> = {};
+  let proxy: ServiceProxy = base;
+  if (settings.idling.enabled) {
+    const idle = new IdleServices({
+      ...surroundings,
+      inner: base,
+      settings: settings.idling,
+      node: settings.nodeName,
+    });
+    proxy = idle.proxy;
+    loops['idle Services'] = (signal) => idle.run(signal);
+  }
+  if (settings.egressFirewall.enabled) {
+    const { clusterNetworks, exemptNamespaces } = settings.egressFirewall;
+    const recorder = new EventRecorder({
+      ...surroundings,
+      component: 'causeway-proxy',
+      instance: settings.nodeName,
+    });
+    const filter = new EgressFilter({
+      ...surroundings,
+      recorder,
+      inner: proxy,
+      clusterNetworks: clusterNetworks.length > 0 ? clusterNetworks : settings.insiders.networks,
+      exemptNamespaces,
+      resolve: resolveName,
+    });
+    proxy = filter.proxy;
+    loops['egress firewall'] = (signal) => filter.run(signal);
+    loops['egress firewall events'] = (signal) => recorder.run(signal);
+  }
+  return { proxy, loops };
+}

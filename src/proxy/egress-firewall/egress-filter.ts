@@ -1,0 +1,120 @@
+import { isErrorCode } from '../../domain/error.ts';
+import type { Prefix } from '../../domain/prefix.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { EventRecorder } from '../../kube/event-recorder.ts';
+import { withSlimMetadata } from '../../kube/projection.ts';
+import { Reflector } from '../../kube/reflector.ts';
+import { Store, whenSynced } from '../../kube/store.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { supervise } from '../../runtime/supervisor.ts';
+import type { ServiceProxy } from '../service-proxy.ts';
+import { EgressFirewall } from './egress-firewall.ts';
+import { egressNetworkPolicies, type EgressNetworkPolicy } from './egress-network-policy.ts';
+import { NameWatcher, type ResolveName } from './name-watcher.ts';
+import { SyncGate } from './sync-gate.ts';
+
+export interface EgressFilterOptions {
+  readonly inner: ServiceProxy;
+  readonly client: KubeClient;
+  readonly recorder: EventRecorder;
+  readonly clusterNetworks: readonly Prefix[];
+  readonly exemptNamespaces: readonly string[];
+  readonly resolve: ResolveName;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const absentLookMs = 30_000;
+
+/** The egress firewall with what it lives on: the policies of the cluster, and the DNS. */
+export class EgressFilter {
+  /** What is told to this instead of the inner proxy. */
+  readonly proxy: ServiceProxy;
+  readonly #options: EgressFilterOptions;
+  readonly #firewall: EgressFirewall;
+  readonly #names: NameWatcher;
+  readonly #gate: SyncGate;
+
+  constructor(options: EgressFilterOptions) {
+    const { inner, clock, log, recorder } = options;
+    this.#options = options;
+    this.#gate = new SyncGate(inner);
+    this.#names = new NameWatcher({
+      ...{ clock, log, resolve: options.resolve },
+      onChange: (name) => this.#firewall.nameChanged(name),
+    });
+    this.#firewall = new EgressFirewall({
+      ...options,
+      inner: this.#gate,
+      exemptNamespaces: new Set(options.exemptNamespaces),
+      addressesOf: (name) => this.#names.addressesOf(name),
+      watchNames: (names) => this.#names.watch(names),
+      tellHidden: (service, message) =>
+        recorder.recordAbout(service, { type: 'Warning', reason: 'EgressDenied', message }),
+    });
+    this.proxy = this.#firewall;
+  }
+
+  /** Until the signal fires. Nothing is written before the policies are known, and each name was tried. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, clock, log, metrics } = this.#options;
+    if (!(await this.#areServed(signal))) {
+      log.info({}, 'the cluster has no EgressNetworkPolicies: nothing is hidden');
+      this.#gate.open();
+      do await sleep(clock, absentLookMs, signal);
+      while (!(await this.#areServed(signal)));
+    }
+    const store = new Store<EgressNetworkPolicy>({ log });
+    store.onChange((change) => {
+      if (change.type === 'deleted') this.#firewall.removePolicy(change.key);
+      else this.#firewall.setPolicy(change.after);
+    });
+    const reflector = new Reflector({
+      ...{ client, clock, log, metrics, store },
+      resource: egressNetworkPolicies,
+      projection: withSlimMetadata<EgressNetworkPolicy>,
+    });
+    try {
+      await supervise(signal, {
+        policies: (inner) => reflector.run(inner),
+        'first look': async (inner) => {
+          await whenSynced([store], inner);
+          this.#warnIfBlind(store.size);
+          await this.#names.tried();
+          this.#gate.open();
+          await new Promise((resolve) => inner.addEventListener('abort', resolve, { once: true }));
+        },
+      });
+    } finally {
+      this.#names.close();
+    }
+  }
+
+  /** Only a clear no counts: on doubt we wait, because the rules of before are still there. */
+  async #areServed(signal: AbortSignal): Promise<boolean> {
+    const { client, clock, log } = this.#options;
+    for (;;) {
+      try {
+        for await (const _ of client.list(egressNetworkPolicies, { signal, pageSize: 1 })) break;
+        return true;
+      } catch (error) {
+        if (isErrorCode(error, 'not-found')) return false;
+        if (signal.aborted) throw error;
+        log.warn({ error }, 'cannot tell whether there are EgressNetworkPolicies; trying again');
+        await sleep(clock, 2_000, signal);
+      }
+    }
+  }
+
+  #warnIfBlind(policies: number): void {
+    const { clusterNetworks, log } = this.#options;
+    if (policies === 0 || clusterNetworks.length > 0) return;
+    log.error(
+      { policies },
+      'nothing says which networks are the cluster’s, so pods are judged by EgressNetworkPolicies too: set egressFirewall.clusterNetworks',
+    );
+  }
+}

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { parseAddress as address, type Address } from '../../domain/address.ts';
+import { parsePrefix as prefix } from '../../domain/prefix.ts';
+import { noMetrics } from '../../runtime/metrics.ts';
+import type { ServiceProxy } from '../service-proxy.ts';
+import { makeService, makeSlice } from '../testing/objects.ts';
+import { EgressFirewall } from './egress-firewall.ts';
+import { cidr, makePolicy, named } from './testing/policies.ts';
+
+const outside = (name = 'web-1') => makeSlice({ name, addresses: ['203.0.113.1'] });
+const inside = (name = 'web-1') => makeSlice({ name, addresses: ['10.1.0.1'] });
+const denyAll = makePolicy('default', [cidr('Deny', '0.0.0.0/0')]);
+
+function start(exempt: readonly string[] = []) {
+  const said: string[] = [];
+  const told: string[] = [];
+  const known = new Map<string, ReadonlySet<Address>>();
+  let watched: readonly string[] = [];
+  const inner: ServiceProxy = {
+    setService: () => said.push('service'),
+    removeService: () => said.push('no service'),
+    setSlice: ({ metadata }) => said.push(`set ${metadata?.name}`),
+    removeSlice: (key) => said.push(`remove ${key}`),
+    synced: () => said.push('synced'),
+  };
+  const firewall = new EgressFirewall({
+    inner,
+    clusterNetworks: [prefix('10.1.0.0/16')],
+    exemptNamespaces: new Set(exempt),
+    addressesOf: (name) => known.get(name),
+    watchNames: (names) => {
+      watched = [...names];
+    },
+    tellHidden: (service, message) => told.push(`${service.name}: ${message}`),
+    metrics: noMetrics,
+  });
+  const take = () => said.splice(0);
+  return { firewall, take, told, known, watched: () => watched };
+}
+
+describe('the egress firewall before the proxy', () => {
+  it('hands on what it has no opinion on', () => {
+    const { firewall, take } = start();
+    firewall.setService(makeService());
+    firewall.setSlice(outside());
+    firewall.removeSlice('shop/web-1');
+    firewall.removeService('shop/web');
+    firewall.synced();
+    expect(take()).toEqual(['service', 'set web-1', 'remove shop/web-1', 'no service', 'synced']);
+  });
+
+  it('on a change of a slice: adds, deletes, updates or does nothing', () => {
+    const { firewall, take } = start();
+    firewall.setPolicy(denyAll);
+    firewall.setSlice(outside());
+    expect(take()).toEqual([]);
+    firewall.setSlice(outside());
+    expect(take()).toEqual([]);
+    firewall.setSlice(inside());
+    expect(take()).toEqual(['set web-1']);
+    firewall.setSlice(inside());
+    expect(take()).toEqual(['set web-1']);
+    firewall.setSlice(outside());
+    expect(take()).toEqual(['remove shop/web-1']);
+    firewall.removeSlice('shop/web-1');
+    expect(take()).toEqual([]);
+  });
+
+  it('on a change of a policy: judges every slice of its namespace anew, and no other', () => {
+    const { firewall, take, told } = start();
+    firewall.setSlice(outside('a'));
+    firewall.setSlice(inside('b'));
+    const elsewhere = outside('c');
+    firewall.setSlice({ ...elsewhere, metadata: { ...elsewhere.metadata, namespace: 'other' } });
+    take();
+    firewall.setPolicy(denyAll);
+    expect(take()).toEqual(['remove shop/a']);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain(
+      'web: The endpoints of the EndpointSlice a are not used: 203.0.113.1',
+    );
+    firewall.setPolicy(
+      makePolicy('default', [cidr('Allow', '203.0.113.0/24'), cidr('Deny', '0.0.0.0/0')]),
+    );
+    expect(take()).toEqual(['set a']);
+    firewall.setPolicy(makePolicy('second', []));
+    expect(take()).toEqual(['remove shop/a']);
+    firewall.removePolicy('shop/second');
+    expect(take()).toEqual(['set a']);
+    firewall.removePolicy('shop/default');
+    expect(take()).toEqual([]);
+  });
+
+  it('on a change of a name: judges those who speak of it', () => {
+    const { firewall, take, known, watched, told } = start();
+    firewall.setPolicy(makePolicy('default', [named('Deny', 'evil.example')]));
+    expect(watched()).toEqual(['evil.example']);
+    firewall.setSlice(outside());
+    expect(take()).toEqual([]);
+    expect(told[0]).toContain('not resolved yet');
+    known.set('evil.example', new Set([address('198.51.100.1')]));
+    firewall.nameChanged('evil.example');
+    expect(take()).toEqual(['set web-1']);
+    known.set('evil.example', new Set([address('203.0.113.1')]));
+    firewall.nameChanged('evil.example');
+    expect(take()).toEqual(['remove shop/web-1']);
+    firewall.removePolicy('shop/default');
+    expect(take()).toEqual(['set web-1']);
+    expect(watched()).toEqual([]);
+  });
+
+  it('leaves exempt namespaces alone', () => {
+    const { firewall, take } = start(['shop']);
+    firewall.setPolicy(denyAll);
+    firewall.setSlice(outside());
+    expect(take()).toEqual(['set web-1']);
+  });
+});

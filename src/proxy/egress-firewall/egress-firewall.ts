@@ -1,0 +1,161 @@
+import type { Prefix } from '../../domain/prefix.ts';
+import type { Address } from '../../domain/address.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import type { EndpointSlice } from '../../kube/network-objects.ts';
+import { keyOf, nameFromKey, type ObjectReference } from '../../kube/object.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { ServiceProxy } from '../service-proxy.ts';
+import type { EgressNetworkPolicy } from './egress-network-policy.ts';
+import { parseEgressPolicy, type EgressPolicy } from './egress-rules.ts';
+import { judgeSlice, type Judgement } from './judge.ts';
+import { egressJudgements, hiddenSlices } from './metric-definitions.ts';
+
+export interface EgressFirewallOptions {
+  readonly inner: ServiceProxy;
+  readonly clusterNetworks: readonly Prefix[];
+  /** Policies in these namespaces say nothing. */
+  readonly exemptNamespaces: ReadonlySet<string>;
+  readonly addressesOf: (name: string) => ReadonlySet<Address> | undefined;
+  /** The names that policies speak of now. */
+  readonly watchNames: (names: ReadonlySet<string>) => void;
+  /** A slice is hidden: to be told to whoever owns the Service. */
+  readonly tellHidden: (service: ObjectReference, message: string) => void;
+  readonly metrics: Metrics;
+}
+
+interface Tracked {
+  readonly slice: EndpointSlice;
+  readonly judgement: Judgement;
+}
+
+const serviceLabel = 'kubernetes.io/service-name';
+
+/**
+ * Stands outside all other parts of the proxy and hides slices that lead where the namespace's egress
+ * firewall forbids, so that no Service can be used to get round it: neither by the base proxy nor by
+ * the holder.
+ */
+export class EgressFirewall implements ServiceProxy {
+  readonly #options: EgressFirewallOptions;
+  readonly #slices = new Map<string, Map<string, Tracked>>();
+  readonly #policies = new Map<string, Map<string, EgressPolicy>>();
+  readonly #hiddenGauge;
+  readonly #changes;
+  #hidden = 0;
+
+  constructor(options: EgressFirewallOptions) {
+    this.#options = options;
+    this.#hiddenGauge = options.metrics.gauge(hiddenSlices);
+    this.#changes = options.metrics.counter(egressJudgements);
+  }
+
+  setService(service: Service): void {
+    this.#options.inner.setService(service);
+  }
+
+  removeService(key: string): void {
+    this.#options.inner.removeService(key);
+  }
+
+  setSlice(slice: EndpointSlice): void {
+    const { namespace = '' } = slice.metadata ?? {};
+    const slices = this.#slices.get(namespace) ?? new Map<string, Tracked>();
+    this.#slices.set(namespace, slices);
+    this.#place(slices, slice, true);
+  }
+
+  removeSlice(key: string): void {
+    const { namespace = '' } = nameFromKey(key);
+    const slices = this.#slices.get(namespace);
+    const tracked = slices?.get(key);
+    if (tracked === undefined) return;
+    slices?.delete(key);
+    if (slices?.size === 0) this.#slices.delete(namespace);
+    if (tracked.judgement.kind === 'shown') this.#options.inner.removeSlice(key);
+    else this.#count(-1);
+  }
+
+  synced(): void {
+    this.#options.inner.synced();
+  }
+
+  setPolicy(policy: EgressNetworkPolicy): void {
+    const { namespace = '' } = policy.metadata ?? {};
+    if (this.#options.exemptNamespaces.has(namespace)) return;
+    const policies = this.#policies.get(namespace) ?? new Map<string, EgressPolicy>();
+    policies.set(keyOf(policy), parseEgressPolicy(policy));
+    this.#policies.set(namespace, policies);
+    this.#policiesChanged(namespace);
+  }
+
+  removePolicy(key: string): void {
+    const { namespace = '' } = nameFromKey(key);
+    const policies = this.#policies.get(namespace);
+    if (policies?.delete(key) !== true) return;
+    if (policies.size === 0) this.#policies.delete(namespace);
+    this.#policiesChanged(namespace);
+  }
+
+  /** A name has other addresses: whoever speaks of it is judged anew. */
+  nameChanged(name: string): void {
+    for (const [namespace, policies] of this.#policies) {
+      const speaks = [...policies.values()].some(({ rules }) =>
+        rules.some(({ to }) => to.kind === 'name' && to.name === name),
+      );
+      if (speaks) this.#judgeAll(namespace);
+    }
+  }
+
+  #policiesChanged(namespace: string): void {
+    const names = new Set<string>();
+    for (const policies of this.#policies.values()) {
+      for (const { rules } of policies.values()) {
+        for (const { to } of rules) if (to.kind === 'name') names.add(to.name);
+      }
+    }
+    this.#options.watchNames(names);
+    this.#judgeAll(namespace);
+  }
+
+  #judgeAll(namespace: string): void {
+    const slices = this.#slices.get(namespace);
+    if (slices === undefined) return;
+    for (const { slice } of slices.values()) this.#place(slices, slice, false);
+  }
+
+  /** Judges a slice and hands on what follows from it; an unchanged one that stays shown is not news. */
+  #place(slices: Map<string, Tracked>, slice: EndpointSlice, isNews: boolean): void {
+    const { inner, clusterNetworks, addressesOf } = this.#options;
+    const key = keyOf(slice);
+    const { namespace = '' } = slice.metadata ?? {};
+    const before = slices.get(key)?.judgement;
+    const policies = [...(this.#policies.get(namespace)?.values() ?? [])];
+    const judgement = judgeSlice(slice, policies, { clusterNetworks, addressesOf });
+    slices.set(key, { slice, judgement });
+    if (judgement.kind === 'shown') {
+      if (before?.kind === 'hidden') this.#count(-1, 'shown');
+      if (isNews || before?.kind !== 'shown') inner.setSlice(slice);
+      return;
+    }
+    if (before?.kind === 'shown') inner.removeSlice(key);
+    if (before?.kind !== 'hidden') this.#count(1, 'hidden');
+    const isSame = before?.kind === 'hidden' && before.because === judgement.because;
+    if (!isSame) this.#tell(slice, judgement.address, judgement.because);
+  }
+
+  #tell(slice: EndpointSlice, address: string, because: string): void {
+    const { namespace = '', name = '', labels } = slice.metadata ?? {};
+    const service = labels?.[serviceLabel];
+    if (service === undefined) return;
+    this.#options.tellHidden(
+      { apiVersion: 'v1', kind: 'Service', namespace, name: service },
+      `The endpoints of the EndpointSlice ${name} are not used: ${address} is denied by ${because}.`,
+    );
+  }
+
+  #count(change: number, verdict?: 'hidden' | 'shown'): void {
+    this.#hidden += change;
+    this.#hiddenGauge.set({}, this.#hidden);
+    if (verdict !== undefined) this.#changes.add({ verdict });
+  }
+}

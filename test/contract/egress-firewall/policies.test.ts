@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import { installCustomResources } from '../../../src/kube/custom-resources.ts';
+import { EventRecorder } from '../../../src/kube/event-recorder.ts';
+import { events } from '../../../src/kube/resources.ts';
+import { EgressFilter } from '../../../src/proxy/egress-firewall/egress-filter.ts';
+import {
+  egressNetworkPolicies,
+  egressNetworkPolicyDefinition,
+} from '../../../src/proxy/egress-firewall/egress-network-policy.ts';
+import type { ServiceProxy } from '../../../src/proxy/service-proxy.ts';
+import { makeSlice } from '../../../src/proxy/testing/objects.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { supervise } from '../../../src/runtime/supervisor.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { clientFor, clusters, connectionTo, type Cluster } from '../kube-client/cluster.ts';
+
+const setting = { clock: systemClock, log: silentLog, metrics: noMetrics };
+
+describe.each(clusters)('EgressNetworkPolicies on $name', ({ start }) => {
+  let cluster: Cluster;
+  let client: KubeClient;
+  beforeAll(async () => {
+    cluster = await start();
+    client = clientFor(await connectionTo(cluster));
+    const { signal } = new AbortController();
+    const options = { clock: systemClock, signal, fieldManager: 'test' };
+    await installCustomResources(client, [egressNetworkPolicyDefinition], options);
+  });
+  afterAll(async () => {
+    await client.close();
+    await cluster.stop();
+  });
+
+  const create = (name: string, egress: object[]) =>
+    client.create(egressNetworkPolicies, {
+      metadata: { namespace: 'default', name },
+      spec: { egress },
+    });
+
+  it.each([
+    [
+      'networks of both families and names',
+      { type: 'Deny', to: { cidrSelector: '0.0.0.0/0' } },
+      true,
+    ],
+    ['an IPv6 network', { type: 'Allow', to: { cidrSelector: '2001:db8::/32' } }, true],
+    ['a name', { type: 'Allow', to: { dnsName: 'api.example.com' } }, true],
+    ['another type', { type: 'Maybe', to: { cidrSelector: '0.0.0.0/0' } }, false],
+    ['no network', { type: 'Deny', to: { cidrSelector: '10.0.0.1' } }, false],
+    ['both', { type: 'Deny', to: { cidrSelector: '10.0.0.0/8', dnsName: 'x.example' } }, false],
+    ['neither', { type: 'Deny', to: {} }, false],
+    ['no name', { type: 'Deny', to: { dnsName: 'not a name' } }, false],
+  ])('%s: accepted is %s', async (_, rule, isAccepted) => {
+    const made = create('check', [rule]);
+    if (!isAccepted) {
+      await expect(made).rejects.toMatchObject({ code: 'invalid' });
+      return;
+    }
+    await made;
+    await client.delete(egressNetworkPolicies, { namespace: 'default', name: 'check' });
+  });
+
+  it('hide slices while they are there, and their owners are told', async () => {
+    const shown = new Set<string>();
+    let isSynced = false;
+    const inner: ServiceProxy = {
+      setService: () => {},
+      removeService: () => {},
+      setSlice: ({ metadata }) => shown.add(metadata?.name ?? ''),
+      removeSlice: (key) => shown.delete(key.split('/')[1] ?? ''),
+      synced: () => {
+        isSynced = true;
+      },
+    };
+    const recorder = new EventRecorder({ ...setting, client, component: 'test', instance: 'test' });
+    const filter = new EgressFilter({
+      ...{ ...setting, client, recorder, inner },
+      clusterNetworks: [prefix('10.1.0.0/16')],
+      exemptNamespaces: [],
+      resolve: () => Promise.reject(new Error('no names here')),
+    });
+    const stop = new AbortController();
+    const running = supervise(stop.signal, {
+      filter: (signal) => filter.run(signal),
+      events: (signal) => recorder.run(signal),
+    });
+    const slice = makeSlice({ addresses: ['203.0.113.1'] });
+    const own = { ...slice, metadata: { ...slice.metadata, namespace: 'default' } };
+    filter.proxy.setSlice(own);
+    filter.proxy.synced();
+    await waitFor('the policies to be known', () => isSynced);
+    expect([...shown]).toEqual(['web-1']);
+    await create('deny', [{ type: 'Deny', to: { cidrSelector: '203.0.113.0/24' } }]);
+    await waitFor('the slice to be hidden', () => shown.size === 0);
+    await waitFor('an Event', async () => {
+      for await (const event of client.list(events, { namespace: 'default' })) {
+        if (event.reason === 'EgressDenied') return event.message?.includes('203.0.113.1');
+      }
+      return false;
+    });
+    await client.delete(egressNetworkPolicies, { namespace: 'default', name: 'deny' });
+    await waitFor('it to be shown again', () => shown.size === 1);
+    stop.abort();
+    await running;
+  });
+});
