@@ -29,7 +29,8 @@ describe('a diverted Service', () => {
       { name: 'admin', port: 81 },
     ];
     const listeners = new Map([['TCP/80', parsePort(15_080)]]);
-    const rules = web({ ports }, {}, { diversion: { kind: 'accept', listeners } });
+    const diversion = { kind: 'accept', listeners, logGroup: 9 } as const;
+    const rules = web({ ports }, {}, { diversion });
     for (const from of ['pod', 'node'] as const) {
       const trace = traceAttempt(rules, { from, to: clusterIp, port: 80 });
       expect(trace).toMatchObject({
@@ -37,6 +38,8 @@ describe('a diverted Service', () => {
         packet: { destination: nodeAddress, destinationPort: 15_080 },
       });
     }
-    expect(fate(rules, { from: 'pod', to: clusterIp, port: 81 })).toBe('rejected');
+    const other = traceAttempt(rules, { from: 'pod', to: clusterIp, port: 81 });
+    expect(other.outcome).toBe('dropped');
+    expect(other.steps.map(({ rule }) => rule)).toContain('log group 9');
   });
 });

@@ -25,11 +25,14 @@ export interface ServiceProxy {
  * Where the connections to a Service go instead of to its endpoints.
  * - `park`: each packet goes to an NFLOG group and is dropped; the holder may replay it
  * - `accept`: to a listener on this machine, by `portId` of the Service's ports; what has none is parked
- *   by nobody and refused
  */
 export type Diversion =
   | { readonly kind: 'park'; readonly logGroup: number }
-  | { readonly kind: 'accept'; readonly listeners: ReadonlyMap<string, Port> };
+  | {
+      readonly kind: 'accept';
+      readonly listeners: ReadonlyMap<string, Port>;
+      readonly logGroup: number;
+    };
 
 /** The base proxy as the idle switch sees it: both sides of the switch are one ruleset. */
 export interface DivertibleProxy extends ServiceProxy {

@@ -250,11 +250,9 @@ function healthCheckOf({
 }
 
 function diverted(diversion: Diversion, port: string): Dispatch {
-  if (diversion.kind === 'park') return { kind: 'hold', logGroup: diversion.logGroup };
-  const listener = diversion.listeners.get(port);
-  return listener === undefined
-    ? { kind: 'slots', endpoints: [] }
-    : { kind: 'here', port: listener };
+  const { logGroup } = diversion;
+  const listener = diversion.kind === 'accept' ? diversion.listeners.get(port) : undefined;
+  return listener === undefined ? { kind: 'hold', logGroup } : { kind: 'here', port: listener };
 }
 
 function insideEndpoints(endpoints: readonly Endpoint[]): Pick<VirtualService, 'insideEndpoints'> {

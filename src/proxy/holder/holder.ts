@@ -110,21 +110,25 @@ export class Holder implements PacketTapListener {
     for (const packet of early) this.onPacket(packet);
   }
 
-  #learn({ service, diversion, targets }: ServedService): void {
-    const isParked = diversion?.kind === 'park';
-    const wasParked = this.#targets.has(service);
-    if (!isParked && !wasParked) return;
-    for (const target of this.#targets.get(service) ?? []) this.#known.delete(target);
-    const servedSince = isParked ? undefined : this.#now();
-    const after = new Map(
-      targets.map(({ virtual, port }) => [targetOf(virtual), { service, port, servedSince }]),
-    );
-    for (const [target, known] of after) this.#known.set(target, known);
-    if (isParked) {
-      this.#targets.set(service, [...after.keys()]);
-      return;
+  #learn({ service, targets }: ServedService): void {
+    const before = this.#targets.get(service) ?? [];
+    const now = this.#now();
+    const held = new Map<string, Known>();
+    const after = new Map<string, Known>();
+    for (const { virtual, port } of targets) {
+      const target = targetOf(virtual);
+      if (virtual.dispatch.kind === 'hold') {
+        held.set(target, { service, port, servedSince: undefined });
+      } else if (before.includes(target)) {
+        after.set(target, { service, port, servedSince: now });
+      }
     }
-    this.#targets.delete(service);
+    for (const target of before) this.#known.delete(target);
+    for (const [target, known] of [...after, ...held]) this.#known.set(target, known);
+    if (held.size > 0) this.#targets.set(service, [...held.keys()]);
+    else this.#targets.delete(service);
+    if (before.every((target) => held.has(target))) return;
+    // Packets to a port that is still held come back to us.
     const waiting = this.#lot.take(service);
     if (targets.length > 0) this.#putBack(waiting);
     else this.#count('refused', waiting.length);

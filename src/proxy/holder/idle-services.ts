@@ -1,14 +1,16 @@
 import { CausewayError } from '../../domain/error.ts';
 import type { KubeClient } from '../../kube/client.ts';
+import type { Service } from '../../kube/core-objects.ts';
 import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { supervise } from '../../runtime/supervisor.ts';
-import type { DivertibleProxy, ServiceProxy } from '../service-proxy.ts';
+import type { Diversion, DivertibleProxy, ServiceProxy } from '../service-proxy.ts';
+import { AcceptingHolder } from './accepting-holder.ts';
 import { Holder } from './holder.ts';
-import { IdleSwitch } from './idle-switch.ts';
+import { IdleSwitch, type HoldingWay } from './idle-switch.ts';
 import { NeedPodsSender } from './need-pods-sender.ts';
 import { KernelPacketTap } from './packet-tap.ts';
 import type { HolderSettings } from './settings.ts';
@@ -34,6 +36,7 @@ export class IdleServices {
   readonly proxy: ServiceProxy;
   readonly #options: IdleServicesOptions;
   readonly #holder: Holder;
+  readonly #accepting: AcceptingHolder;
   readonly #sender: NeedPodsSender;
 
   constructor(options: IdleServicesOptions) {
@@ -41,8 +44,10 @@ export class IdleServices {
     this.#options = options;
     this.#sender = new NeedPodsSender({
       ...options,
-      isAwaited: (service) => this.#holder.waiting(service) > 0,
+      isAwaited: (service) => this.#holder.waiting(service) + this.#accepting.waiting(service) > 0,
     });
+    const needPods = (service: string, port: string, isFirst: boolean) =>
+      this.#sender.request(service, port, isFirst);
     this.#holder = new Holder({
       bounds: {
         perService: { packets: settings.packetsPerService, bytes: settings.bytesPerService },
@@ -50,23 +55,45 @@ export class IdleServices {
         perFlow: settings.datagramsPerFlow,
         holdMs: settings.holdSeconds * 1000,
       },
-      needPods: (service, port, isFirst) => this.#sender.request(service, port, isFirst),
+      needPods,
       clock,
       metrics: options.metrics,
     });
-    inner.onCommit((served) => this.#holder.onCommit(served));
-    this.proxy = new IdleSwitch({
+    const idleSwitch: IdleSwitch = new IdleSwitch({
       inner,
-      diversionFor: () => ({ kind: 'park', logGroup: settings.logGroup }),
+      diversionFor: (service, way) => this.#diversionFor(service, way),
       graceMs: settings.graceSeconds * 1000,
       clock,
     });
+    this.proxy = idleSwitch;
+    this.#accepting = new AcceptingHolder({
+      ...{ needPods, clock, log: options.log, metrics: options.metrics },
+      perService: settings.connectionsPerService,
+      inAll: settings.connections,
+      holdMs: settings.holdSeconds * 1000,
+      drainMs: settings.drainSeconds * 1000,
+      onListening: (service) => idleSwitch.divertAnew(service),
+    });
+    inner.onCommit((served) => {
+      this.#holder.onCommit(served);
+      this.#accepting.onCommit(served);
+    });
+  }
+
+  /** Until its listeners are open, the first packets of a Service that accepts are parked. */
+  #diversionFor(service: Service, way: HoldingWay): Diversion {
+    const { logGroup } = this.#options.settings;
+    const listeners = way === 'accept' ? this.#accepting.listenersFor(service) : undefined;
+    return listeners === undefined
+      ? { kind: 'park', logGroup }
+      : { kind: 'accept', listeners, logGroup };
   }
 
   /** Until the signal fires. What waits then is dropped; clients send it again. */
   async run(signal: AbortSignal): Promise<void> {
     await supervise(signal, {
       holder: (inner) => this.#holder.run(inner),
+      'accepting holder': (inner) => this.#accepting.run(inner),
       'need pods': (inner) => this.#sender.run(inner),
       'packet tap': (inner) => this.#keepTapOpen(inner),
     });

@@ -41,7 +41,9 @@ function start() {
   const idle = new IdleSwitch({
     inner,
     diversionFor: (_, way) =>
-      way === 'park' ? { kind: 'park', logGroup: 1 } : { kind: 'accept', listeners: new Map() },
+      way === 'park'
+        ? { kind: 'park', logGroup: 1 }
+        : { kind: 'accept', listeners: new Map(), logGroup: 1 },
     graceMs: 60_000,
     clock,
   });

@@ -69,6 +69,13 @@ export class IdleSwitch implements ServiceProxy {
     this.#options.inner.synced();
   }
 
+  /** The way of holding has become possible meanwhile: what is held is diverted anew. */
+  divertAnew(key: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined) return;
+    this.#options.inner.divert(key, this.#options.diversionFor(held.service, held.way));
+  }
+
   #judge(key: string): void {
     const { clock, graceMs } = this.#options;
     const service = this.#services.get(key);

@@ -28,9 +28,17 @@ export const podRequests = {
   labels: [],
 } as const satisfies MetricDefinition;
 
+export const acceptedConnections = {
+  kind: 'counter',
+  name: 'causeway_holder_accepted_connections_total',
+  help: 'Connections accepted for Services that sleep, by what became of them.',
+  labels: ['outcome'],
+} as const satisfies MetricDefinition;
+
 export const holderMetricDefinitions: readonly MetricDefinition[] = [
   heldPackets,
   waitingPackets,
   waitingBytes,
   podRequests,
+  acceptedConnections,
 ];

@@ -17,6 +17,11 @@ export const holderSettings = z.strictObject({
   packets: count(65_536).describe('packets kept for all Services'),
   bytes: count(67_108_864).describe('bytes kept for all Services'),
   datagramsPerFlow: count(16).describe('datagrams kept for one client port'),
+  connectionsPerService: count(1_024).describe(
+    'connections accepted for one Service that is annotated with causeway.dev/hold: accept',
+  ),
+  connections: count(8_192).describe('connections accepted for all such Services'),
+  drainSeconds: count(30).describe('how long accepted connections may go on when the proxy ends'),
   logGroup: z
     .number()
     .int()

@@ -89,7 +89,7 @@ describe.runIf(canUseNamespaces() && hasReal).each([
 
 /** The node's proxy with its reflectors. */
 async function runProxy(node: Node, client: KubeClient) {
-  const { base, close } = await openBase(node);
+  const { base, close } = await openBase(node.host.path);
   const idle = new IdleServices({
     ...setting,
     settings: holderSettings.parse({}),

@@ -106,3 +106,30 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
     expect({ served, errors }).toEqual({ served: 50, errors: {} });
   });
 });
+
+describe.runIf(canUseNamespaces())(
+  'a Service whose connections are accepted while it sleeps',
+  () => {
+    let node: Node;
+    beforeAll(async () => {
+      node = await Node.create();
+      await node.startPod();
+    });
+    afterAll(() => node?.remove());
+
+    it('is connected to at once, answers after waking, and is woken by UDP too', async () => {
+      const proxy = await node.startAcceptingProxy();
+      const early = await node.clients(node.clientPod, { count: 20 });
+      const datagrams = await node.clients(node.clientPod, { count: 2, protocol: 'UDP' });
+      await early.connected;
+      proxy.kill('SIGUSR1');
+      const { served, errors, seen } = await early.result;
+      expect({ served, errors }).toEqual({ served: 20, errors: {} });
+      // Who accepts speaks for the client.
+      expect(Object.keys(seen)).toEqual(['10.1.2.1']);
+      expect(await datagrams.result).toMatchObject({ served: 2, seen: { 'hello 10.1.1.2': 2 } });
+      const late = await node.clients(node.clientPod, { count: 2 });
+      expect(await late.result).toMatchObject({ served: 2, seen: { '10.1.1.2': 2 } });
+    });
+  },
+);

@@ -116,21 +116,31 @@ export class Node {
     return node;
   }
 
+  /** A proxy in a process of its own, whose listeners are on the node. It wakes the Service on SIGUSR1. */
+  startAcceptingProxy(): Promise<ChildProcess> {
+    return this.#start(this.host, 'accepting-proxy.ts', '', 'asleep');
+  }
+
   startPod(): Promise<ChildProcess> {
     return this.#start(this.server, 'pod.ts', '8080', 'ready');
   }
 
   /** Starts clients; resolves once all have begun. */
-  async clients(host: Host, order: object): Promise<{ readonly result: Promise<Result> }> {
+  async clients(
+    host: Host,
+    order: object,
+  ): Promise<{ readonly result: Promise<Result>; readonly connected: Promise<void> }> {
     const full = { address: virtual4, port: 80, count: 1, limitMs: 40_000, ...order };
     let output = '';
+    const connected = Promise.withResolvers<void>();
     const child = await this.#start(host, 'clients.ts', JSON.stringify(full), 'started', (text) => {
       output += text;
+      if (output.includes('connected')) connected.resolve();
     });
     const result = new Promise<Result>((resolve) => {
       child.once('close', () => resolve(JSON.parse(output.split('\n').at(-2) ?? '') as Result));
     });
-    return { result };
+    return { result, connected: connected.promise };
   }
 
   async #start(
@@ -159,9 +169,8 @@ export class Node {
 
 /** The base proxy of the node. */
 export async function openBase(
-  node: Node,
+  networkNamespace: string,
 ): Promise<{ readonly base: BaseProxy; readonly close: () => Promise<void> }> {
-  const networkNamespace = node.host.path;
   const driver = await NetlinkDriver.open({ table, networkNamespace });
   const connections = await Conntrack.open({ networkNamespace });
   const base = new BaseProxy({
@@ -233,7 +242,7 @@ export class NodeProxy {
     onNeedPods: (service: string) => void = () => {},
   ): Promise<NodeProxy> {
     const networkNamespace = node.host.path;
-    const { base, close } = await openBase(node);
+    const { base, close } = await openBase(networkNamespace);
     const holder = new Holder({
       bounds: {
         perService: { packets: 20_000, bytes: 8_000_000 },

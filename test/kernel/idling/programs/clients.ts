@@ -22,6 +22,7 @@ const result = {
   times: [] as number[],
 };
 let open = order.count;
+let connected = 0;
 
 function note(kind: 'seen' | 'errors', word: string): void {
   result[kind][word] = (result[kind][word] ?? 0) + 1;
@@ -42,6 +43,10 @@ function connect(): void {
   const local = from === undefined ? {} : { localAddress: from };
   const socket = net.connect({ host, port, ...local });
   let text = '';
+  socket.on('connect', () => {
+    connected += 1;
+    if (connected === order.count) process.stdout.write('connected\n');
+  });
   socket.on('data', (data) => (text += data.toString()));
   socket.on('error', (error: NodeJS.ErrnoException) => note('errors', error.code ?? 'unknown'));
   socket.on('end', () => note('seen', text));

@@ -1,0 +1,152 @@
+import net from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Port } from '../../domain/port.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { silentLog } from '../../runtime/log.ts';
+import { noMetrics } from '../../runtime/metrics.ts';
+import { AcceptingHolder } from './accepting-holder.ts';
+
+const key = 'shop/web';
+const cleanUps: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** A pod behind the Service; what it does with a connection is up to the test. */
+async function startPod(serve: (socket: net.Socket) => void): Promise<number> {
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => socket.destroy());
+    serve(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUps.push(() => void server.close());
+  return (server.address() as net.AddressInfo).port;
+}
+
+async function start(podPort: number, limits: { perService?: number; holdMs?: number } = {}) {
+  const needed: boolean[] = [];
+  const opened = Promise.withResolvers<void>();
+  const holder = new AcceptingHolder({
+    perService: limits.perService ?? 10,
+    inAll: 20,
+    holdMs: limits.holdMs ?? 20_000,
+    drainMs: 5_000,
+    needPods: (_, __, isFirst) => needed.push(isFirst),
+    onListening: () => opened.resolve(),
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+  });
+  const service: Service = {
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { clusterIP: '127.0.0.1', ports: [{ port: podPort }] },
+  };
+  expect(holder.listenersFor(service)).toBeUndefined();
+  await opened.promise;
+  const [listener = 0] = [...(holder.listenersFor(service) ?? new Map<string, Port>()).values()];
+  const stop = new AbortController();
+  const running = holder.run(stop.signal);
+  const end = () => {
+    stop.abort();
+    return running;
+  };
+  cleanUps.push(end);
+  const connect = async () => {
+    const socket = net.connect({ port: listener, host: '127.0.0.1', allowHalfOpen: true });
+    // One that is refused may hear of it before it is connected.
+    await new Promise<void>((resolve) => {
+      socket.once('connect', resolve);
+      socket.on('error', () => resolve());
+    });
+    cleanUps.push(() => void socket.destroy());
+    return socket;
+  };
+  const waiting = async (count: number) => {
+    while (holder.waiting(key) !== count) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  const served = { diversion: undefined, healthCheck: undefined };
+  const target = { port: `TCP/${podPort}`, virtual: {} as never };
+  const wake = () => holder.onCommit([{ service: key, ...served, targets: [target] }]);
+  return { holder, connect, waiting, wake, needed, end };
+}
+
+describe('a holder that accepts', () => {
+  it('accepts at once, asks for pods, and carries what was said meanwhile', async () => {
+    const podPort = await startPod((socket) => void socket.pipe(socket));
+    const { connect, waiting, wake, needed } = await start(podPort);
+    const client = await connect();
+    client.write('said early, ');
+    await connect();
+    await waiting(2);
+    expect(needed).toEqual([true, false]);
+    wake();
+    client.end('and late');
+    expect(await text(client)).toBe('said early, and late');
+  });
+
+  it('passes on the end of one direction without ending the other', async () => {
+    const podPort = await startPod((socket) => {
+      let heard = '';
+      socket.on('data', (data) => (heard += data.toString()));
+      socket.on('end', () => socket.end(`heard ${heard}`));
+    });
+    const { connect, waiting, wake } = await start(podPort);
+    const client = await connect();
+    client.end('all of it');
+    await waiting(1);
+    wake();
+    expect(await text(client)).toBe('heard all of it');
+  });
+
+  it('passes on a reset', async () => {
+    const podPort = await startPod((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    const { connect, waiting, wake } = await start(podPort);
+    const client = await connect();
+    const failed = new Promise<NodeJS.ErrnoException>((resolve) => client.once('error', resolve));
+    client.write('x');
+    await waiting(1);
+    wake();
+    expect((await failed).code).toBe('ECONNRESET');
+  });
+
+  it('refuses what is too much, and a client that gives up leaves its place to another', async () => {
+    const podPort = await startPod((socket) => void socket.end('hello'));
+    const { connect, waiting, wake } = await start(podPort, { perService: 1 });
+    const first = await connect();
+    await waiting(1);
+    const second = await connect();
+    second.resume();
+    while (!second.destroyed) await new Promise((resolve) => setTimeout(resolve, 5));
+    first.resetAndDestroy();
+    await waiting(0);
+    const third = await connect();
+    await waiting(1);
+    wake();
+    expect(await text(third)).toBe('hello');
+  });
+
+  it('gives up after the time that connections are held', async () => {
+    const podPort = await startPod(() => {});
+    const { connect } = await start(podPort, { holdMs: 50 });
+    const client = await connect();
+    const closed = new Promise<NodeJS.ErrnoException>((resolve) => client.once('error', resolve));
+    client.resume();
+    expect((await closed).code).toBe('ECONNRESET');
+  });
+
+  it('lets connections that are up go on when it ends', async () => {
+    const podPort = await startPod((socket) => void socket.pipe(socket));
+    const { connect, waiting, wake, end } = await start(podPort);
+    const client = await connect();
+    await waiting(1);
+    wake();
+    client.write('one, ');
+    await new Promise((resolve) => client.once('readable', resolve));
+    const ended = end();
+    client.end('two');
+    expect(await text(client)).toBe('one, two');
+    await ended;
+  });
+});
