@@ -63,6 +63,8 @@ export interface Result {
   readonly served: number;
   readonly seen: Readonly<Record<string, number>>;
   readonly errors: Readonly<Record<string, number>>;
+  /** When the first began, and when each got its answer, in milliseconds since 1970. */
+  readonly began: number;
   readonly times: readonly number[];
 }
 

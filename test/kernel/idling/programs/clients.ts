@@ -18,7 +18,8 @@ const result = {
   served: 0,
   seen: {} as Record<string, number>,
   errors: {} as Record<string, number>,
-  /** When each got its answer, in milliseconds since 1970. */
+  /** When the first began, and when each got its answer, in milliseconds since 1970. */
+  began: performance.timeOrigin + performance.now(),
   times: [] as number[],
 };
 let open = order.count;
@@ -68,6 +69,7 @@ setTimeout(() => {
   result.errors['unanswered'] = open;
   finish();
 }, order.limitMs);
+result.began = performance.timeOrigin + performance.now();
 if (order.everyMs === undefined) {
   for (let index = 0; index < order.count; index += 1) start();
 } else {
