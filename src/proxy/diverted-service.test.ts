@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { parsePort } from '../domain/port.ts';
-import { fate, nodeAddress, traceAttempt } from './testing/traced-node.ts';
+import { nodeAddress, traceAttempt } from './testing/traced-node.ts';
 import { addresses, balancer, clusterIp, web } from './testing/web-service.ts';
 
 describe('a diverted Service', () => {
