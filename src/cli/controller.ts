@@ -108,6 +108,7 @@ async function serve(
   if (settings.idling.enabled) {
     const unidling = new UnidlingController({
       ...shared,
+      settings: settings.idling,
       tell: (service, content) => recorder.record(services, service, content),
       workers: settings.workers,
     });

@@ -1,4 +1,5 @@
 import { EventRecorder } from '../kube/event-recorder.ts';
+import { ActivityWatch, type LiveConnections } from '../proxy/activity/activity-watch.ts';
 import { EgressFilter } from '../proxy/egress-firewall/egress-filter.ts';
 import { resolveName } from '../proxy/egress-firewall/resolve-name.ts';
 import { IdleServices } from '../proxy/holder/idle-services.ts';
@@ -6,11 +7,14 @@ import type { ProxyParts, WrappedProxy } from '../proxy/run-proxy.ts';
 import type { DivertibleProxy, ServiceProxy } from '../proxy/service-proxy.ts';
 import type { Loop } from '../runtime/supervisor.ts';
 
-type WrapParts = Pick<ProxyParts, 'settings' | 'client' | 'clock' | 'log' | 'metrics'>;
+interface WrapParts
+  extends Pick<ProxyParts, 'settings' | 'client' | 'clock' | 'log' | 'metrics' | 'driver'> {
+  readonly connections: LiveConnections;
+}
 
-/** The idle switch around the base proxy, and the egress firewall around both. */
+/** The idle switch around the base proxy, what notices activity, and the egress firewall around all. */
 export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy {
-  const { settings, ...surroundings } = parts;
+  const { settings, driver, connections, ...surroundings } = parts;
   const loops: Record<string, Loop> = {};
   let proxy: ServiceProxy = base;
   if (settings.idling.enabled) {
@@ -22,6 +26,14 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
     });
     proxy = idle.proxy;
     loops['idle Services'] = (signal) => idle.run(signal);
+    const activity = new ActivityWatch({
+      ...{ ...surroundings, driver, connections, inner: proxy, node: settings.nodeName },
+      namespace: settings.idling.reportNamespace,
+      everyMs: settings.idling.reportSeconds * 1000,
+    });
+    base.onCommit((served) => activity.onCommit(served));
+    proxy = activity;
+    loops['activity of Services'] = (signal) => activity.run(signal);
   }
   if (settings.egressFirewall.enabled) {
     const { clusterNetworks, exemptNamespaces } = settings.egressFirewall;

@@ -109,7 +109,8 @@ async function run(
           {
             ...{ settings, client, driver, connections, clock, log, metrics, metricsPage },
             kernelSettings: linuxSettings,
-            wrap: (base) => wrapBase(base, { settings, client, clock, log, metrics }),
+            wrap: (base) =>
+              wrapBase(base, { settings, client, driver, connections, clock, log, metrics }),
           },
           inner,
         ),

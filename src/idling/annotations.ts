@@ -10,6 +10,9 @@ export const previousMinReplicas = 'causeway.dev/previous-min-replicas';
 /** On a Service: how its first connections are held. `accept` is the only value besides the default. */
 export const holdAnnotation = 'causeway.dev/hold';
 
+/** On a Service: how long nobody may be connected before it is put to sleep by itself, such as `30m`. */
+export const idleAfterAnnotation = 'causeway.dev/idle-after';
+
 /** Something with a scale, and how many replicas it had before it was put to sleep. */
 export interface UnidleTarget {
   readonly kind: string;

@@ -12,16 +12,20 @@ import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
+import { AutoIdler } from './auto-idler.ts';
+import { Idler } from './idler.ts';
 import { LegacyMarks } from './legacy-marks.ts';
 import { sleeping } from './metric-definitions.ts';
 import { needPodsKey, needPodsReason, requestTime } from './need-pods.ts';
 import { ScaleDiscovery } from './scale-discovery.ts';
+import type { IdlingSettings } from './settings.ts';
 import { Waker } from './waker.ts';
 import { WakeReconciler } from './wake-reconciler.ts';
 
 export interface UnidlingControllerOptions {
   readonly client: KubeClient;
   readonly tell: (service: Service, content: EventContent) => void;
+  readonly settings: IdlingSettings;
   /** How many Services are woken side by side. */
   readonly workers: number;
   readonly clock: Clock;
@@ -32,6 +36,9 @@ export interface UnidlingControllerOptions {
 /** Somebody waits for each of them: tried again soon, and never less than twice a minute. */
 const retryPace: BackoffPolicy = { baseMs: 200, maxMs: 30_000, jitter: 0.2 };
 const deadlineMs = 60_000;
+const quietLookMs = 15_000;
+/** Nodes report twice a minute; one that has missed three reports is not heard of. */
+const staleAfterMs = 100_000;
 
 /** Wakes Services that NeedPods Events ask for. Events from before its start count too. */
 export class UnidlingController {
@@ -42,6 +49,7 @@ export class UnidlingController {
   readonly #queue: WorkQueue<string>;
   readonly #reconciler: WakeReconciler;
   readonly #legacyMarks: LegacyMarks;
+  readonly #autoIdler: AutoIdler;
 
   constructor(options: UnidlingControllerOptions) {
     const { client, clock, log, metrics } = options;
@@ -68,7 +76,16 @@ export class UnidlingController {
       }),
     };
     this.#queue = new WorkQueue<string>({ clock, backoff: retryPace });
-    const waker = new Waker({ client, discovery: new ScaleDiscovery(client) });
+    const discovery = new ScaleDiscovery(client);
+    const waker = new Waker({ client, discovery });
+    this.#autoIdler = new AutoIdler({
+      ...options,
+      idler: new Idler({ client, discovery, clock }),
+      services: () => this.#services.values(),
+      namespace: options.settings.reportNamespace,
+      everyMs: quietLookMs,
+      staleAfterMs,
+    });
     this.#reconciler = new WakeReconciler({
       ...options,
       waker,
@@ -101,6 +118,7 @@ export class UnidlingController {
         services: (inner) => this.#reflectors.services.run(inner),
         events: (inner) => this.#reflectors.events.run(inner),
         controller: (inner) => this.#work(inner),
+        ...(this.#options.settings.automatic ? { 'automatic idling': this.#idleQuiet } : {}),
         'legacy marks': async (inner) => {
           await whenSynced([this.#services], inner);
           await this.#legacyMarks.run(inner);
@@ -110,6 +128,11 @@ export class UnidlingController {
       for (const stop of stops) stop();
     }
   }
+
+  readonly #idleQuiet = async (signal: AbortSignal): Promise<void> => {
+    await whenSynced([this.#services], signal);
+    await this.#autoIdler.run(signal);
+  };
 
   async #work(signal: AbortSignal): Promise<void> {
     const { workers, clock, log, metrics } = this.#options;

@@ -1,7 +1,12 @@
 import { addressBytes, familyOf, type Address, type Family } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { RemovedEndpoint } from '../layout-change.ts';
-import { serviceEndpoints, type VirtualService } from '../virtual-service.ts';
+import {
+  serviceEndpoints,
+  serviceKey,
+  type ServiceKey,
+  type VirtualService,
+} from '../virtual-service.ts';
 import { families, protocolNumbers } from '../operands.ts';
 import {
   messageDone,
@@ -92,6 +97,30 @@ export class Conntrack {
 
   close(): Promise<void> {
     return this.#socket.close();
+  }
+
+  /** Which of these services anything is connected to, or was until a moment ago. */
+  async connected(
+    services: readonly VirtualService[],
+    signal?: AbortSignal,
+  ): Promise<ReadonlySet<ServiceKey>> {
+    const wanted = new Map(
+      services.map((service) => {
+        const { address, protocol, port } = service;
+        const key = `${protocolNumbers[protocol]} ${binary(address)} ${port}`;
+        return [key, serviceKey(service)] as const;
+      }),
+    );
+    const present = new Set(services.map(({ address }) => familyOf(address)));
+    const found = new Set<ServiceKey>();
+    for (const family of present) {
+      for (const { original } of await this.#list(family, destinationRewritten, signal)) {
+        const { protocol, destination, destinationPort } = original;
+        const key = wanted.get(`${protocol} ${destination} ${destinationPort}`);
+        if (key !== undefined) found.add(key);
+      }
+    }
+    return found;
   }
 
   async #deleteWhere(

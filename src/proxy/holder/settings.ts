@@ -22,6 +22,14 @@ export const holderSettings = z.strictObject({
   ),
   connections: count(8_192).describe('connections accepted for all such Services'),
   drainSeconds: count(30).describe('how long accepted connections may go on when the proxy ends'),
+  reportSeconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(60)
+    .default(30)
+    .describe('how often the activity of Services with causeway.dev/idle-after is reported'),
+  reportNamespace: z.string().min(1).default('kube-system').describe('where it is reported'),
   logGroup: z
     .number()
     .int()

@@ -3,6 +3,7 @@ import { idledAt, unidleTargets } from '../../../src/idling/annotations.ts';
 import { Idler } from '../../../src/idling/idler.ts';
 import { listIdle } from '../../../src/idling/list-idle.ts';
 import { ScaleDiscovery } from '../../../src/idling/scale-discovery.ts';
+import { idlingSettings } from '../../../src/idling/settings.ts';
 import { UnidlingController } from '../../../src/idling/unidling-controller.ts';
 import type { KubeClient } from '../../../src/kube/client.ts';
 import { deployments, events, services } from '../../../src/kube/resources.ts';
@@ -44,6 +45,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     const controller = new UnidlingController({
       client,
       tell: (service, { reason }) => told.push(`${service.metadata?.name} ${reason}`),
+      settings: idlingSettings.parse({}),
       workers: 4,
       clock: systemClock,
       log: silentLog,

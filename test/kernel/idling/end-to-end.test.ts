@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Idler } from '../../../src/idling/idler.ts';
 import { listIdle } from '../../../src/idling/list-idle.ts';
 import { ScaleDiscovery } from '../../../src/idling/scale-discovery.ts';
+import { idlingSettings } from '../../../src/idling/settings.ts';
 import { UnidlingController } from '../../../src/idling/unidling-controller.ts';
 import type { KubeClient } from '../../../src/kube/client.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
@@ -54,7 +55,13 @@ describe.runIf(canUseNamespaces() && hasReal).each([
 
     const stop = new AbortController();
     const proxy = await runProxy(node, client);
-    const controller = new UnidlingController({ ...setting, client, workers: 2, tell: () => {} });
+    const controller = new UnidlingController({
+      ...setting,
+      client,
+      settings: idlingSettings.parse({}),
+      workers: 2,
+      tell: () => {},
+    });
     const running = supervise(stop.signal, {
       proxy: (inner) => proxy.run(inner),
       controller: (inner) => controller.run(inner),

@@ -170,9 +170,12 @@ export class Node {
 }
 
 /** The base proxy of the node. */
-export async function openBase(
-  networkNamespace: string,
-): Promise<{ readonly base: BaseProxy; readonly close: () => Promise<void> }> {
+export async function openBase(networkNamespace: string): Promise<{
+  readonly base: BaseProxy;
+  readonly driver: NetlinkDriver;
+  readonly connections: Conntrack;
+  readonly close: () => Promise<void>;
+}> {
   const driver = await NetlinkDriver.open({ table, networkNamespace });
   const connections = await Conntrack.open({ networkNamespace });
   const base = new BaseProxy({
@@ -203,7 +206,7 @@ export async function openBase(
     await connections.close();
     await driver.close();
   };
-  return { base, close };
+  return { base, driver, connections, close };
 }
 
 /** The proxy of the node, as a process would run it, without Kubernetes. */

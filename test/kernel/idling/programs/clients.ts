@@ -10,6 +10,8 @@ interface Order {
   /** All at once, or one every so many milliseconds. */
   readonly count: number;
   readonly everyMs?: number;
+  /** How long a connection is kept open after its answer. */
+  readonly staysMs?: number;
   readonly limitMs: number;
 }
 
@@ -42,7 +44,7 @@ function finish(): void {
 function connect(): void {
   const { address: host, port, from } = order;
   const local = from === undefined ? {} : { localAddress: from };
-  const socket = net.connect({ host, port, ...local });
+  const socket = net.connect({ host, port, allowHalfOpen: true, ...local });
   let text = '';
   socket.on('connect', () => {
     connected += 1;
@@ -50,7 +52,12 @@ function connect(): void {
   });
   socket.on('data', (data) => (text += data.toString()));
   socket.on('error', (error: NodeJS.ErrnoException) => note('errors', error.code ?? 'unknown'));
-  socket.on('end', () => note('seen', text));
+  socket.on('end', () => {
+    setTimeout(() => {
+      socket.end();
+      note('seen', text);
+    }, order.staysMs ?? 0);
+  });
 }
 
 function ask(): void {

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatReport } from '../../../src/idling/activity-report.ts';
+import { idleAfterAnnotation } from '../../../src/idling/annotations.ts';
+import { AutoIdler } from '../../../src/idling/auto-idler.ts';
+import { Idler } from '../../../src/idling/idler.ts';
+import { listIdle } from '../../../src/idling/list-idle.ts';
+import { ScaleDiscovery } from '../../../src/idling/scale-discovery.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import type { Service } from '../../../src/kube/core-objects.ts';
+import { configMaps, services } from '../../../src/kube/resources.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { prepareKubernetes } from '../../services/kubernetes.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { clientFor, connectionTo } from '../kube-client/cluster.ts';
+import { LiveCluster } from '../kubernetes-live/live-cluster.ts';
+import { addNode, sleepyDeployment, webService } from './objects.ts';
+
+describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: true }))).each([
+  ['embedded', () => LiveCluster.embedded()],
+  ['real', () => LiveCluster.real()],
+] as const)('automatic idling on the %s cluster', (_, start) => {
+  let cluster: LiveCluster;
+  let client: KubeClient;
+  beforeAll(async () => {
+    cluster = await start();
+    client = clientFor(await connectionTo(cluster.server));
+    await addNode(cluster);
+  });
+  afterAll(async () => {
+    await client.close();
+    await cluster.server.stop();
+  });
+
+  test('a Service sleeps once its node has reported a quiet time, and not before', async () => {
+    const space = await cluster.workspace('quiet');
+    for (const name of ['web', 'busy', 'plain']) {
+      const annotations = name === 'plain' ? {} : { [idleAfterAnnotation]: '10m' };
+      await space.create('services', { ...webService(name), metadata: { name, annotations } });
+      await space.create('deployments', sleepyDeployment(name, 1));
+    }
+    await space.until('pods', 'pods', (all) => all.length === 3);
+    const { signal } = new AbortController();
+    const all: Service[] = [];
+    for await (const service of client.list(services, { namespace: 'quiet' })) all.push(service);
+    const stop = new AbortController();
+    const told: string[] = [];
+    const autoIdler = new AutoIdler({
+      client,
+      idler: new Idler({ client, discovery: new ScaleDiscovery(client), clock: systemClock }),
+      services: () => all,
+      tell: (service, { reason }) => told.push(`${service.metadata?.name} ${reason}`),
+      namespace: 'kube-system',
+      everyMs: 100,
+      staleAfterMs: 30_000,
+      clock: systemClock,
+      log: silentLog,
+    });
+    const running = autoIdler.run(stop.signal).catch(() => {});
+    let number = 0;
+    const quietSeconds = new Map([
+      ['quiet/web', 700],
+      ['quiet/busy', 5],
+      ['quiet/plain', 10_000],
+    ]);
+    await waitFor('it to sleep', async () => {
+      number += 1;
+      const report = formatReport('kube-system', { node: 'node-1', quietSeconds }, number);
+      await client.apply(configMaps, report, { fieldManager: 'test', force: true });
+      return told.includes('web Idled');
+    });
+    stop.abort();
+    await running;
+    expect((await listIdle(client, 'quiet', signal)).map(({ service }) => service)).toEqual([
+      'web',
+    ]);
+  });
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseReport } from '../../../src/idling/activity-report.ts';
+import { idleAfterAnnotation } from '../../../src/idling/annotations.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import type { ConfigMap, Service } from '../../../src/kube/core-objects.ts';
+import { ActivityWatch } from '../../../src/proxy/activity/activity-watch.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { canUseNamespaces } from '../../services/namespaces.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { Node, openBase, webService, webSlices } from './node.ts';
+
+describe.runIf(canUseNamespaces())('the activity of a Service', () => {
+  let node: Node;
+  beforeAll(async () => {
+    node = await Node.create();
+    await node.startPod();
+    // Connections that have ended are forgotten soon, or the test would take minutes.
+    for (const state of ['time_wait', 'close', 'last_ack']) {
+      await node.host.setting(`net.netfilter.nf_conntrack_tcp_timeout_${state}`, 1);
+    }
+  });
+  afterAll(() => node?.remove());
+
+  it('is seen in connections that come and in those that stay, and quiet is counted after them', async () => {
+    const { base, driver, connections, close } = await openBase(node.host.path);
+    let last: ConfigMap = {};
+    const apply = (_: unknown, object: ConfigMap) => {
+      last = object;
+      return Promise.resolve(object);
+    };
+    const watch = new ActivityWatch({
+      ...{ inner: base, driver, connections, node: 'node1', namespace: 'kube-system' },
+      client: { apply } as unknown as KubeClient,
+      ...{ everyMs: 1_000, clock: systemClock, log: silentLog },
+    });
+    base.onCommit((served) => watch.onCommit(served));
+    const stop = new AbortController();
+    const running = base.run(stop.signal);
+    const service = webService(false);
+    const annotations = { [idleAfterAnnotation]: '1m' };
+    const annotated: Service = { ...service, metadata: { ...service.metadata, annotations } };
+    const committed = new Promise<void>((resolve) => base.onCommit(() => resolve()));
+    watch.setService(annotated);
+    for (const slice of webSlices(true)) watch.setSlice(slice);
+    watch.synced();
+    await committed;
+    const quiet = async () => {
+      await watch.report(stop.signal);
+      return parseReport(last)?.quietSeconds.get('shop/web') ?? -1;
+    };
+    expect(await quiet()).toBe(0);
+    await waitFor('a quiet time', async () => (await quiet()) >= 2);
+    const { result } = await node.clients(node.clientPod, { count: 1 });
+    await result;
+    expect(await quiet()).toBe(0);
+    await waitFor('a quiet time again', async () => (await quiet()) >= 2);
+    const staying = await node.clients(node.clientPod, { count: 1, staysMs: 4_000 });
+    await staying.connected;
+    const looks = new Set<number>();
+    const gone = staying.result.then(() => true);
+    await waitFor('the client to leave', async () => {
+      looks.add(await quiet());
+      return Promise.race([gone, Promise.resolve(false)]);
+    });
+    expect([...looks]).toEqual([0]);
+    stop.abort();
+    await running;
+    await close();
+  });
+});
