@@ -26,7 +26,11 @@ export interface DashboardOptions {
   readonly onListening?: (url: string) => void;
 }
 
-const assetsDirectory = path.join(import.meta.dirname, '..', '..', 'web');
+/** Beside the sources in a clone, among the compiled files in a package. */
+const assetsDirectory = path.join(
+  import.meta.dirname,
+  ...(import.meta.url.endsWith('.ts') ? ['..', '..', 'web'] : ['..', 'web']),
+);
 
 /** Gathers what there is to see and serves it until the signal fires. */
 export async function runDashboard(options: DashboardOptions, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runOrThrow } from '../services/run-program.ts';
+import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
+import { waitFor } from '../services/wait-for.ts';
+
+const root = path.join(import.meta.dirname, '..', '..');
+let directory = '';
+let causeway = '';
+
+beforeAll(async () => {
+  directory = await scratchDirectory('package');
+  // Compiled from a copy, so that the clone stays as it is.
+  const copy = path.join(directory, 'clone');
+  for (const name of ['src', 'web', 'scripts', 'bin', 'README.md', 'CHANGELOG.md', 'LICENSE']) {
+    fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
+  }
+  for (const name of [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ]) {
+    fs.copyFileSync(path.join(root, name), path.join(copy, name));
+  }
+  fs.symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
+  await runOrThrow(process.execPath, [path.join(copy, 'scripts', 'build.ts')], {
+    cwd: copy,
+    timeoutMs: 200_000,
+  });
+  const packed = await runOrThrow('npm', ['pack', '--silent', '--pack-destination', directory], {
+    cwd: copy,
+    timeoutMs: 100_000,
+  });
+  const user = path.join(directory, 'user');
+  fs.mkdirSync(user);
+  fs.writeFileSync(path.join(user, 'package.json'), '{}');
+  const file = path.join(directory, packed.trim().split('\n').at(-1) ?? '');
+  await runOrThrow('npm', ['install', '--silent', '--ignore-scripts', file], {
+    cwd: user,
+    timeoutMs: 200_000,
+  });
+  causeway = path.join(user, 'node_modules', '.bin', 'causeway');
+});
+afterAll(async () => {
+  await removeDirectory(directory);
+});
+
+test('the package runs compiled, without sources and tests', async () => {
+  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  expect((await runOrThrow(causeway, ['--version'])).trim()).toBe(version);
+  const home = path.join(directory, 'user', 'node_modules', 'causeway');
+  const files = fs.readdirSync(home, { recursive: true }).map(String);
+  expect(files.filter((file) => file.endsWith('.ts') || file.includes('.test.'))).toEqual([]);
+  expect(files).toContain('dist/web/main.js');
+  expect(fs.readFileSync(path.join(home, 'dist/web/index.html'), 'utf8')).toContain('"/main.js"');
+});
+
+test('its playground comes up', async () => {
+  const file = path.join(directory, 'ready.json');
+  const child = spawn(causeway, ['playground', '--datapath', 'memory', '--ready-file', file]);
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  try {
+    await waitFor('the ready file', () => fs.existsSync(file), { timeoutMs: 60_000 });
+  } finally {
+    child.kill('SIGTERM');
+  }
+  expect(await exited).toBe(0);
+});
