@@ -106,3 +106,17 @@ test('whatever changes in whatever order, differences lead every gateway to the 
     }),
   );
 });
+
+test('of two that want the same endpoint, the one that stays has it when the other goes', () => {
+  const state = new WantedState(0);
+  state.setService('new', [endpoint('new', 80)]);
+  // It still believes to have an address that the cloud has given to the other meanwhile.
+  state.setService('stale', [endpoint('stale', 80)]);
+  state.setService('stale', [endpoint('stale', 81)]);
+  expect([...state.all().endpoints].map(({ service, port }) => `${service} ${port}`)).toEqual([
+    'new 80',
+    'stale 81',
+  ]);
+  state.setService('new', []);
+  expect([...state.all().endpoints].map(({ service }) => service)).toEqual(['stale']);
+});

@@ -33,7 +33,9 @@ export class WantedState {
   readonly #nodes = new StampedMap<Address, Address>(() => true);
   readonly #policies = new StampedMap<PolicyKey, Policy>(sameText(formatPolicy));
   readonly #assignments = new StampedMap<Address, Assignment>(sameText(formatAssignment));
-  readonly #byService = new Map<string, Set<EndpointKey>>();
+  readonly #byService = new Map<string, ReadonlyMap<EndpointKey, Endpoint>>();
+  /** The Services that want an endpoint. Two may for a moment, when a cloud gives a lost port's address anew. */
+  readonly #claimants = new Map<EndpointKey, Set<string>>();
   /** What each namespace has, so that what it no longer has is found. */
   readonly #byNamespace = new Map<string, NamespacePolicies>();
   #generation: number;
@@ -55,21 +57,24 @@ export class WantedState {
    * older one when nothing is different.
    */
   setService(service: string, endpoints: readonly Endpoint[]): number {
-    const before = this.#byService.get(service) ?? new Set<EndpointKey>();
-    const after = new Set(endpoints.map(endpointKey));
+    const before = this.#byService.get(service) ?? new Map<EndpointKey, Endpoint>();
+    const after = new Map(endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]));
     const next = this.#generation + 1;
     let changed = false;
-    for (const key of before) {
-      if (after.has(key) || !this.#isOf(key, service)) continue;
-      changed = this.#endpoints.set(key, undefined, next) || changed;
+    for (const key of before.keys()) {
+      if (after.has(key)) continue;
+      const heir = this.#leave(key, service);
+      if (!this.#isOf(key, service)) continue;
+      changed = this.#endpoints.set(key, heir, next) || changed;
     }
-    for (const endpoint of endpoints) {
-      changed = this.#endpoints.set(endpointKey(endpoint), endpoint, next) || changed;
+    for (const [key, endpoint] of after) {
+      this.#claimants.set(key, (this.#claimants.get(key) ?? new Set()).add(service));
+      changed = this.#endpoints.set(key, endpoint, next) || changed;
     }
     if (after.size === 0) this.#byService.delete(service);
     else this.#byService.set(service, after);
     if (changed) this.#generation = next;
-    return changed ? next : this.#newestOf(after);
+    return changed ? next : this.#newestOf(after.keys());
   }
 
   setNodes(addresses: readonly Address[]): void {
@@ -165,7 +170,16 @@ export class WantedState {
     return this.#endpoints.get(key)?.service === service;
   }
 
-  #newestOf(keys: ReadonlySet<EndpointKey>): number {
+  /** The Service wants the endpoint no longer. Answers with what another one wants there, if any does. */
+  #leave(key: EndpointKey, service: string): Endpoint | undefined {
+    const claimants = this.#claimants.get(key);
+    claimants?.delete(service);
+    const [heir] = claimants ?? [];
+    if (heir === undefined) this.#claimants.delete(key);
+    return heir === undefined ? undefined : this.#byService.get(heir)?.get(key);
+  }
+
+  #newestOf(keys: Iterable<EndpointKey>): number {
     let newest = 0;
     for (const key of keys) newest = Math.max(newest, this.#endpoints.stampOf(key));
     return newest;

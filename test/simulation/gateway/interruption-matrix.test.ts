@@ -23,7 +23,10 @@ const lines: readonly Line[] = [
   },
   {
     says: 'CreateAndAssignPort 2, assign a floating IP: the port is cleaned up, the floating IP too',
-    calls: { 'a Service is mapped to a new port': /^POST network floatingips/ },
+    calls: {
+      'a Service is mapped to a new port':
+        /^(POST network floatingips|PUT network floatingips\/ID\/tags)/,
+    },
   },
   {
     says: 'UpdateAgents 2, send the request to all agents: the initial sync sends it',
