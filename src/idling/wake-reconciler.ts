@@ -125,8 +125,9 @@ export class WakeReconciler {
       return retryAfter(delayMs, 'started; no pod is ready yet');
     }
     const request = this.#options.requestedAt(key);
-    if (request !== undefined) this.#answered.set(key, request);
     await waker.finish(service, parsed.targets, signal);
+    // Not before: what fails is tried again, and must find the request unanswered.
+    if (request !== undefined) this.#answered.set(key, request);
     this.#tellEnd(service, sleep, { isReady, hasNothing, targets: parsed.targets });
     return done;
   }
