@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { CausewayError } from '../domain/error.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Service } from '../kube/core-objects.ts';
+import { silentLog } from '../runtime/log.ts';
+import { noMetrics } from '../runtime/metrics.ts';
+import { SimulatedClock } from '../runtime/simulated-clock.ts';
+import { idledAt, unidleTargets } from './annotations.ts';
+import { WakeReconciler } from './wake-reconciler.ts';
+import type { Waker } from './waker.ts';
+
+const key = 'shop/web';
+const context = { signal: new AbortController().signal, log: silentLog };
+const target = { kind: 'Deployment', name: 'web', group: 'apps', replicas: 1 };
+
+/** A Service that sleeps since the clock's start; the fakes do what the test says. */
+function start() {
+  const clock = new SimulatedClock();
+  const annotations = {
+    [idledAt]: new Date(clock.wallTime()).toISOString(),
+    [unidleTargets]: JSON.stringify([target]),
+  };
+  const asleep: Service = { metadata: { namespace: 'shop', name: 'web', annotations } };
+  const world = {
+    service: asleep as Service | undefined,
+    isReady: true,
+    requestedAt: clock.wallTime() as number | undefined,
+    failures: 0,
+    finished: 0,
+  };
+  const waker = {
+    start: () => Promise.resolve({ started: [], running: [target], missing: [] }),
+    finish: () => {
+      if (world.failures > 0) {
+        world.failures -= 1;
+        return Promise.reject(new CausewayError('conflict', 'it has changed'));
+      }
+      world.finished += 1;
+      return Promise.resolve();
+    },
+  };
+  const client = {
+    find: () => Promise.resolve(undefined),
+    async *list() {
+      await Promise.resolve();
+      yield { addressType: 'IPv4', endpoints: world.isReady ? [{ addresses: ['10.1.0.1'] }] : [] };
+    },
+  };
+  const told: string[] = [];
+  const reconciler = new WakeReconciler({
+    client: client as unknown as KubeClient,
+    waker: waker as unknown as Waker,
+    find: () => world.service,
+    requestedAt: () => world.requestedAt,
+    tell: (_, { reason }) => told.push(reason),
+    clock,
+    metrics: noMetrics,
+  });
+  return { world, clock, told, reconcile: () => reconciler.reconcile(key, context), reconciler };
+}
+
+describe('waking a Service', () => {
+  it('that changed in between is tried again, and its request still counts', async () => {
+    const { world, reconcile, told } = start();
+    world.failures = 1;
+    await expect(reconcile()).rejects.toThrow('it has changed');
+    expect(await reconcile()).toEqual({ kind: 'done' });
+    expect(world.finished).toBe(1);
+    expect(told).toEqual(['Woken']);
+  });
+
+  it('does not answer one request twice when it is put to sleep again within the second', async () => {
+    const { world, clock, reconcile } = start();
+    await reconcile();
+    expect(await reconcile()).toMatchObject({ kind: 'wait' });
+    world.requestedAt = clock.wallTime() + 1_000;
+    expect(await reconcile()).toEqual({ kind: 'done' });
+    expect(world.finished).toBe(2);
+  });
+
+  it('looks again until a pod is ready, and gives up after ten minutes', async () => {
+    const { world, clock, reconcile, reconciler, told } = start();
+    world.isReady = false;
+    expect(await reconcile()).toMatchObject({ kind: 'retryAfter' });
+    expect(reconciler.counts).toEqual({ asleep: 0, waking: 1 });
+    await clock.advance(600_001);
+    expect(await reconcile()).toEqual({ kind: 'done' });
+    expect(told).toEqual(['WakeFailed']);
+  });
+
+  it('does nothing while nobody asks, and forgets it when it is gone', async () => {
+    const { world, reconcile, reconciler } = start();
+    world.requestedAt = undefined;
+    expect(await reconcile()).toMatchObject({ kind: 'wait' });
+    expect(reconciler.counts).toEqual({ asleep: 1, waking: 0 });
+    world.service = undefined;
+    expect(await reconcile()).toEqual({ kind: 'done' });
+    expect(reconciler.counts).toEqual({ asleep: 0, waking: 0 });
+  });
+});
