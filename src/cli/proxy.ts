@@ -6,13 +6,13 @@ import { KubeClient } from '../kube/client.ts';
 import { findConnection } from '../kube/connection.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
 import type { Driver } from '../nftables/driver.ts';
+import { procFiles } from '../nftables/kernel-settings.ts';
 import { Conntrack } from '../nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../nftables/nft-driver.ts';
 import { watchProcess } from '../observe/event-loop.ts';
 import { createLog } from '../observe/logger.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
-import { linuxSettings } from '../proxy/conntrack-settings.ts';
 import { egressNetworkPolicyDefinition } from '../proxy/egress-firewall/egress-network-policy.ts';
 import { convertKubeProxyConfiguration } from '../proxy/kube-proxy-configuration.ts';
 import { runProxy } from '../proxy/run-proxy.ts';
@@ -108,7 +108,7 @@ async function run(
         runProxy(
           {
             ...{ settings, client, driver, connections, clock, log, metrics, metricsPage },
-            kernelSettings: linuxSettings,
+            kernelSettings: procFiles,
             wrap: (base) =>
               wrapBase(base, { settings, client, driver, connections, clock, log, metrics }),
           },

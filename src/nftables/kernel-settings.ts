@@ -86,7 +86,8 @@ function reversePath(link: string): string {
   return `net.ipv4.conf.${link}.rp_filter`;
 }
 
-const procFiles: SettingsFiles = {
+/** Those of this machine, or of the network namespace that the process is in. */
+export const procFiles: SettingsFiles = {
   async read(name) {
     const text = await fs.readFile(fileOf(name), 'utf8').catch(() => null);
     return text === null ? null : text.trim();

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { enforceSettings, wantedConntrack, type KernelSettings } from './conntrack-settings.ts';
+import type { SettingsFiles } from '../nftables/kernel-settings.ts';
+import { enforceSettings, wantedConntrack } from './conntrack-settings.ts';
 import { proxySettings } from './settings.ts';
 
 const { conntrack: defaults } = proxySettings.parse({});
@@ -30,12 +31,12 @@ describe('the connection table', () => {
 
   it('is set where it is different, and what cannot be set is told', async () => {
     const values = new Map([
-      ['a', 5],
-      ['b', 1],
-      ['big', 900],
+      ['a', '5'],
+      ['b', '1'],
+      ['big', '900'],
     ]);
-    const kernel: KernelSettings = {
-      read: (name) => Promise.resolve(values.get(name)),
+    const kernel: SettingsFiles = {
+      read: (name) => Promise.resolve(values.get(name) ?? null),
       write: (name, value) =>
         values.has(name)
           ? Promise.resolve(void values.set(name, value))
@@ -47,7 +48,7 @@ describe('the connection table', () => {
       { name: 'big', value: 100, isAtLeast: true },
       { name: 'gone', value: 1 },
     ]);
-    expect([...values.values()]).toEqual([5, 7, 900]);
+    expect([...values.values()]).toEqual(['5', '7', '900']);
     expect(problems).toEqual(['gone is not there and should be 1: read-only']);
   });
 });

@@ -1,4 +1,4 @@
-import fs from 'node:fs/promises';
+import type { SettingsFiles } from '../nftables/kernel-settings.ts';
 import type { ProxySettings } from './settings.ts';
 
 /** A setting of the kernel and the value that it should have. */
@@ -30,39 +30,22 @@ export function wantedConntrack(
     .map((setting) => ({ ...setting, name: `net.netfilter.${setting.name}` }));
 }
 
-/** Reads and writes settings of the kernel by name. */
-export interface KernelSettings {
-  read(name: string): Promise<number | undefined>;
-  write(name: string, value: number): Promise<void>;
-}
-
 /** Sets what is not as wanted; answers in words what could not be set. */
 export async function enforceSettings(
-  kernel: KernelSettings,
+  files: SettingsFiles,
   wanted: readonly KernelSetting[],
 ): Promise<string[]> {
   const problems: string[] = [];
   for (const { name, value, isAtLeast = false } of wanted) {
-    const found = await kernel.read(name);
+    const text = await files.read(name);
+    const found = text === null ? undefined : Number(text);
     if (found === value || (isAtLeast && found !== undefined && found > value)) continue;
     try {
-      await kernel.write(name, value);
+      await files.write(name, String(value));
     } catch (error) {
       const because = error instanceof Error ? error.message : String(error);
       problems.push(`${name} is ${found ?? 'not there'} and should be ${value}: ${because}`);
     }
   }
   return problems;
-}
-
-export const linuxSettings: KernelSettings = {
-  async read(name) {
-    const text = await fs.readFile(fileOf(name), 'utf8').catch(() => undefined);
-    return text === undefined ? undefined : Number(text.trim());
-  },
-  write: (name, value) => fs.writeFile(fileOf(name), String(value)),
-};
-
-function fileOf(name: string): string {
-  return `/proc/sys/${name.replaceAll('.', '/')}`;
 }

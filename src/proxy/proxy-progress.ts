@@ -5,6 +5,9 @@ import { proxyMetrics } from './proxy-metrics.ts';
 
 const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 
+/** While nothing can be written, no more than these are kept to be measured. */
+const mostTriggers = 10_000;
+
 /** How far the rules are behind what is known. */
 export class ProxyProgress {
   readonly #clock: Clock;
@@ -42,7 +45,7 @@ export class ProxyProgress {
     const text = slice.metadata?.annotations?.[triggerAnnotation];
     if (text === undefined || this.#lastDone === undefined) return;
     const time = Date.parse(text);
-    if (!Number.isNaN(time)) this.#triggers.push(time);
+    if (!Number.isNaN(time) && this.#triggers.length < mostTriggers) this.#triggers.push(time);
   }
 
   start(scope: 'all' | 'changes'): { done(): void; failed(): void } {

@@ -5,12 +5,13 @@ import { formatPrefix } from '../domain/prefix.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { whenSynced } from '../kube/store.ts';
 import type { Driver } from '../nftables/driver.ts';
+import type { SettingsFiles } from '../nftables/kernel-settings.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
 import { BaseProxy } from './base-proxy.ts';
-import { enforceSettings, wantedConntrack, type KernelSettings } from './conntrack-settings.ts';
+import { enforceSettings, wantedConntrack } from './conntrack-settings.ts';
 import { Cluster } from './follow-cluster.ts';
 import { HealthCheckPorts } from './health/health-check-ports.ts';
 import { startResponder, type ResponderOptions } from './health/http-responder.ts';
@@ -26,7 +27,7 @@ export interface ProxyParts {
   readonly client: KubeClient;
   readonly driver: Driver;
   readonly connections: ConnectionTable;
-  readonly kernelSettings: KernelSettings;
+  readonly kernelSettings: SettingsFiles;
   readonly metricsPage: () => Promise<{ readonly type: string; readonly body: string }>;
   readonly clock: Clock;
   readonly log: Log;
@@ -200,6 +201,7 @@ async function answerOn(
   signal: AbortSignal,
   options: ResponderOptions,
 ): Promise<void> {
+  let isTold = false;
   while (!signal.aborted) {
     try {
       const responder = await startResponder(options);
@@ -209,7 +211,8 @@ async function answerOn(
     } catch (thrown) {
       const error = CausewayError.from(thrown);
       if (settings.needPorts) throw error;
-      log.error({ error }, 'going on without; trying again');
+      if (!isTold) log.error({ error }, 'going on without; it is tried again every 5 s');
+      isTold = true;
       await sleep(clock, portRetryMs, signal);
     }
   }

@@ -21,6 +21,7 @@ const programs: readonly ProgramName[] = [
   'etcd',
   'kube-apiserver',
   'kube-controller-manager',
+  'kube-proxy',
   'kubectl',
   'porcupine',
 ];

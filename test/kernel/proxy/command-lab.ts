@@ -8,10 +8,7 @@ import { loadKubeconfig, resolveKubeconfig } from '../../../src/kube/kubeconfig.
 import { namespaces, nodes } from '../../../src/kube/resources.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../../src/sandbox/kubernetes/start.ts';
+import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 import { startServiceProcess, type ServiceProcess } from '../../services/service-process.ts';
 import { nodeIp, nodeIp6, ProxyLab } from './proxy-lab.ts';
@@ -24,13 +21,13 @@ export class CommandLab {
   readonly lab: ProxyLab;
   readonly client: KubeClient;
   readonly directory: string;
-  readonly #api: EmbeddedKubernetes;
+  readonly #api: TestApi;
   readonly #door: net.Server;
   #proxy: ServiceProcess | undefined;
 
   private constructor(
     parts: { lab: ProxyLab; client: KubeClient; directory: string },
-    api: EmbeddedKubernetes,
+    api: TestApi,
     door: net.Server,
   ) {
     this.lab = parts.lab;
@@ -40,10 +37,13 @@ export class CommandLab {
     this.#door = door;
   }
 
-  static async create(): Promise<CommandLab> {
+  /** With the embedded API unless another one is given. */
+  static async create(
+    startApi: () => Promise<TestApi> = startEmbeddedKubernetes,
+  ): Promise<CommandLab> {
     const lab = await ProxyLab.create();
     const directory = await scratchDirectory('proxy');
-    const api = await startEmbeddedKubernetes();
+    const api = await startApi();
     const kubeconfig = path.join(directory, 'kubeconfig');
     await fs.writeFile(kubeconfig, api.kubeconfig);
     const connection = resolveKubeconfig(await loadKubeconfig([kubeconfig]), {
@@ -57,15 +57,21 @@ export class CommandLab {
     const door = await openDoor(socket, port);
     await openWindow(lab, port, socket);
     await client.create(namespaces, { metadata: { name: 'shop' } });
-    await client.create(nodes, {
-      metadata: { name: 'node1' },
-      status: {
-        addresses: [
-          { type: 'InternalIP', address: nodeIp },
-          { type: 'InternalIP', address: nodeIp6 },
-        ],
+    const labels = { 'topology.kubernetes.io/zone': 'a' };
+    const node = await client.create(nodes, { metadata: { name: 'node1', labels } });
+    await client.update(
+      nodes,
+      {
+        ...node,
+        status: {
+          addresses: [
+            { type: 'InternalIP', address: nodeIp },
+            { type: 'InternalIP', address: nodeIp6 },
+          ],
+        },
       },
-    });
+      { subresource: 'status' },
+    );
     return new CommandLab({ lab, client, directory }, api, door);
   }
 
@@ -75,6 +81,16 @@ export class CommandLab {
 
   /** Starts the command with a KubeProxyConfiguration and more words. */
   async start(fields: object, ...words: string[]): Promise<ServiceProcess> {
+    const config = await this.#writeConfig(fields);
+    return this.#run(process.execPath, [main, 'proxy', ...words, '--config', config]);
+  }
+
+  /** Starts the real kube-proxy with the same configuration. */
+  async startKubeProxy(program: string, fields: object = {}): Promise<ServiceProcess> {
+    return this.#run(program, ['--config', await this.#writeConfig(fields)]);
+  }
+
+  async #writeConfig(fields: object): Promise<string> {
     const config = path.join(this.directory, 'config.yaml');
     await fs.writeFile(
       config,
@@ -88,10 +104,13 @@ export class CommandLab {
         ...fields,
       }),
     );
-    const args = ['proxy', ...words, '--config', config];
+    return config;
+  }
+
+  #run(program: string, args: readonly string[]): ServiceProcess {
     const proxy = startServiceProcess(
       'nsenter',
-      [`--net=${this.lab.host('node').path}`, process.execPath, main, ...args],
+      [`--net=${this.lab.host('node').path}`, program, ...args],
       { logFile: this.logFile },
     );
     this.#proxy = proxy;
@@ -115,6 +134,14 @@ export class CommandLab {
     await this.#api.stop();
     await removeDirectory(this.directory);
   }
+}
+
+/** An API server on the loopback address. */
+export interface TestApi {
+  readonly url: string;
+  /** A kubeconfig as text. */
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
 }
 
 /** From a socket in the file system, which knows no network namespaces, to the API. */
