@@ -42,8 +42,9 @@ describe.skipIf(!available)('causeway proxy beside the real kube-proxy', () => {
 
   beforeAll(async () => {
     lab = await CommandLab.create(async () => {
-      const { url, kubeconfig, stop } = await startKubernetes();
-      return { url, kubeconfig: await fs.readFile(kubeconfig, 'utf8'), stop };
+      const api = await startKubernetes();
+      const kubeconfig = await fs.readFile(api.kubeconfig, 'utf8');
+      return { url: api.url, kubeconfig, stop: () => api.stop() };
     });
     for (const [number, specimen] of specimens.entries()) {
       const service = await lab.client.create(services, serviceOf(specimen, number));
