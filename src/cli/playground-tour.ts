@@ -24,6 +24,14 @@ export function tour(ready: ReadyFile, master: string | undefined): string {
       [`${inGateway} ip link set ext down`, `${inGateway} ip link set ext up`],
     ],
     [
+      'Put it to sleep, and wake it with a connection:',
+      [
+        'npx causeway idle web',
+        'kubectl get deployment web   # no pod is left',
+        `${inClient} curl -s $(kubectl get service web -o jsonpath='{.status.loadBalancer.ingress[0].ip}')`,
+      ],
+    ],
+    [
       'Make a load balancer in the cloud, and find it as a Service:',
       [
         `export OS_CLIENT_CONFIG_FILE=${ready.openstack?.clouds ?? ''} OS_CLOUD=demo`,

@@ -71,6 +71,7 @@ async function controllerSettings(
     kubeconfig: files.kubeconfig,
     cloud: 'demo',
     log: { format: 'text' },
+    idling: { enabled: true },
     gateway: {
       enabled: true,
       // Straight to the pods: they see the client's own address.
@@ -78,7 +79,11 @@ async function controllerSettings(
       portManager: 'openstack',
       subnets: [tenant.subnetId],
       floatingNetwork: tenant.externalNetworkId,
-      agents: agents.map(({ name, url }) => ({ name, url })),
+      agents: agents.map(({ name, url }) => ({
+        name,
+        url,
+        port: tenant.gateways.find((place) => place.name === name)?.port,
+      })),
       secretFile,
     },
     dashboard: {

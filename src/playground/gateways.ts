@@ -11,6 +11,8 @@ export interface GatewayPlace {
   readonly name: string;
   /** Its own address in the tenant's network, which the cloud has given it. */
   readonly address: string;
+  /** The id of its Neutron port there. */
+  readonly port: string;
 }
 
 export interface PlaygroundGateway {

@@ -41,7 +41,7 @@ export async function settleTenant(
       { name, networkId: subnet.network_id, fixedIps: [{ subnetId: subnet.id }] },
       { signal },
     );
-    gateways.push({ name, address: port.fixedIps[0]?.address ?? '' });
+    gateways.push({ name, address: port.fixedIps[0]?.address ?? '', port: port.id });
   }
   return { subnetId: subnet.id, externalNetworkId: external.id, gateways };
 }

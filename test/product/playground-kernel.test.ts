@@ -11,6 +11,7 @@ import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { waitFor } from '../services/wait-for.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
+const launcher = path.join(root, 'bin', 'causeway.js');
 const prepare = async () => {
   await ensureDebianPackages(['conntrack', 'curl', 'iproute2', 'keepalived', 'nftables', 'procps']);
   await ensureProgram('kubectl');
@@ -36,11 +37,9 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
   const start = async (...words: string[]) => {
     const file = path.join(directory, 'ready.json');
     fs.rmSync(file, { force: true });
-    child = spawn(
-      process.execPath,
-      [path.join(root, 'bin/causeway.js'), 'playground', '--ready-file', file, ...words],
-      { stdio: ['ignore', 'ignore', 'inherit'] },
-    );
+    child = spawn(process.execPath, [launcher, 'playground', '--ready-file', file, ...words], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     exited = new Promise((resolve) => child.once('exit', resolve));
     const readyWithin = { timeoutMs: 90_000 };
     const text = await waitFor(
@@ -69,7 +68,7 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
     });
   const fetchFrom = (address: string) =>
     waitFor(`an answer from ${address}`, async () => {
-      const { code, stdout } = await within(ready.client?.exec, 'curl', '-sm', '2', address);
+      const { code, stdout } = await within(ready.client?.exec, 'curl', '-sm', '5', address);
       return code === 0 && stdout;
     });
   const leftovers = async () => {
@@ -78,7 +77,7 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
     return stdout.split('\n').filter((line) => line.startsWith(`${prefix}-`));
   };
 
-  test('serves a Service, survives a gateway, discovers, and leaves nothing behind', async () => {
+  test('serves a Service, survives a gateway, wakes, discovers, and leaves nothing behind', async () => {
     await start('--scenario', path.join(root, 'examples/scenarios/shop.yaml'));
     const address = await addressOf('shop', 'web');
     // Straight from the client: the pod sees its own address.
@@ -110,6 +109,13 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
       return now.trim().split('\n').length > 1;
     });
     expect(await fetchFrom(address)).toContain('saw 198.51.100.10');
+    const idle = [launcher, 'idle', '-n', 'shop', 'web', '--kubeconfig', ready.kubeconfig];
+    await runOrThrow(process.execPath, idle);
+    await waitFor(
+      'all pods to be gone',
+      async () => (await ask('get', 'pods', '-n', 'shop', '--no-headers')) === '',
+    );
+    expect(await fetchFrom(address)).toMatch(/^web-\S+ saw /);
     await waitFor('what was discovered', async () =>
       (await ask('get', 'services', '-A', '-l', 'causeway.dev/backend')).includes('erp'),
     );
