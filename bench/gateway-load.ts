@@ -1,0 +1,238 @@
+import { spawn } from 'node:child_process';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentStatus } from '../src/agent/http/status.ts';
+import { revisions } from '../src/agent/wire/revision.ts';
+import { KubeClient } from '../src/kube/client.ts';
+import { findConnection } from '../src/kube/connection.ts';
+import { EventRecorder } from '../src/kube/event-recorder.ts';
+import { HttpTransport } from '../src/kube/http-transport.ts';
+import { services } from '../src/kube/resources.ts';
+import type { AgentPort } from '../src/loadbalancer/gateway/agent-link.ts';
+import { makeGatewayProvider } from '../src/loadbalancer/gateway/make-gateway-provider.ts';
+import { OpenStackPortManager } from '../src/loadbalancer/gateway/openstack-port-manager.ts';
+import { ServiceController } from '../src/loadbalancer/service-controller.ts';
+import { Cloud } from '../src/openstack/cloud.ts';
+import { cloudConfigFrom } from '../src/openstack/config/settings.ts';
+import { Neutron } from '../src/openstack/neutron/neutron.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { silentLog } from '../src/runtime/log.ts';
+import { noMetrics, type Metrics } from '../src/runtime/metrics.ts';
+import { supervise } from '../src/runtime/supervisor.ts';
+
+export const never = new AbortController().signal;
+/** As `workers` of the controller's settings is by default. */
+export const workers = 16;
+
+interface Place {
+  readonly kubeconfig: string;
+  readonly authUrl: string;
+  readonly region: string;
+  readonly clusterId: string;
+  readonly subnet: string;
+  readonly network: string;
+  readonly floatingNetwork: string;
+  readonly floatingSubnet: string;
+}
+
+export type Requests = Readonly<Record<string, number>>;
+
+/** The cluster and the cloud of gateway-surroundings.ts, and clients for them. */
+export class Surroundings {
+  readonly place: Place;
+  readonly client: KubeClient;
+  readonly neutron: Neutron;
+  readonly #cloud: Cloud;
+  readonly #ask: (command: string) => Promise<unknown>;
+  readonly #end: () => Promise<void>;
+
+  private constructor(
+    place: Place,
+    client: KubeClient,
+    ask: (command: string) => Promise<unknown>,
+    end: () => Promise<void>,
+  ) {
+    this.place = place;
+    this.client = client;
+    const config = cloudConfigFrom('bench', {
+      auth_url: place.authUrl,
+      region_name: place.region,
+      username: 'demo',
+      password: 'demo',
+      user_domain_name: 'Default',
+      project_name: 'demo',
+      project_domain_name: 'Default',
+    });
+    this.#cloud = new Cloud(config, { log: silentLog, metrics: noMetrics, concurrency: workers });
+    this.neutron = new Neutron(this.#cloud.session());
+    this.#ask = ask;
+    this.#end = end;
+  }
+
+  static async start(latencyMs: number): Promise<Surroundings> {
+    const script = path.join(import.meta.dirname, 'gateway-surroundings.ts');
+    const child = spawn(process.execPath, [script, '--latency', String(latencyMs)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const next = async () => JSON.parse(String((await lines.next()).value)) as unknown;
+    const place = (await next()) as Place;
+    const directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-bench-gateway-'));
+    const kubeconfig = path.join(directory, 'kubeconfig');
+    await fs.writeFile(kubeconfig, place.kubeconfig);
+    const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
+    const transport = new HttpTransport(connection, systemClock);
+    const client = new KubeClient({ transport, clock: systemClock });
+    const ask = (command: string) => {
+      child.stdin.write(`${command}\n`);
+      return next();
+    };
+    return new Surroundings(place, client, ask, async () => {
+      child.stdin.end();
+      await ended;
+      await fs.rm(directory, { recursive: true });
+    });
+  }
+
+  async create(prefix: string, count: number): Promise<void> {
+    await this.#ask(`create ${prefix} ${count}`);
+  }
+
+  async serve(prefix: string, count: number): Promise<void> {
+    await this.#ask(`serve ${prefix} ${count}`);
+  }
+
+  async served(prefix: string): Promise<number> {
+    return Number(await this.#ask(`served ${prefix}`));
+  }
+
+  /** What was asked of them since the last time. */
+  async requests(): Promise<Requests> {
+    return (await this.#ask('requests')) as Requests;
+  }
+
+  async stop(): Promise<void> {
+    await this.#cloud.close();
+    await this.client.close();
+    await this.#end();
+  }
+}
+
+/** A gateway that confirms everything at once. What it does itself is not the controller's time. */
+export class QuickAgent implements AgentPort {
+  generation = 0;
+  endpoints = 0;
+
+  status(): Promise<AgentStatus> {
+    const { generation } = this;
+    const rest = { older: [], errors: [], alarms: [], frozen: null, drained: null, sound: true };
+    const silent = { heard: 0, seen: [], acted: [] };
+    const vrrp = { state: 'BACKUP', since: null };
+    const status = { generation, vrrp, silent, revisions, ...rest };
+    return Promise.resolve(status as unknown as AgentStatus);
+  }
+
+  async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
+    yield await this.status();
+    await new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+  }
+
+  handSilent(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  push(lines: Iterable<string>) {
+    let header: { kind: string; generation: number } | undefined;
+    let endpoints = 0;
+    for (const line of lines) {
+      if (header === undefined) header = JSON.parse(line) as { kind: string; generation: number };
+      else if (line.startsWith('{"endpoint"')) endpoints += 1;
+    }
+    if (header === undefined) throw new Error('an empty push');
+    this.endpoints = header.kind === 'state' ? endpoints : this.endpoints + endpoints;
+    this.generation = header.generation;
+    return Promise.resolve({ generation: this.generation, committed: true, older: [], errors: [] });
+  }
+}
+
+export interface RunningController {
+  readonly agents: readonly QuickAgent[];
+  /** How many looks at a Service have ended. */
+  looks(): number;
+  stop(): Promise<void>;
+}
+
+/** The controller as `causeway controller` puts it together, with gateways that take no time. */
+export async function startController(
+  surroundings: Surroundings,
+  driftEveryMs = 3_600_000,
+): Promise<RunningController> {
+  const { place, client, neutron } = surroundings;
+  const subnet = await neutron.subnets.get(place.subnet, { signal: never });
+  let looks = 0;
+  const metrics: Metrics = {
+    ...noMetrics,
+    histogram: ({ name }) => ({
+      observe: () => {
+        if (name === 'causeway_reconcile_duration_seconds') looks += 1;
+      },
+    }),
+  };
+  const common = { client, clock: systemClock, log: silentLog, metrics };
+  const agents = [new QuickAgent(), new QuickAgent()];
+  const provider = makeGatewayProvider({
+    ...common,
+    manager: new OpenStackPortManager({
+      neutron,
+      clusterId: place.clusterId,
+      subnets: new Map([[4, subnet]]),
+      floating: { networkId: place.floatingNetwork, subnetId: place.floatingSubnet },
+    }),
+    agents: new Map(agents.map((agent, index) => [`g${index + 1}`, agent])),
+    layer: 'ClusterIP',
+    masquerade: 'needed',
+    keepWayBack: false,
+    driftEveryMs,
+  });
+  const recorder = new EventRecorder({ ...common, component: 'bench', instance: 'bench' });
+  const controller = new ServiceController({
+    ...common,
+    providers: { all: [provider], defaultName: 'gateway' },
+    tell: (service, type, reason, message) =>
+      recorder.record(services, service, { type, reason, message }),
+    workers,
+  });
+  const stop = new AbortController();
+  const running = supervise(stop.signal, {
+    events: (inner) => recorder.run(inner),
+    services: (inner) => controller.run(inner),
+  });
+  return {
+    agents,
+    looks: () => looks,
+    async stop() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+export function sum(requests: Requests, matches: (what: string) => boolean): number {
+  return Object.entries(requests)
+    .filter(([what]) => matches(what))
+    .reduce((total, [, number]) => total + number, 0);
+}
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await delay(20);
+}
+
+export function print(requests: Requests): void {
+  for (const [what, number] of Object.entries(requests)) console.log(`    ${number} ${what}`);
+}

@@ -1,0 +1,175 @@
+// An embedded cluster and cloud in a process of its own, so that their work does not count as the
+// controller's. Prints where they are as one line of JSON; then reads commands, one a line, and answers
+// each with a line of JSON:
+//
+//   create PREFIX COUNT      Services of type LoadBalancer, each in a namespace of its own, on port 80
+//   serve PREFIX COUNT       the same, already served as a controller would have left them
+//   served PREFIX            how many of them say that they are served
+//   requests                 what was asked since the last time, by service, method and kind
+
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { parsePort } from '../src/domain/port.ts';
+import { portAnnotations } from '../src/loadbalancer/gateway/annotations.ts';
+import { cleanupFinalizer } from '../src/loadbalancer/plan.ts';
+import { formatRecord, recordAnnotation } from '../src/loadbalancer/record.ts';
+import { readyCondition } from '../src/loadbalancer/service-status.ts';
+import { startEmbeddedKubernetes } from '../src/sandbox/kubernetes/start.ts';
+import { asObject, type KubeObject } from '../src/sandbox/kubernetes/object.ts';
+import { serviceActor } from '../src/sandbox/openstack/actor.ts';
+import { startEmbeddedOpenStack } from '../src/sandbox/openstack/cloud.ts';
+import { floatingIpResource } from '../src/sandbox/openstack/neutron/floating-ips.ts';
+import { portResource } from '../src/sandbox/openstack/neutron/ports.ts';
+import { subnetResource } from '../src/sandbox/openstack/neutron/subnets.ts';
+
+const { values } = parseArgs({ options: { latency: { type: 'string', default: '0' } } });
+const clusterId = 'bench';
+const requests = new Map<string, number>();
+const count = (what: string) => requests.set(what, (requests.get(what) ?? 0) + 1);
+
+const kubernetes = await startEmbeddedKubernetes({
+  fault: ({ method, resource, isWatch }) => {
+    const kind = [resource?.plural, resource?.subresource].filter((part) => part !== undefined);
+    count(`kubernetes ${isWatch ? 'WATCH' : method} ${kind.join('/')}`);
+    return undefined;
+  },
+});
+const openstack = await startEmbeddedOpenStack();
+openstack.faults.latencyMs = Number(values.latency);
+openstack.onRequest(({ service, method, path, query }) => {
+  const kind = path
+    .split('/')
+    .filter((part) => !/^[0-9a-f]{8}-/.test(part))
+    .join('/');
+  // A page after the first belongs to the list that is counted already.
+  if (!query.includes('marker=')) count(`${service} ${method} ${kind}`);
+});
+
+const { neutron } = openstack;
+const [external] = neutron.networks.all().filter(({ name }) => name === 'public');
+const [subnet] = neutron.subnets.all().filter(({ name }) => name === 'private-v4');
+if (external === undefined || subnet === undefined) throw new Error('the cloud has no networks');
+const project = subnet.project_id;
+const actor = serviceActor(project);
+/** The cloud's own has 250 addresses. */
+const wide = subnetResource(neutron).create(
+  {
+    name: 'wide',
+    network_id: external.id,
+    ip_version: 4,
+    cidr: '198.18.0.0/16',
+    enable_dhcp: false,
+  },
+  actor,
+  external.project_id,
+);
+const ports = portResource(neutron);
+const floatingIps = floatingIpResource(neutron, () => true);
+
+console.log(
+  JSON.stringify({
+    kubeconfig: kubernetes.kubeconfig,
+    authUrl: openstack.authUrl,
+    region: openstack.region,
+    clusterId,
+    subnet: subnet.id,
+    network: subnet.network_id,
+    floatingNetwork: external.id,
+    floatingSubnet: wide.id,
+  }),
+);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [command = '', prefix = '', number = '0'] = line.split(' ');
+  console.log(JSON.stringify(obey(command, prefix, Number(number))));
+}
+await Promise.all([kubernetes.stop(), openstack.stop()]);
+
+function obey(command: string, prefix: string, number: number): unknown {
+  switch (command) {
+    case 'create':
+      for (let index = 0; index < number; index += 1) create(`${prefix}-${index}`);
+      return number;
+    case 'serve':
+      for (let index = 0; index < number; index += 1) serve(create(`${prefix}-${index}`));
+      return number;
+    case 'served':
+      return kubernetes.cluster.store
+        .list('services')
+        .filter((service) => isServed(service, prefix)).length;
+    case 'requests': {
+      const seen = Object.fromEntries(requests);
+      requests.clear();
+      return seen;
+    }
+    default:
+      throw new Error(`unknown command: ${command}`);
+  }
+}
+
+function create(namespace: string): KubeObject {
+  const { cluster } = kubernetes;
+  cluster.create('namespaces', {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: namespace },
+  });
+  return cluster.create('services', {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace, name: 'web' },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80 }], allocateLoadBalancerNodePorts: false },
+  });
+}
+
+/** As the controller leaves a Service, with all that belongs to it. */
+function serve(service: KubeObject): void {
+  const managed = `Managed by Causeway for the cluster ${clusterId}`;
+  const port = ports.create(
+    {
+      network_id: subnet?.network_id,
+      name: `causeway-${clusterId}-${service.metadata.uid}`,
+      description: managed,
+      fixed_ips: [{ subnet_id: subnet?.id }],
+      port_security_enabled: false,
+    },
+    actor,
+    project,
+  );
+  neutron.ports.update(port, {
+    tags: ['causeway.dev/managed', `causeway.dev/cluster=${clusterId}`],
+  });
+  const description = `${managed}, port ${port.id}`;
+  const { floating_ip_address: ip } = floatingIps.create(
+    { floating_network_id: external?.id, subnet_id: wide.id, port_id: port.id, description },
+    actor,
+    project,
+  );
+  const ingress = [{ ip, ipMode: 'VIP' as const }];
+  const record = formatRecord({ uid: service.metadata.uid ?? '', provider: 'gateway', ingress });
+  const held = [{ protocol: 'TCP' as const, port: parsePort(80) }];
+  const wished = portAnnotations(new Map([[4, port.id]]), held, false);
+  const annotations = {
+    // A null is one that must not be there.
+    ...Object.fromEntries(Object.entries(wished).filter(([, value]) => value !== null)),
+    [recordAnnotation]: record,
+  };
+  const { cluster } = kubernetes;
+  const metadata = { ...service.metadata, annotations, finalizers: [cleanupFinalizer] };
+  const marked = cluster.update('services', { ...service, metadata });
+  const condition = {
+    type: readyCondition,
+    status: 'True',
+    reason: 'Served',
+    message: `Served on ${ip}`,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+  const status = { loadBalancer: { ingress }, conditions: [condition] };
+  cluster.update('services', { ...marked, status }, { subresource: 'status' });
+}
+
+function isServed(service: KubeObject, prefix: string): boolean {
+  if (service.metadata.namespace?.startsWith(`${prefix}-`) !== true) return false;
+  const { conditions } = asObject(service['status']) as { conditions?: { status: string }[] };
+  return conditions?.some(({ status }) => status === 'True') === true;
+}
