@@ -55,6 +55,12 @@ export interface GatewayProviderOptions {
 }
 
 const waitMs = 2_000;
+/** Others may have its address by now: what it is served on must be looked up anew. */
+const lostMeanwhile: EnsureOutcome = {
+  kind: 'pending',
+  message: 'Its port was lost; it gets another one',
+  retryAfterMs: 100,
+};
 
 /** Services on plain gateway nodes: an address from the port manager, served by every agent. */
 export class GatewayProvider implements LoadBalancerProvider {
@@ -118,6 +124,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       if (refusal !== undefined) return refusal;
     }
     const ports = keeper.portsOf(owner.uid);
+    if (ports.size < reading.needs.families.length) return lostMeanwhile;
     await context.annotate(portAnnotations(ids(ports), reading.needs.ports, settings.keepWayBack));
     // Without the annotation it stays as it is: what somebody once wanted kept is not given up silently.
     const kept = service.metadata?.annotations?.[keepFloatingIpAnnotation];
@@ -131,6 +138,7 @@ export class GatewayProvider implements LoadBalancerProvider {
           : 'because another Service has one of its ports on the address it had';
       context.tell('Warning', 'Remapped', `Now on ${describe(ports)}, ${why}`);
     }
+    if (!sameIds(ids(ports), ids(keeper.portsOf(owner.uid)))) return lostMeanwhile;
     return this.#serve(service, ports, context);
   }
 
@@ -176,6 +184,11 @@ export class GatewayProvider implements LoadBalancerProvider {
       await view.whenSynced(host.services, inner);
       await fleet.start(inner);
       await this.#options.fencing.start(inner);
+      const lookAt = (uid: string) => {
+        const owner = this.#owners.get(uid);
+        if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);
+      };
+      keeper.onDisplaced((owners) => owners.forEach(lookAt));
       const losers = await keeper.restore(this.#claims(host), inner);
       for (const service of host.services.values()) this.#restoreBackends(service);
       fleet.setNodes(view.nodeAddresses());
@@ -183,10 +196,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       housekeeping.freed();
       fleet.complete();
       this.#synced.resolve();
-      for (const { owner } of losers) {
-        const loser = this.#owners.get(owner);
-        if (loser !== undefined) host.enqueue(`${loser.namespace}/${loser.name}`);
-      }
+      for (const { owner } of losers) lookAt(owner);
     });
   }
 

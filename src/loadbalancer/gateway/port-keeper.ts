@@ -27,6 +27,8 @@ export class PortKeeper {
   /** Who wants the floating IP of its port to stay with the project. */
   readonly #keepers = new Set<string>();
 
+  #displaced: (owners: readonly string[]) => void = () => {};
+
   constructor(manager: PortManager, newMarker: () => string) {
     this.#manager = manager;
     this.#newMarker = newMarker;
@@ -57,6 +59,11 @@ export class PortKeeper {
       portId: ports.get(claim.portId)?.id ?? claim.portId,
     }));
     return this.#mapper.restore([...ports.values()], moved);
+  }
+
+  /** Calls back with owners whose port turned out to be gone, and who must be looked at. */
+  onDisplaced(displaced: (owners: readonly string[]) => void): void {
+    this.#displaced = displaced;
   }
 
   /** Reserves before anything is awaited, then waits until the port is there. */
@@ -178,8 +185,8 @@ export class PortKeeper {
 
   /** Another port serves the slot from now on. Its users may have left while it was made. */
   #replace(slot: PortSlot, port: L2Port): readonly string[] {
-    this.#mapper.made(slot, port);
-    return [...slot.users.keys()];
+    const displaced = this.#mapper.made(slot, port);
+    return [...slot.users.keys(), ...displaced];
   }
 
   /** A port in place of one that is gone. Undefined where it can't be had: its users are placed anew. */
@@ -219,7 +226,7 @@ export class PortKeeper {
       .create({ family, requested, marker }, signal)
       .then(
         (port) => {
-          this.#mapper.made(slot, port);
+          this.#displaced(this.#mapper.made(slot, port));
           return port;
         },
         (error: unknown) => {

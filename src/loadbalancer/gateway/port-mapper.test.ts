@@ -163,6 +163,17 @@ describe('after a restart', () => {
     expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-1']);
   });
 
+  test('an address that is given anew shows that the port that had it is gone', () => {
+    const mapper = new PortMapper();
+    place(mapper, request('a', [tcp(80)]));
+    const placement = mapper.place(request('b', [tcp(80)]));
+    if (placement.kind !== 'make') throw new Error('a port is to be made');
+    expect(mapper.made(placement.slot, { ...l2Port(1), id: 'port-1-again' })).toEqual(['a']);
+    expect(mapper.slotOf('a', 4)).toBeUndefined();
+    expect(mapper.slotOfPort('port-1')).toBeUndefined();
+    expect(mapper.slotOf('b', 4)?.port?.id).toBe('port-1-again');
+  });
+
   test('a port that is made for a slot that was given up meanwhile is there and unused', () => {
     const mapper = new PortMapper();
     const placement = mapper.place(request('a', [tcp(80)]));

@@ -116,17 +116,23 @@ export class PortMapper {
     return { kind: 'make', slot, requested: request.requested };
   }
 
-  /** The port that was being made is there, or is another one than it was. */
-  made(slot: PortSlot, port: L2Port): void {
+  /**
+   * The port that was being made is there, or is another one than it was. An address is given once, so
+   * a port that had it before is gone, even if nobody has noticed yet; answers with who was on that one.
+   */
+  made(slot: PortSlot, port: L2Port): readonly string[] {
     if (!this.#slots.has(slot.number)) {
       // Given up while the port was made: it is nobody's, but it is there and must be deleted.
-      this.#addKnownPort(port, undefined);
-      return;
+      return this.#addKnownPort(port, undefined);
     }
+    const holder = this.#byAddress.get(port.address);
+    const isGone = holder !== slot && holder?.port?.address === port.address;
+    const displaced = holder !== undefined && isGone ? this.lost(holder) : [];
     if (slot.port !== undefined) this.#unlist(slot, slot.port);
     slot.port = port;
     this.#byPort.set(port.id, slot);
     this.#byAddress.set(port.address, slot).set(port.publicAddress, slot);
+    return displaced;
   }
 
   /** The port could not be made, or was lost: everyone on it is free to be placed anew. */
@@ -174,10 +180,10 @@ export class PortMapper {
     return [...this.#unused];
   }
 
-  #addKnownPort(port: L2Port, circles: ReadonlySet<string> | undefined): void {
+  #addKnownPort(port: L2Port, circles: ReadonlySet<string> | undefined): readonly string[] {
     const [only] = circles ?? [];
     const slot = this.#newSlot(port.family, circles?.size === 1 ? only : undefined, undefined);
-    this.made(slot, port);
+    return this.made(slot, port);
   }
 
   #placed(slot: PortSlot, request: PlacementRequest): Placement {
