@@ -18,6 +18,7 @@ test.each<[string, SilenceView[], (typeof a)[]]>([
   ['two of three are', [sees(a, b), sees(a), sees()], [a]],
   ['the one with the traffic is believed', [{ ...sees(b), isMaster: true }, sees(), sees()], [b]],
   ['one that is cut off has no say', [{ ...sees(), canJudge: false }, sees(a), sees()], [a]],
+  ['nor does a master that is', [{ ...sees(a), isMaster: true, canJudge: false }, sees()], []],
   ['nor do all of them', [{ ...sees(a), canJudge: false }], []],
 ])('%s', (_name, views, silent) => {
   expect([...agreeOnSilence(views)]).toEqual(silent);
