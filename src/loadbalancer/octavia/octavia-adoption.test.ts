@@ -1,13 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import {
-  never,
-  newService,
-  newSlice,
-  OctaviaLab,
-  until,
-  untilServed,
-} from '../../../test/octavia/lab.ts';
+import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { until, untilServed } from '../../../test/octavia/until.ts';
 import { leaveAsKuryr } from '../../../test/octavia/kuryr.ts';
 import { endpoints, endpointSlices, services } from '../../kube/resources.ts';
 import {

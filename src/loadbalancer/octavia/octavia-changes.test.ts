@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { never, newService, newSlice, OctaviaLab, until } from '../../../test/octavia/lab.ts';
+import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { until } from '../../../test/octavia/until.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { endpointSlices, nodes, services } from '../../kube/resources.ts';
 import {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { newService, newSlice, OctaviaLab, until, untilServed } from '../../../test/octavia/lab.ts';
+import { newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { until, untilServed } from '../../../test/octavia/until.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
 import {
   startEmbeddedKubernetes,

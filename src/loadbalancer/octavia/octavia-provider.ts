@@ -25,6 +25,7 @@ import type { KlbWriter } from './klb-writer.ts';
 import {
   ownerUid,
   serviceFinalizer,
+  statusVersion,
   type KlbPublicIp,
   type KuryrLoadBalancer,
 } from './kuryr-load-balancer.ts';
@@ -122,6 +123,11 @@ export class OctaviaProvider implements LoadBalancerProvider {
     const present = view.get(key);
     if (present?.metadata?.deletionTimestamp !== undefined) {
       return this.#startOver(owner, context);
+    }
+    const version = present?.status?.version ?? 0;
+    if (version > statusVersion) {
+      const message = `The status of its KuryrLoadBalancer has version ${version}, which a newer Causeway has written. Use that one, or empty the status.`;
+      return { kind: 'refused', reason: 'NewerState', message };
     }
     const slices = cluster.slicesOf(key);
     const translation = translate({ service, slices, settings, subnets });

@@ -1,13 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import {
-  never,
-  newService,
-  newSlice,
-  OctaviaLab,
-  until,
-  untilServed,
-} from '../../../test/octavia/lab.ts';
+import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { until, untilServed } from '../../../test/octavia/until.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
 import { whenUnlocked } from '../../openstack/load-balancing/lock.ts';
 import {
@@ -277,4 +271,15 @@ test('Services and load balancers that were forced away are swept', async () => 
   await lab.start({}, 'lab', driftMs);
   await until(async () => expect(await lab.balancers()).toEqual([]));
   await until(async () => expect(await lab.floatingIps()).toEqual([]));
+});
+
+test('state that a newer version has written is left alone until somebody decides', async () => {
+  await begin();
+  await lab.start();
+  await serve('web');
+  await untilServed(lab, 'web');
+  const newer = { status: { version: 2 } };
+  await lab.client.patchMerge(kuryrLoadBalancers, named('web'), newer, { subresource: 'status' });
+  await until(() => expect(lab.events.join('\n')).toContain('NewerState'));
+  await theBalancer();
 });

@@ -77,7 +77,8 @@ export class Strays {
     const context = { signal, log, annotate: () => Promise.resolve(), tell: () => {} };
     if (service !== undefined) {
       this.#givenUp.set(key, marksOf(this.#slices(key)));
-      return isAbandoned(service) ? this.#letGo(service, ensureDeleted, context) : done;
+      if (isAbandoned(service)) return this.#letGo(service, ensureDeleted, context);
+      return klb === undefined || isOwnedOrHeld(klb) ? done : this.#giveTime(klb, signal);
     }
     // One that names its owner is released by the controller of Services.
     if (klb !== undefined && ownerUid(klb) !== undefined) return done;
@@ -92,16 +93,29 @@ export class Strays {
     return this.#options.cluster.slicesOf(key).filter(isOnItsOwn);
   }
 
+  /** Made by endpoints, and its Service turned out not to be ours, or has not been looked at yet. */
+  async #giveTime(klb: KuryrLoadBalancer, signal: AbortSignal): Promise<Outcome> {
+    const restMs = this.#restOf(klb);
+    if (restMs > 0) return retryAfter(restMs + 1_000, 'waiting for its Service to be taken over');
+    await this.#options.writer.remove(klb, signal);
+    return done;
+  }
+
+  #restOf(klb: KuryrLoadBalancer | undefined): number {
+    const { clock, patienceMs } = this.#options;
+    const createdAt = Date.parse(klb?.metadata?.creationTimestamp ?? '');
+    return Number.isNaN(createdAt) ? patienceMs : createdAt + patienceMs - clock.wallTime();
+  }
+
   async #keepEndpoints(
     key: string,
     klb: KuryrLoadBalancer | undefined,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { writer, clock, patienceMs } = this.#options;
+    const { writer } = this.#options;
     const slices = this.#slices(key);
     const marks = marksOf(slices);
-    const createdAt = Date.parse(klb?.metadata?.creationTimestamp ?? '');
-    const restMs = Number.isNaN(createdAt) ? patienceMs : createdAt + patienceMs - clock.wallTime();
+    const restMs = this.#restOf(klb);
     if (slices.length === 0 || restMs <= 0) {
       if (slices.length > 0) this.#givenUp.set(key, marks);
       else this.#givenUp.delete(key);
@@ -126,6 +140,11 @@ export class Strays {
     await removeFinalizer(client, services, service, serviceFinalizer, { signal: context.signal });
     return done;
   }
+}
+
+function isOwnedOrHeld(klb: KuryrLoadBalancer): boolean {
+  const isHeld = (klb.metadata?.finalizers ?? []).length > 0;
+  return isHeld || ownerUid(klb) !== undefined || klb.status?.loadbalancer !== undefined;
 }
 
 function isAbandoned(service: Service): boolean {

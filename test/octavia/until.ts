@@ -1,0 +1,22 @@
+import { vi } from 'vitest';
+import type { OctaviaLab } from './lab.ts';
+
+/** The Service has its load balancer, and its status says so. */
+export async function untilServed(
+  lab: OctaviaLab,
+  name: string,
+  timeoutMs?: number,
+): Promise<void> {
+  await until(async () => {
+    const condition = (await lab.klb(name))?.status?.conditions?.find(
+      ({ type }) => type === 'Ready',
+    );
+    if (condition?.status !== 'True') throw new Error(`not ready: ${condition?.message}`);
+    const isServed = (await lab.service(name))?.status?.conditions?.[0]?.status === 'True';
+    if (!isServed) throw new Error(`the Service ${name} does not say that it is served`);
+  }, timeoutMs);
+}
+
+/** Real services take their time, and each look takes some of it. */
+export const until = (check: () => Promise<void> | void, timeoutMs = 15_000) =>
+  vi.waitFor(check, { timeout: timeoutMs, interval: timeoutMs > 15_000 ? 250 : 20 });
