@@ -61,9 +61,8 @@ export async function makeOctaviaProvider(
   const view = new KlbView(parts);
   const cluster = new ClusterView(parts);
   const settling = new Settling({
-    waiter: balancing.waiter,
-    inventory,
-    log,
+    ...{ balancing, inventory, clock, log },
+    tag: identity.tag,
     limitMs: pendingLimitMs,
   });
   const floating = new FloatingIps(neutron, identity);

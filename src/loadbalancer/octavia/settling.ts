@@ -1,72 +1,132 @@
-import { CausewayError } from '../../domain/error.ts';
-import type { LoadBalancerWaiter } from '../../openstack/load-balancing/waiter.ts';
+import { CausewayError, isErrorCode } from '../../domain/error.ts';
+import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
+import { isPending } from '../../openstack/load-balancing/lock.ts';
+import type { LoadBalancer } from '../../openstack/load-balancing/resources.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Inventory } from './inventory.ts';
 
 export interface SettlingOptions {
-  readonly waiter: LoadBalancerWaiter;
+  readonly balancing: LoadBalancing;
   readonly inventory: Inventory;
+  /** The tag on all of our load balancers. */
+  readonly tag: string;
+  readonly clock: Clock;
   readonly log: Log;
   /** PENDING for longer than this is told to the user. */
   readonly limitMs: number;
 }
 
+interface Watched {
+  readonly key: string;
+  readonly since: number;
+}
+
+/** Up to so many are asked for one by one; more by one list. */
+const mostSingleLooks = 3;
+const shortestPauseMs = 400;
+const longestPauseMs = 5_000;
+
 /**
  * Waits for load balancers in the background, so that no worker is held by one that takes minutes, and
- * has their Services looked at when they are done.
+ * has their Services looked at when they are done. However many are waited for, one list tells.
  */
 export class Settling {
   readonly #options: SettlingOptions;
-  readonly #waits = new Map<string, Promise<void>>();
+  readonly #watched = new Map<string, Watched>();
   readonly #overdue = new Set<string>();
   #running: { readonly enqueue: (key: string) => void; readonly signal: AbortSignal } | undefined;
+  #poller: Promise<void> | undefined;
+  #lastNews = 0;
 
   constructor(options: SettlingOptions) {
     this.#options = options;
   }
 
-  /** Until the signal fires, and then for the end of every wait. */
+  /** Until the signal fires, and then for the end of the look under way. */
   async run(enqueue: (key: string) => void, signal: AbortSignal): Promise<void> {
     this.#running = { enqueue, signal };
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    await Promise.all(this.#waits.values());
+    await this.#poller;
   }
 
   isOverdue(id: string): boolean {
     return this.#overdue.has(id);
   }
 
+  /** To be called after the write that is waited for. */
   watch(id: string, key: string): void {
-    const running = this.#running;
-    if (running === undefined || running.signal.aborted || this.#waits.has(id)) return;
-    const wait = this.#wait(id, running.signal).then((isOver) => {
-      this.#waits.delete(id);
-      if (isOver) running.enqueue(key);
+    const { clock } = this.#options;
+    if (this.#running === undefined || this.#running.signal.aborted || this.#watched.has(id))
+      return;
+    this.#watched.set(id, { key, since: clock.monotonic() });
+    this.#lastNews = clock.monotonic();
+    this.#poller ??= this.#poll(this.#running.signal).finally(() => {
+      this.#poller = undefined;
     });
-    this.#waits.set(id, wait);
   }
 
-  /** Whether there is anything to look at. */
-  async #wait(id: string, signal: AbortSignal): Promise<boolean> {
-    const { waiter, inventory, log, limitMs } = this.#options;
-    try {
-      inventory.putBare(await waiter.settled(id, { signal, deadlineMs: limitMs }));
-      this.#overdue.delete(id);
-      return true;
-    } catch (error) {
-      const known = CausewayError.from(error);
-      if (signal.aborted) return false;
-      if (known.code === 'not-found') {
-        inventory.forget(id);
-        this.#overdue.delete(id);
-        return true;
+  async #poll(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    while (this.#watched.size > 0 && !signal.aborted) {
+      try {
+        await sleep(clock, this.#pauseMs(), signal);
+        await this.#look(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        const known = CausewayError.from(error);
+        log.warn({ error: known }, 'load balancers could not be looked at; trying again');
       }
-      if (known.code === 'timeout') this.#overdue.add(id);
-      log.warn({ error: known, loadBalancer: id }, 'a load balancer does not settle');
-      return true;
+    }
+  }
+
+  /** A tenth of the time since the last news: what takes minutes is not asked for every second. */
+  #pauseMs(): number {
+    const quietMs = this.#options.clock.monotonic() - this.#lastNews;
+    return Math.min(longestPauseMs, Math.max(shortestPauseMs, quietMs / 10));
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const { balancing, tag } = this.#options;
+    // Only those who were waited for before the list began: it may be older than what others wrote.
+    const ids = [...this.#watched.keys()];
+    const listed = new Map<string, LoadBalancer>();
+    if (ids.length > mostSingleLooks && balancing.capabilities().tags) {
+      for await (const balancer of balancing.loadBalancers({ tags: [tag] }, { signal })) {
+        listed.set(balancer.id, balancer);
+      }
+    }
+    for (const id of ids) this.#judge(id, listed.get(id) ?? (await this.#read(id, signal)));
+  }
+
+  #judge(id: string, balancer: LoadBalancer | undefined): void {
+    const { clock, inventory, limitMs } = this.#options;
+    const watched = this.#watched.get(id);
+    if (watched === undefined) return;
+    if (balancer !== undefined && isPending(balancer)) {
+      if (this.#overdue.has(id) || clock.monotonic() - watched.since < limitMs) return;
+      this.#overdue.add(id);
+      this.#running?.enqueue(watched.key);
+      return;
+    }
+    if (balancer === undefined) inventory.forget(id);
+    else inventory.putBare(balancer);
+    this.#watched.delete(id);
+    this.#overdue.delete(id);
+    this.#lastNews = clock.monotonic();
+    this.#running?.enqueue(watched.key);
+  }
+
+  async #read(id: string, signal: AbortSignal): Promise<LoadBalancer | undefined> {
+    try {
+      const balancer = await this.#options.balancing.loadBalancer(id, { signal });
+      return balancer.provisioningStatus === 'DELETED' ? undefined : balancer;
+    } catch (error) {
+      if (isErrorCode(error, 'not-found')) return undefined;
+      throw error;
     }
   }
 }
