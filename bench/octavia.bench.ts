@@ -122,7 +122,7 @@ async function byScript(lab: OctaviaLab): Promise<Round> {
             },
           })),
         },
-        call,
+        { ...call, once: 'name' },
       );
       const { vipPortId } = await balancing.waiter.active(id, call);
       const floating = await neutron.floatingIps.create(

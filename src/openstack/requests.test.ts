@@ -25,6 +25,7 @@ describe('a request', () => {
     expect(test.calls()[0]?.headers['x-auth-token']).toBe('token-1');
   });
 
+  const busy = 'Project busy. Unable to lock the project. Please try again.';
   it.each([
     ['GET', [lost, ok], 2],
     ['GET', [{ status: 502 }, { status: 503 }, ok], 3],
@@ -34,6 +35,7 @@ describe('a request', () => {
     ['DELETE', [lost, { status: 404 }], 2],
     ['DELETE', [{ status: 503 }, { status: 204 }], 2],
     ['POST', [{ status: 429 }, created], 2],
+    ['POST', [{ status: 503, body: { faultstring: busy } }, created], 2],
   ] as const)('%s is repeated where that is safe', async (method, answers, requests) => {
     await using test = await startMinimalCloud(failing(...answers));
     const { ports } = new Neutron(test.cloud.session());

@@ -71,7 +71,13 @@ export async function readError(
 
 /** Whether a service that answered this has done nothing. Behind a 5xx anything may have happened. */
 function outcomeOf(status: number, body: string): Outcome {
-  return status < 500 || status === 501 || isStateInvalid(body) ? 'refused' : 'unknown';
+  const isRefusal = status < 500 || status === 501 || isStateInvalid(body) || isBusy(status, body);
+  return isRefusal ? 'refused' : 'unknown';
+}
+
+/** Octavia makes creates of one project wait for each other, and turns away who waits too long. */
+function isBusy(status: number, body: string): boolean {
+  return status === 503 && body.includes('Unable to lock the project');
 }
 
 /** Mitaka's LBaaS v2 refuses to touch a locked load balancer with a 500. */

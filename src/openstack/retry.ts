@@ -49,7 +49,7 @@ export function decideRetry(
 ): RetryDecision {
   const reason = retryReason(failure);
   if (reason === undefined || attempt >= policy.attempts) return { retry: false };
-  const harmless = failure.outcome === 'not-sent' || reason === 'rate-limit';
+  const harmless = failure.outcome !== 'unknown' || reason === 'rate-limit';
   if (!harmless && repeatable === 'no') return { retry: false };
   const delayMs = Math.max(
     backoffDelay(policy.backoff, attempt, random),
