@@ -17,10 +17,10 @@ const member = '10.10.1.1';
 /** Counts requests to the cloud, logins not among them. */
 class Counting implements Metrics {
   requests = 0;
-  readonly gauge = noMetrics.gauge;
-  readonly histogram = noMetrics.histogram;
+  readonly gauge: Metrics['gauge'] = (definition) => noMetrics.gauge(definition);
+  readonly histogram: Metrics['histogram'] = (definition) => noMetrics.histogram(definition);
 
-  counter: Metrics['counter'] = (definition) => ({
+  readonly counter: Metrics['counter'] = (definition) => ({
     add: (labels) => {
       const isLogin = (labels as Readonly<Record<string, string>>)['service'] === 'identity';
       if (definition.name === 'causeway_openstack_requests_total' && !isLogin) this.requests += 1;
