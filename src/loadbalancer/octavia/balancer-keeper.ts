@@ -165,7 +165,7 @@ export class BalancerKeeper {
   ): Promise<
     { kind: 'located'; observed: ObservedBalancer | undefined } | Exclude<Kept, { kind: 'serving' }>
   > {
-    const { inventory } = this.#options;
+    const { inventory, identity } = this.#options;
     const given = klb.spec?.options?.loadbalancer_id;
     const recorded = given ?? klb.status?.loadbalancer?.id;
     if (recorded === undefined)
@@ -174,6 +174,10 @@ export class BalancerKeeper {
     if (known === undefined && given !== undefined) {
       const message = `There is no load balancer ${given}. Correct the annotation load-balancer-id, or remove it.`;
       return { kind: 'refused', reason: 'NoSuchLoadBalancer', message };
+    }
+    if (given !== undefined && known !== undefined && identity.isOfOtherCluster(known.balancer)) {
+      const message = `The load balancer ${given} belongs to another cluster. Choose another one.`;
+      return { kind: 'refused', reason: 'OtherClustersLoadBalancer', message };
     }
     if (known === undefined) {
       context.tell(

@@ -137,6 +137,11 @@ test('two clusters in one project leave each other alone, under the same names',
     for (const cluster of [lab, second]) await untilServed(cluster, 'web');
     expect(await lab.balancers()).toHaveLength(2);
     const theirs = (await second.klb('web'))?.status;
+    const share = { 'loadbalancer.openstack.org/load-balancer-id': theirs?.loadbalancer?.id };
+    await lab.client.create(services, newService('intruder', { ports: [{ port: 99 }] }, share));
+    await lab.client.create(endpointSlices, newSlice('intruder', ['10.10.1.1']));
+    await until(() => expect(lab.events.join('\n')).toContain('OtherClustersLoadBalancer'));
+    await lab.client.delete(services, named('intruder'));
     await lab.client.delete(services, named('web'));
     await until(async () => expect(await lab.service('web')).toBeUndefined());
     expect((await lab.balancers()).map(({ id }) => id)).toEqual([theirs?.loadbalancer?.id]);
