@@ -95,6 +95,7 @@ export class BalancerKeeper {
           this.#failures.delete(owner.uid);
           return { kind: 'serving', observed, hasChanged };
         case 'wait':
+          tellLeaving(klb, observed, context);
           return this.#await(observed, klb, decision.message, context);
         case 'refused':
           return decision;
@@ -363,6 +364,18 @@ function isLeaving({ balancer }: ObservedBalancer): boolean {
 
 function skipKey(klb: KuryrLoadBalancer): string {
   return `${keyOf(klb)} ${klb.metadata?.generation}`;
+}
+
+/** Our own deletions take it out of the status at once; this one is somebody else's. */
+function tellLeaving(
+  { status }: KuryrLoadBalancer,
+  observed: ObservedBalancer,
+  context: ProviderContext,
+): void {
+  const { id } = observed.balancer;
+  if (!isLeaving(observed) || status?.loadbalancer?.id !== id) return;
+  const message = `The load balancer ${id} is being deleted, and not by us. Making it anew.`;
+  context.tell('Warning', 'LoadBalancerMissing', message);
 }
 
 /** Says which of the recorded children are gone. */

@@ -77,7 +77,10 @@ test('50 members become 60 in one write, and what is right costs no call', async
   );
   await lab.client.create(services, newService('other'));
   await until(async () => expect(await lab.klb('other')).toBeDefined());
-  expect(calls).toEqual([]);
+  // How the last change ended may still be asked for.
+  expect(calls.filter((call) => !/^GET load-balancer .*loadbalancers\/[^/]+$/.test(call))).toEqual(
+    [],
+  );
 });
 
 test('a hundred changes of pods within a second are one write', async () => {
