@@ -37,7 +37,6 @@ export class Settling {
   readonly #overdue = new Set<string>();
   #running: { readonly enqueue: (key: string) => void; readonly signal: AbortSignal } | undefined;
   #poller: Promise<void> | undefined;
-  #lastNews = 0;
 
   constructor(options: SettlingOptions) {
     this.#options = options;
@@ -63,7 +62,6 @@ export class Settling {
     if (this.#running === undefined || this.#running.signal.aborted || this.#watched.has(id))
       return;
     this.#watched.set(id, { key, since: clock.monotonic() });
-    this.#lastNews = clock.monotonic();
     this.#poller ??= this.#poll(this.#running.signal).finally(() => {
       this.#poller = undefined;
     });
@@ -83,10 +81,12 @@ export class Settling {
     }
   }
 
-  /** A tenth of the time since the last news: what takes minutes is not asked for every second. */
+  /** A tenth of the time they have waited so far: what takes minutes is not asked for every second. */
   #pauseMs(): number {
-    const quietMs = this.#options.clock.monotonic() - this.#lastNews;
-    return Math.min(longestPauseMs, Math.max(shortestPauseMs, quietMs / 10));
+    const now = this.#options.clock.monotonic();
+    const ages = [...this.#watched.values()].map(({ since }) => now - since);
+    const mean = ages.reduce((sum, age) => sum + age, 0) / Math.max(1, ages.length);
+    return Math.min(longestPauseMs, Math.max(shortestPauseMs, mean / 10));
   }
 
   async #look(signal: AbortSignal): Promise<void> {
@@ -116,7 +116,6 @@ export class Settling {
     else inventory.putBare(balancer);
     this.#watched.delete(id);
     this.#overdue.delete(id);
-    this.#lastNews = clock.monotonic();
     this.#running?.enqueue(watched.key);
   }
 
