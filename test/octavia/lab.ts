@@ -228,3 +228,21 @@ export function newSlice(
     ports,
   };
 }
+
+type Seen = Awaited<ReturnType<OctaviaLab['balancers']>>[number];
+
+/** What adoption must not change: all but the marks that it adds, and how far the service is with them. */
+export function essenceOf(balancer: Seen): object {
+  const still = { provisioningStatus: '', operatingStatus: '' };
+  return {
+    ...balancer,
+    ...still,
+    description: '',
+    tags: [],
+    listeners: balancer.listeners.map((listener) => ({
+      ...listener,
+      ...still,
+      members: listener.members.map((member) => ({ ...member, ...still })),
+    })),
+  };
+}

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { essenceOf, never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { leaveAsKuryr } from '../../../test/octavia/kuryr.ts';
 import { endpoints, endpointSlices, services } from '../../kube/resources.ts';
@@ -36,9 +36,8 @@ afterEach(async () => {
   await kubernetes.stop();
 });
 
-/** All but the marks that adoption adds. */
 async function essence() {
-  return (await lab.balancers()).map((balancer) => ({ ...balancer, description: '', tags: [] }));
+  return (await lab.balancers()).map(essenceOf);
 }
 
 test("Kuryr's objects are adopted: nothing is recreated, and all of it goes with the Service", async () => {
