@@ -4,6 +4,7 @@ import { essenceOf, never, newService, newSlice, OctaviaLab } from '../../../tes
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { leaveAsKuryr } from '../../../test/octavia/kuryr.ts';
 import { endpoints, endpointSlices, services } from '../../kube/resources.ts';
+import { whenUnlocked } from '../../openstack/load-balancing/lock.ts';
 import {
   startEmbeddedKubernetes,
   type EmbeddedKubernetes,
@@ -86,7 +87,10 @@ test("Kuryr's load balancer is found by name and address where the status was lo
   });
   const [balancer] = await lab.balancers();
   const plain = { description: '', tags: [] };
-  await (await lab.balancing()).updateLoadBalancer(balancer?.id ?? '', plain, { signal: never });
+  const balancing = await lab.balancing();
+  const call = { signal: never };
+  const unmark = () => balancing.updateLoadBalancer(balancer?.id ?? '', plain, call);
+  await whenUnlocked(balancing.waiter, balancer?.id ?? '', unmark, call);
   await lab.start(kuryrWay());
   await until(async () =>
     expect((await lab.klb('web'))?.status?.loadbalancer?.id).toBe(balancer?.id),
