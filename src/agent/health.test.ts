@@ -20,6 +20,7 @@ function play(signs: string): string {
 describe('a gateway in bad health', () => {
   test.each([
     ['that passes moves nothing', 'ii...', 'ii...'],
+    ['that comes and goes moves nothing', 'ii.ii.ii.', 'ii.ii.ii.'],
     ['that stays gives up its addresses', 'iiiiPPPP', 'iiiAAAAA'],
     ['comes back when it has been well for a while', 'iiiiPPppppppp', 'iiiAAAAAAAA..'],
     ['does not come back for a moment', 'iiiiPpppPpppp', 'iiiAAAAAAAAAA'],
