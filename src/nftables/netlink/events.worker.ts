@@ -9,10 +9,14 @@ import {
   SystemCallError,
 } from './system-calls.ts';
 
+/** Room for the announcement of a table with tens of thousands of elements, read by a thread that may be late. */
+const bufferBytes = 16 * 1024 * 1024;
+
 /** Passes on what the kernel announces, until it is told to stop through a descriptor. */
 const options = workerData as EventSocketOptions;
 if (options.networkNamespace !== undefined) enterNetworkNamespace(options.networkNamespace);
 const socket = new NetlinkSocket();
+socket.reserve(0, bufferBytes);
 socket.join(options.group);
 const stop = createEventDescriptor();
 parentPort?.postMessage({ kind: 'ready', stop });

@@ -140,7 +140,7 @@ describe.runIf(await isAvailable(withManager)).each([
       'slices of different ports',
       slices
         .map(({ ports, endpoints }) => ({ ports, endpoints }))
-        .sort((a, b) => (JSON.stringify(a.endpoints) < JSON.stringify(b.endpoints) ? -1 : 1)),
+        .sort((a, b) => (JSON.stringify(a.ports) < JSON.stringify(b.ports) ? -1 : 1)),
     );
   });
 

@@ -190,7 +190,12 @@ const generated = new RegExp(`-${suffix}{6,10}(?:-${suffix}{5})?\\b|(?<=-)${suff
 
 /** An object with everything that chance, time and other clients decide replaced. */
 export function essence(value: unknown, key = ''): unknown {
-  if (Array.isArray(value)) return value.map((item) => essence(item));
+  if (Array.isArray(value)) {
+    const items = value.map((item) => essence(item));
+    // Endpoints of a slice have no order that anybody promises.
+    const text = (item: unknown) => JSON.stringify(item);
+    return key === 'endpoints' ? items.sort((a, b) => (text(a) < text(b) ? -1 : 1)) : items;
+  }
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
       Object.entries(value)
