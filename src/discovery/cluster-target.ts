@@ -72,6 +72,8 @@ export class ClusterTarget implements PlanTarget {
         const problem = problemFrom(error, write);
         if (problem === undefined) failures.push(CausewayError.from(error));
         else problems.push(problem);
+        // Endpoints would stand behind whatever Service has the name.
+        if (write.resource === services) break;
       }
     }
     if (problems.length > 0 || failures.length > 0) return { service, problems, failures };

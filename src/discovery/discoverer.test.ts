@@ -106,6 +106,7 @@ test('a name that someone else has is left to them, with an Event', async () => 
   await world.client.create(services, theirs);
   expect(await world.once()).toMatchObject({ invalid: 1, replicated: 0 });
   expect((await world.services()).map(({ spec }) => spec?.ports?.[0]?.port)).toEqual([1]);
+  expect(await world.slices()).toEqual([]);
   expect(world.events).toEqual([
     expect.stringContaining('Warning NameTaken Service/demo/east-web'),
   ]);

@@ -40,7 +40,8 @@ export function serviceObject(
       ...(type === 'Headless' ? { clusterIP: 'None' } : { ipFamilyPolicy: 'PreferDualStack' }),
       internalTrafficPolicy: 'Cluster',
       sessionAffinity: 'None',
-      ports: ports.map(servicePort),
+      // The API server leaves an empty list out, and we would find it missing in every cycle.
+      ...(ports.length === 0 ? {} : { ports: ports.map(servicePort) }),
     },
   };
 }

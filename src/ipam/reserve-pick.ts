@@ -183,6 +183,6 @@ function isRecovering(site: SiteView): boolean {
 function refuseWhileRecovering(site: SiteView): void {
   if (!isRecovering(site)) return;
   throw new Refusal('unavailable', 'recovering', `site ${site.name} is recovering from a backup`, {
-    hint: 'Clusters may claim the addresses they use by name; an operator ends the recovery with "causeway ipam recovered".',
+    hint: 'Clusters may claim the addresses they use by name; an operator ends the recovery with "causeway ipam sites resume".',
   });
 }

@@ -37,7 +37,10 @@ export const clusterHandlers: Handlers<ClusterOperation> = {
 
   async reserve(context, { params: { site, cluster }, body: { waitMs, reason, ...demand } }) {
     const request: ReserveRequest = { site, cluster, demand, reason };
-    const { allocator, caller, needs, signal } = context;
+    const { allocator, caller, signal } = context;
+    // The control plane's address is reserved by whoever creates the cluster, never by itself.
+    const needs =
+      demand.purpose === 'control-plane' ? ({ kind: 'operator' } as const) : context.needs;
     return shown(await reserveOrWait(allocator, { caller, needs }, request, waitMs, signal));
   },
 

@@ -159,6 +159,12 @@ test('a body that claims to be another changes nothing: the credential decides',
   expect(server.replica.allocator.view.site('edge')?.heldBy(green?.epoch ?? '').size).toBe(0);
 });
 
+test('a cluster takes no control plane address by itself', async () => {
+  const demand = { uid: 'greedy', purpose: 'control-plane' };
+  const { status } = await send('reserve', tokens.get('the cluster itself'), demand);
+  expect(status).toBe(403);
+});
+
 test('strangers are slowed down', async () => {
   const statuses = [];
   for (let index = 0; index < 600; index += 1)
