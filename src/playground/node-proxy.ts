@@ -17,6 +17,8 @@ export interface NodeProxyPlan {
 
 const apiPort = 6443;
 const name = 'proxy';
+/** Run on the node, where the proxy listens. */
+const healthScript = `fetch('http://127.0.0.1:10256/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))`;
 
 /** The service proxy on the node, in kube-proxy's place. The API's loopback address is brought there. */
 export async function startNodeProxy(
@@ -42,7 +44,7 @@ export async function startNodeProxy(
   const exec = namespaces.exec('node');
   jobs.start({ name, words: ['proxy', '--config', config], exec });
   const [program, ...words] = exec;
-  const ask = ['curl', '-sfo', '/dev/null', '-m', '1', 'http://127.0.0.1:10256/healthz'];
+  const ask = [process.execPath, '-e', healthScript];
   await jobs.until(
     name,
     async () => {
