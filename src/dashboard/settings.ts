@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const dashboardSettings = z.strictObject({
   enabled: z.boolean().default(false).describe('serve the dashboard'),
   address: z.string().min(1).default('127.0.0.1').describe('where the dashboard listens'),
-  port: z.number().int().min(0).max(65535).default(15204).describe('port of the dashboard'),
+  port: z.number().int().min(0).max(65535).default(15206).describe('port of the dashboard'),
   tokenFile: z
     .string()
     .min(1)
