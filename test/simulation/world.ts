@@ -75,4 +75,27 @@ export class SimulatedWorld {
     await this.simulation.runUntil(() => isDone);
     return work;
   }
+
+  /**
+   * Runs until nothing is unsettled. `always` names what must never be and is asked after each step; a
+   * failure comes with the seed, what is unsettled, and the last steps.
+   */
+  protected async runUntilSettled(
+    unsettled: () => readonly string[],
+    always: () => readonly string[],
+    maxSteps: number,
+  ): Promise<void> {
+    const check = () => {
+      const problems = always();
+      if (problems.length > 0) throw new Error(problems.join('; '));
+      return unsettled().length === 0;
+    };
+    try {
+      await this.simulation.runUntil(check, { maxSteps });
+    } catch (error) {
+      const trace = this.simulation.trace.slice(-60).join('\n');
+      const problems = unsettled().join('\n  ');
+      throw new Error(`seed ${this.simulation.seed}: ${problems}\n${trace}`, { cause: error });
+    }
+  }
 }

@@ -195,18 +195,7 @@ export class GatewayWorld extends SimulatedWorld {
 
   /** Runs until everything is as it should be; `always` is asked after each step. */
   async settle(always: () => readonly string[], maxSteps = 20_000): Promise<void> {
-    const check = () => {
-      const problems = always();
-      if (problems.length > 0) throw new Error(problems.join('; '));
-      return unsettled(this).length === 0;
-    };
-    try {
-      await this.simulation.runUntil(check, { maxSteps });
-    } catch (error) {
-      const trace = this.simulation.trace.slice(-60).join('\n');
-      const problems = unsettled(this).join('\n  ');
-      throw new Error(`seed ${this.simulation.seed}: ${problems}\n${trace}`, { cause: error });
-    }
+    await this.runUntilSettled(() => unsettled(this), always, maxSteps);
   }
 
   /** The Services as they are, without asking anybody. */
