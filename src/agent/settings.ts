@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { networkSetting } from '../config/parsed.ts';
 import { familyOf, tryParseAddress, type Address, type Family } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
 import { parsePort } from '../domain/port.ts';
-import { parsePrefix } from '../domain/prefix.ts';
 import {
   anchorFor,
   keepalivedFiles,
@@ -27,14 +27,6 @@ const listenPort = z.number().int().min(0).max(65535);
 const file = z.string().regex(/^\/[\w./@-]+$/, 'is not an absolute path of plain characters');
 const linkName = z.string().regex(/^[\w.-]{1,15}$/, 'is not the name of a network interface');
 const routerId = z.number().int().min(1).max(255);
-const prefix = z.string().transform((text, context) => {
-  try {
-    return parsePrefix(text);
-  } catch (error) {
-    context.addIssue(CausewayError.from(error).message);
-    return z.NEVER;
-  }
-});
 
 const network = (what: string) =>
   z.strictObject({
@@ -113,7 +105,7 @@ export const agentSettings = z.strictObject({
         .describe('our table'),
       driver: z.enum(['netlink', 'nft']).default('netlink').describe('how it is written'),
       localSources: z
-        .array(prefix)
+        .array(networkSetting)
         .default([])
         .describe('networks of nodes and pods, whose own connections need their source rewritten'),
     })

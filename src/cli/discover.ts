@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import { Command } from 'commander';
 import { Discoverer, type OnceResult } from '../discovery/discoverer.ts';
-import { discoverySettings, type DiscoverySettings } from '../discovery/settings.ts';
+import { discoverySettings, leaseName, type DiscoverySettings } from '../discovery/settings.ts';
 import { CausewayError } from '../domain/error.ts';
 import { KubeClient } from '../kube/client.ts';
 import { findConnection } from '../kube/connection.ts';
@@ -120,7 +120,8 @@ async function runAlways(
       discovery: (deepest) => discoverer.run(confirm, deepest),
     });
   };
-  const { enabled, ...lease } = settings.leaderElection;
+  const { enabled, namespace } = settings.leaderElection;
+  const lease = { namespace, name: leaseName(settings) };
   try {
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(clock, metrics, inner),
@@ -160,29 +161,41 @@ async function runOnce(
   throwWhatFailed(results, dryRun);
 }
 
-/** The first failure decides the exit code; with several backends all have been tried. */
+/** All that failed is told; the first failure decides the exit code. */
 function throwWhatFailed(results: readonly OnceResult[], dryRun: boolean): void {
-  for (const { backend, error } of results) {
-    if (error === undefined) continue;
-    throw new CausewayError(error.code, `backend ${backend}: ${error.message}`, {
+  const failures = results.flatMap((result) => failureOf(result, dryRun) ?? []);
+  // What could not be read at all comes before what is merely not done.
+  const first = failures.find(({ cause }) => cause !== undefined) ?? failures[0];
+  if (first === undefined) return;
+  const message = failures.map((failure) => failure.message).join('\n');
+  const hint = first.hint === undefined ? {} : { hint: first.hint };
+  throw new CausewayError(first.code, message, { cause: first.cause, ...hint });
+}
+
+function failureOf(
+  { backend, error, report }: OnceResult,
+  dryRun: boolean,
+): CausewayError | undefined {
+  if (error !== undefined) {
+    const hint = error.hint === undefined ? {} : { hint: error.hint };
+    return new CausewayError(error.code, `backend ${backend}: ${error.message}`, {
       cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      ...hint,
     });
   }
-  for (const { backend, report } of results) {
-    if (report?.isComplete === false) {
-      throw new CausewayError(
-        'conflict',
-        `backend ${backend}: ${report.failed} projects and ${report.failures} writes failed; nothing of them was deleted`,
-        { hint: 'The log says what failed and why; run it again.' },
-      );
-    }
-    if (!dryRun && report !== undefined && report.held > 0) {
-      throw new CausewayError(
-        'conflict',
-        `backend ${backend}: ${report.held} load balancers seem to be gone or empty and are kept`,
-        { hint: 'Look at the cloud; if it is right, run it again with --confirm.' },
-      );
-    }
+  if (report === undefined) return undefined;
+  const notDone = (what: string, hint: string) =>
+    new CausewayError('conflict', `backend ${backend}: ${what}`, { hint });
+  const { failed, failures, skipped, refused, held } = report;
+  if (!report.isComplete) {
+    const what = `${failed} projects and ${failures} writes failed; nothing of them was deleted`;
+    return notDone(what, 'The log says what failed and why; run it again.');
   }
+  if (skipped + refused > 0) {
+    const what = `${skipped} projects and ${refused} load balancers were left out`;
+    return notDone(what, 'Their Events say why; a dry run says it too.');
+  }
+  if (dryRun || held === 0) return undefined;
+  const what = `${held} load balancers seem to be gone or empty and are kept`;
+  return notDone(what, 'Look at the cloud; if it is right, run it again with --confirm.');
 }

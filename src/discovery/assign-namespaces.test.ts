@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assignNamespaces } from './assign-namespaces.ts';
-import { isPlainLabel } from './names.ts';
+import { assignNamespaces, type NamespaceOptions } from './assign-namespaces.ts';
+import { isPlainLabel, labelKey } from './names.ts';
 
 const project = (id: string, name: string, domainId = 'default') => ({ id, name, domainId });
-const options = { backend: 'east', template: '{project}', holds: () => false };
-const assign = (projects: ReturnType<typeof project>[], changes: Partial<typeof options> = {}) =>
+const options: NamespaceOptions = {
+  backend: 'east',
+  template: '{project}',
+  residents: new Map(),
+};
+const assign = (projects: ReturnType<typeof project>[], changes: Partial<NamespaceOptions> = {}) =>
   Object.fromEntries(assignNamespaces(projects, { ...options, ...changes }));
 
 describe('the namespace of a project', () => {
@@ -37,12 +41,34 @@ describe('the namespace of a project', () => {
   test('of two with one name, the one that has Services there keeps it', () => {
     const both = [project('a', 'shop', 'd1'), project('b', 'shop', 'd2')];
     expect(assign(both)['a']).toBe('shop');
-    const holds = (id: string) => id === 'b';
-    const all = assignNamespaces(both, { ...options, holds });
-    expect(all.get('b')).toBe('shop');
-    expect(all.get('a')).toMatch(/^shop-[0-9a-f]{10}$/);
+    const all = assign(both, { residents: new Map([['shop', new Set(['b'])]]) });
+    expect(all['b']).toBe('shop');
+    expect(all['a']).toMatch(/^shop-[0-9a-f]{10}$/);
+  });
+
+  test('one that is away for a cycle finds its namespace as it left it', () => {
+    const [first, second] = [project('a', 'shop', 'd1'), project('b', 'shop', 'd2')];
+    const before = assign([first, second]);
+    const residents = residentsOf(before);
+    expect(assign([second], { residents })).toEqual({ b: before['b'] });
+    expect(assign([first, second], { residents })).toEqual(before);
+    // Nor does a newcomer get what is still full of the other one's objects.
+    expect(assign([project('c', 'shop', 'd3')], { residents })['c']).toMatch(/^shop-/);
+  });
+
+  test('a name that its project has given up is free at once', () => {
+    const residents = new Map([['shop', new Set(['a'])]]);
+    const all = assign([project('a', 'store'), project('b', 'shop')], { residents });
+    expect(all).toEqual({ a: 'store', b: 'shop' });
   });
 });
+
+/** As if every project had objects in its namespace. */
+function residentsOf(assigned: Readonly<Record<string, string>>) {
+  return new Map(
+    Object.entries(assigned).map(([id, namespace]) => [namespace, new Set([labelKey(id)])]),
+  );
+}
 
 const anyProject = fc.record({
   id: fc.uuid(),
@@ -73,13 +99,10 @@ test('whoever comes or goes, those who stay keep their namespace', () => {
       const first = assignNamespaces(before, options);
       const stay = before.filter((_, index) => index % 2 === 0);
       const after = [...others.filter(({ id }) => !first.has(id)), ...stay];
-      const holds = (id: string, namespace: string) => first.get(id) === namespace;
-      const second = assignNamespaces(after, { ...options, holds });
-      for (const { id } of stay) {
-        // One that had to step aside may stay aside, or get the name when it becomes free.
-        const name = first.get(id) ?? '';
-        if (!/-[0-9a-f]{10}$/.test(name)) expect(second.get(id)).toBe(name);
-      }
+      const residents = residentsOf(Object.fromEntries(first));
+      const second = assignNamespaces(after, { ...options, residents });
+      for (const { id } of stay) expect(second.get(id)).toBe(first.get(id));
+      expect(new Set(second.values()).size).toBe(after.length);
     }),
   );
 });

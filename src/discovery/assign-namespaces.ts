@@ -1,4 +1,4 @@
-import { cut, digest, isPlainLabel, plainText } from './names.ts';
+import { cut, digest, isPlainLabel, labelKey, plainText } from './names.ts';
 
 interface NamedProject {
   readonly id: string;
@@ -10,8 +10,8 @@ export interface NamespaceOptions {
   readonly backend: string;
   /** Text with `{project}`, `{projectId}`, `{domainId}` and `{backend}` in it. */
   readonly template: string;
-  /** Whether the project has objects of ours in the namespace already. */
-  readonly holds: (projectId: string, namespace: string) => boolean;
+  /** The projects that have objects of ours in a namespace, as labels carry their ids. */
+  readonly residents: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Namespaces that belong to the system: no tenant gets in by calling its project so. */
@@ -21,12 +21,13 @@ const systemNamespace = /^(?:default|kube-.*|openshift(?:-.*)?)$/;
 const distinguishedName = /-[0-9a-f]{10}$/;
 
 /**
- * The namespace of each project. No two projects share one: where two have the same name (in different
- * domains), the one that has objects there keeps it, and without any the smaller id gets it.
+ * The namespace of each project. No two projects share one: of two with the same name (in different
+ * domains) one has a namespace with digits at its end. Whoever has objects somewhere stays there, also
+ * when the other one comes, goes or is away for a moment; without any, the smaller id gets the name.
  */
 export function assignNamespaces(
   projects: readonly NamedProject[],
-  { backend, template, holds }: NamespaceOptions,
+  { backend, template, residents }: NamespaceOptions,
 ): Map<string, string> {
   const assigned = new Map<string, string>();
   const claims = new Map<string, NamedProject[]>();
@@ -37,16 +38,39 @@ export function assignNamespaces(
     if (!isFree) assigned.set(project.id, distinguished(wanted, project));
     else if (claims.get(wanted)?.push(project) === undefined) claims.set(wanted, [project]);
   }
+  const listed = new Set(projects.map(({ id }) => labelKey(id)));
   for (const [namespace, claimants] of claims) {
-    const [first, ...others] = [...claimants].sort(
-      (left, right) =>
-        Number(holds(right.id, namespace)) - Number(holds(left.id, namespace)) ||
-        compare(left.id, right.id),
-    );
-    if (first !== undefined) assigned.set(first.id, namespace);
-    for (const project of others) assigned.set(project.id, distinguished(namespace, project));
+    const holders = residents.get(namespace) ?? nobody;
+    const owner = ownerOf(namespace, claimants, residents);
+    // One that is not listed may be back in a moment. One that is, and claims another, is moving out.
+    const isKeptForAnother = [...holders].some((holder) => !listed.has(holder));
+    const isHolder = owner !== undefined && holders.has(labelKey(owner.id));
+    for (const project of claimants) {
+      const gets = project === owner && (isHolder || !isKeptForAnother);
+      assigned.set(project.id, gets ? namespace : distinguished(namespace, project));
+    }
   }
   return assigned;
+}
+
+const nobody: ReadonlySet<string> = new Set();
+
+/** Who has the plain name, of those that would like to: not one that has its objects elsewhere. */
+function ownerOf(
+  namespace: string,
+  claimants: readonly NamedProject[],
+  residents: ReadonlyMap<string, ReadonlySet<string>>,
+): NamedProject | undefined {
+  const isAt = (place: string, { id }: NamedProject) =>
+    residents.get(place)?.has(labelKey(id)) === true;
+  const byId = [...claimants].sort((left, right) => compare(left.id, right.id));
+  const elsewhere = (project: NamedProject) => isAt(distinguished(namespace, project), project);
+  const here = byId.filter((project) => isAt(namespace, project));
+  return (
+    here.find((project) => !elsewhere(project)) ??
+    here[0] ??
+    byId.find((project) => !elsewhere(project))
+  );
 }
 
 function render(template: string, backend: string, project: NamedProject): string {

@@ -2,7 +2,7 @@ import { CausewayError } from '../domain/error.ts';
 import type { CloudConfig } from '../openstack/config/cloud-config.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { fingerprint, type CredentialSource } from './credential-source.ts';
+import { fingerprint, reading, type CredentialSource } from './credential-source.ts';
 
 export interface Closable {
   close(): Promise<void>;
@@ -54,7 +54,7 @@ export class BackendConnection<C extends Closable> {
     }
     if (this.#open?.print === print) return this.#open.cloud;
     await this.close();
-    this.#open = { print, cloud: open(config) };
+    this.#open = { print, cloud: await reading(() => open(config)) };
     return this.#open.cloud;
   }
 

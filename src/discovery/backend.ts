@@ -1,4 +1,4 @@
-import { CausewayError, isErrorCode } from '../domain/error.ts';
+import { CausewayError } from '../domain/error.ts';
 import type { ObjectReference } from '../kube/object.ts';
 import type { Cloud } from '../openstack/cloud.ts';
 import { areCredentialsInvalid } from '../openstack/error.ts';
@@ -6,7 +6,7 @@ import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { ClusterView } from './cluster-view.ts';
-import type { CredentialSource } from './credential-source.ts';
+import { UnusableCredentials, type CredentialSource } from './credential-source.ts';
 import { Cycle, type CycleOptions } from './cycle.ts';
 import type { CycleReport } from './cycle-report.ts';
 import type { DiscoveryMetrics } from './discovery-metrics.ts';
@@ -146,30 +146,40 @@ export class Backend {
   async #failed(error: CausewayError): Promise<void> {
     const { metrics, options, source, connection } = this.#parts;
     const { backend } = options;
-    const isRefused = areCredentialsInvalid(error);
-    if (isRefused) await connection.refuse(error);
+    if (areCredentialsInvalid(error)) await connection.refuse(error);
     metrics.up.set({ backend }, 0);
     metrics.cycles.add({ backend, outcome: 'failed' });
     const isNews = this.#lastProblem !== error.message;
     this.#lastProblem = error.message;
-    const message = isRefused
-      ? `the credentials in ${source.description} are refused; correct them`
-      : 'the backend could not be read; nothing of it changes';
-    this.#log[isNews ? 'error' : 'debug']({ error }, message);
+    const { reason, advice } = failureOf(error, source);
+    this.#log[isNews ? 'error' : 'debug']({ error }, advice);
     this.#reporter.report(source.about ?? anywhere, {
       severity: 'refusal',
-      reason: isRefused ? 'CredentialsRefused' : 'BackendFailed',
+      reason,
       message: `backend ${backend}: ${error.message}`,
     });
   }
 
-  /** Only what no waiting mends: refused credentials, or settings that can't be read. */
+  /** Only what no waiting mends: credentials that are refused, or are none. A Secret may still come. */
   #endsTheProcess(thrown: unknown): boolean {
     if (!this.#parts.options.isAlone) return false;
-    if (areCredentialsInvalid(thrown)) return true;
-    const hasNeverWorked = this.#lastSuccess === undefined;
-    return hasNeverWorked && (isErrorCode(thrown, 'invalid') || isErrorCode(thrown, 'not-found'));
+    return areCredentialsInvalid(thrown) || thrown instanceof UnusableCredentials;
   }
+}
+
+function failureOf(error: CausewayError, { description }: CredentialSource) {
+  if (areCredentialsInvalid(error)) {
+    const advice = `the credentials in ${description} are refused; correct them`;
+    return { reason: 'CredentialsRefused', advice };
+  }
+  if (error instanceof UnusableCredentials) {
+    const advice = `what is in ${description} makes no credentials; correct it`;
+    return { reason: 'CredentialsUnusable', advice };
+  }
+  return {
+    reason: 'BackendFailed',
+    advice: 'the backend could not be read; nothing of it changes',
+  };
 }
 
 /** Credentials that are not in the cluster have no object there; Events about them go where people look. */

@@ -1,19 +1,18 @@
 import { CausewayError, isErrorCode } from '../domain/error.ts';
-import type { KubeClient } from '../kube/client.ts';
 import { keyOf, nameFromKey, type KubeObject } from '../kube/object.ts';
 import { resourceName, type Resource } from '../kube/resource.ts';
-import { namespaces, services } from '../kube/resources.ts';
+import { endpoints, namespaces, services } from '../kube/resources.ts';
 import type { ClusterView } from './cluster-view.ts';
+import { updatedObject } from './compare-objects.ts';
 import type { DiscoveryMetrics } from './discovery-metrics.ts';
-import { annotations, labels, manager, wasOurs } from './ownership.ts';
-import { changeOf, updatedObject } from './compare-objects.ts';
+import { isGimbals } from './gimbal.ts';
+import { annotations, labels, manager, marksOf, mergeMetadata } from './ownership.ts';
 import type { LoadBalancerPlan, Removal, Write } from './plan-project.ts';
-import type { Applied, PlanTarget } from './plan-target.ts';
+import type { Applied, PlanTarget, Prepared } from './plan-target.ts';
 import type { Problem } from './problem.ts';
+import { lookAgain, type TakenNameOptions } from './taken-name.ts';
 
-export interface ClusterTargetOptions {
-  readonly backend: string;
-  readonly client: KubeClient;
+export interface ClusterTargetOptions extends TakenNameOptions {
   readonly view: ClusterView;
   readonly createNamespaces: boolean;
   readonly metrics: DiscoveryMetrics;
@@ -31,16 +30,14 @@ export class ClusterTarget implements PlanTarget {
     namespace: string,
     projectName: string,
     signal: AbortSignal,
-  ): Promise<Problem | undefined> {
-    const { backend, client, view, createNamespaces } = this.#options;
+  ): Promise<Prepared> {
+    const { client, view, createNamespaces } = this.#options;
     const known = view.namespaces.get(namespace);
-    if (known !== undefined) return goingAway(known.status?.phase, namespace);
+    if (known !== undefined) {
+      return { problem: goingAway(known.status?.phase, namespace), isCreated: false };
+    }
     if (!createNamespaces) {
-      return {
-        severity: 'refusal',
-        reason: 'NamespaceMissing',
-        message: `project ${JSON.stringify(projectName)} of ${backend} is left out: create the namespace ${namespace}, or let discovery create namespaces`,
-      };
+      return { problem: this.#missing(namespace, projectName), isCreated: false };
     }
     const wanted = {
       metadata: {
@@ -52,48 +49,51 @@ export class ClusterTarget implements PlanTarget {
     try {
       await client.create(namespaces, wanted, { signal, fieldManager: manager });
       this.#count('create', namespaces);
+      return { problem: undefined, isCreated: true };
     } catch (error) {
       // Made a moment ago, by us or by someone else.
       if (!isErrorCode(error, 'conflict')) throw error;
+      return { problem: undefined, isCreated: false };
     }
-    return undefined;
   }
 
   async apply(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied> {
     const problems: Problem[] = [];
     const failures: Error[] = [];
     let service: KubeObject | undefined;
+    let [written, removed] = [0, 0];
     for (const write of plan.writes) {
       try {
-        const written = await this.#write(write, signal);
-        if (write.resource === services) service = written;
+        const { object, isWritten } = await this.#write(write, signal);
+        if (write.resource === services) service = object;
+        written += isWritten ? 1 : 0;
       } catch (error) {
         if (signal.aborted) throw error;
-        const problem = problemFrom(error, write);
+        const problem = problemFrom(error);
         if (problem === undefined) failures.push(CausewayError.from(error));
         else problems.push(problem);
         // Endpoints would stand behind whatever Service has the name.
         if (write.resource === services) break;
       }
     }
-    if (problems.length > 0 || failures.length > 0) return { service, problems, failures };
-    for (const removal of plan.removals) {
+    const isDone = problems.length === 0 && failures.length === 0;
+    for (const removal of isDone ? plan.removals : []) {
       try {
-        await this.#remove(removal, signal);
+        removed += (await this.#remove(removal, signal)) ? 1 : 0;
       } catch (error) {
         if (signal.aborted) throw error;
         failures.push(CausewayError.from(error));
       }
     }
-    return { service, problems, failures };
+    return { service, written, removed, problems, failures };
   }
 
   /** Nothing is done. */
   hold(): void {}
 
-  async #write(write: Write, signal: AbortSignal): Promise<KubeObject> {
+  async #write(write: Write, signal: AbortSignal): Promise<Written> {
     try {
-      return await this.#writeOnce(write, signal);
+      return { object: await this.#writeOnce(write, signal), isWritten: true };
     } catch (error) {
       if (!isErrorCode(error, 'conflict') && !isErrorCode(error, 'not-found')) throw error;
       return this.#writeOntoWhatIsThere(write, signal);
@@ -116,22 +116,31 @@ export class ClusterTarget implements PlanTarget {
     return created;
   }
 
-  /** Someone was faster, or the watch is a little behind: decide again on what the server has. */
-  async #writeOntoWhatIsThere(
-    { resource, wanted }: Write,
-    signal: AbortSignal,
-  ): Promise<KubeObject> {
-    const { backend, client } = this.#options;
-    const actual = await client.find(resource, nameFromKey(keyOf(wanted)), { signal });
-    if (actual === undefined) return this.#writeOnce({ verb: 'create', resource, wanted }, signal);
-    if (!wasOurs(backend, actual)) throw new NameTaken();
-    const verb = changeOf(resource, actual, wanted);
-    return verb === undefined
-      ? actual
-      : this.#writeOnce({ verb, resource, wanted, actual }, signal);
+  async #writeOntoWhatIsThere(write: Write, signal: AbortSignal): Promise<Written> {
+    const found = await lookAgain(write, this.#options, signal);
+    if (found.kind === 'taken') throw new NameTaken(found.problem);
+    if (found.kind === 'right') return { object: found.actual, isWritten: false };
+    const isService = write.resource === services;
+    if (found.isAdoption && isService) await this.#adoptEndpoints(write.wanted, signal);
+    return { object: await this.#writeOnce(found.write, signal), isWritten: true };
   }
 
-  async #remove({ resource, actual }: Removal, signal: AbortSignal): Promise<void> {
+  /**
+   * Before a Service of Gimbal's becomes ours, so do its Endpoints: from then on they are looked after
+   * with the rest, wherever we are interrupted, and are gone or right with the next cycle.
+   */
+  async #adoptEndpoints(service: KubeObject, signal: AbortSignal): Promise<void> {
+    const { client } = this.#options;
+    const theirs = await client.find(endpoints, nameFromKey(keyOf(service)), { signal });
+    if (theirs === undefined || !isGimbals(theirs, service)) return;
+    const own = { labels: service.metadata?.labels ?? {}, annotations: marksOf(service) };
+    const adopted = { ...theirs, metadata: mergeMetadata(theirs.metadata ?? {}, own) };
+    await client.update(endpoints, adopted, { signal, fieldManager: manager });
+    this.#count('update', endpoints);
+  }
+
+  /** Whether it was there to be deleted. */
+  async #remove({ resource, actual }: Removal, signal: AbortSignal): Promise<boolean> {
     const { uid } = actual.metadata ?? {};
     const preconditions = uid === undefined ? {} : { preconditions: { uid } };
     try {
@@ -140,10 +149,20 @@ export class ClusterTarget implements PlanTarget {
         ...preconditions,
       });
       this.#count('delete', resource);
+      return true;
     } catch (error) {
       // Gone already, or another object by now.
       if (!isErrorCode(error, 'not-found') && !isErrorCode(error, 'conflict')) throw error;
+      return false;
     }
+  }
+
+  #missing(namespace: string, projectName: string): Problem {
+    return {
+      severity: 'refusal',
+      reason: 'NamespaceMissing',
+      message: `project ${JSON.stringify(projectName)} of ${this.#options.backend} is left out: create the namespace ${namespace}, or let discovery create namespaces`,
+    };
   }
 
   #count(verb: 'create' | 'update' | 'delete', resource: Resource): void {
@@ -152,17 +171,23 @@ export class ClusterTarget implements PlanTarget {
   }
 }
 
-class NameTaken extends Error {}
+interface Written {
+  readonly object: KubeObject;
+  /** False where it was right already. */
+  readonly isWritten: boolean;
+}
 
-function problemFrom(error: unknown, { resource, wanted }: Write): Problem | undefined {
-  const subject = `${resource.kind} ${keyOf(wanted)}`;
-  if (error instanceof NameTaken) {
-    return {
-      severity: 'refusal',
-      reason: 'NameTaken',
-      message: `${subject} exists and is not ours; rename or remove it, and it will be made`,
-    };
+class NameTaken extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
   }
+}
+
+function problemFrom(error: unknown): Problem | undefined {
+  if (error instanceof NameTaken) return error.problem;
   if (!isErrorCode(error, 'invalid')) return undefined;
   return {
     severity: 'refusal',

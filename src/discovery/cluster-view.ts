@@ -11,9 +11,9 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Loop } from '../runtime/supervisor.ts';
+import { hasAddresses, hasEndpoints, hasPorts, type CurrentObjects } from './content.ts';
 import { labelKey } from './names.ts';
-import { labels } from './ownership.ts';
-import type { CurrentObjects } from './plan-project.ts';
+import { isCopy, labels, sourceOf } from './ownership.ts';
 
 export interface ClusterViewOptions {
   readonly client: KubeClient;
@@ -84,34 +84,48 @@ export class ClusterView {
     };
   }
 
-  /** Whether the project has a Service in the namespace. */
-  holds(backend: string, projectId: string, namespace: string): boolean {
-    return this.current(backend, projectId).services.some(
-      ({ metadata }) => metadata?.namespace === namespace,
-    );
-  }
-
-  /** The projects that have objects here, each with its load balancers, all as labels carry them. */
-  replicated(backend: string): Map<string, Set<string>> {
+  /** Which projects have objects in a namespace, as labels carry their ids. */
+  residents(backend: string): Map<string, Set<string>> {
     const found = new Map<string, Set<string>>();
     for (const store of [this.services, this.#slices, this.#endpoints]) {
-      for (const { metadata } of store.byIndex('backend', backend)) {
-        const projectId = metadata?.labels?.[labels.projectId] ?? '';
-        const ids = found.get(projectId) ?? new Set<string>();
-        found.set(projectId, ids.add(metadata?.labels?.[labels.loadBalancerId] ?? ''));
+      for (const object of store.byIndex('backend', backend)) {
+        const namespace = object.metadata?.namespace ?? '';
+        const projects = found.get(namespace) ?? new Set<string>();
+        found.set(namespace, projects.add(sourceOf(object).projectId));
       }
     }
+    return found;
+  }
+
+  /**
+   * The projects that have objects here, each with those of its load balancers that have anything to
+   * lose, all as labels carry them.
+   */
+  filled(backend: string): Map<string, Set<string>> {
+    const found = new Map<string, Set<string>>();
+    const note = (object: KubeObject, isFilled: boolean) => {
+      const { projectId, loadBalancerId } = sourceOf(object);
+      const ids = found.get(projectId) ?? new Set<string>();
+      found.set(projectId, isFilled ? ids.add(loadBalancerId) : ids);
+    };
+    for (const one of this.services.byIndex('backend', backend)) note(one, hasPorts(one));
+    for (const one of this.#slices.byIndex('backend', backend)) note(one, hasEndpoints(one));
+    for (const one of this.#endpoints.byIndex('backend', backend)) note(one, hasAddresses(one));
     return found;
   }
 }
 
 function ownStore<T extends KubeObject>(log: Log): Store<T, Index> {
-  const label = ({ metadata }: T, name: string) => metadata?.labels?.[name] ?? '';
+  const backendOf = (object: T): string[] => {
+    const backend = object.metadata?.labels?.[labels.backend] ?? '';
+    return isCopy(backend, object) ? [] : [backend];
+  };
   return new Store<T, Index>({
     log,
     indexes: {
-      backend: (object) => [label(object, labels.backend)],
-      owner: (object) => [`${label(object, labels.backend)}/${label(object, labels.projectId)}`],
+      backend: backendOf,
+      owner: (object) =>
+        backendOf(object).map((backend) => `${backend}/${sourceOf(object).projectId}`),
     },
   });
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { CausewayError, isErrorCode } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { ObjectReference } from '../kube/object.ts';
 import { nameFromKey } from '../kube/object.ts';
@@ -17,6 +18,21 @@ export interface CredentialSource {
   load(signal: AbortSignal): Promise<CloudConfig>;
 }
 
+/** What is written down makes no credentials: no waiting mends it, only whoever wrote it. */
+export class UnusableCredentials extends CausewayError {}
+
+/** What is invalid while credentials are read is invalid in them, and not in an answer of the cloud. */
+export async function reading<T>(read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (thrown) {
+    if (!isErrorCode(thrown, 'invalid')) throw thrown;
+    const { code, message, hint } = CausewayError.from(thrown);
+    const advice = hint === undefined ? {} : { hint };
+    throw new UnusableCredentials(code, message, { cause: thrown, ...advice });
+  }
+}
+
 /** A Secret of the cluster, written `namespace/name`. */
 export function secretSource(
   client: KubeClient,
@@ -29,7 +45,7 @@ export function secretSource(
     about: { apiVersion: 'v1', kind: 'Secret', namespace, name },
     async load(signal) {
       const { data = {} } = await client.get(secrets, { namespace, name }, { signal });
-      return cloudConfigFromSecret(backend, data);
+      return reading(() => cloudConfigFromSecret(backend, data));
     },
   };
 }
@@ -43,8 +59,10 @@ export function localSource(
   return {
     description: cloud === undefined ? 'environment or clouds.yaml' : `clouds.yaml: ${cloud}`,
     about: undefined,
-    load: () =>
-      loadCloudConfig({ environment, workingDirectory, ...(cloud === undefined ? {} : { cloud }) }),
+    load: () => {
+      const chosen = cloud === undefined ? {} : { cloud };
+      return reading(() => loadCloudConfig({ environment, workingDirectory, ...chosen }));
+    },
   };
 }
 

@@ -59,6 +59,37 @@ test('refused credentials of a single backend end the run with a clear message',
   ]);
 });
 
+test('so do those that are none: a Secret without an address', async () => {
+  await createSecret('east', { keystoneUrl: '' });
+  const running = world.start({ secret: 'clouds/east' });
+  await expect(running.ended).rejects.toMatchObject({ code: 'invalid' });
+  expect(world.events).toEqual([
+    expect.stringContaining('Warning CredentialsUnusable Secret/clouds/east: backend east'),
+  ]);
+});
+
+test('a Secret that is not there yet is waited for', async () => {
+  const running = world.start({ secret: 'clouds/east' });
+  await until(() => expect(world.events.join()).toContain('BackendFailed Secret/clouds/east'));
+  await createSecret('east');
+  await until(async () => expect(await world.slices()).toHaveLength(1));
+  await running.stop();
+});
+
+test.each([400, 403, 404, 409, 500])(
+  'a cloud that answers %i from the start ends nothing',
+  async (status) => {
+    await createSecret('east');
+    const text = '<html>a page of a proxy</html>';
+    world.cloud.faults.add({ effect: { kind: 'answer', status, text } });
+    const running = world.start({ secret: 'clouds/east', requestSeconds: 0.5 });
+    await until(() => expect(world.events.join()).toContain('BackendFailed'));
+    world.cloud.faults.clear();
+    await until(async () => expect(await world.slices()).toHaveLength(1));
+    await running.stop();
+  },
+);
+
 test('among several, the refused one waits for a correction and the others go on', async () => {
   await createSecret('east', { password: 'wrong' });
   await createSecret('west');

@@ -15,8 +15,11 @@ export class CycleReport {
   invalid = 0;
   /** Members behind listeners in the cloud; what became of them. */
   readonly endpoints = { upstream: 0, replicated: 0, invalid: 0, ready: 0 };
+  /** Load balancers whose objects the cluster did not take. */
+  refused = 0;
   /** Writes that failed for reasons that may pass. */
   failures = 0;
+  /** Objects that were really written and deleted, namespaces among them. */
   written = 0;
   removed = 0;
   held = 0;
@@ -42,21 +45,27 @@ export class CycleReport {
     this.endpoints.ready += ready;
   }
 
-  settle(plan: LoadBalancerPlan, applied: Applied | undefined): void {
-    const refused = [...plan.problems, ...(applied?.problems ?? [])].some(
-      ({ severity }) => severity === 'refusal',
-    );
-    const failures = applied?.failures.length ?? 0;
-    this.failures += failures;
-    if (refused) this.invalid += 1;
-    if (failures > 0 || (applied?.problems.length ?? 0) > 0) return;
-    this.written += plan.writes.length;
-    this.removed += plan.removals.length;
-    if (plan.translation === undefined) return;
+  settle(plan: LoadBalancerPlan, applied: Applied = nothingApplied): void {
+    const { problems, failures, written, removed } = applied;
+    const all = [...plan.problems, ...problems];
+    if (all.some(({ severity }) => severity === 'refusal')) this.invalid += 1;
+    this.failures += failures.length;
+    this.written += written;
+    this.removed += removed;
+    if (problems.length > 0) this.refused += 1;
+    if (failures.length > 0 || problems.length > 0 || plan.translation === undefined) return;
     this.replicated += 1;
     this.endpoints.replicated += countEndpoints(plan.translation).all;
   }
 }
+
+const nothingApplied: Applied = {
+  service: undefined,
+  written: 0,
+  removed: 0,
+  problems: [],
+  failures: [],
+};
 
 function countEndpoints({ ports, problems }: Translation) {
   let all = 0;

@@ -61,7 +61,8 @@ export class Cycle {
   readonly #lost = new Map<string, LoadBalancerPlan>();
   /** For messages about projects, by their id as labels carry it. */
   readonly #namespaces = new Map<string, string>();
-  #replicated = new Map<string, Set<string>>();
+  /** Before anything is written. */
+  #filled = new Map<string, Set<string>>();
   #toldAt: number;
   #failedInARow = 0;
 
@@ -76,11 +77,11 @@ export class Cycle {
     const { backend, workers } = options;
     const listed = await this.#listProjects(signal);
     this.#report.projects = listed.length;
-    this.#replicated = view.replicated(backend);
+    this.#filled = view.filled(backend);
     await sideBySide(listed, workers, (project) => this.#oneProject(project, signal));
     this.#findVanishedProjects(listed);
-    const all = [...this.#replicated.values()].reduce((sum, ids) => sum + ids.size, 0);
-    const verdict = guard.judge(this.#losses, all, isConfirmed);
+    const filled = [...this.#filled.values()].reduce((sum, ids) => sum + ids.size, 0);
+    const verdict = guard.judge(this.#losses, filled, isConfirmed);
     await sideBySide(verdict.released, workers, async (id) => {
       const plan = this.#lost.get(id);
       if (plan !== undefined) await this.#apply(plan, signal);
@@ -101,7 +102,7 @@ export class Cycle {
     const namespaces = assignNamespaces(chosen, {
       backend,
       template,
-      holds: (projectId, namespace) => view.holds(backend, projectId, namespace),
+      residents: view.residents(backend),
     });
     return chosen.map((project) => {
       const namespace = namespaces.get(project.id) ?? '';
@@ -125,7 +126,7 @@ export class Cycle {
   #failProject({ id, name, namespace }: ListedProject, error: CausewayError): void {
     const { log, reporter, options } = this.#parts;
     this.#report.failProject();
-    this.#failedInARow += 1;
+    if (isSilence(error)) this.#failedInARow += 1;
     if (this.#failedInARow >= mostFailuresInARow * options.workers) {
       throw new CausewayError(
         error.code,
@@ -157,9 +158,11 @@ export class Cycle {
     const current = view.current(options.backend, project.id);
     const plans = planProject({ project, namespace, tree }, current, options);
     for (const plan of plans) this.#report.count(plan);
-    const hasWrites = plans.some((plan) => !plan.isLost && plan.writes.length > 0);
+    const hasWrites = plans.some(({ loss, writes }) => loss === undefined && writes.length > 0);
     if (hasWrites) {
-      const problem = await target.prepareNamespace(namespace, project.name, signal);
+      const prepared = await target.prepareNamespace(namespace, project.name, signal);
+      const { problem, isCreated } = prepared;
+      this.#report.written += isCreated ? 1 : 0;
       if (problem !== undefined) {
         this.#report.skipProject();
         reporter.report(aboutNamespace(namespace), problem);
@@ -167,24 +170,30 @@ export class Cycle {
       }
     }
     for (const plan of plans) {
-      if (!plan.isLost) await this.#apply(plan, signal);
+      if (plan.loss === undefined) await this.#apply(plan, signal);
     }
     this.#noteLosses(labelKey(project.id), plans);
   }
 
   #noteLosses(projectId: string, plans: readonly LoadBalancerPlan[]): void {
-    const lost = plans.filter((plan) => plan.isLost);
+    const lost = plans.flatMap((plan) => {
+      const { id, loss, hasContent } = plan;
+      if (loss === undefined) return [];
+      this.#lost.set(id, plan);
+      return [{ id, loss, isFilled: hasContent.before }];
+    });
     if (lost.length === 0) return;
-    for (const plan of lost) this.#lost.set(plan.id, plan);
-    const replicated = this.#replicated.get(projectId)?.size ?? 0;
-    this.#losses.push({ projectId, replicated, lost: lost.map(({ id }) => id) });
+    const staying = plans.filter(({ loss }) => loss === undefined);
+    const leavesContent = staying.some(({ hasContent }) => hasContent.after);
+    const leaves = leavesContent ? 'content' : staying.length > 0 ? 'shells' : 'nothing';
+    this.#losses.push({ projectId, lost, leaves });
   }
 
   /** What is here of projects that are no longer listed. */
   #findVanishedProjects(listed: readonly ListedProject[]): void {
     const { options, view } = this.#parts;
     const known = new Set(listed.map(({ id }) => labelKey(id)));
-    for (const projectId of this.#replicated.keys()) {
+    for (const projectId of this.#filled.keys()) {
       if (known.has(projectId)) continue;
       const current = view.current(options.backend, projectId);
       const source = { project: { id: projectId, name: '' }, namespace: '', tree: noTree };
@@ -249,6 +258,11 @@ export class Cycle {
     const { read, projects, failed, loadBalancers } = this.#report;
     log.info({ projects: `${read} of ${projects}`, failed, loadBalancers }, 'reading the cloud');
   }
+}
+
+/** Any other failure is an answer, and about this project alone: a refusal to let us in, for one. */
+function isSilence({ code }: CausewayError): boolean {
+  return code === 'unavailable' || code === 'timeout';
 }
 
 const noTree: ProjectTree = { loadBalancers: [] };

@@ -21,7 +21,7 @@ export function describePlan(plan: LoadBalancerPlan): string {
     lines.push(`- ${resourceName(resource)}/${keyOf(actual)}`);
   }
   for (const { severity, message } of plan.problems) {
-    lines.push(`  ${severity === 'refusal' ? '!' : 'note:'} ${message}`);
+    lines.push(`  ${severity === 'note' ? 'note:' : '!'} ${message}`);
   }
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -18,7 +18,7 @@ test.each(['octavia', 'lbaas-v2'] as const)('a load balancer of %s is a Service'
     projects: 2,
     failed: 0,
     loadBalancers: 1,
-    written: 2,
+    written: 3,
   });
   expect(await world.services()).toMatchObject([
     {

@@ -1,10 +1,11 @@
 import type { ClusterView } from './cluster-view.ts';
 import { describePlan } from './describe-plan.ts';
-import type { LoadBalancerPlan } from './plan-project.ts';
-import type { Applied, PlanTarget } from './plan-target.ts';
+import type { LoadBalancerPlan, Write } from './plan-project.ts';
+import type { Applied, PlanTarget, Prepared } from './plan-target.ts';
 import type { Problem } from './problem.ts';
+import { lookAgain, type TakenNameOptions } from './taken-name.ts';
 
-export interface DryRunOptions {
+export interface DryRunOptions extends TakenNameOptions {
   readonly view: ClusterView;
   readonly createNamespaces: boolean;
   readonly print: (text: string) => void;
@@ -19,24 +20,48 @@ export class DryRunTarget implements PlanTarget {
     this.#options = options;
   }
 
-  async prepareNamespace(namespace: string, projectName: string): Promise<Problem | undefined> {
+  async prepareNamespace(namespace: string, projectName: string): Promise<Prepared> {
     const { view, createNamespaces, print } = this.#options;
     if (view.namespaces.get(namespace) !== undefined || this.#created.has(namespace)) {
-      return undefined;
+      return { problem: undefined, isCreated: false };
     }
     if (!createNamespaces) {
       const message = `project ${JSON.stringify(projectName)}: there is no namespace ${namespace}`;
       print(`! ${message}\n`);
-      return { severity: 'refusal', reason: 'NamespaceMissing', message };
+      const problem = { severity: 'refusal', reason: 'NamespaceMissing', message } as const;
+      return { problem, isCreated: false };
     }
     this.#created.add(namespace);
     print(`+ namespaces/${namespace}\n`);
-    return undefined;
+    return { problem: undefined, isCreated: true };
   }
 
-  async apply(plan: LoadBalancerPlan): Promise<Applied> {
-    this.#options.print(describePlan(plan));
-    return { service: undefined, problems: [], failures: [] };
+  async apply(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied> {
+    const problems: Problem[] = [];
+    const writes: Write[] = [];
+    for (const write of plan.writes) {
+      const finding = await this.#look(write, signal);
+      if (finding.kind === 'taken') problems.push(finding.problem);
+      else if (finding.kind === 'write') writes.push(finding.write);
+    }
+    const isDone = problems.length === 0;
+    const done = {
+      ...plan,
+      writes: isDone ? writes : [],
+      removals: isDone ? plan.removals : [],
+      problems: [...plan.problems, ...problems],
+    };
+    this.#options.print(describePlan(done));
+    const { length: written } = done.writes;
+    const { length: removed } = done.removals;
+    return { service: undefined, written, removed, problems, failures: [] };
+  }
+
+  /** What is new may meet something that is not watched, because it is not ours. */
+  async #look(write: Write, signal: AbortSignal) {
+    return write.verb === 'create'
+      ? lookAgain(write, this.#options, signal)
+      : ({ kind: 'write', write } as const);
   }
 
   hold(plans: readonly LoadBalancerPlan[], why: string): void {

@@ -1,5 +1,5 @@
 import type { Endpoints, EndpointSubset } from '../kube/core-objects.ts';
-import { annotations, discoveredAs, originLabels, type Origin } from './ownership.ts';
+import { originLabels, originMarks, type Origin } from './ownership.ts';
 import type { Place } from './service-object.ts';
 import type { WantedEndpoint, WantedPort } from './translate.ts';
 
@@ -28,9 +28,7 @@ export function endpointsObject(
       namespace,
       name,
       labels: originLabels(origin),
-      annotations: {
-        [annotations.discoveredAs]: discoveredAs(origin.backend, namespace, name),
-      },
+      annotations: originMarks(origin, { namespace, name }),
     },
     ...(subsets.length === 0 ? {} : { subsets }),
   };

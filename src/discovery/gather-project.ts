@@ -56,11 +56,11 @@ async function gatherPools(
 ): Promise<Map<string, PoolView>> {
   const used = new Set(listeners.map(({ defaultPoolId }) => defaultPoolId));
   const views = new Map<string, PoolView>();
-  for (const { id, protocol, adminStateUp } of pools) {
+  for (const { id, protocol, tlsEnabled, adminStateUp } of pools) {
     if (!used.has(id)) continue;
     const members: MemberView[] = [];
     for await (const member of balancing.members(id, call)) members.push(memberView(member));
-    views.set(id, { id, protocol, adminStateUp, members });
+    views.set(id, { id, protocol, tlsEnabled, adminStateUp, members });
   }
   return views;
 }

@@ -46,6 +46,36 @@ test('a backend that hangs holds up no other', async () => {
   await other.stop();
 });
 
+test('projects that refuse us, one after another, are their own failures alone', async () => {
+  world = await startWorld();
+  const { directory } = world.cloud.keystone;
+  const user = directory.findUser('default', 'demo');
+  for (let index = 0; index < 20; index += 1) {
+    const project = directory.addProject('default', `p${index}`);
+    directory.grant(user?.id ?? '', project.id, 'member', 'load-balancer_member');
+  }
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  // Listed, and closed a moment later: only the scoped logins are refused.
+  const stop = world.cloud.onRequest(({ path }) => {
+    if (!path.endsWith('/auth/projects')) return;
+    for (const row of directory.projects.all()) if (/^p\d/.test(row.name)) row.enabled = false;
+  });
+  expect(await world.once({ workers: 2 })).toMatchObject({ failed: 20, replicated: 1 });
+  stop();
+});
+
+test("services that refuse us, one project after another, are those projects' failures", async () => {
+  world = await startWorld();
+  const { directory } = world.cloud.keystone;
+  const user = directory.findUser('default', 'demo');
+  for (let index = 0; index < 20; index += 1) {
+    // No role that may read load balancers: Octavia answers 403.
+    directory.grant(user?.id ?? '', directory.addProject('default', `p${index}`).id, 'member');
+  }
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  expect(await world.once({ workers: 2 })).toMatchObject({ failed: 20, replicated: 1 });
+});
+
 test('a cloud that falls silent in the middle fails the cycle, not one project after another', async () => {
   world = await startWorld();
   const { directory } = world.cloud.keystone;

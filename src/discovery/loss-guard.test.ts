@@ -1,46 +1,75 @@
 import { describe, expect, test } from 'vitest';
+import type { Loss } from './content.ts';
 import { LossGuard, type LossReport } from './loss-guard.ts';
 
-const report = (projectId: string, replicated: number, ...lost: string[]): LossReport => ({
-  projectId,
-  replicated,
-  lost,
+const lost = (id: string, loss: Loss = 'load-balancer', isFilled = true) => ({
+  id,
+  loss,
+  isFilled,
 });
-const released = (guard: LossGuard, reports: LossReport[], all = 100, isConfirmed = false) =>
-  [...guard.judge(reports, all, isConfirmed).released].sort();
+const report = (projectId: string, leaves: LossReport['leaves'], ...ids: string[]): LossReport => ({
+  projectId,
+  leaves,
+  lost: ids.map((id) => lost(id)),
+});
+const released = (guard: LossGuard, reports: LossReport[], filled = 100, isConfirmed = false) =>
+  [...guard.judge(reports, filled, isConfirmed).released].sort();
 
 describe('what is believed at once', () => {
   test('one of several', () => {
-    expect(released(new LossGuard({ maxLossShare: 0.25 }), [report('p', 3, 'a')])).toEqual(['a']);
+    const guard = new LossGuard({ maxLossShare: 0.25 });
+    expect(released(guard, [report('p', 'content', 'a')])).toEqual(['a']);
   });
 
   test('anything, when it is confirmed', () => {
     const guard = new LossGuard({ maxLossShare: 0 });
-    expect(released(guard, [report('p', 2, 'a', 'b')], 2, true)).toEqual(['a', 'b']);
+    expect(released(guard, [report('p', 'nothing', 'a', 'b')], 2, true)).toEqual(['a', 'b']);
   });
 
   test('up to the share, and not beyond', () => {
     const guard = new LossGuard({ maxLossShare: 0.25 });
-    expect(released(guard, [report('p', 9, 'a'), report('q', 3, 'b')], 8)).toEqual(['a', 'b']);
-    expect(released(guard, [report('p', 9, 'c'), report('q', 3, 'd')], 7)).toEqual([]);
+    const within = [report('p', 'content', 'a'), report('q', 'content', 'b')];
+    expect(released(guard, within, 8)).toEqual(['a', 'b']);
+    const beyond = [report('p', 'content', 'c'), report('q', 'content', 'd')];
+    expect(released(guard, beyond, 7)).toEqual([]);
+  });
+
+  test('load balancers without anything to lose, however many', () => {
+    const guard = new LossGuard({ maxLossShare: 0 });
+    const shells = ['a', 'b', 'c'].map((id) => lost(id, 'load-balancer', false));
+    const reports: LossReport[] = [{ projectId: 'p', leaves: 'shells', lost: shells }];
+    expect(released(guard, reports, 3)).toEqual(['a', 'b', 'c']);
   });
 });
 
 describe('what has to be said three times', () => {
   test('a project that loses everything', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
-    const empty = [report('p', 2, 'a', 'b')];
+    const empty = [report('p', 'nothing', 'a', 'b')];
     const first = guard.judge(empty, 100, false);
     expect(first.held).toEqual([
       { projectId: 'p', lost: ['a', 'b'], because: 'project-emptied', agreements: 1 },
     ]);
     expect(released(guard, empty)).toEqual([]);
     expect(released(guard, empty)).toEqual(['a', 'b']);
+    // Their deletion failed: it is not doubted anew.
+    expect(released(guard, empty)).toEqual(['a', 'b']);
+  });
+
+  test('a project that keeps only load balancers without anything behind them', () => {
+    const guard = new LossGuard({ maxLossShare: 1 });
+    expect(released(guard, [report('p', 'shells', 'a')])).toEqual([]);
+  });
+
+  test('a project of which not even those are left', () => {
+    const guard = new LossGuard({ maxLossShare: 1 });
+    const shells = [lost('a', 'load-balancer', false)];
+    expect(released(guard, [{ projectId: 'p', leaves: 'nothing', lost: shells }])).toEqual([]);
   });
 
   test('in a row: one that comes back begins anew', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
-    const empty = [report('p', 1, 'a')];
+    const empty = [report('p', 'nothing', 'a')];
     released(guard, empty);
     released(guard, empty);
     released(guard, []);
@@ -49,19 +78,39 @@ describe('what has to be said three times', () => {
     expect(released(guard, empty)).toEqual(['a']);
   });
 
+  test('the same: cycles that lose different things do not agree', () => {
+    const guard = new LossGuard({ maxLossShare: 1 });
+    const losing = (loss: Loss): LossReport[] => [
+      { projectId: 'p', leaves: 'nothing', lost: [lost('a', loss)] },
+    ];
+    for (const loss of ['endpoints', 'ports', 'load-balancer', 'load-balancer'] as const) {
+      expect(released(guard, losing(loss))).toEqual([]);
+    }
+    expect(released(guard, losing('load-balancer'))).toEqual(['a']);
+  });
+
+  test('the same: where others come back, nothing of the project is believed', () => {
+    const guard = new LossGuard({ maxLossShare: 0 });
+    for (const others of [['b'], ['c'], ['d', 'e'], ['e'], ['e']]) {
+      expect(released(guard, [report('p', 'content', 'a', ...others)])).toEqual([]);
+    }
+    expect(released(guard, [report('p', 'content', 'a', 'e')])).toEqual(['a', 'e']);
+  });
+
   test('a cycle that failed breaks the row too', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
-    const empty = [report('p', 1, 'a')];
+    const empty = [report('p', 'nothing', 'a')];
     released(guard, empty);
     released(guard, empty);
     guard.forget();
     expect(released(guard, empty)).toEqual([]);
   });
 
-  test('each load balancer is counted by itself', () => {
+  test('what is lost later waits longer, and keeps nothing else waiting', () => {
     const guard = new LossGuard({ maxLossShare: 0 });
-    released(guard, [report('p', 9, 'a')]);
-    released(guard, [report('p', 9, 'a', 'b')]);
-    expect(released(guard, [report('p', 9, 'a', 'b')])).toEqual(['a']);
+    released(guard, [report('p', 'content', 'a')]);
+    released(guard, [report('p', 'content', 'a', 'b')]);
+    expect(released(guard, [report('p', 'content', 'a', 'b')])).toEqual(['a']);
+    expect(released(guard, [report('p', 'content', 'b')])).toEqual(['b']);
   });
 });

@@ -1,9 +1,18 @@
-/** What one project would lose, by the ids of load balancers. */
+import type { Loss } from './content.ts';
+
+export interface LostBalancer {
+  readonly id: string;
+  readonly loss: Loss;
+  /** Whether it has anything to lose: one without ports and endpoints is missed by nobody. */
+  readonly isFilled: boolean;
+}
+
+/** What one project would lose. */
 export interface LossReport {
   readonly projectId: string;
-  /** How many of its load balancers are replicated now. */
-  readonly replicated: number;
-  readonly lost: readonly string[];
+  readonly lost: readonly LostBalancer[];
+  /** What it would still have: load balancers with something behind them, empty ones, or none. */
+  readonly leaves: 'content' | 'shells' | 'nothing';
 }
 
 export interface Held {
@@ -28,14 +37,22 @@ export interface GuardOptions {
 
 export const agreementsNeeded = 3;
 
+/** How often in a row the same was said of a load balancer that is held. */
+interface Agreement {
+  readonly loss: Loss;
+  readonly cycles: number;
+}
+
+type Waiting = ReadonlyMap<string, Agreement>;
+
 /**
  * Decides which losses are believed. A service that answers with an empty list is more often broken
  * than empty, so what would empty a project or much of a backend has to be said three times in a row.
  */
 export class LossGuard {
   readonly #options: GuardOptions;
-  /** For each load balancer that was lost in the last cycle, in how many in a row. */
-  #agreements = new Map<string, number>();
+  /** What is doubted, by project. */
+  #waiting: ReadonlyMap<string, Waiting> = new Map();
 
   constructor(options: GuardOptions) {
     this.#options = options;
@@ -43,38 +60,66 @@ export class LossGuard {
 
   /**
    * Judges one cycle. Only projects that were read whole may be in it: the others are neither lost nor
-   * seen, and their count begins anew.
+   * seen, and their count begins anew. `filled`: the backend's load balancers that have anything to lose.
    */
-  judge(reports: readonly LossReport[], replicated: number, isConfirmed: boolean): Verdict {
-    const total = reports.reduce((sum, { lost }) => sum + lost.length, 0);
-    const exceedsShare = total > replicated * this.#options.maxLossShare;
-    const agreements = new Map<string, number>();
+  judge(reports: readonly LossReport[], filled: number, isConfirmed: boolean): Verdict {
+    const filledLost = reports.flatMap(({ lost }) => lost.filter(({ isFilled }) => isFilled));
+    const exceedsShare = filledLost.length > filled * this.#options.maxLossShare;
+    const waiting = new Map<string, Waiting>();
     const released = new Set<string>();
     const held: Held[] = [];
-    for (const { projectId, replicated: own, lost } of reports) {
-      const waiting: string[] = [];
-      const isEmptied = lost.length >= own;
-      for (const id of lost) {
-        const count = (this.#agreements.get(id) ?? 0) + 1;
-        agreements.set(id, count);
-        const isDoubtful = isEmptied || exceedsShare;
-        if (isConfirmed || !isDoubtful || count >= agreementsNeeded) released.add(id);
-        else waiting.push(id);
+    for (const report of reports) {
+      const { projectId, lost } = report;
+      const isEmptied = empties(report);
+      if (isConfirmed || !(isEmptied || exceedsShare)) {
+        for (const { id } of lost) released.add(id);
+        continue;
       }
-      if (waiting.length === 0) continue;
+      const own = agree(this.#waiting.get(projectId) ?? new Map(), lost);
+      waiting.set(projectId, own);
+      for (const [id, agreement] of own) if (isAgreed(agreement)) released.add(id);
+      const doubted = [...own].filter(([, agreement]) => !isAgreed(agreement));
+      if (doubted.length === 0) continue;
       held.push({
         projectId,
-        lost: waiting,
+        lost: doubted.map(([id]) => id),
         because: isEmptied ? 'project-emptied' : 'backend-share',
-        agreements: Math.min(...waiting.map((id) => agreements.get(id) ?? 0)),
+        agreements: Math.min(...doubted.map(([, { cycles }]) => cycles)),
       });
     }
-    this.#agreements = agreements;
+    this.#waiting = waiting;
     return { released, held };
   }
 
   /** A cycle that could not be judged: the row is broken. */
   forget(): void {
-    this.#agreements.clear();
+    this.#waiting = new Map();
   }
+}
+
+/** Whether nothing would be left of a project, or nothing but shells of what has something in it now. */
+function empties({ leaves, lost }: LossReport): boolean {
+  return leaves === 'nothing' || (leaves === 'shells' && lost.some(({ isFilled }) => isFilled));
+}
+
+function isAgreed({ cycles }: Agreement): boolean {
+  return cycles >= agreementsNeeded;
+}
+
+/**
+ * Counts on from the last cycle. Where something came back, or is lost in another way than before, the
+ * project's answers contradict each other, and all of it is counted from the beginning.
+ */
+function agree(before: Waiting, lost: readonly LostBalancer[]): Map<string, Agreement> {
+  const now = new Map(lost.map(({ id, loss }) => [id, loss]));
+  // What was released is gone by now, unless its deletion failed.
+  const isSteady = [...before].every(
+    ([id, agreement]) => isAgreed(agreement) || now.get(id) === agreement.loss,
+  );
+  return new Map(
+    lost.map(({ id, loss }) => {
+      const cycles = isSteady ? (before.get(id)?.cycles ?? 0) : 0;
+      return [id, { loss, cycles: cycles + 1 }];
+    }),
+  );
 }

@@ -34,17 +34,20 @@ export function makeBackend(
   view: ClusterView,
   { client, tell, environment, workingDirectory, clock, log, metrics, print }: BackendSurroundings,
 ): Backend {
-  const { name, secret, cloud, projects, ignoreProjects, namespaceTemplate } = own;
+  const { name, secret, cloud, projects, ignoreProjects, namespaceTemplate, memberNetworks } = own;
   const source =
     secret === undefined
       ? localSource(environment, workingDirectory, cloud)
       : secretSource(client, name, secret);
-  const { serviceType, endpointsKind, createNamespaces, maxLossShare, workers } = settings;
+  const { serviceType, endpointsKind, createNamespaces, adoptGimbal, maxLossShare, workers } =
+    settings;
   const attemptDeadlineMs = settings.requestSeconds * 1000;
   const counted = discoveryMetrics(metrics);
+  const target = { backend: name, client, view, createNamespaces, adoptGimbal };
   return new Backend({
     options: {
       ...{ backend: name, serviceType, endpointsKind, namespaceTemplate, workers, isAlone },
+      memberNetworks,
       choice: { only: projects, except: ignoreProjects },
       projectMs: settings.projectSeconds * 1000,
       intervalMs: settings.intervalSeconds * 1000,
@@ -58,7 +61,7 @@ export function makeBackend(
     }),
     target:
       print === undefined
-        ? new ClusterTarget({ backend: name, client, view, createNamespaces, metrics: counted })
-        : new DryRunTarget({ view, createNamespaces, print }),
+        ? new ClusterTarget({ ...target, metrics: counted })
+        : new DryRunTarget({ ...target, print }),
   });
 }

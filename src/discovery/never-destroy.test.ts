@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startWorld, type World } from '../../test/discovery/embedded-world.ts';
+import { services } from '../kube/resources.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -117,6 +118,22 @@ describe('an answer that would take too much', () => {
     expect((await world.slices())[0]?.endpoints).toEqual(before?.endpoints);
   });
 
+  test('one without listeners beside them makes no difference', async () => {
+    const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
+    world.addLoadBalancer('alt', 'web', '10.10.0.6');
+    const shell = world.addLoadBalancer('demo', 'shell');
+    for (const row of world.cloud.octavia.listeners.all()) {
+      if (row.loadbalancer_id === shell.id) world.cloud.octavia.listeners.delete(row.id);
+    }
+    await world.once();
+    expect(await names()).toHaveLength(3);
+    world.removeLoadBalancer(id);
+    expect(await world.once({ maxLossShare: 1 })).toMatchObject({ held: 1, removed: 0 });
+    world.removeLoadBalancer(shell.id);
+    world.addLoadBalancer('demo', 'next', '10.10.0.7');
+    expect(await world.once({ maxLossShare: 0.5 })).toMatchObject({ held: 0, removed: 3 });
+  });
+
   test('a share of the backend', async () => {
     const rows = ['a', 'b', 'c', 'd'].map((name) =>
       world.addLoadBalancer('demo', name, '10.10.0.5'),
@@ -136,6 +153,23 @@ describe('an answer that would take too much', () => {
     world.addLoadBalancer('alt', 'new', '10.10.0.7');
     expect(await world.once()).toMatchObject({ held: 1, written: 2 });
   });
+});
+
+test('an object whose labels were edited is made right, and nothing is deleted', async () => {
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  world.addLoadBalancer('alt', 'web', '10.10.0.6');
+  await world.once();
+  const [before] = await world.services();
+  const { namespace = '', name = '', uid } = before?.metadata ?? {};
+  for (const label of ['causeway.dev/load-balancer-id', 'causeway.dev/project-id']) {
+    const change = { metadata: { labels: { [label]: 'edited' } } };
+    await world.client.patchMerge(services, { namespace, name }, change);
+    const report = await world.once({ maxLossShare: 1 }, true);
+    expect(report).toMatchObject({ held: 0, removed: 0 });
+    const mended = await world.client.get(services, { namespace, name });
+    expect(mended.metadata?.uid).toBe(uid);
+    expect(mended.metadata?.labels).toEqual(before?.metadata?.labels);
+  }
 });
 
 test('a project that is really gone is cleaned up', async () => {

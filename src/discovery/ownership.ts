@@ -12,6 +12,7 @@ export const labels = {
 
 export const annotations = {
   discoveredAs: 'causeway.dev/discovered-as',
+  discoveredFrom: 'causeway.dev/discovered-from',
   projectName: 'causeway.dev/project-name',
   loadBalancerName: 'causeway.dev/load-balancer-name',
   loadBalancerAddress: 'causeway.dev/load-balancer-address',
@@ -51,14 +52,52 @@ export function originLabels({ backend, project, loadBalancer }: Origin): Record
   };
 }
 
-/** Names the object itself, so that a copy of it under another name is not taken for ours. */
-export function discoveredAs(backend: string, namespace: string, name: string): string {
-  return `${backend}/${namespace}/${name}`;
+/**
+ * The marks by which an object is known again. They name the object itself, so that a copy of it under
+ * another name is not taken for ours, and where it came from, so that edited labels mislead nobody.
+ */
+export function originMarks(
+  { backend, project, loadBalancer }: Origin,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Record<string, string> {
+  return {
+    [annotations.discoveredAs]: `${backend}/${namespace}/${name}`,
+    [annotations.discoveredFrom]: `${labelKey(project.id)}/${labelKey(loadBalancer.id)}`,
+  };
+}
+
+/** The marks of an object, which are those of any other object of ours with the same name. */
+export function marksOf({ metadata }: KubeObject): StringMap {
+  const marks: readonly string[] = [annotations.discoveredAs, annotations.discoveredFrom];
+  return Object.fromEntries(
+    Object.entries(metadata?.annotations ?? {}).filter(([key]) => marks.includes(key)),
+  );
+}
+
+/** Both as labels carry them. */
+export interface Source {
+  readonly projectId: string;
+  readonly loadBalancerId: string;
+}
+
+/** Where an object came from. Its labels decide only where our mark is missing. */
+export function sourceOf({ metadata }: KubeObject): Source {
+  const [projectId, loadBalancerId] =
+    metadata?.annotations?.[annotations.discoveredFrom]?.split('/') ?? [];
+  if (projectId && loadBalancerId) return { projectId, loadBalancerId };
+  const label = (name: string) => metadata?.labels?.[name] ?? '';
+  return { projectId: label(labels.projectId), loadBalancerId: label(labels.loadBalancerId) };
 }
 
 /** Ours without any doubt: it may be deleted. */
 export function isOurs(backend: string, object: KubeObject): boolean {
   return object.metadata?.annotations?.[annotations.discoveredAs] === `${backend}/${keyOf(object)}`;
+}
+
+/** It says of itself that it is another object: someone has copied one of ours. */
+export function isCopy(backend: string, object: KubeObject): boolean {
+  const mark = object.metadata?.annotations?.[annotations.discoveredAs];
+  return mark !== undefined && !isOurs(backend, object);
 }
 
 /** Ours unless somebody took our marks off: enough to make an object right that we need under this name. */

@@ -7,18 +7,15 @@ import type { Endpoints, Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf, type KubeObject } from '../kube/object.ts';
 import { updatedObject } from './compare-objects.ts';
-import {
-  planProject,
-  type CurrentObjects,
-  type LoadBalancerPlan,
-  type TranslationOptions,
-} from './plan-project.ts';
+import type { CurrentObjects, Loss } from './content.ts';
+import { planProject, type LoadBalancerPlan, type TranslationOptions } from './plan-project.ts';
 import type { LoadBalancerView, MemberView, ProjectTree } from './project-tree.ts';
 
 const options: TranslationOptions = {
   backend: 'east',
   serviceType: 'Headless',
   endpointsKind: 'EndpointSlice',
+  memberNetworks: [],
 };
 const project = { id: 'p1', name: 'shop' };
 const nothing: CurrentObjects = { services: [], slices: [], endpoints: [] };
@@ -89,7 +86,7 @@ const balancer = (
       protocol: 'HTTP',
       port: parsePort(80),
       adminStateUp: true,
-      pool: { id: 'pool', protocol: 'HTTP', adminStateUp: true, members },
+      pool: { id: 'pool', protocol: 'HTTP', tlsEnabled: false, adminStateUp: true, members },
       l7PoolIds: [],
     },
   ],
@@ -230,7 +227,7 @@ describe('only what is necessary is written', () => {
     const changes = { endpointsKind: 'Endpoints' } as const;
     const plans = plan(one, current, changes);
     expect(verbs(plans)).toEqual(['create Endpoints', 'delete EndpointSlice']);
-    expect(plans.some(({ isLost }) => isLost)).toBe(false);
+    expect(plans.map(({ loss }) => loss)).toEqual([undefined]);
     expect(verbs(plan(one, after(plans, current), changes))).toEqual([]);
   });
 
@@ -250,15 +247,31 @@ describe('only what is necessary is written', () => {
 });
 
 describe('what would be lost', () => {
-  test.each<[string, ProjectTree, boolean]>([
-    ['the load balancer', tree(), true],
-    ['its listeners', tree(balancer({ listeners: [] })), true],
-    ['its members', tree(balancer({})), true],
-    ['nothing', one, false],
-    ['readiness alone', tree(balancer({ adminStateUp: false }, member('10.0.0.1'))), false],
-  ])('%s', (_, wanted, isLost) => {
-    expect(plan(wanted, current).map((own) => own.isLost)).toEqual([isLost]);
+  test.each<[string, ProjectTree, Loss | undefined]>([
+    ['the load balancer', tree(), 'load-balancer'],
+    ['its listeners', tree(balancer({ listeners: [] })), 'ports'],
+    ['its members', tree(balancer({})), 'endpoints'],
+    ['nothing', one, undefined],
+    ['readiness alone', tree(balancer({ adminStateUp: false }, member('10.0.0.1'))), undefined],
+  ])('%s', (_, wanted, loss) => {
+    expect(plan(wanted, current).map((own) => own.loss)).toEqual([loss]);
   });
+
+  test.each(['causeway.dev/load-balancer-id', 'causeway.dev/project-id'])(
+    'not an object whose label %s was edited: it is made right',
+    (label) => {
+      const edit = <T extends KubeObject>(object: T): T => ({
+        ...object,
+        metadata: { ...object.metadata, labels: { ...object.metadata?.labels, [label]: 'x' } },
+      });
+      const edited = {
+        ...current,
+        services: current.services.map(edit),
+        slices: current.slices.map(edit),
+      };
+      expect(verbs(plan(one, edited))).toEqual(['update Service', 'update EndpointSlice']);
+    },
+  );
 
   test('a copy of our object under another name is not ours to delete', () => {
     const copies = current.services.map((service) => ({

@@ -1,12 +1,12 @@
-import type { Endpoints, Service } from '../kube/core-objects.ts';
-import type { EndpointSlice } from '../kube/network-objects.ts';
+import type { Prefix } from '../domain/prefix.ts';
 import { keyOf, type KubeObject } from '../kube/object.ts';
 import type { Resource } from '../kube/resource.ts';
 import { endpoints, endpointSlices, services } from '../kube/resources.ts';
 import { changeOf } from './compare-objects.ts';
+import { hasContent, lossBetween, type CurrentObjects, type Loss } from './content.ts';
 import { endpointsObject } from './endpoints-object.ts';
 import { labelKey, serviceName } from './names.ts';
-import { isOurs, labels, type Origin } from './ownership.ts';
+import { isOurs, sourceOf, type Origin } from './ownership.ts';
 import type { Problem } from './problem.ts';
 import type { LoadBalancerView, ProjectTree } from './project-tree.ts';
 import { sliceObjects } from './slice-objects.ts';
@@ -17,13 +17,8 @@ export interface TranslationOptions {
   readonly backend: string;
   readonly serviceType: ServiceType;
   readonly endpointsKind: 'EndpointSlice' | 'Endpoints';
-}
-
-/** What there is of ours for one project, in whatever namespace. */
-export interface CurrentObjects {
-  readonly services: readonly Service[];
-  readonly slices: readonly EndpointSlice[];
-  readonly endpoints: readonly Endpoints[];
+  /** Members elsewhere are left out; where there are none, members may be anywhere. */
+  readonly memberNetworks: readonly Prefix[];
 }
 
 export type Write =
@@ -49,8 +44,10 @@ export interface LoadBalancerPlan {
   readonly writes: readonly Write[];
   /** Only after all writes have succeeded. */
   readonly removals: readonly Removal[];
-  /** It, all its ports or all its endpoints would go. */
-  readonly isLost: boolean;
+  /** Undefined where nothing of account would go. */
+  readonly loss: Loss | undefined;
+  /** Whether it has anything to lose now, and whether it will have. */
+  readonly hasContent: { readonly before: boolean; readonly after: boolean };
   readonly problems: readonly Problem[];
   /** Undefined for one that is no longer in the cloud. */
   readonly translation: Translation | undefined;
@@ -91,7 +88,7 @@ function byLoadBalancer({ services: own, slices, endpoints: older }: CurrentObje
     { [Kind in keyof CurrentObjects]: CurrentObjects[Kind][number][] }
   >();
   const of = (object: KubeObject) => {
-    const id = object.metadata?.labels?.[labels.loadBalancerId] ?? '';
+    const id = sourceOf(object).loadBalancerId;
     const known = found.get(id) ?? { services: [], slices: [], endpoints: [] };
     found.set(id, known);
     return known;
@@ -109,7 +106,7 @@ function planLoadBalancer(
   options: TranslationOptions,
 ): LoadBalancerPlan {
   const { backend, loadBalancer } = origin;
-  const translation = translate(loadBalancer);
+  const translation = translate(loadBalancer, options.memberNetworks);
   const place = { namespace, name: serviceName(backend, loadBalancer.name, loadBalancer.id) };
   const isPossible = translation.ports.length > 0 || options.serviceType === 'Headless';
   const wanted = isPossible ? wantedObjects(origin, place, translation, current, options) : nothing;
@@ -126,9 +123,8 @@ function planLoadBalancer(
       ...compare(endpoints, wanted.endpoints, current.endpoints),
     ],
     removals: removalsOf(backend, current, wanted),
-    isLost:
-      (portCount(current) > 0 && portCount(wanted) === 0) ||
-      (endpointCount(current) > 0 && endpointCount(wanted) === 0),
+    loss: lossBetween(current, wanted),
+    hasContent: { before: hasContent(current), after: hasContent(wanted) },
     problems,
     translation,
   };
@@ -157,7 +153,8 @@ function planVanished(
     place: { namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' },
     writes: [],
     removals,
-    isLost: true,
+    loss: 'load-balancer',
+    hasContent: { before: hasContent(current), after: false },
     problems: [],
     translation: undefined,
   };
@@ -221,21 +218,4 @@ function removalsOf(backend: string, current: CurrentObjects, wanted: CurrentObj
       )
       .map((actual) => ({ resource, actual }));
   });
-}
-
-function portCount({ services: own }: CurrentObjects): number {
-  return own.reduce((sum, { spec }) => sum + (spec?.ports?.length ?? 0), 0);
-}
-
-function endpointCount({ slices, endpoints: older }: CurrentObjects): number {
-  const inSlices = slices.reduce((sum, slice) => sum + (slice.endpoints?.length ?? 0), 0);
-  return older.reduce(
-    (sum, { subsets = [] }) =>
-      subsets.reduce(
-        (all, { addresses = [], notReadyAddresses = [] }) =>
-          all + addresses.length + notReadyAddresses.length,
-        sum,
-      ),
-    inSlices,
-  );
 }

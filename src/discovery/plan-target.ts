@@ -6,19 +6,23 @@ import type { Problem } from './problem.ts';
 export interface Applied {
   /** The Service as it was written, if it was. */
   readonly service: KubeObject | undefined;
+  /** Objects that were really created or changed, and deleted. */
+  readonly written: number;
+  readonly removed: number;
   readonly problems: readonly Problem[];
   /** What failed for reasons that pass by themselves; the next cycle tries again. */
   readonly failures: readonly Error[];
 }
 
+/** Whether a namespace can take objects. */
+export interface Prepared {
+  readonly problem: Problem | undefined;
+  readonly isCreated: boolean;
+}
+
 /** Where plans go: the cluster, or the page that a dry run prints. */
 export interface PlanTarget {
-  /** Undefined when the namespace can take objects, else why not. */
-  prepareNamespace(
-    namespace: string,
-    projectName: string,
-    signal: AbortSignal,
-  ): Promise<Problem | undefined>;
+  prepareNamespace(namespace: string, projectName: string, signal: AbortSignal): Promise<Prepared>;
   apply(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied>;
   /** These are not applied for now, because of this. */
   hold(plans: readonly LoadBalancerPlan[], why: string): void;

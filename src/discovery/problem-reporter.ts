@@ -19,7 +19,7 @@ export class ProblemReporter {
     const isNew = !this.#last.has(key) && !this.#now.has(key);
     this.#now.add(key);
     if (!isNew) return;
-    this.#tell(about, { type: severity === 'refusal' ? 'Warning' : 'Normal', reason, message });
+    this.#tell(about, { type: severity === 'note' ? 'Normal' : 'Warning', reason, message });
   }
 
   /** What was not reported since the last call is over; if it comes back, it is news again. */

@@ -11,7 +11,7 @@ export type MemberView = Pick<
   'address' | 'port' | 'weight' | 'backup' | 'adminStateUp' | 'operatingStatus'
 >;
 
-export interface PoolView extends Pick<Pool, 'id' | 'protocol' | 'adminStateUp'> {
+export interface PoolView extends Pick<Pool, 'id' | 'protocol' | 'tlsEnabled' | 'adminStateUp'> {
   readonly members: readonly MemberView[];
 }
 

@@ -1,5 +1,5 @@
 import type { Service, ServicePort, ServiceSpec } from '../kube/core-objects.ts';
-import { annotations, discoveredAs, originLabels, type Origin } from './ownership.ts';
+import { annotations, originLabels, originMarks, type Origin } from './ownership.ts';
 import type { Translation, WantedPort } from './translate.ts';
 
 export type ServiceType = 'Headless' | 'ClusterIP';
@@ -22,7 +22,7 @@ export function serviceObject(
       name,
       labels: originLabels(origin),
       annotations: {
-        [annotations.discoveredAs]: discoveredAs(origin.backend, namespace, name),
+        ...originMarks(origin, { namespace, name }),
         [annotations.projectName]: origin.project.name.toWellFormed(),
         // Half a character would come back from the API server as another one.
         [annotations.loadBalancerName]: origin.loadBalancer.name.toWellFormed(),

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { networkSetting } from '../config/parsed.ts';
 import { CausewayError } from '../domain/error.ts';
+import type { Prefix } from '../domain/prefix.ts';
+import { digest } from './names.ts';
 
 const backendName = z
   .string()
@@ -27,6 +30,8 @@ const templateParts: ReadonlySet<string> = new Set([
 
 const projectNames = z.array(z.string().min(1));
 
+const networks = z.array(networkSetting);
+
 const backend = z.strictObject({
   name: backendName.describe('the first part of the names of its Services'),
   secret: secretKey.optional().describe('Secret with its credentials'),
@@ -34,6 +39,7 @@ const backend = z.strictObject({
   projects: projectNames.optional().describe('only these projects'),
   ignoreProjects: projectNames.optional().describe('not these projects'),
   namespaceTemplate: namespaceTemplate.optional().describe('instead of the common one'),
+  memberNetworks: networks.optional().describe('instead of the common ones'),
 });
 
 /** The settings of `causeway discover`. */
@@ -56,7 +62,14 @@ export const discoverySettings = z.strictObject({
   namespaceTemplate: namespaceTemplate
     .default('{project}')
     .describe('namespace of a project: {project}, {projectId}, {domainId}, {backend}'),
+  memberNetworks: networks
+    .default([])
+    .describe('networks that members may be in; others are left out. Without any, all are taken'),
   createNamespaces: z.boolean().default(true).describe('create namespaces that are missing'),
+  adoptGimbal: z
+    .boolean()
+    .default(false)
+    .describe("take over objects that Gimbal's discoverer made under a name that we need"),
   serviceType: z
     .enum(['Headless', 'ClusterIP'])
     .default('Headless')
@@ -90,7 +103,11 @@ export const discoverySettings = z.strictObject({
     .strictObject({
       enabled: z.boolean().default(true).describe('only one of several replicas works at a time'),
       namespace: z.string().min(1).default('kube-system').describe('namespace of the lease'),
-      name: z.string().min(1).default('causeway-discovery').describe('name of the lease'),
+      name: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('name of the lease; else causeway-discovery- and the names of the backends'),
     })
     .prefault({}),
   observe: z
@@ -122,6 +139,7 @@ export interface BackendSettings {
   readonly projects: readonly string[];
   readonly ignoreProjects: readonly string[];
   readonly namespaceTemplate: string;
+  readonly memberNetworks: readonly Prefix[];
 }
 
 /** The backends, however they were written down. */
@@ -156,5 +174,19 @@ export function backendsOf(settings: DiscoverySettings): BackendSettings[] {
     projects: one.projects ?? common.projects,
     ignoreProjects: one.ignoreProjects ?? common.ignoreProjects,
     namespaceTemplate: one.namespaceTemplate ?? common.namespaceTemplate,
+    memberNetworks: one.memberNetworks ?? common.memberNetworks,
   }));
+}
+
+const longestLeaseName = 253;
+
+/** Processes for the same backends share a lease; those for others must not wait for it. */
+export function leaseName(settings: DiscoverySettings): string {
+  const given = settings.leaderElection.name;
+  if (given !== undefined) return given;
+  const backends = backendsOf(settings)
+    .map(({ name }) => name)
+    .sort();
+  const name = `causeway-discovery-${backends.join('.')}`;
+  return name.length <= longestLeaseName ? name : `causeway-discovery-${digest(backends)}`;
 }

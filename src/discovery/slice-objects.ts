@@ -2,10 +2,10 @@ import type { Endpoint, EndpointSlice } from '../kube/network-objects.ts';
 import { digest } from './names.ts';
 import {
   annotations,
-  discoveredAs,
   labels,
   manager,
   originLabels,
+  originMarks,
   type Origin,
 } from './ownership.ts';
 import type { Place } from './service-object.ts';
@@ -88,7 +88,7 @@ function sliceObject(
         [labels.sliceManagedBy]: manager,
       },
       annotations: {
-        [annotations.discoveredAs]: discoveredAs(origin.backend, namespace, name),
+        ...originMarks(origin, { namespace, name }),
         ...(isUneven ? { [annotations.weights]: JSON.stringify(weights) } : {}),
       },
     },

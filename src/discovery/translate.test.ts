@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../domain/address.ts';
 import { parsePort } from '../domain/port.ts';
+import { parsePrefix } from '../domain/prefix.ts';
 import type { ListenerView, LoadBalancerView, MemberView, PoolView } from './project-tree.ts';
 import { translate } from './translate.ts';
 
@@ -19,6 +20,7 @@ const member = (text: string, changes: Partial<MemberView> = {}): MemberView => 
 const pool = (protocol: string, ...members: MemberView[]): PoolView => ({
   id: 'pool',
   protocol,
+  tlsEnabled: false,
   adminStateUp: true,
   members,
 });
@@ -54,7 +56,9 @@ describe('protocols', () => {
     ['TERMINATED_HTTPS', 'HTTPS', 'TCP', 'https'],
     ['TCP', 'HTTP', 'TCP', 'http'],
     ['TCP', 'TCP', 'TCP', undefined],
-    ['HTTPS', 'TCP', 'TCP', undefined],
+    ['HTTPS', 'TCP', 'TCP', 'https'],
+    ['HTTPS', 'HTTPS', 'TCP', 'https'],
+    ['HTTPS', 'PROXY', 'TCP', undefined],
     ['HTTP', 'PROXY', 'TCP', undefined],
     ['UDP', 'UDP', 'UDP', undefined],
     ['SCTP', 'SCTP', 'SCTP', undefined],
@@ -62,6 +66,17 @@ describe('protocols', () => {
     const own = inPool === undefined ? undefined : pool(inPool);
     const { ports } = translate(balancer(listener(spoken, 80, { pool: own })));
     expect(ports).toMatchObject([{ name: 'port-80', protocol, appProtocol }]);
+  });
+
+  test.each([
+    ['TERMINATED_HTTPS', 'HTTP', 'https'],
+    ['HTTP', 'HTTP', 'https'],
+    ['TCP', 'TCP', undefined],
+    ['TERMINATED_HTTPS', 'PROXY', undefined],
+  ])('a %s listener whose %s pool encrypts again is %s', (spoken, inPool, appProtocol) => {
+    const own = { ...pool(inPool), tlsEnabled: true };
+    const { ports } = translate(balancer(listener(spoken, 80, { pool: own })));
+    expect(ports).toMatchObject([{ appProtocol }]);
   });
 
   test('what no Service can speak is refused, and the rest goes on', () => {
@@ -147,6 +162,21 @@ describe('members', () => {
     expect(ports[0]?.groups).toMatchObject([{ endpoints: [{ address: '10.0.0.1' }] }]);
     expect(problems).toMatchObject([{ reason: 'AddressRefused' }]);
   });
+
+  test('are taken only in the networks that they may be in', () => {
+    const members = ['10.0.0.1:80', '10.1.0.1:80', '2001:db8::1:80', '10.0.0.2:80'];
+    const own = pool('TCP', ...members.map((text) => member(text)));
+    const networks = ['10.0.0.0/16', '192.0.2.0/24'].map((text) => parsePrefix(text));
+    const { ports, problems } = translate(balancer(listener('TCP', 80, { pool: own })), networks);
+    const addresses = ports[0]?.groups.flatMap(({ endpoints }) =>
+      endpoints.map(({ address }) => address),
+    );
+    expect(addresses).toEqual(['10.0.0.1', '10.0.0.2']);
+    expect(problems.map(({ reason, message }) => `${reason} ${message}`)).toEqual([
+      expect.stringMatching(/^AddressRefused member 10\.1\.0\.1:80 .* memberNetworks/),
+      expect.stringMatching(/^AddressRefused member 2001:db8::1:80 .* memberNetworks/),
+    ]);
+  });
 });
 
 test('what a Service can not do is told', () => {
@@ -155,7 +185,7 @@ test('what a Service can not do is told', () => {
   );
   expect(l7PoolIds).toEqual(['a', 'b']);
   expect(problems).toMatchObject([
-    { severity: 'note', reason: 'ProxyProtocolExpected' },
+    { severity: 'warning', reason: 'ProxyProtocolExpected' },
     { severity: 'note', reason: 'L7PoolsLeftOut' },
   ]);
 });

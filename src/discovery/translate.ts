@@ -1,7 +1,8 @@
 import type { Address } from '../domain/address.ts';
 import { protocols } from '../domain/port.ts';
+import type { Prefix } from '../domain/prefix.ts';
 import type { Protocol } from '../kube/core-objects.ts';
-import { isEndpointAddress } from './endpoint-address.ts';
+import { whyNoEndpoint } from './endpoint-address.ts';
 import { readyMembers } from './member-readiness.ts';
 import { portName } from './names.ts';
 import type { Problem } from './problem.ts';
@@ -38,7 +39,10 @@ export interface Translation {
 }
 
 /** The ports and endpoints that a load balancer stands for. What has no equivalent is told as a problem. */
-export function translate(loadBalancer: LoadBalancerView): Translation {
+export function translate(
+  loadBalancer: LoadBalancerView,
+  memberNetworks: readonly Prefix[] = [],
+): Translation {
   const problems: Problem[] = [];
   const accepted = acceptListeners(loadBalancer, problems);
   const taken = new Set(accepted.map(({ listener, protocol }) => `${listener.port}/${protocol}`));
@@ -51,7 +55,7 @@ export function translate(loadBalancer: LoadBalancerView): Translation {
       port: listener.port,
       appProtocol: protocol === 'TCP' ? appProtocolOf(listener) : undefined,
       listener: { id, name, protocol: spoken },
-      groups: groupMembers(loadBalancer, listener, problems),
+      groups: groupMembers(loadBalancer, listener, memberNetworks, problems),
     };
   });
   const l7PoolIds = [...new Set(accepted.flatMap(({ listener }) => listener.l7PoolIds))].sort();
@@ -138,10 +142,14 @@ function protocolOf(listenerProtocol: string): Protocol | undefined {
 function appProtocolOf({ protocol, pool }: ListenerView): string | undefined {
   switch (pool?.protocol ?? protocol) {
     case 'HTTP':
+      return pool?.tlsEnabled === true ? 'https' : 'http';
     case 'TERMINATED_HTTPS':
       return 'http';
     case 'HTTPS':
       return 'https';
+    case 'TCP':
+      // Passed on as it came: it is the members that end TLS.
+      return protocol === 'HTTPS' ? 'https' : undefined;
     default:
       return undefined;
   }
@@ -150,6 +158,7 @@ function appProtocolOf({ protocol, pool }: ListenerView): string | undefined {
 function groupMembers(
   loadBalancer: LoadBalancerView,
   listener: ListenerView,
+  memberNetworks: readonly Prefix[],
   problems: Problem[],
 ): EndpointGroup[] {
   const { pool } = listener;
@@ -160,11 +169,12 @@ function groupMembers(
   const groups = new Map<string, Map<Address, WantedEndpoint>>();
   for (const member of pool.members) {
     const { address, port, weight } = member;
-    if (!isEndpointAddress(address)) {
+    const refusal = whyNoEndpoint(address, memberNetworks);
+    if (refusal !== undefined) {
       problems.push({
         severity: 'refusal',
         reason: 'AddressRefused',
-        message: `member ${address}:${port} of listener ${listener.id} is left out: Kubernetes takes no such address as an endpoint`,
+        message: `member ${address}:${port} of listener ${listener.id} is left out: ${refusal}`,
       });
       continue;
     }
@@ -188,7 +198,7 @@ function groupMembers(
 function tellProxyProtocol(pool: PoolView, listener: ListenerView, problems: Problem[]): void {
   if (pool.protocol !== 'PROXY' && pool.protocol !== 'PROXYV2') return;
   problems.push({
-    severity: 'note',
+    severity: 'warning',
     reason: 'ProxyProtocolExpected',
     message: `the members behind port ${listener.port} expect the PROXY protocol (${pool.protocol}); whoever connects to them has to speak it`,
   });

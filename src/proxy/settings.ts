@@ -1,17 +1,8 @@
 import { z } from 'zod';
-import { CausewayError } from '../domain/error.ts';
-import { parsePrefix } from '../domain/prefix.ts';
+import { networkSetting } from '../config/parsed.ts';
 import { egressFirewallSettings } from './egress-firewall/settings.ts';
 import { holderSettings } from './holder/settings.ts';
 
-const prefix = z.string().transform((text, context) => {
-  try {
-    return parsePrefix(text);
-  } catch (error) {
-    context.addIssue(CausewayError.from(error).message);
-    return z.NEVER;
-  }
-});
 const seconds = z.number().min(0);
 const count = z.number().int().min(0);
 const listenPort = z.number().int().min(0).max(65535);
@@ -48,7 +39,7 @@ export const proxySettings = z.strictObject({
         .default('cluster-networks')
         .describe('how pods are told from others, whose connections are masqueraded'),
       networks: z
-        .array(prefix)
+        .array(networkSetting)
         .default([])
         .describe('networks of all pods, for cluster-networks; unknown if empty'),
       interface: linkName
@@ -61,7 +52,7 @@ export const proxySettings = z.strictObject({
     .default(false)
     .describe('rewrite the source of every connection to a cluster address'),
   nodePortAddresses: z
-    .array(z.union([z.literal('primary'), prefix]))
+    .array(z.union([z.literal('primary'), networkSetting]))
     .default(['primary'])
     .describe("where node ports are served: primary for the Node's own addresses, or networks"),
   sync: z

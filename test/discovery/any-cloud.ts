@@ -64,6 +64,7 @@ const anyListener: fc.Arbitrary<ListenerView> = fc.record({
     fc.record({
       id: fc.uuid(),
       protocol: fc.constantFrom('TCP', 'UDP', 'HTTP', 'HTTPS', 'PROXY', 'PROXYV2'),
+      tlsEnabled: fc.boolean(),
       adminStateUp: fc.boolean(),
       members: fc.array(anyMember, { maxLength: 6 }),
     }),

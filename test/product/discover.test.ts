@@ -40,15 +40,17 @@ test('from the first look to the last Service', async () => {
   expect(dry.stdout).toContain(
     `+ services/${name}  load balancer "web" (${id})\n    port http-80/TCP`,
   );
-  expect(dry.stdout).toContain('2 objects would be written, 0 would be deleted');
+  expect(dry.stdout).toContain('3 objects would be written, 0 would be deleted');
   expect(await world.services()).toEqual([]);
 
   const skipped = await discover('--backend-name east --once --no-create-namespaces');
+  expect(skipped).toMatchObject({ code: 1 });
   expect(skipped.stdout).toContain('0 objects written');
+  expect(skipped.stderr).toContain('1 projects and 0 load balancers were left out');
   const once = await discover('--backend-name east --once --service-type ClusterIP');
   expect(once).toMatchObject({ code: 0 });
   expect(once.stdout).toBe(
-    'east: 1 load balancers in 2 projects (0 failed); 2 objects written, 0 deleted, 0 load balancers held\n',
+    'east: 1 load balancers in 2 projects (0 failed); 3 objects written, 0 deleted, 0 load balancers held\n',
   );
   expect((await world.services())[0]?.spec?.clusterIP).toMatch(/^10\./);
 
@@ -110,7 +112,7 @@ test('runs until it is told to stop: leads, is ready, is measured', async () => 
   );
   expect(metrics).toMatch(/causeway_discovery_last_success_timestamp_seconds\{backend="east"\} \d/);
   expect(metrics).toContain('route="/lbaas/pools/{id}/members"');
-  const at = { namespace: 'kube-system', name: 'causeway-discovery' };
+  const at = { namespace: 'kube-system', name: 'causeway-discovery-east' };
   expect((await world.client.get(leases, at)).spec?.holderIdentity).not.toBe('');
   await running.stop(20_000);
   expect((await world.client.get(leases, at)).spec?.holderIdentity).toBe('');

@@ -1,25 +1,8 @@
 import { z } from 'zod';
+import { networkSetting, parsed } from '../../config/parsed.ts';
 import { parseAddressRange } from '../../domain/address-range.ts';
-import { CausewayError } from '../../domain/error.ts';
-import { parsePrefix } from '../../domain/prefix.ts';
 
-const addressRange = z.string().transform((text, context) => {
-  try {
-    return parseAddressRange(text);
-  } catch (error) {
-    context.addIssue(CausewayError.from(error).message);
-    return z.NEVER;
-  }
-});
-
-const network = z.string().transform((text, context) => {
-  try {
-    return parsePrefix(text);
-  } catch (error) {
-    context.addIssue(CausewayError.from(error).message);
-    return z.NEVER;
-  }
-});
+const addressRange = parsed(parseAddressRange);
 
 const gatewayAgent = z.strictObject({
   name: z.string().min(1).describe("the gateway's name, as in its own settings"),
@@ -83,7 +66,7 @@ export const gatewaySettings = z.strictObject({
           "allow the gateways' ports whole networks with one pair each, or single addresses (Neutron takes 10 pairs on a port unless told otherwise)",
         ),
       networks: z
-        .array(network)
+        .array(networkSetting)
         .default([])
         .describe('networks of the mode network; the subnets above if empty'),
       limit: z

@@ -117,6 +117,7 @@ function poolAsSent(
     protocol: pool.protocol,
     algorithm: pool.algorithm,
     sessionPersistence: pool.persistence ?? undefined,
+    tlsEnabled: false,
   };
 }
 

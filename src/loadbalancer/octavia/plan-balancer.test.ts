@@ -77,6 +77,7 @@ const pool: Pool = {
   protocol: 'TCP',
   algorithm: 'ROUND_ROBIN',
   sessionPersistence: undefined,
+  tlsEnabled: false,
 };
 const monitor: HealthMonitor = {
   ...common,

@@ -74,6 +74,7 @@ export function parsePool(fields: Fields): Pool {
     protocol: fields.string('protocol'),
     algorithm: fields.string('lb_algorithm'),
     sessionPersistence: parseSessionPersistence(fields.optionalObject('session_persistence')),
+    tlsEnabled: fields.boolean('tls_enabled', false),
   };
 }
 

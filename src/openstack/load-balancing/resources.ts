@@ -85,6 +85,8 @@ export interface Pool extends Common {
   readonly protocol: string;
   readonly algorithm: string;
   readonly sessionPersistence: SessionPersistence | undefined;
+  /** Whether members are spoken to in TLS; LBaaS v2 knows no such thing. */
+  readonly tlsEnabled: boolean;
 }
 
 export interface SessionPersistence {

@@ -1,21 +1,11 @@
 import { z } from 'zod';
-import { CausewayError } from '../../domain/error.ts';
-import { parsePrefix } from '../../domain/prefix.ts';
-
-const network = z.string().transform((text, context) => {
-  try {
-    return parsePrefix(text);
-  } catch (error) {
-    context.addIssue(CausewayError.from(error).message);
-    return z.NEVER;
-  }
-});
+import { networkSetting } from '../../config/parsed.ts';
 
 /** The settings of the egress firewall, `egressFirewall` in the proxy's. */
 export const egressFirewallSettings = z.strictObject({
   enabled: z.boolean().default(true).describe('hide endpoints that EgressNetworkPolicies deny'),
   clusterNetworks: z
-    .array(network)
+    .array(networkSetting)
     .default([])
     .describe("pod and service networks, never judged; insiders.networks' if empty"),
   exemptNamespaces: z

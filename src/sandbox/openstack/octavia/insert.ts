@@ -1,4 +1,5 @@
 import { tryParseAddress } from '../../../domain/address.ts';
+import { checkOvnListener, checkOvnMonitor, checkOvnPool } from './ovn.ts';
 import { conflict, unsupportedOption, validationFailure } from './refusals.ts';
 import type { HealthMonitorRow, ListenerRow, LoadBalancerRow, MemberRow, PoolRow } from './rows.ts';
 import type { OctaviaState } from './state.ts';
@@ -19,6 +20,7 @@ export function insertListener(
   loadBalancer: LoadBalancerRow,
   values: Values,
 ): ListenerRow {
+  checkOvnListener(loadBalancer.provider, values);
   const protocol = values['protocol'] as string;
   const port = values['protocol_port'] as number;
   const other = state
@@ -79,6 +81,7 @@ export function insertPool(
   loadBalancer: LoadBalancerRow,
   values: Values,
 ): PoolRow {
+  checkOvnPool(loadBalancer.provider, values);
   const algorithm = values['lb_algorithm'] as string;
   if (algorithm === 'SOURCE_IP_PORT' && loadBalancer.provider !== 'ovn') {
     throw unsupportedOption(
@@ -93,6 +96,7 @@ export function insertPool(
     protocol: values['protocol'] as string,
     lb_algorithm: algorithm,
     session_persistence: readPersistence(values['session_persistence']),
+    tls_enabled: values['tls_enabled'] === true,
   });
 }
 
@@ -144,6 +148,7 @@ export function insertHealthMonitor(
   if (state.monitorOf(pool.id) !== undefined) {
     throw conflict('This pool already has a health monitor');
   }
+  checkOvnMonitor(state.loadBalancers.get(pool.loadbalancer_id)?.provider ?? '', values);
   const type = values['type'] as string;
   const isDatagram = pool.protocol === 'UDP' || pool.protocol === 'SCTP';
   if (type === 'UDP-CONNECT' && !isDatagram) {

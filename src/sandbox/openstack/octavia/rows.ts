@@ -26,6 +26,12 @@ export interface OctaviaRow {
   updated_at: string | null;
 }
 
+/** A second address on the same port, of another subnet of the same network. */
+export interface AdditionalVip {
+  readonly subnet_id: string;
+  readonly ip_address: string;
+}
+
 export interface LoadBalancerRow extends OctaviaRow {
   description: string;
   readonly provider: string;
@@ -35,6 +41,7 @@ export interface LoadBalancerRow extends OctaviaRow {
   readonly vip_port_id: string;
   readonly vip_subnet_id: string;
   readonly vip_network_id: string;
+  readonly additional_vips: readonly AdditionalVip[];
   vip_qos_policy_id: string | null;
   /** The port was made for this load balancer and goes away with it. */
   readonly ownsPort: boolean;
@@ -65,6 +72,7 @@ export interface PoolRow extends OctaviaRow {
   readonly protocol: string;
   lb_algorithm: string;
   session_persistence: Readonly<Record<string, unknown>> | null;
+  tls_enabled: boolean;
 }
 
 export interface MemberRow extends OctaviaRow {

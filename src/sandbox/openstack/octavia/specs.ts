@@ -4,6 +4,7 @@ import {
   boolean,
   listOf,
   nullable,
+  objectOf,
   oneOf,
   text,
   uuid,
@@ -22,6 +23,12 @@ const common: Fields = {
 };
 
 const port = whole(1, 65_535);
+
+const additionalVipFields: Fields = {
+  subnet_id: { read: uuid, in: 'post', required: true },
+  ip_address: { read: address, in: 'post' },
+};
+const additionalVip = objectOf(additionalVipFields, 'load_balancer.loadbalancer');
 const timeout = whole(0, 31_536_000_000);
 
 export const loadBalancerFields: Fields = {
@@ -34,6 +41,7 @@ export const loadBalancerFields: Fields = {
   vip_port_id: { read: uuid, in: 'post' },
   vip_subnet_id: { read: uuid, in: 'post' },
   vip_network_id: { read: uuid, in: 'post' },
+  additional_vips: { read: listOf(additionalVip), in: 'post' },
   vip_qos_policy_id: { read: nullable(uuid), in: 'both' },
   listeners: { read: anything, in: 'post' },
   pools: { read: anything, in: 'post' },
@@ -84,6 +92,7 @@ const poolCommon: Fields = {
     required: true,
   },
   session_persistence: { read: nullable(anything), in: 'both' },
+  tls_enabled: { read: boolean, in: 'both' },
 };
 
 export const poolFields: Fields = {
