@@ -14,9 +14,11 @@ import type {
   MemberSpec,
   PoolProtocol,
 } from '../../openstack/load-balancing/specs.ts';
+import { allowedSources } from './allowed-sources.ts';
 import type { Note } from './annotations.ts';
 import type { KlbOptions, KlbPort, KlbSpec, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import { membersOf, vipFamily } from './members.ts';
+import { Possible } from './possible.ts';
 
 export interface WantedPool {
   readonly name: string;
@@ -125,6 +127,7 @@ function listenersOf(
   can: Possible,
 ): WantedListener[] {
   const family = vipFamily(spec, input.subnetFamily);
+  const sources = sourcesFor(family, options, can);
   const taken = new Set<number>();
   return (spec.ports ?? []).flatMap((port) => {
     const name = listenerName(input.klb, port.protocol, port.port);
@@ -151,7 +154,7 @@ function listenersOf(
         name,
         protocol,
         port: parsePort(port.port),
-        settings: listenerSettings(spec, options, protocol, can),
+        settings: { ...listenerSettings(spec, options, protocol, can), ...sources },
         pool: {
           name,
           protocol: poolProtocol,
@@ -163,6 +166,18 @@ function listenersOf(
       },
     ];
   });
+}
+
+function sourcesFor(family: Family, options: KlbOptions, can: Possible): WantedListenerSettings {
+  if (!can.allowedCidrs) return {};
+  const { allowed, leftOut } = allowedSources(options.allowed_cidrs, family);
+  if (leftOut.length > 0) {
+    can.note(
+      'SourceRangeIgnored',
+      `The load balancer's address is of IPv${family}, and Octavia takes no other sources: ${leftOut.join(', ')} let nobody in.`,
+    );
+  }
+  return { allowedCidrs: allowed };
 }
 
 function listenerProtocol({ protocol }: KlbPort, options: KlbOptions): ListenerProtocol {
@@ -199,7 +214,6 @@ function listenerSettings(
       ? {}
       : { connectionLimit: options.connection_limit }),
     ...(Object.keys(timeouts).length > 0 && can.timeouts() ? { timeouts } : {}),
-    ...(can.allowedCidrs ? { allowedCidrs: options.allowed_cidrs ?? null } : {}),
     ...(takesHeaders && options.x_forwarded_for === true
       ? { insertHeaders: { 'X-Forwarded-For': 'true' } }
       : {}),
@@ -224,108 +238,8 @@ function monitorOf(
     maxRetriesDown: monitor.max_retries_down,
   };
   const isByHttp = monitor.node_port !== undefined && (protocol === 'TCP' || can.udpByHttp);
-  if (isByHttp) return { ...common, type: 'HTTP', urlPath: '/healthz' };
+  // Without HTTP the port itself is tried: nodes without endpoints answer there neither.
+  if (isByHttp && can.monitorType('HTTP')) return { ...common, type: 'HTTP', urlPath: '/healthz' };
   const type = protocol === 'UDP' ? 'UDP-CONNECT' : protocol;
-  return { ...common, type };
-}
-
-/** What the service and the provider can do of what was asked; notes the rest. */
-class Possible {
-  readonly notes: Note[] = [];
-  readonly who: string;
-  readonly #capabilities: Capabilities;
-
-  constructor(capabilities: Capabilities, provider: string | undefined) {
-    this.#capabilities = capabilities;
-    this.who = provider === undefined ? 'This load balancing service' : `The provider ${provider}`;
-  }
-
-  get samePort(): boolean {
-    return this.#capabilities.samePortTwoProtocols;
-  }
-
-  get allowedCidrs(): boolean {
-    return this.#capabilities.allowedCidrs;
-  }
-
-  get udpByHttp(): boolean {
-    return this.#capabilities.udpMonitorByTcp;
-  }
-
-  note(reason: string, message: string): void {
-    if (!this.notes.some((known) => known.message === message))
-      this.notes.push({ reason, message });
-  }
-
-  /** The options that can be had; undefined when leaving one out would open what is to be closed. */
-  options(asked: KlbOptions): KlbOptions | undefined {
-    const { flavors, availabilityZones, additionalVips, allowedCidrs } = this.#capabilities;
-    if (asked.allowed_cidrs !== undefined && !allowedCidrs) return undefined;
-    const { flavor_id, availability_zone, additional_vips, ...rest } = asked;
-    return {
-      ...rest,
-      ...this.#keep('flavor_id', flavor_id, flavors, 'flavors'),
-      ...this.#keep(
-        'availability_zone',
-        availability_zone,
-        availabilityZones,
-        'availability zones',
-      ),
-      ...this.#keep('additional_vips', additional_vips, additionalVips, 'a second address'),
-    };
-  }
-
-  securityGroups(asked: readonly string[]): readonly string[] {
-    if (asked.length === 0 || this.#capabilities.vipSecurityGroups) return asked;
-    this.#lacks('security groups for VIPs');
-    return [];
-  }
-
-  timeouts(): boolean {
-    if (!this.#capabilities.timeouts) this.#lacks('timeouts');
-    return this.#capabilities.timeouts;
-  }
-
-  listenerProtocol(asked: ListenerProtocol): ListenerProtocol | undefined {
-    const { listenerProtocols } = this.#capabilities;
-    if (listenerProtocols.includes(asked)) return asked;
-    const isHttp = asked === 'HTTP' || asked === 'TERMINATED_HTTPS';
-    if (!isHttp || asked === 'TERMINATED_HTTPS') return undefined;
-    this.#lacks('X-Forwarded-For');
-    return listenerProtocols.includes('TCP') ? 'TCP' : undefined;
-  }
-
-  poolProtocol(asked: PoolProtocol, plain: 'TCP' | 'UDP' | 'SCTP'): PoolProtocol {
-    if (this.#capabilities.poolProtocols.includes(asked)) return asked;
-    this.#lacks(asked === 'HTTP' ? 'HTTP' : 'the proxy protocol');
-    return plain;
-  }
-
-  algorithm(asked: string | undefined): Algorithm {
-    const { algorithms } = this.#capabilities;
-    const found = algorithms.find((algorithm) => algorithm === asked);
-    if (found !== undefined) return found;
-    const [first = 'ROUND_ROBIN'] = algorithms;
-    if (asked !== undefined) this.#lacks(`the algorithm ${asked}; it uses ${first}`);
-    return first;
-  }
-
-  #keep<Name extends keyof KlbOptions>(
-    name: Name,
-    value: KlbOptions[Name],
-    isPossible: boolean,
-    what: string,
-  ): KlbOptions {
-    if (value === undefined) return {};
-    if (isPossible) return { [name]: value };
-    this.#lacks(what);
-    return {};
-  }
-
-  #lacks(what: string): void {
-    this.note(
-      'OptionUnsupported',
-      `${this.who} has no ${what}; that is left out, the rest is served.`,
-    );
-  }
+  return can.monitorType(type) ? { ...common, type } : undefined;
 }

@@ -1,5 +1,5 @@
 import { CausewayError } from '../../domain/error.ts';
-import type { Algorithm, ListenerProtocol, PoolProtocol } from './specs.ts';
+import type { Algorithm, HealthMonitorType, ListenerProtocol, PoolProtocol } from './specs.ts';
 
 /** What can be asked of a load balancer, decided from the API's version and the provider. */
 export interface Capabilities {
@@ -22,10 +22,13 @@ export interface Capabilities {
   readonly listenerProtocols: readonly ListenerProtocol[];
   readonly poolProtocols: readonly PoolProtocol[];
   readonly algorithms: readonly Algorithm[];
+  readonly monitorTypes: readonly HealthMonitorType[];
 }
 
 /** A version of Octavia's API such as v2.26, by its minor number. */
 export type OctaviaMinor = number;
+
+const plainMonitors = ['TCP', 'HTTP', 'HTTPS', 'PING'] as const;
 
 const withoutHttp = ['TCP', 'UDP', 'SCTP'] as const;
 
@@ -61,6 +64,9 @@ export function octaviaCapabilities(minor: OctaviaMinor, provider?: string): Cap
           'SOURCE_IP',
           ...(minor >= 13 ? (['SOURCE_IP_PORT'] as const) : []),
         ],
+    monitorTypes: ovn
+      ? ['TCP', 'UDP-CONNECT']
+      : [...plainMonitors, 'TLS-HELLO', 'UDP-CONNECT', ...(sctp ? (['SCTP'] as const) : [])],
   };
 }
 
@@ -82,6 +88,7 @@ export const lbaasV2Capabilities: Capabilities = {
   listenerProtocols: ['TCP', 'HTTP', 'HTTPS', 'TERMINATED_HTTPS'],
   poolProtocols: ['TCP', 'HTTP', 'HTTPS'],
   algorithms: ['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP'],
+  monitorTypes: plainMonitors,
 };
 
 /** The capability that a field of a spec or a filter needs. */

@@ -1,5 +1,5 @@
 import { tryParseAddress } from '../../../domain/address.ts';
-import type { JsonObject } from '../http/call.ts';
+import { isObject, type JsonObject } from '../http/call.ts';
 import { invalid, invalidField } from './refusals.ts';
 
 export type FieldReader = (name: string, value: unknown) => unknown;
@@ -78,6 +78,13 @@ export function listOf(read: FieldReader): FieldReader {
 
 export function nullable(read: FieldReader): FieldReader {
   return (name, value) => (value === null ? null : read(name, value));
+}
+
+export function objectOf(fields: Fields, where: string): FieldReader {
+  return (name, value) => {
+    if (!isObject(value)) throw invalidField(name, show(value), 'Value should be an object');
+    return readFields(fields, value, 'post', where);
+  };
 }
 
 export const anything: FieldReader = (_name, value) => value;

@@ -4,6 +4,7 @@ import { bodyObject, requireOwner, type OctaviaApi } from './api.ts';
 import { readFields } from './fields.ts';
 import { checkCidrs, checkPoolProtocol, insertListener } from './insert.ts';
 import { listAnswer } from './listing.ts';
+import { checkOvnListener } from './ovn.ts';
 import { enforceQuota } from './quotas.ts';
 import { immutable, notFound } from './refusals.ts';
 import type { ListenerRow, LoadBalancerRow } from './rows.ts';
@@ -108,6 +109,7 @@ export function updateListener(
   const loadBalancer = loadBalancerOf(api, row);
   checkDefaultPool(api, values['default_pool_id'], row.protocol);
   checkCidrs(values['allowed_cidrs'], loadBalancer);
+  checkOvnListener(loadBalancer.provider, values);
   parts.provisioning.requireMutable(loadBalancer, 'Load Balancer', loadBalancer.id);
   parts.provisioning.release(row.id);
   state.listeners.update(row, { ...values, provisioning_status: 'PENDING_UPDATE' });

@@ -4,6 +4,7 @@ import { newUuid } from '../ids.ts';
 import { bodyObject, requireOwner, type OctaviaApi } from './api.ts';
 import { readFields } from './fields.ts';
 import { listAnswer, pick } from './listing.ts';
+import { checkOvnLoadBalancer } from './ovn.ts';
 import { enforceQuota } from './quotas.ts';
 import { conflict, invalid, notFound, policyRefusal, validationFailure } from './refusals.ts';
 import type { LoadBalancerRow } from './rows.ts';
@@ -155,6 +156,7 @@ function readProvider(api: OctaviaApi, values: Values): string {
   if (typeof zone === 'string' && !availabilityZones.some(({ name }) => name === zone)) {
     throw validationFailure('Invalid availability zone.');
   }
+  checkOvnLoadBalancer(provider, values);
   return provider === 'octavia' ? 'amphora' : provider;
 }
 

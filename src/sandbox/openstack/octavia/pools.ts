@@ -6,6 +6,7 @@ import { readFields } from './fields.ts';
 import { checkPoolProtocol, insertPool, readPersistence } from './insert.ts';
 import { listAnswer } from './listing.ts';
 import { loadBalancerOf, parentOfNewChild } from './listeners.ts';
+import { checkOvnPool } from './ovn.ts';
 import { enforceQuota } from './quotas.ts';
 import { conflict, notFound, validationFailure } from './refusals.ts';
 import type { ListenerRow, PoolRow } from './rows.ts';
@@ -99,6 +100,7 @@ function parentListener(api: OctaviaApi, values: Values): ListenerRow | undefine
 export function updatePool(api: OctaviaApi, row: PoolRow, values: Values): void {
   const { state, parts } = api;
   const loadBalancer = loadBalancerOf(api, row);
+  checkOvnPool(loadBalancer.provider, values);
   const { session_persistence: persistence, ...rest } = values;
   const change =
     persistence === undefined ? {} : { session_persistence: readPersistence(persistence) };

@@ -12,7 +12,13 @@ type Values = Readonly<Record<string, unknown>>;
 
 export type Vip = Pick<
   LoadBalancerRow,
-  'vip_address' | 'vip_port_id' | 'vip_subnet_id' | 'vip_network_id' | 'ownsPort' | 'neutronIds'
+  | 'vip_address'
+  | 'vip_port_id'
+  | 'vip_subnet_id'
+  | 'vip_network_id'
+  | 'additional_vips'
+  | 'ownsPort'
+  | 'neutronIds'
 >;
 
 /** Finds or makes the port that carries the load balancer's address, and what Octavia needs beside it. */
@@ -23,8 +29,9 @@ export function takeVip(
   actor: Actor,
 ): Vip {
   const { port, ownsPort } = vipPort(neutron, owner, values, actor);
-  const [fixed] = port.fixed_ips;
+  const [fixed, ...others] = port.fixed_ips;
   if (fixed === undefined) throw validationFailure(`Port ${port.id} has no addresses.`);
+  const additional = new Set(additionalVips(values).map(({ subnet_id: id }) => id));
   const group = neutron.securityGroups.insert({
     ...neutron.newRow(owner.serviceProjectId, { name: `lb-${owner.loadBalancerId}` }),
     isDefault: false,
@@ -35,6 +42,7 @@ export function takeVip(
     vip_port_id: port.id,
     vip_subnet_id: fixed.subnet_id,
     vip_network_id: port.network_id,
+    additional_vips: others.filter(({ subnet_id: id }) => additional.has(id)),
     ownsPort,
     neutronIds: { ports: [amphoraPort(neutron, owner, port)], groups: [group.id] },
   };
@@ -64,6 +72,8 @@ function vipPort(
   if (portId !== undefined) return { port: givenPort(neutron, portId, actor), ownsPort: false };
   const { network, subnet } = vipNetwork(neutron, values, actor);
   const address = values['vip_address'] as string | undefined;
+  const additional = additionalVips(values);
+  checkAdditionalSubnets(neutron, network, subnet, additional);
   try {
     const port = insertPort(
       neutron,
@@ -78,6 +88,10 @@ function vipPort(
             subnetId: subnet?.id,
             address: address === undefined ? undefined : parseAddress(address),
           },
+          ...additional.map(({ subnet_id: subnetId, ip_address: own }) => ({
+            subnetId,
+            address: own === undefined ? undefined : parseAddress(own),
+          })),
         ],
       },
       owner.projectId,
@@ -87,6 +101,39 @@ function vipPort(
     // Octavia passes on what Neutron said, as a failure of its own.
     if (error instanceof Refusal) throw providerError(owner.provider, error.message);
     throw error;
+  }
+}
+
+interface WantedVip {
+  readonly subnet_id: string;
+  readonly ip_address?: string;
+}
+
+function additionalVips(values: Values): readonly WantedVip[] {
+  return (values['additional_vips'] as readonly WantedVip[] | undefined) ?? [];
+}
+
+/** All addresses are on one port, so their subnets are of one network, and each has one of them. */
+function checkAdditionalSubnets(
+  neutron: NeutronState,
+  network: NetworkRow,
+  subnet: SubnetRow | undefined,
+  additional: readonly WantedVip[],
+): void {
+  const used = new Set([subnet?.id]);
+  for (const { subnet_id: id } of additional) {
+    if (used.has(id)) {
+      throw validationFailure(
+        'Duplicate VIP subnet(s) specified. Only one IP can be bound per subnet.',
+      );
+    }
+    used.add(id);
+  }
+  for (const { subnet_id: id } of additional) {
+    const own = neutron.subnets.get(id);
+    if (own === undefined) throw invalid(`Subnet ${id} not found.`);
+    if (own.network_id === network.id) continue;
+    throw validationFailure('All VIP subnets must belong to the same network.');
   }
 }
 

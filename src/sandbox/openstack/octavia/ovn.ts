@@ -1,0 +1,53 @@
+import { isObject } from '../http/call.ts';
+import { unsupportedOption } from './refusals.ts';
+
+/**
+ * What the provider `ovn` refuses, in the words of its driver. It is the same service in front of it, so
+ * all else is as with amphorae; weights, timeouts and connection limits it takes and ignores.
+ */
+
+type Values = Readonly<Record<string, unknown>>;
+
+const protocols: readonly string[] = ['TCP', 'UDP', 'SCTP'];
+const monitorTypes: readonly string[] = ['TCP', 'UDP-CONNECT'];
+
+export function checkOvnLoadBalancer(provider: string, values: Values): void {
+  if (provider !== 'ovn') return;
+  if (textOf(values, 'flavor_id') !== undefined) refuse('flavors.');
+  if (textOf(values, 'availability_zone') !== undefined) refuse('availability zones.');
+}
+
+export function checkOvnListener(provider: string, values: Values): void {
+  if (provider !== 'ovn') return;
+  requireOneOf(protocols, textOf(values, 'protocol'), 'protocol');
+  const cidrs = values['allowed_cidrs'];
+  if (Array.isArray(cidrs) && cidrs.length > 0) refuse('allowed_cidrs option');
+}
+
+export function checkOvnPool(provider: string, values: Values): void {
+  if (provider !== 'ovn') return;
+  requireOneOf(protocols, textOf(values, 'protocol'), 'protocol');
+  requireOneOf(['SOURCE_IP_PORT'], textOf(values, 'lb_algorithm'), 'algorithm');
+  const persistence = values['session_persistence'];
+  if (!isObject(persistence)) return;
+  const rest = 'session persistence. Only SOURCE_IP type is supported.';
+  requireOneOf(['SOURCE_IP'], textOf({ ...persistence }, 'type'), rest);
+}
+
+export function checkOvnMonitor(provider: string, values: Values): void {
+  if (provider !== 'ovn') return;
+  requireOneOf(monitorTypes, textOf(values, 'type'), 'health monitor');
+}
+
+function textOf(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function requireOneOf(allowed: readonly string[], value: string | undefined, what: string): void {
+  if (value !== undefined && !allowed.includes(value)) refuse(`${value} ${what}`);
+}
+
+function refuse(what: string): never {
+  throw unsupportedOption('ovn', `OVN provider does not support ${what}`);
+}
