@@ -20,7 +20,7 @@ import { serviceActor } from '../src/sandbox/openstack/actor.ts';
 import { startEmbeddedOpenStack } from '../src/sandbox/openstack/cloud.ts';
 import { floatingIpResource } from '../src/sandbox/openstack/neutron/floating-ips.ts';
 import { portResource } from '../src/sandbox/openstack/neutron/ports.ts';
-import { subnetResource } from '../src/sandbox/openstack/neutron/subnets.ts';
+import { addWideSubnet } from './wide-subnet.ts';
 
 const { values } = parseArgs({ options: { latency: { type: 'string', default: '0' } } });
 const clusterId = 'bench';
@@ -51,18 +51,7 @@ const [subnet] = neutron.subnets.all().filter(({ name }) => name === 'private-v4
 if (external === undefined || subnet === undefined) throw new Error('the cloud has no networks');
 const project = subnet.project_id;
 const actor = serviceActor(project);
-/** The cloud's own has 250 addresses. */
-const wide = subnetResource(neutron).create(
-  {
-    name: 'wide',
-    network_id: external.id,
-    ip_version: 4,
-    cidr: '198.18.0.0/16',
-    enable_dhcp: false,
-  },
-  actor,
-  external.project_id,
-);
+const wide = addWideSubnet(openstack);
 const ports = portResource(neutron);
 const floatingIps = floatingIpResource(neutron, () => true);
 

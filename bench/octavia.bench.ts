@@ -10,6 +10,7 @@ import { never, newService, newSlice, OctaviaLab } from '../test/octavia/lab.ts'
 import { startKubernetes } from '../test/services/kubernetes.ts';
 import { startOpenStack } from '../test/services/openstack.ts';
 import type { BenchmarkSuite, Measurement } from './benchmark.ts';
+import { addWideSubnet } from './wide-subnet.ts';
 
 const call = { signal: never };
 const member = '10.10.1.1';
@@ -73,6 +74,7 @@ async function resync(): Promise<Measurement> {
   const pageSize = 1_000;
   const kubernetes = await startEmbeddedKubernetes();
   const cloud = await startEmbeddedOpenStack({ provisioningDelayMs: 5 });
+  addWideSubnet(cloud);
   const metrics = new Counting();
   const lab = await OctaviaLab.open({ ...kubernetes, ...cloud, cloudOptions: { metrics } });
   try {
