@@ -42,7 +42,7 @@ export function change<T>(allocator: Allocator, lane: string, decide: Decide<T>)
 
 /** A site with a million addresses and as many clusters as there are callers. */
 export async function prepareSite(allocator: Allocator, clusters = callers): Promise<void> {
-  const settings = { quarantineMs: 0, unconfirmedQuarantineMs: 0, keepMs: 0 };
+  const settings = { quarantineMs: 0, keepMs: 0 };
   await change(allocator, site, setSite({ site, settings }));
   const pool = poolSpecSchema.parse({ name: 'p', addresses: ['10.0.0.0-10.15.255.255'] });
   await change(allocator, site, setPool({ site, pool }));

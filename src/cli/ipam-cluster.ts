@@ -21,12 +21,19 @@ export function clustersCommand(): Command {
   return clusters;
 }
 
+const claimOption = [
+  '--claim',
+  'the named addresses are in use already: listened to while a site recovers',
+] as const;
+const claims = (command: Command) => command.opts<{ claim?: boolean }>().claim;
+
 function createCommand(): Command {
   const command = onCluster('create')
     .description('create a cluster with its control plane address and first credential')
     .option('--quota <number>', 'addresses that it may hold')
     .option('--families <list>', 'of the control plane: 4, 6 or 4,6', '4')
     .option('--address <list>', 'the control plane’s address by name')
+    .option(...claimOption)
     .option('--pool <name>', 'the control plane’s pool')
     .option('--no-control-plane', 'the cluster has an address from elsewhere')
     .option(
@@ -45,7 +52,7 @@ function createCommand(): Command {
       quota: numberOf(options['quota'], '--quota'),
       selfWithdrawal: withdrawalOf(options),
       controlPlane: wantsAddress
-        ? { families, addresses: named.addresses, pool: options['pool'] }
+        ? { families, addresses: named.addresses, claim: claims(command), pool: options['pool'] }
         : undefined,
       reason: options['reason'],
     };
@@ -151,6 +158,7 @@ export function reserveCommand(): Command {
     .option('--service <namespace/name>', 'the owner’s name, for the address it had before')
     .option('--families <list>', '4, 6 or 4,6', '4')
     .option('--address <list>', 'addresses by name')
+    .option(...claimOption)
     .option('--pool <name>', 'from this pool only')
     .option('--sharing-key <key>', 'share with owners of the same cluster and key')
     .option('--ports <list>', 'such as TCP/443: sharers have different ones')
@@ -164,6 +172,7 @@ export function reserveCommand(): Command {
       ...serviceOf(options['service']),
       families,
       addresses: named.addresses,
+      claim: claims(command),
       pool: options['pool'],
       sharingKey: options['sharingKey'],
       ports: options['ports']?.split(','),

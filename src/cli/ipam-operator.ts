@@ -1,9 +1,10 @@
 import fs from 'node:fs/promises';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { familyOf, parseAddress, type Family } from '../domain/address.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { CausewayError } from '../domain/error.ts';
 import { cloudletImport, parseCloudletIps } from '../ipam/cloudlet-ips.ts';
+import { poolAnnouncers } from '../ipam/records.ts';
 import { handOver, print, speaksWithServer, timeText, withServer } from './ipam-connection.ts';
 import type { AnswerOf } from '../ipam/api/operations.ts';
 
@@ -87,7 +88,12 @@ function setPoolCommand(): Command {
     .option('--priority <number>', 'higher goes first')
     .option('--labels <list>', 'name=value')
     .option('--purposes <list>', 'control-plane, load-balancer')
-    .option('--announcer <name>', 'who announces its addresses, if clusters are not to find out')
+    .addOption(
+      new Option(
+        '--announcer <name>',
+        'who announces its addresses, if clusters are not to find out',
+      ).choices(poolAnnouncers),
+    )
     .option('--platform <name>', 'the platform of the server that has to know of its addresses')
     .option(...reasonOption);
   speaksWithServer(set).action(
@@ -99,7 +105,7 @@ function setPoolCommand(): Command {
         gateways: list(options['gateways']),
         subnets: list(options['subnets']),
         priority: options['priority'] === undefined ? 0 : Number(options['priority']),
-        announcer: options['announcer'],
+        announcer: poolAnnouncers.find((name) => name === options['announcer']),
         platform: options['platform'],
         labels: Object.fromEntries(list(options['labels']).map((pair) => splitPair(pair))),
         ...(purposes.length === 0

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { CausewayError } from '../domain/error.ts';
 import type { AnswerOf, OperationName, RequestOf } from './api/operations.ts';
+import { poolBodySchema } from './api/schemas.ts';
 import { addressSchema, clusterNameSchema, kubernetesNameSchema, siteNameSchema } from './names.ts';
 import { importedPrefix } from './reserve-pick.ts';
 
@@ -49,22 +51,21 @@ type Call = <Name extends OperationName>(
 
 /**
  * Takes the cloudlet over through the API, every address by its name, so that an address in two places
- * is found and refused. May be repeated. Answers with each cluster's credential.
+ * is found and refused. May be repeated, also after Services have adopted what was imported: what an
+ * owner of that name holds is left alone, and so is what operators have changed of the pools beside
+ * their addresses. Answers with each cluster's credential.
  */
 export async function cloudletImport(
   cloudlet: CloudletIps,
   call: Call,
 ): Promise<Record<string, string>> {
   const site = cloudlet.cloudlet;
-  const reason = 'imported from CloudletIPs';
   await call('setSite', { params: { site }, body: { reason } });
-  const split = (pool: string) => pool.split(',').map((part) => part.trim());
-  const common = { addresses: split(cloudlet.ipPool), reason };
-  await call('setPool', { params: { site, pool: 'cloudlet' }, body: common });
+  await setPool(call, site, 'cloudlet', { addresses: split(cloudlet.ipPool) });
   if (cloudlet.controlPlaneIpPool !== undefined) {
-    const own = { addresses: split(cloudlet.controlPlaneIpPool), reason };
-    const body = { ...own, purposes: ['control-plane' as const] };
-    await call('setPool', { params: { site, pool: 'cloudlet-control-plane' }, body });
+    const addresses = split(cloudlet.controlPlaneIpPool);
+    const own = { addresses, purposes: ['control-plane' as const] };
+    await setPool(call, site, 'cloudlet-control-plane', own);
   }
   const tokens: Record<string, string> = {};
   for (const [cluster, { controlPlaneIpv4, loadBalancers }] of Object.entries(cloudlet.clusters)) {
@@ -72,13 +73,48 @@ export async function cloudletImport(
       controlPlaneIpv4 === undefined ? undefined : { addresses: [controlPlaneIpv4] };
     const body = { cluster, imported: true, controlPlane, reason };
     tokens[cluster] = (await call('createCluster', { params: { site }, body })).token;
-    for (const [index, { namespace, name, ipv4 }] of loadBalancers.entries()) {
-      const owner = { uid: `${importedPrefix}${index}`, namespace, name };
-      await call('reserve', {
-        params: { site, cluster },
-        body: { ...owner, addresses: [ipv4], reason },
-      });
-    }
+    await reserveAll(call, { site, cluster }, loadBalancers);
   }
   return tokens;
+}
+
+const reason = 'imported from CloudletIPs';
+const split = (pool: string) => pool.split(',').map((part) => part.trim());
+
+async function setPool(
+  call: Call,
+  site: string,
+  pool: string,
+  wanted: Pick<NonNullable<RequestOf<'setPool'>['body']>, 'addresses' | 'purposes'>,
+): Promise<void> {
+  const { items } = await call('listPools', { params: { site } });
+  const present = items.find(({ name }) => name === pool);
+  // Of what an answer has, the request takes what it knows.
+  const body = { ...poolBodySchema.partial().parse(present ?? {}), ...wanted, reason };
+  await call('setPool', { params: { site, pool }, body });
+}
+
+/** From its name: an entry may have another place in the file the next time. */
+function hashOf(namespace: string, name: string): string {
+  return createHash('sha256').update(`${namespace}/${name}`).digest('hex').slice(0, 32);
+}
+
+async function reserveAll(
+  call: Call,
+  params: { readonly site: string; readonly cluster: string },
+  loadBalancers: CloudletIps['clusters'][string]['loadBalancers'],
+): Promise<void> {
+  const { items } = await call('listReservations', { params });
+  for (const { namespace, name, ipv4 } of loadBalancers) {
+    const isHeld = items.some(
+      (item) =>
+        item.name === name &&
+        item.namespace === namespace &&
+        item.addresses.some(({ address }) => address === ipv4),
+    );
+    if (isHeld) continue;
+    const uid = `${importedPrefix}${hashOf(namespace, name)}`;
+    const body = { uid, namespace, name, addresses: [ipv4], reason };
+    await call('reserve', { params, body });
+  }
 }

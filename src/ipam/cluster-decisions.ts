@@ -12,7 +12,8 @@ import {
 import { keys } from './keys.ts';
 import type { Write } from './ledger.ts';
 import type { ClusterRecord, CredentialRecord, TombstoneRecord } from './records.ts';
-import { refuseIfMoved, reserveFor, type ReserveAnswer, type Reservation } from './reserve.ts';
+import { refuseIfMoved, type ReserveAnswer, type Reservation } from './reservation.ts';
+import { reserveFor } from './reserve.ts';
 import type { Kept, SiteView } from './site-view.ts';
 import type { View } from './view.ts';
 
@@ -37,6 +38,8 @@ export interface CreateClusterRequest extends OnCluster {
         readonly families: readonly Family[];
         readonly addresses: readonly Address[];
         readonly pool?: string | undefined;
+        /** The addresses are in use already. */
+        readonly claim?: boolean | undefined;
       }
     | undefined;
   /** The hash of the credential that goes back with the answer. */
@@ -116,13 +119,14 @@ function reserveControlPlane(
   moment: Parameters<typeof reserveFor>[3],
 ): Decision<ReserveAnswer | undefined> {
   if (request.controlPlane === undefined) return { kind: 'answer', answer: undefined };
-  const { families, addresses, pool } = request.controlPlane;
+  const { families, addresses, pool, claim } = request.controlPlane;
   const demand = {
     uid: controlPlaneUid,
     purpose: 'control-plane' as const,
     families: [...families],
     addresses: [...addresses],
     pool,
+    claim,
   };
   const { site: siteName, cluster: name, reason } = request;
   return reserveFor({ site: siteName, cluster: name, demand, reason }, site, cluster, moment);

@@ -5,7 +5,8 @@ import type { Decide } from './decision.ts';
 import { demandSchema, poolSpecSchema, type Demand, type PoolSpec } from './records.ts';
 import type { RefusalReason } from './refusal.ts';
 import { free, type FreeRequest } from './release.ts';
-import { reserve, type ReserveAnswer } from './reserve.ts';
+import type { ReserveAnswer } from './reservation.ts';
+import { reserve } from './reserve.ts';
 import { setPool, setSite } from './site-decisions.ts';
 import { View } from './view.ts';
 
@@ -30,12 +31,12 @@ export class Desk {
     return decision.answer;
   }
 
-  /** A site `s` with the pools, without any rest unless told otherwise. */
+  /** A site `s` with the pools; what is seen withdrawn rests only if told so. */
   withSite(
     pools: readonly (Partial<PoolSpec> & { name: string; addresses: string[] })[],
     settings: Parameters<typeof setSite>[0]['settings'] = {},
   ): this {
-    const noRest = { quarantineMs: 0, unconfirmedQuarantineMs: 0, keepMs: 0 };
+    const noRest = { quarantineMs: 0, unconfirmedQuarantineMs: 600_000, keepMs: 0 };
     this.run(setSite({ site: 's', settings: { ...noRest, ...settings } }));
     for (const pool of pools) {
       this.run(setPool({ site: 's', pool: poolSpecSchema.parse(pool) }));
@@ -82,8 +83,10 @@ export class Desk {
     return answer.reservation.addresses.map(({ address }) => address).join(' ');
   }
 
-  fenceOf(cluster: string, uid: string): number {
-    const answer = this.reserve(cluster, { uid });
+  /** `claimed` is what it claims, at a site that recovers. */
+  fenceOf(cluster: string, uid: string, claimed?: string): number {
+    const claim = claimed === undefined ? {} : { addresses: [claimed], claim: true };
+    const answer = this.reserve(cluster, { uid, ...claim });
     return answer.state === 'held' ? answer.reservation.fence : -1;
   }
 

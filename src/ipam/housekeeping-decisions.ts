@@ -3,9 +3,10 @@ import { reclaimCluster, type VoidedAnswer } from './cluster-decisions.ts';
 import type { Write } from './ledger.ts';
 import type { Demand, WaiterRecord } from './records.ts';
 import { rest, restingOf } from './release.ts';
-import { Refusal } from './refusal.ts';
-import { isWaiting } from './reserve-pick.ts';
-import { reserve, type ReserveAnswer } from './reserve.ts';
+import { Refusal, type RefusalReason } from './refusal.ts';
+import { isWaiting, waitersInOrder } from './queue.ts';
+import type { ReserveAnswer } from './reservation.ts';
+import { reserve } from './reserve.ts';
 import type { Kept, SiteView } from './site-view.ts';
 import type { View } from './view.ts';
 
@@ -140,6 +141,13 @@ export function reclaimSilent(
   });
 }
 
+/** Who is refused for these keeps its place. */
+const passingReasons: ReadonlySet<RefusalReason> = new Set([
+  'pool-exhausted',
+  'recovering',
+  'moved',
+]);
+
 /** Gives the first waiter that can be served its addresses. Answers undefined when none can. */
 export function serveQueue(siteName: string): Decide<ReserveAnswer | undefined> {
   return (view, moment, grant) =>
@@ -147,14 +155,14 @@ export function serveQueue(siteName: string): Decide<ReserveAnswer | undefined> 
       const site = view.site(siteName);
       // Who wants the same as one that can't be served, and came later, can't be served either.
       const hopeless = new Set<string>();
-      for (const waiter of inOrder(site, moment.now)) {
+      for (const waiter of site === undefined ? [] : waitersInOrder(site, moment.now)) {
         const { cluster, demand } = waiter.record;
         if (hopeless.has(wants(demand))) continue;
         const request = { site: siteName, cluster, demand, reason: 'served from the queue' };
         const decision = reserve(request)(view, moment, grant);
         if (decision.kind === 'change' || decision.kind === 'busy') return decision;
         if (decision.kind === 'answer') return dropWaiter(siteName, waiter, 'already served');
-        if (decision.error instanceof Refusal && decision.error.reason === 'pool-exhausted') {
+        if (decision.error instanceof Refusal && passingReasons.has(decision.error.reason)) {
           hopeless.add(wants(demand));
           continue;
         }
@@ -162,13 +170,6 @@ export function serveQueue(siteName: string): Decide<ReserveAnswer | undefined> 
       }
       return { kind: 'answer', answer: undefined };
     });
-}
-
-function inOrder(site: SiteView | undefined, now: number): Kept<WaiterRecord>[] {
-  if (site === undefined) return [];
-  return [...site.waiters.values()]
-    .filter(({ record }) => isWaiting(site, record, now))
-    .sort((left, right) => left.record.place - right.record.place);
 }
 
 const wants = ({ families, pool, poolLabels, purpose }: Demand): string =>

@@ -1,7 +1,6 @@
 import type { Address, Family } from '../domain/address.ts';
 import { createOccupancy, type Occupancy } from './occupancy.ts';
-import { buildPool, families, type Pool } from './pool.ts';
-import type { PoolSpec } from './records.ts';
+import { families, type Pool } from './pool.ts';
 import { Ripening } from './ripening.ts';
 
 /** Until when an address rests: undefined if it is held or free, a time in the past if anyone may have it. */
@@ -17,8 +16,7 @@ export class PoolView implements Pool {
     6: new Ripening(),
   };
 
-  constructor(spec: PoolSpec) {
-    const pool = buildPool(spec);
+  constructor(pool: Pool) {
     this.spec = pool.spec;
     this.sets = pool.sets;
     this.#occupancy = { 4: createOccupancy(pool.sets[4]), 6: createOccupancy(pool.sets[6]) };

@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { formatAddressRange } from '../domain/address-range.ts';
 import { demandOf } from './desk.testing.ts';
-import { buildPool, eligiblePools, families, refuseOverlap } from './pool.ts';
+import { buildPools, eligiblePools, families, refuseOverlap, type Pool } from './pool.ts';
 import { poolSpecSchema, type PoolSpec } from './records.ts';
 
 const specOf = (spec: Partial<PoolSpec>) =>
   poolSpecSchema.parse({ name: 'p', addresses: ['192.0.2.0/24'], ...spec });
-const handedOut = (spec: Partial<PoolSpec>) => {
-  const { sets } = buildPool(specOf(spec));
-  return families.flatMap((family) => sets[family].ranges.map(formatAddressRange)).join(' ');
-};
+const rangesOf = ({ sets }: Pool) =>
+  families.flatMap((family) => sets[family].ranges.map(formatAddressRange)).join(' ');
+const handedOut = (spec: Partial<PoolSpec>) =>
+  buildPools([specOf(spec)])
+    .map(rangesOf)
+    .join();
 
 describe('what a pool hands out', () => {
   test.each<[string, Partial<PoolSpec>, string]>([
@@ -46,17 +48,36 @@ describe('what a pool hands out', () => {
   });
 });
 
+test('what one pool knows to be a gateway or a network itself, no other one hands out', () => {
+  const pools = buildPools([
+    specOf({ name: 'one', addresses: ['192.0.2.0/25'], gateways: ['192.0.2.201'] }),
+    specOf({ name: 'two', addresses: ['192.0.2.127-192.0.2.202'], exclude: ['192.0.2.130'] }),
+    specOf({ name: 'six', addresses: ['2001:db8::1-2001:db8::4'], subnets: ['2001:db8::/126'] }),
+    specOf({ name: 'seven', addresses: ['2001:db8::', '2001:db8::5'] }),
+  ]);
+  expect(pools.map(rangesOf)).toEqual([
+    '192.0.2.1-192.0.2.126',
+    '192.0.2.128-192.0.2.129 192.0.2.131-192.0.2.200 192.0.2.202',
+    '2001:db8::1-2001:db8::4',
+    '2001:db8::5',
+  ]);
+});
+
 test('pools that overlap are refused with the addresses they share', () => {
-  const one = buildPool(specOf({ name: 'one' }));
-  const other = buildPool(specOf({ name: 'other', addresses: ['192.0.2.200-192.0.3.10'] }));
-  expect(() => refuseOverlap(other, [one])).toThrow(
+  const pools = buildPools([
+    specOf({ name: 'one' }),
+    specOf({ name: 'other', addresses: ['192.0.2.200-192.0.3.10'] }),
+  ]);
+  const [one, other] = pools;
+  if (one === undefined || other === undefined) throw new Error('two pools');
+  expect(() => refuseOverlap(other, pools)).toThrow(
     'pool other overlaps pool one in 192.0.2.200-192.0.2.254',
   );
   expect(() => refuseOverlap(one, [one])).not.toThrow();
 });
 
 test('pools are tried in order: dedicated before common, then by priority, then by name', () => {
-  const pools = [
+  const pools = buildPools([
     specOf({ name: 'b' }),
     specOf({ name: 'a' }),
     specOf({ name: 'first', priority: 5 }),
@@ -64,7 +85,7 @@ test('pools are tried in order: dedicated before common, then by priority, then 
     specOf({ name: 'control', purposes: ['control-plane'], priority: -5 }),
     specOf({ name: 'balancers', purposes: ['load-balancer'] }),
     specOf({ name: 'labelled', labels: { tier: 'gold' } }),
-  ].map(buildPool);
+  ]);
   const names = (demand: object) =>
     eligiblePools(pools, demandOf({ uid: 'u', ...demand })).map(({ spec }) => spec.name);
   expect(names({})).toEqual(['balancers', 'first', 'a', 'b', 'labelled']);

@@ -18,18 +18,24 @@ export interface Pool {
 
 export const families: readonly Family[] = [4, 6];
 
-/** Parses the pool's ranges. Throws `invalid` with the text that is wrong. */
-export function buildPool(spec: PoolSpec): Pool {
-  const included = spec.addresses.map(parseAddressRange);
-  const networks = [...spec.addresses.filter((text) => text.includes('/')), ...spec.subnets];
-  const left = [
-    ...spec.exclude.map(parseAddressRange),
-    ...spec.gateways.map(parseAddressRange),
-    ...networks.flatMap(addressesOfTheNetworkItself),
-  ];
-  const set = (family: Family) =>
-    AddressSet.of(family, included).without(AddressSet.of(family, left));
-  return { spec, sets: { 4: set(4), 6: set(6) } };
+/**
+ * The pools of a site. What one of them knows to be a gateway, or a network itself, none hands out:
+ * they are on the same network. Throws `invalid` with the text that is wrong.
+ */
+export function buildPools(specs: readonly PoolSpec[]): Pool[] {
+  const reserved = specs.flatMap(reservedAddresses);
+  return specs.map((spec) => {
+    const included = spec.addresses.map(parseAddressRange);
+    const left = [...spec.exclude.map(parseAddressRange), ...reserved];
+    const set = (family: Family) =>
+      AddressSet.of(family, included).without(AddressSet.of(family, left));
+    return { spec, sets: { 4: set(4), 6: set(6) } };
+  });
+}
+
+function reservedAddresses({ addresses, gateways, subnets }: PoolSpec): AddressRange[] {
+  const networks = [...addresses.filter((text) => text.includes('/')), ...subnets];
+  return [...gateways.map(parseAddressRange), ...networks.flatMap(addressesOfTheNetworkItself)];
 }
 
 /**

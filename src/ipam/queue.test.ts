@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { removeCluster } from './cluster-decisions.ts';
-import { Desk, refusal } from './desk.testing.ts';
+import { demandOf, Desk, refusal } from './desk.testing.ts';
 import { serveQueue, sweep } from './housekeeping-decisions.ts';
+import { keys } from './keys.ts';
+import { reserve } from './reserve.ts';
 
 const two = { name: 'p', addresses: ['192.0.2.1-192.0.2.2'] };
 const later = 2_000_000;
@@ -82,6 +84,52 @@ describe('the queue', () => {
     desk.now += 100;
     expect(desk.run(serveQueue('s'))).toMatchObject({ reservation: { uid: 'six-too' } });
     expect(held(desk, 'b', 'x')).toBe(0);
+  });
+
+  test('a waiter for one pool does not keep others from another pool, nor takes a place there', () => {
+    const desk = fullDesk();
+    desk.withSite([{ name: 'q', addresses: ['192.0.2.101-192.0.2.102'], priority: -1 }]);
+    desk.reserve('b', { uid: 'x', pool: 'p' }, later);
+    desk.reserve('b', { uid: 'y', pool: 'p' }, later);
+    // Nobody ahead may have those of q.
+    const got = [desk.take('c', 'one'), desk.take('c', 'two')];
+    expect(got.toSorted()).toEqual(['192.0.2.101', '192.0.2.102']);
+    expect(() => desk.take('c', 'three')).toThrow(refusal('pool-exhausted'));
+  });
+
+  test('who waits for either pool is served by the better one, and leaves the other to others', () => {
+    const desk = fullDesk();
+    desk.withSite([{ name: 'q', addresses: ['192.0.2.101'], priority: -1 }], { quarantineMs: 100 });
+    desk.take('a', '3');
+    desk.reserve('b', { uid: 'either' }, later);
+    desk.reserve('b', { uid: 'only-p', pool: 'p' }, later);
+    for (const uid of ['1', '3']) desk.free('a', uid);
+    desk.now += 100;
+    // One of each pool: that of p is due to the first, nothing to the second, that of q to nobody.
+    expect(desk.take('c', 'late')).toBe('192.0.2.101');
+    expect(desk.run(serveQueue('s'))).toMatchObject({ reservation: { uid: 'either' } });
+    expect(desk.run(serveQueue('s'))).toBeUndefined();
+  });
+
+  test('a waiter for both families takes neither where it can’t have both', () => {
+    const desk = fullDesk();
+    desk.withSite([{ name: 'six', addresses: ['2001:db8::1'] }], { quarantineMs: 100 });
+    desk.reserve('b', { uid: 'both', families: [4, 6] }, later);
+    expect(desk.take('c', 'six', { families: [6] })).toBe('2001:db8::1');
+  });
+
+  test('those who pass a queue come one after the other, so that none takes what is due to it', () => {
+    const desk = new Desk().withSite([two]).withCluster('a').withCluster('b').withCluster('c');
+    const [first, second] = [desk.take('a', '1'), desk.take('a', '2')];
+    expect(first).not.toBe(second);
+    desk.reserve('b', { uid: 'x' }, later);
+    for (const uid of ['1', '2']) desk.free('a', uid);
+    const decide = reserve({ site: 's', cluster: 'c', demand: demandOf({ uid: 'late' }) });
+    const decision = decide(desk.view, desk, desk.grant);
+    if (decision.kind !== 'change') throw new Error(decision.kind);
+    expect(decision.writes.map(({ key }) => key)).toContain(keys.queue('s'));
+    desk.busy.add(keys.queue('s'));
+    expect(() => desk.take('a', 'late-too')).toThrow('busy');
   });
 
   test('a named address is not waited for', () => {

@@ -21,6 +21,9 @@ export const purposes = ['control-plane', 'load-balancer'] as const;
 export const purposeSchema = z.enum(purposes);
 export type Purpose = (typeof purposes)[number];
 
+/** Who may announce a pool's addresses. `node` is none of them: it announces a node's own address. */
+export const poolAnnouncers = ['kube-vip', 'metallb', 'cilium', 'purelb', 'plain'] as const;
+
 export const poolSpecSchema = z.looseObject({
   name: poolNameSchema,
   /** Addresses, ranges `a-b` and networks; network and broadcast of a network are left out. */
@@ -38,7 +41,7 @@ export const poolSpecSchema = z.looseObject({
     .min(1)
     .max(2)
     .default([...purposes]),
-  /** Who announces its addresses: `metallb`, `kube-vip` and so on; clusters find out if it isn't said. */
+  /** Who announces its addresses; clusters find out if it isn't said. A newer version may know more of them. */
   announcer: z.string().max(63).optional(),
   /** The platform, of the servers' settings, that has to know of an address before it can be used. */
   platform: z.string().max(63).optional(),
@@ -46,6 +49,10 @@ export const poolSpecSchema = z.looseObject({
   drained: z.boolean().default(false),
 });
 export type PoolSpec = z.infer<typeof poolSpecSchema>;
+
+/** Whether it is drained stays as it is unless it is said. */
+const poolChangeSchema = poolSpecSchema.extend({ drained: z.boolean().optional() });
+export type PoolChange = z.infer<typeof poolChangeSchema>;
 
 export const siteSettingsSchema = z.looseObject({
   /** How long a freed address rests whose withdrawal was seen. */
@@ -161,6 +168,8 @@ export const demandSchema = z.looseObject({
   families: z.array(familySchema).min(1).max(2),
   /** Addresses by name, at most one of a family. */
   addresses: z.array(storedAddressSchema).max(2).default([]),
+  /** It uses the named addresses already: while a site recovers, only such a claim is listened to. */
+  claim: z.boolean().optional(),
   pool: poolNameSchema.optional(),
   poolLabels: z.record(z.string(), z.string()).optional(),
   sharingKey: sharingKeySchema.optional(),

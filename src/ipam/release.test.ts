@@ -24,7 +24,7 @@ describe('a free', () => {
   });
 
   test('lets the address rest before others get it', () => {
-    const desk = new Desk().withSite([one], { quarantineMs: 100, unconfirmedQuarantineMs: 500 });
+    const desk = new Desk().withSite([one], { quarantineMs: 100, unconfirmedQuarantineMs: 5_000 });
     desk.withCluster('a').withCluster('b');
     desk.take('a', '1');
     desk.free('a', '1', { withdrawn: true });
@@ -33,7 +33,7 @@ describe('a free', () => {
     desk.now += 1;
     desk.take('b', '2');
     desk.free('b', '2', { withdrawn: false });
-    desk.now += 499;
+    desk.now += 4_999;
     expect(() => desk.take('a', '3')).toThrow(refusal('pool-exhausted'));
     expect(() => desk.reserve('a', { uid: '3', addresses: ['192.0.2.1'] })).toThrow(
       refusal('address-resting'),

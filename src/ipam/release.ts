@@ -13,7 +13,7 @@ import {
 import { keys } from './keys.ts';
 import type { Write } from './ledger.ts';
 import type { ClusterRecord, HeldAddress, RestingAddress } from './records.ts';
-import { describeOwner, refuseIfMoved, refuseStaleFence } from './reserve.ts';
+import { describeOwner, refuseIfMoved, refuseStaleFence } from './reservation.ts';
 
 export interface FreeRequest {
   readonly site: string;

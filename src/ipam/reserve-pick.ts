@@ -3,8 +3,8 @@ import type { Moment } from './decision.ts';
 import { keys } from './keys.ts';
 import { hashedStart } from './occupancy.ts';
 import { eligiblePools } from './pool.ts';
-import type { PoolView } from './pool-view.ts';
-import type { AddressRecord, ClusterRecord, Demand, HeldAddress, WaiterRecord } from './records.ts';
+import { sharesOfQueue } from './queue.ts';
+import type { AddressRecord, ClusterRecord, Demand, HeldAddress } from './records.ts';
 import { Refusal } from './refusal.ts';
 import type { Kept, SiteView } from './site-view.ts';
 
@@ -20,7 +20,13 @@ export interface Choice {
 
 /** An address for the owner: its own now, or one that it joins or takes over. */
 export type Pick =
-  | { readonly kind: 'fresh'; readonly address: Address; readonly pool: string }
+  | {
+      readonly kind: 'fresh';
+      readonly address: Address;
+      readonly pool: string;
+      /** Others wait for addresses of that pool, and this one is left over. */
+      readonly passesQueue: boolean;
+    }
   | { readonly kind: 'join'; readonly held: HeldAddress }
   | { readonly kind: 'adopt'; readonly held: HeldAddress };
 
@@ -35,7 +41,6 @@ export function pickAddress(choice: Choice, family: Family): PickResult {
   if (named !== undefined) return pickNamed(choice, named);
   const shared = pickShared(choice, family);
   if (shared !== undefined) return shared;
-  refuseWhileRecovering(choice.site);
   return pickKept(choice, family) ?? pickFresh(choice, family);
 }
 
@@ -81,14 +86,17 @@ function pickNamed(choice: Choice, address: Address): PickResult {
     });
   }
   if (moment.busy.has(keys.address(site.name, address))) return 'busy';
-  const fresh: Pick = { kind: 'fresh', address, pool: pool.spec.name };
-  if (isRecovering(site) || mayReturnTo(record, choice)) return fresh;
+  const fresh = { kind: 'fresh', address, pool: pool.spec.name } as const;
+  if (mayReturnTo(record, choice)) return { ...fresh, passesQueue: false };
   if (rest !== undefined && rest > moment.now) {
     throw new Refusal('conflict', 'address-resting', `${address} rests after its last use`, {
       hint: `It is free for others from ${new Date(rest).toISOString()} on.`,
     });
   }
-  return overtakes(choice, familyOf(address), [pool]) ? undefined : fresh;
+  const { left, isWanted } = sharesOfQueue(site, choice.place, moment.now);
+  if (left(pool, familyOf(address)) <= 0) return undefined;
+  if (isWanted(pool) && moment.busy.has(keys.queue(site.name))) return 'busy';
+  return { ...fresh, passesQueue: isWanted(pool) };
 }
 
 /** A resting address goes back early to the cluster that had it, unless it waits for another of its Services. */
@@ -129,60 +137,27 @@ function pickKept(choice: Choice, family: Family): PickResult {
     const pool = pools.find(({ sets }) => sets[family].has(address));
     if (pool === undefined) continue;
     if (moment.busy.has(keys.address(site.name, address))) return 'busy';
-    return { kind: 'fresh', address, pool: pool.spec.name };
+    return { kind: 'fresh', address, pool: pool.spec.name, passesQueue: false };
   }
   return undefined;
 }
 
+/** The first free address of the pools, best pool first, of which those who wait leave one over. */
 function pickFresh(choice: Choice, family: Family): PickResult {
   const { site, cluster, demand, moment } = choice;
-  const pools = eligiblePools(site.pools, demand);
-  if (overtakes(choice, family, pools)) return undefined;
   const owner = demand.name === undefined ? demand.uid : `${demand.namespace}/${demand.name}`;
   const start = hashedStart(`${cluster.record.name}/${owner}`);
+  const { left, isWanted } = sharesOfQueue(site, choice.place, moment.now);
   let sawBusy = false;
-  for (const pool of pools) {
+  for (const pool of eligiblePools(site.pools, demand)) {
+    if (left(pool, family) <= 0) continue;
+    if (isWanted(pool) && moment.busy.has(keys.queue(site.name))) return 'busy';
     for (const address of pool.allocatable(family, start, moment.now, site.restOf)) {
       if (!moment.busy.has(keys.address(site.name, address))) {
-        return { kind: 'fresh', address, pool: pool.spec.name };
+        return { kind: 'fresh', address, pool: pool.spec.name, passesQueue: isWanted(pool) };
       }
       sawBusy = true;
     }
   }
   return sawBusy ? 'busy' : undefined;
-}
-
-/** Whether everything allocatable is due to requests that have waited longer. */
-function overtakes(choice: Choice, family: Family, pools: readonly PoolView[]): boolean {
-  const { site, moment, place = Number.POSITIVE_INFINITY } = choice;
-  if (site.waiters.size === 0) return false;
-  const ahead = [...site.waiters.values()].filter(
-    ({ record }) =>
-      record.place < place &&
-      isWaiting(site, record, moment.now) &&
-      record.demand.families.includes(family) &&
-      eligiblePools(site.pools, record.demand).some((pool) => pools.includes(pool)),
-  ).length;
-  if (ahead === 0) return false;
-  let allocatable = 0;
-  for (const pool of pools) {
-    allocatable += pool.countAllocatable(family, moment.now, site.restOf);
-  }
-  return ahead >= allocatable;
-}
-
-/** Whether the waiter still counts: its time is not over, and its cluster is the same. */
-export function isWaiting(site: SiteView, waiter: WaiterRecord, now: number): boolean {
-  return waiter.expires > now && site.clusters.get(waiter.cluster)?.record.epoch === waiter.epoch;
-}
-
-function isRecovering(site: SiteView): boolean {
-  return site.site?.record.suspended?.as === 'recovering';
-}
-
-function refuseWhileRecovering(site: SiteView): void {
-  if (!isRecovering(site)) return;
-  throw new Refusal('unavailable', 'recovering', `site ${site.name} is recovering from a backup`, {
-    hint: 'Clusters may claim the addresses they use by name; an operator ends the recovery with "causeway ipam sites resume".',
-  });
 }

@@ -1,4 +1,5 @@
-import { familyOf, type Address, type Family } from '../domain/address.ts';
+import { familyOf, type Family } from '../domain/address.ts';
+import { claimFor } from './claim.ts';
 import {
   deciding,
   findCluster,
@@ -13,42 +14,19 @@ import {
 } from './decision.ts';
 import { keys } from './keys.ts';
 import type { Write } from './ledger.ts';
-import type {
-  ClusterRecord,
-  Demand,
-  HeldAddress,
-  Owner,
-  Purpose,
-  WaiterRecord,
-} from './records.ts';
+import type { ClusterRecord, Demand, HeldAddress, Owner, WaiterRecord } from './records.ts';
 import { Refusal } from './refusal.ts';
-import { isImported, isWaiting, pickAddress, type Choice, type Pick } from './reserve-pick.ts';
+import {
+  describeOwner,
+  heldAnswer,
+  ownerOf,
+  refuseIfMoved,
+  type ReserveAnswer,
+  type ReserveRequest,
+} from './reservation.ts';
+import { isWaiting } from './queue.ts';
+import { isImported, pickAddress, type Choice, type Pick } from './reserve-pick.ts';
 import type { Kept, SiteView } from './site-view.ts';
-
-export interface ReserveRequest {
-  readonly site: string;
-  readonly cluster: string;
-  readonly demand: Demand;
-  /** Wait in the queue, until this time, if nothing is allocatable. */
-  readonly waitUntil?: number | undefined;
-  readonly reason?: string | undefined;
-}
-
-export interface Reservation {
-  readonly site: string;
-  readonly cluster: string;
-  readonly uid: string;
-  readonly purpose: Purpose;
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
-  readonly addresses: readonly { address: Address; family: Family; pool: string }[];
-  readonly fence: number;
-  readonly since: number;
-}
-
-export type ReserveAnswer =
-  | { readonly state: 'held'; readonly reservation: Reservation }
-  | { readonly state: 'waiting'; readonly position: number };
 
 /** Reserves what is missing of the demand, all of it or nothing; what the owner has, it keeps. */
 export function reserve(request: ReserveRequest): Decide<ReserveAnswer> {
@@ -67,6 +45,7 @@ export function reserveFor(
   moment: Moment,
 ): Decision<ReserveAnswer> {
   refuseIfMoved(site);
+  if (site.record.suspended?.as === 'recovering') return claimFor(request, site, cluster, moment);
   const { demand } = request;
   const owned = site.view.ownedBy(cluster.record.epoch, demand.uid).map(({ record }) => record);
   refuseOtherAddress(demand, owned);
@@ -107,6 +86,7 @@ function granted(
     put(cluster.key, after),
     ...held.map((record) => put(keys.address(request.site, record.address), record)),
     ...(waits ? [remove(waiterKey)] : []),
+    ...standInLine(request.site, choice, picks),
   ];
   return {
     kind: 'change',
@@ -129,9 +109,14 @@ function granted(
   };
 }
 
-function ownerOf(demand: Demand, fence: number, now: number): Owner {
-  const { uid, purpose, namespace, name, ports } = demand;
-  return { uid, purpose, namespace, name, ports, fence, since: now };
+/**
+ * Others wait for addresses of the same pool. How many are left for this one holds only as long as
+ * nobody else takes one, so while there is a queue those who pass it come one after the other.
+ */
+function standInLine(siteName: string, { site }: Choice, picks: readonly Pick[]): Write[] {
+  const passes = picks.some((pick) => pick.kind === 'fresh' && pick.passesQueue);
+  const queue = site.queue?.record;
+  return passes && queue !== undefined ? [put(keys.queue(siteName), queue)] : [];
 }
 
 function heldBy(pick: Pick, owner: Owner, cluster: ClusterRecord, demand: Demand): HeldAddress {
@@ -204,31 +189,6 @@ export function positionOf(site: SiteView, place: number, now: number): number {
   return ahead + 1;
 }
 
-export function refuseIfMoved(site: KnownSite): void {
-  if (site.record.suspended?.as !== 'moved') return;
-  throw new Refusal('gone', 'moved', `site ${site.record.name} was moved to another ledger`, {
-    hint: 'Point clients at the server of the new ledger.',
-  });
-}
-
-/** What is meant for an earlier reservation of the owner is not done to a later one. */
-export function refuseStaleFence(
-  request: { readonly uid: string; readonly fence: number | undefined },
-  owned: readonly HeldAddress[],
-): void {
-  if (request.fence === undefined) return;
-  for (const { owners } of owned) {
-    const owner = owners.find(({ uid }) => uid === request.uid);
-    if (owner === undefined || owner.fence === request.fence) continue;
-    throw new Refusal(
-      'conflict',
-      'stale-fence',
-      `the reservation has fence ${owner.fence}, not ${request.fence}`,
-      { hint: 'It was made after the one that this call is meant for. Look at it again.' },
-    );
-  }
-}
-
 function refuseOtherAddress(demand: Demand, owned: readonly HeldAddress[]): void {
   for (const { address } of owned) {
     const named = demand.addresses.find((name) => familyOf(name) === familyOf(address));
@@ -256,42 +216,4 @@ function refuseOverQuota(
     `cluster ${cluster.record.name} holds ${held} of ${quota} addresses`,
     { hint: 'Free some, or have an operator raise the quota.' },
   );
-}
-
-export function heldAnswer(request: ReserveRequest, held: readonly HeldAddress[]): ReserveAnswer {
-  return {
-    state: 'held',
-    reservation: reservationOf(request.site, request.cluster, request.demand.uid, held),
-  };
-}
-
-/** The reservation of one owner, put together from the addresses that it holds. */
-export function reservationOf(
-  site: string,
-  cluster: string,
-  uid: string,
-  held: readonly HeldAddress[],
-): Reservation {
-  const owner = held.flatMap(({ owners }) => owners.find((each) => each.uid === uid) ?? [])[0];
-  return {
-    site,
-    cluster,
-    uid,
-    purpose: owner?.purpose ?? 'load-balancer',
-    namespace: owner?.namespace,
-    name: owner?.name,
-    addresses: held
-      .map(({ address, pool }) => ({ address, family: familyOf(address), pool }))
-      .sort((left, right) => left.family - right.family),
-    fence: owner?.fence ?? 0,
-    since: owner?.since ?? 0,
-  };
-}
-
-export function describeOwner(owner: {
-  readonly uid: string;
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
-}): string {
-  return owner.name === undefined ? owner.uid : `${owner.namespace}/${owner.name} (${owner.uid})`;
 }

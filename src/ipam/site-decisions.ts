@@ -1,9 +1,10 @@
 import { CausewayError } from '../domain/error.ts';
 import { deciding, findSite, put, type Decide, type Decision, type KnownSite } from './decision.ts';
 import { keys } from './keys.ts';
-import { buildPool, poolHas, refuseOverlap } from './pool.ts';
+import { buildPools, poolHas, refuseOverlap } from './pool.ts';
 import {
   siteSettingsSchema,
+  type PoolChange,
   type PoolSpec,
   type SiteRecord,
   type SiteSettings,
@@ -29,28 +30,47 @@ export function setSite(
         ...(before ?? { ...siteSettingsSchema.parse({}), name: request.site, pools: [] }),
         ...(withoutUndefined(request.settings) as Partial<SiteSettings>),
       };
+      refuseTooShortRests(after);
       return changeSite(request, after, 'set-site', { settings: request.settings });
     });
 }
 
+/** Replicas' clocks differ by less than this, and an announcer that nobody watches needs a moment to stop. */
+export const shortestUnconfirmedMs = 5_000;
+
+/** An address that may still be announced never goes straight to others. */
+function refuseTooShortRests({ quarantineMs, unconfirmedQuarantineMs }: SiteSettings): void {
+  const leastMs = Math.max(shortestUnconfirmedMs, quarantineMs);
+  if (unconfirmedQuarantineMs >= leastMs) return;
+  throw new CausewayError(
+    'invalid',
+    `an unconfirmed quarantine of ${unconfirmedQuarantineMs / 1000} s is too short`,
+    {
+      hint: `It is for addresses that may still be announced: at least ${shortestUnconfirmedMs / 1000} s, and no less than the quarantine (${quarantineMs / 1000} s).`,
+    },
+  );
+}
+
 /** Creates or replaces a pool. Nobody is renumbered: who holds an address that falls out keeps it. */
-export function setPool(request: OnSite & { readonly pool: PoolSpec }): Decide<PoolSpec> {
+export function setPool(request: OnSite & { readonly pool: PoolChange }): Decide<PoolSpec> {
   return (view) =>
     deciding(() => {
       const site = findSite(view, request.site);
-      const pool = buildPool(request.pool);
-      if (pool.sets[4].size + pool.sets[6].size === 0n) {
-        throw new CausewayError('invalid', `pool ${request.pool.name} has no address to hand out`, {
-          hint: 'Exclusions, gateways, network and broadcast addresses are never handed out.',
+      const { name } = request.pool;
+      const before = site.record.pools.find((each) => each.name === name);
+      const drained = request.pool.drained ?? before?.drained ?? false;
+      const spec: PoolSpec = { ...request.pool, drained };
+      const pools = [...site.record.pools.filter((each) => each !== before), spec];
+      const built = buildPools(pools);
+      const pool = built.find((each) => each.spec === spec);
+      if (pool === undefined || pool.sets[4].size + pool.sets[6].size === 0n) {
+        throw new CausewayError('invalid', `pool ${name} has no address to hand out`, {
+          hint: 'Exclusions are never handed out, nor gateways, network and broadcast addresses of any pool of the site.',
         });
       }
-      refuseOverlap(pool, site.view.pools);
-      const others = site.record.pools.filter(({ name }) => name !== request.pool.name);
-      const after = { ...site.record, pools: [...others, request.pool] };
-      return answering(
-        changeSite(request, after, 'set-pool', { pool: request.pool }),
-        request.pool,
-      );
+      refuseOverlap(pool, built);
+      const after = { ...site.record, pools };
+      return answering(changeSite(request, after, 'set-pool', { pool: spec }), spec);
     });
 }
 
@@ -78,9 +98,12 @@ export function removePool(request: OnSite & { readonly pool: string }): Decide<
       if (site.record.pools.every(({ name }) => name !== request.pool)) {
         return { kind: 'answer', answer: site.record };
       }
-      const pool = buildPool(findPool(site, request.pool));
+      const pool = site.view.pools.find(({ spec }) => spec.name === request.pool);
+      // Also what fell out of the pool when it was resized: its platform still has to let go of it.
       const held = [...site.view.addresses.values()].filter(
-        ({ record }) => record.state === 'held' && poolHas(pool, record.address),
+        ({ record }) =>
+          record.state === 'held' &&
+          (record.pool === request.pool || (pool !== undefined && poolHas(pool, record.address))),
       );
       if (held.length > 0) {
         throw new Refusal(

@@ -1,4 +1,5 @@
 import { familyOf, type Address } from '../domain/address.ts';
+import { buildPools } from './pool.ts';
 import { PoolView } from './pool-view.ts';
 import type {
   AddressRecord,
@@ -42,7 +43,7 @@ export class SiteView {
 
   setSite(site: Kept<SiteRecord> | undefined): void {
     this.site = site;
-    this.pools = (site?.record.pools ?? []).map((spec) => new PoolView(spec));
+    this.pools = buildPools(site?.record.pools ?? []).map((pool) => new PoolView(pool));
     for (const kept of this.addresses.values()) this.#occupy(kept.record);
   }
 

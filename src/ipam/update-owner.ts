@@ -9,7 +9,7 @@ import {
   reservationOf,
   refuseStaleFence,
   type Reservation,
-} from './reserve.ts';
+} from './reservation.ts';
 
 export interface UpdateOwnerRequest {
   readonly site: string;

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Labels, Metrics } from '../runtime/metrics.ts';
 import { noMetrics } from '../runtime/metrics.ts';
 import { Desk } from './desk.testing.ts';
-import { removePool } from './site-decisions.ts';
-import { usageGauges, usageOf } from './usage.ts';
+import { drainPool, removePool } from './site-decisions.ts';
+import { addUp, usageGauges, usageOf } from './usage.ts';
 
 describe('usage', () => {
   test('counts held, quarantined and free addresses of each pool', () => {
@@ -19,14 +19,28 @@ describe('usage', () => {
     desk.free('a', '2');
     const site = desk.view.site('s');
     if (site === undefined) throw new Error('no site');
-    const total = 14 + 2 ** 64 - 1;
-    expect(usageOf(site, desk.now).get('p')).toEqual({
-      total,
-      held: 2,
-      quarantined: 1,
-      free: total - 3,
-    });
-    expect(usageOf(site, desk.now + 100).get('p')).toMatchObject({ held: 2, quarantined: 0 });
+    const six = { total: 2 ** 64 - 1, held: 1, quarantined: 0, drained: 0, free: 2 ** 64 - 2 };
+    expect(usageOf(site, desk.now)).toEqual([
+      {
+        pool: 'p',
+        family: 4,
+        usage: { total: 14, held: 1, quarantined: 1, drained: 0, free: 12 },
+      },
+      { pool: 'p', family: 6, usage: six },
+    ]);
+    const [four] = usageOf(site, desk.now + 100);
+    expect(four?.usage).toMatchObject({ held: 1, quarantined: 0, free: 13 });
+    expect(addUp(usageOf(site, desk.now).map(({ usage }) => usage))).toMatchObject({ held: 2 });
+  });
+
+  test('what is drained is not free', () => {
+    const desk = new Desk().withSite([{ name: 'p', addresses: ['192.0.2.0/28'] }]).withCluster('a');
+    desk.take('a', '1');
+    desk.run(drainPool({ site: 's', pool: 'p', drained: true }));
+    const site = desk.view.site('s');
+    expect(site === undefined ? [] : usageOf(site, desk.now)).toMatchObject([
+      { usage: { total: 14, held: 1, drained: 13, free: 0 } },
+    ]);
   });
 
   test('is shown as metrics, and a pool that is gone is gone there too', () => {
@@ -42,10 +56,10 @@ describe('usage', () => {
     const desk = new Desk().withSite([{ name: 'p', addresses: ['192.0.2.0/28'] }]).withCluster('a');
     const setGauges = usageGauges(metrics);
     setGauges(desk.view, desk.now);
-    expect(shown.get('s/p/free')).toBe(14);
+    expect(shown.get('s/p/4/free')).toBe(14);
     expect(shown.get('s/unknown')).toBe(1);
     desk.run(removePool({ site: 's', pool: 'p' }));
     setGauges(desk.view, desk.now);
-    expect(shown.has('s/p/free')).toBe(false);
+    expect(shown.has('s/p/4/free')).toBe(false);
   });
 });

@@ -1,36 +1,63 @@
+import { familyOf, type Family } from '../domain/address.ts';
 import type { MetricDefinition, Metrics } from '../runtime/metrics.ts';
-import { poolHas } from './pool.ts';
+import { families } from './pool.ts';
 import type { ClusterRecord } from './records.ts';
 import type { SiteView } from './site-view.ts';
 import type { View } from './view.ts';
 
-export interface PoolUsage {
-  readonly total: number;
-  readonly held: number;
-  /** Freed, and not yet free to others. */
-  readonly quarantined: number;
-  readonly free: number;
+export const usageStates = ['total', 'held', 'quarantined', 'drained', 'free'] as const;
+
+/**
+ * How many addresses there are, and in which state: `held`; `quarantined`, freed and not yet free to
+ * others; `drained`, in nobody's hands and not handed out; `free`.
+ */
+export type PoolUsage = Readonly<Record<(typeof usageStates)[number], number>>;
+
+export interface FamilyUsage {
+  readonly pool: string;
+  readonly family: Family;
+  readonly usage: PoolUsage;
 }
 
-/** How full each pool of a site is, by the pool's name. A /64 has more addresses than a number holds exactly. */
-export function usageOf(site: SiteView, now: number): Map<string, PoolUsage> {
-  const usage = new Map(
-    site.pools.map((pool) => {
-      const total = Number(pool.sets[4].size + pool.sets[6].size);
-      return [pool.spec.name, { total, held: 0, quarantined: 0, free: total }];
-    }),
+/** How full the pools of a site are, each in every family that it has addresses of. */
+export function usageOf(site: SiteView, now: number): FamilyUsage[] {
+  const taken = new Map(
+    site.pools.map(({ spec }) => [
+      spec.name,
+      { 4: { held: 0, quarantined: 0 }, 6: { held: 0, quarantined: 0 } },
+    ]),
   );
   for (const { record } of site.addresses.values()) {
-    const pool = site.pools.find((candidate) => poolHas(candidate, record.address));
-    const counts = pool === undefined ? undefined : usage.get(pool.spec.name);
-    if (counts === undefined) continue;
+    const pool = site.poolOf(record.address);
     const until = site.restOf(record.address);
-    if (until !== undefined && until <= now) continue;
+    const counts = taken.get(pool?.spec.name ?? '')?.[familyOf(record.address)];
+    if (counts === undefined || (until !== undefined && until <= now)) continue;
     if (until === undefined) counts.held += 1;
     else counts.quarantined += 1;
-    counts.free -= 1;
   }
-  return usage;
+  return site.pools.flatMap(({ spec, sets }) =>
+    families
+      .filter((family) => sets[family].size > 0n)
+      .map((family): FamilyUsage => {
+        const counts = taken.get(spec.name)?.[family] ?? { held: 0, quarantined: 0 };
+        // A /64 has more addresses than a number holds exactly.
+        const total = Number(sets[family].size);
+        const left = total - counts.held - counts.quarantined;
+        const rest = spec.drained ? { drained: left, free: 0 } : { drained: 0, free: left };
+        return { pool: spec.name, family, usage: { total, ...counts, ...rest } };
+      }),
+  );
+}
+
+export function addUp(usages: readonly PoolUsage[]): PoolUsage {
+  const sum = (state: keyof PoolUsage) => usages.reduce((total, each) => total + each[state], 0);
+  return {
+    total: sum('total'),
+    held: sum('held'),
+    quarantined: sum('quarantined'),
+    drained: sum('drained'),
+    free: sum('free'),
+  };
 }
 
 export type ClusterHealth = 'healthy' | 'lost' | 'unknown';
@@ -49,11 +76,11 @@ export function healthOf(
   return { health: now - beat.at > lostAfterMs ? 'lost' : 'healthy', lastHeartbeat: beat.at };
 }
 
-const addresses: MetricDefinition<'site' | 'pool' | 'state'> = {
+const addresses: MetricDefinition<'site' | 'pool' | 'family' | 'state'> = {
   kind: 'gauge',
   name: 'causeway_ipam_addresses',
-  help: 'Addresses of a pool by state: total, held, quarantined, free.',
-  labels: ['site', 'pool', 'state'],
+  help: 'Addresses of a pool by family (4, 6) and state: total, held, quarantined, drained, free.',
+  labels: ['site', 'pool', 'family', 'state'],
 };
 const clusters: MetricDefinition<'site' | 'health'> = {
   kind: 'gauge',
@@ -70,21 +97,19 @@ const waiting: MetricDefinition<'site'> = {
 
 export const usageMetricDefinitions = [addresses, clusters, waiting];
 
-const states = ['total', 'held', 'quarantined', 'free'] as const;
-
 /** Sets the gauges from the view; answers with a function that does it again. */
 export function usageGauges(metrics: Metrics): (view: View, now: number) => void {
   const addressGauge = metrics.gauge(addresses);
   const clusterGauge = metrics.gauge(clusters);
   const waitingGauge = metrics.gauge(waiting);
-  let pools = new Set<string>();
+  let shown = new Map<string, { site: string; pool: string; family: string }>();
   return (view, now) => {
-    const seen = new Set<string>();
+    const seen: typeof shown = new Map();
     for (const site of view.sites) {
-      for (const [pool, usage] of usageOf(site, now)) {
-        seen.add(`${site.name}/${pool}`);
-        for (const state of states)
-          addressGauge.set({ site: site.name, pool, state }, usage[state]);
+      for (const { pool, family, usage } of usageOf(site, now)) {
+        const labels = { site: site.name, pool, family: String(family) };
+        seen.set(Object.values(labels).join('/'), labels);
+        for (const state of usageStates) addressGauge.set({ ...labels, state }, usage[state]);
       }
       const health = { healthy: 0, lost: 0, unknown: 0 };
       for (const { record } of site.clusters.values())
@@ -94,11 +119,10 @@ export function usageGauges(metrics: Metrics): (view: View, now: number) => void
       }
       waitingGauge.set({ site: site.name }, site.waiters.size);
     }
-    for (const gone of pools) {
-      if (seen.has(gone)) continue;
-      const [site = '', pool = ''] = gone.split('/');
-      for (const state of states) addressGauge.remove({ site, pool, state });
+    for (const [name, labels] of shown) {
+      if (seen.has(name)) continue;
+      for (const state of usageStates) addressGauge.remove({ ...labels, state });
     }
-    pools = seen;
+    shown = seen;
   };
 }

@@ -3,7 +3,8 @@ import { isErrorCode } from '../domain/error.ts';
 import type { Allocator } from './allocator.ts';
 import type { Caller, Permission } from './credential.ts';
 import { keys } from './keys.ts';
-import { reserve, type ReserveAnswer, type ReserveRequest } from './reserve.ts';
+import type { ReserveAnswer, ReserveRequest } from './reservation.ts';
+import { reserve } from './reserve.ts';
 
 /** A waiter keeps its place so much longer than its client said, for the client to come back. */
 const placeKeptMs = 30_000;

@@ -49,7 +49,13 @@ export type EnsureOutcome =
 
 export type DeleteOutcome =
   | { readonly kind: 'gone' }
-  | { readonly kind: 'pending'; readonly message: string; readonly retryAfterMs?: number };
+  | {
+      readonly kind: 'pending';
+      readonly message: string;
+      readonly retryAfterMs?: number;
+      /** It must not be shown in the status before the provider goes on. */
+      readonly leavesStatus?: boolean;
+    };
 
 /** Annotations to set; null removes one. */
 export type Annotations = Readonly<Record<string, string | null>>;

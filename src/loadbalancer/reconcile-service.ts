@@ -161,6 +161,7 @@ export class ServiceReconciler {
       throw error;
     }
     if (outcome.kind === 'pending') {
+      if (outcome.leavesStatus === true) await leaveStatus(writer, plan, outcome.message);
       return retryAfter(outcome.retryAfterMs ?? defaultRetryMs, outcome.message);
     }
     if (because !== 'deleted') {
@@ -225,6 +226,17 @@ async function publish(
   const isNews = await writer.writeStatus(merged, condition);
   await writer.writeRecord(provider, { ...record, ingress });
   return isNews;
+}
+
+/** All that is ours goes from the status: names must not lead to what somebody else has next. */
+async function leaveStatus(
+  writer: ServiceWriter,
+  { provider, record }: ReleasePlan,
+  message: string,
+): Promise<void> {
+  const held = provider.get(ownerOf(writer.current)) ?? [];
+  const others = mergeIngress(writer.current, [...record.ingress, ...held], []);
+  await writer.writeStatus(others, { status: 'False', reason: 'Released', message });
 }
 
 /** Says what failed on the Service. That must not hide the failure itself, so nothing is thrown here. */

@@ -2,9 +2,9 @@ import { familyOf, type Address } from '../../domain/address.ts';
 import type { Grant } from '../credential.ts';
 import { findSite } from '../decision.ts';
 import type { ClusterRecord, PoolSpec } from '../records.ts';
-import { reservationOf, type Reservation } from '../reserve.ts';
+import { reservationOf, type Reservation } from '../reservation.ts';
 import type { SiteView } from '../site-view.ts';
-import { healthOf, usageOf } from '../usage.ts';
+import { addUp, healthOf, usageOf } from '../usage.ts';
 import type { View } from '../view.ts';
 import type { AnswerOf } from './operations.ts';
 
@@ -22,8 +22,10 @@ export function siteAnswer(site: SiteView): AnswerOf<'setSite'> {
 }
 
 export function poolAnswer(site: SiteView, spec: PoolSpec, now: number): AnswerOf<'setPool'> {
-  const usage = usageOf(site, now).get(spec.name);
-  return { ...spec, usage: { ...(usage ?? { total: 0, held: 0, quarantined: 0, free: 0 }) } };
+  const families = usageOf(site, now)
+    .filter(({ pool }) => pool === spec.name)
+    .map(({ family, usage }) => ({ family, ...usage }));
+  return { ...spec, usage: { ...addUp(families), families } };
 }
 
 export function clusterAnswer(

@@ -4,7 +4,7 @@ import { mintToken } from '../credential.ts';
 import { findCluster, findSite } from '../decision.ts';
 import { keys } from '../keys.ts';
 import { free } from '../release.ts';
-import type { ReserveAnswer, ReserveRequest } from '../reserve.ts';
+import type { ReserveAnswer, ReserveRequest } from '../reservation.ts';
 import { reserveOrWait } from '../waiting.ts';
 import { addressAnswer, clusterAnswer, reservationsOf } from './answers.ts';
 import { change, type Handlers } from './context.ts';

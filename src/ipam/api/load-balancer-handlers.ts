@@ -3,7 +3,7 @@ import { CausewayError } from '../../domain/error.ts';
 import { findSite } from '../decision.ts';
 import { keys } from '../keys.ts';
 import { free } from '../release.ts';
-import { reservationOf, type Reservation, type ReserveRequest } from '../reserve.ts';
+import { reservationOf, type Reservation, type ReserveRequest } from '../reservation.ts';
 import { updateOwner } from '../update-owner.ts';
 import { reserveOrWait } from '../waiting.ts';
 import { change, type Context, type Handlers } from './context.ts';

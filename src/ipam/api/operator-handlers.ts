@@ -60,8 +60,8 @@ export const operatorHandlers: Handlers<OperatorOperation> = {
     ),
 
   async setPool(context, { params: { site, pool: name }, body: { reason, ...spec } }) {
-    const pool = { ...spec, name };
-    await change(context, keys.site(site), setPool({ site, pool, reason }));
+    const decide = setPool({ site, pool: { ...spec, name }, reason });
+    const pool = await change(context, keys.site(site), decide);
     return poolAnswer(siteOf(context, site), pool, context.allocator.now);
   },
 

@@ -14,6 +14,7 @@ import {
 } from '../names.ts';
 import {
   auditRecordSchema,
+  poolAnnouncers,
   poolSpecSchema,
   purposeSchema,
   selfWithdrawalSchema,
@@ -59,22 +60,42 @@ export const suspendBodySchema = z.object({ as: z.enum(['moved', 'recovering']),
 
 export const poolBodySchema = z.object({
   ...poolSpecSchema.omit({ name: true }).shape,
+  announcer: z
+    .enum(poolAnnouncers)
+    .optional()
+    .describe('Who announces its addresses; left out, clusters find out.'),
+  drained: z.boolean().optional().describe('Left out, it stays as it is.'),
   reason,
 });
 export const drainBodySchema = z.object({ drained: z.boolean(), reason });
+const usage = {
+  total: z.number(),
+  held: z.number(),
+  quarantined: z.number(),
+  free: z.number(),
+  drained: z.number().optional().describe('Neither held nor resting, and not handed out.'),
+};
 export const poolAnswerSchema = poolSpecSchema.extend({
   usage: z.looseObject({
-    total: z.number(),
-    held: z.number(),
-    quarantined: z.number(),
-    free: z.number(),
+    ...usage,
+    families: z
+      .array(z.looseObject({ family: familySchema, ...usage }))
+      .optional()
+      .describe('The same for each family that the pool has addresses of.'),
   }),
 });
 
+const claim = z
+  .boolean()
+  .optional()
+  .describe(
+    'The addresses are in use by this owner already. While a site recovers from a backup, only who says so is listened to.',
+  );
 const families = z.array(familySchema).min(1).max(2);
 export const controlPlaneSchema = z.object({
   families: families.default([4]),
   addresses: z.array(addressSchema).max(2).default([]),
+  claim,
   pool: poolNameSchema.optional(),
 });
 export const createClusterBodySchema = z.object({
@@ -113,6 +134,7 @@ export const reserveBodySchema = z.object({
   name: kubernetesNameSchema.optional(),
   families: families.default([4]),
   addresses: z.array(addressSchema).max(2).default([]),
+  claim,
   pool: poolNameSchema.optional(),
   poolLabels: z.record(z.string(), z.string()).optional(),
   sharingKey: sharingKeySchema.optional(),

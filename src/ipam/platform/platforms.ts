@@ -4,8 +4,8 @@ import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Allocator } from '../allocator.ts';
 import { Lanes } from '../lanes.ts';
-import type { Reservation } from '../reserve.ts';
-import { describeOwner } from '../reserve.ts';
+import type { Reservation } from '../reservation.ts';
+import { describeOwner } from '../reservation.ts';
 import type { SiteView } from '../site-view.ts';
 import { plainPlatform, type PlatformAddress, type PlatformDriver } from './platform-driver.ts';
 

@@ -1,8 +1,9 @@
 import type { Address } from '../../domain/address.ts';
 import { familyOf } from '../../domain/address.ts';
+import { poolAnnouncers } from '../../ipam/records.ts';
 import type { StringMap } from '../../kube/object.ts';
 
-export const announcerNames = ['kube-vip', 'metallb', 'cilium', 'purelb', 'node', 'plain'] as const;
+export const announcerNames = [...poolAnnouncers, 'node'] as const;
 export type AnnouncerName = (typeof announcerNames)[number];
 
 /** What an announcer needs to know of a Service. */

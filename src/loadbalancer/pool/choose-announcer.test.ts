@@ -41,10 +41,17 @@ test('a class of an announcer names it', () => {
   expect(choose({}, 'purelb.io/purelb')).toBe('purelb');
 });
 
-test('nobody and several are asked about, and an unknown word of the pool is no answer', () => {
+test('nobody and several are asked about', () => {
   expect(choose({})).toContain('NoAnnouncer: No announcer was found');
   expect(choose({ found: ['metallb', 'cilium'] })).toContain('Several announcers are in this');
-  expect(choose({ ofPool: 'carrier-pigeon' })).toContain('NoAnnouncer');
+});
+
+test('an announcer of the pool that we don’t know is not guessed at', () => {
+  const unknown = { ofPool: 'carrier-pigeon', found: ['metallb' as const] };
+  expect(choose(unknown)).toContain('UnknownAnnouncer: The pool is announced by "carrier-pigeon"');
+  expect(choose({ ...unknown, named: 'metallb' })).toBe('metallb');
+  // A node announces its own address, never one of a pool.
+  expect(choose({ ofPool: 'node' })).toContain('UnknownAnnouncer');
 });
 
 test('an announcer is not given a Service of a class that it does not look at', () => {

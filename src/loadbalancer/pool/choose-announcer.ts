@@ -1,12 +1,7 @@
 import type { Service } from '../../kube/core-objects.ts';
+import { poolAnnouncers } from '../../ipam/records.ts';
 import { announcerAnnotation } from './annotations.ts';
-import {
-  announcerOfClass,
-  announcers,
-  isAnnouncerName,
-  type Announcer,
-  type AnnouncerName,
-} from './announcer.ts';
+import { announcerOfClass, announcers, type Announcer, type AnnouncerName } from './announcer.ts';
 
 export const poolClass = 'causeway.dev/pool';
 
@@ -36,8 +31,10 @@ export function chooseAnnouncer(
 ): AnnouncerChoice {
   const className = service.spec?.loadBalancerClass;
   const { named, configured, present, ofPool, found } = hints;
-  const fromPool = ofPool !== undefined && isAnnouncerName(ofPool) ? ofPool : undefined;
-  const decided = named ?? configured ?? present ?? fromPool ?? announcerOfClass(className);
+  const fromPool = poolAnnouncers.find((each) => each === ofPool);
+  const stated = named ?? configured ?? present ?? fromPool;
+  if (stated === undefined && ofPool !== undefined) return notKnown(ofPool);
+  const decided = stated ?? announcerOfClass(className);
   const name = decided ?? (found.length === 1 ? found[0] : undefined);
   if (name === undefined) return notFound(found);
   const announcer = announcers[name];
@@ -55,6 +52,17 @@ export function chooseAnnouncer(
     message:
       `${title} does not look at Services of the class ${className}. Create it without a class${own}, ` +
       `or have ${title} serve ${className} and list that class in pool.classes.`,
+  };
+}
+
+/** A newer server may know more announcers than we do. Who announces is not to be guessed then. */
+function notKnown(ofPool: string): AnnouncerChoice {
+  return {
+    kind: 'refused',
+    reason: 'UnknownAnnouncer',
+    message:
+      `The pool is announced by ${JSON.stringify(ofPool)}, which this version does not know. ` +
+      `Known are ${poolAnnouncers.join(', ')}: say which one in the annotation ${announcerAnnotation}, or update the controller.`,
   };
 }
 

@@ -1,7 +1,10 @@
 import { isErrorCode } from '../../domain/error.ts';
 import type { KubeClient } from '../../kube/client.ts';
+import type { PodTemplateSpec } from '../../kube/core-objects.ts';
+import type { KubeObject } from '../../kube/object.ts';
 import { defineResource, type Resource } from '../../kube/resource.ts';
 import { leases } from '../../kube/resources.ts';
+import type { Lease } from '../../kube/workload-objects.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { AnnouncerName } from './announcer.ts';
 
@@ -31,8 +34,19 @@ const poolKinds: readonly { readonly announcer: AnnouncerName; readonly resource
     resource: kind('purelb.io', 'v1', 'servicegroups', 'ServiceGroup', true),
   },
 ];
-/** kube-vip has no resources of its own; while it serves Services it holds this lease. */
+/**
+ * kube-vip has no resources of its own, but it holds leases: one for all Services or, with services
+ * election, one for each that has an address. Before the first one has, its DaemonSet tells.
+ */
 const kubeVipLease = { namespace: 'kube-system', name: 'plndr-svcs-lock' };
+interface DaemonSet extends KubeObject {
+  readonly spec?: { readonly template?: PodTemplateSpec };
+}
+const daemonSets = defineResource<DaemonSet>({
+  ...{ group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true },
+});
+const kubeVipServiceLease = /^kubevip-./;
+const kubeVipImage = /(?:^|\/)kube-vip(?:-iptables)?(?::|@|$)/;
 
 const freshMs = 60_000;
 
@@ -54,12 +68,37 @@ export class AnnouncerDetector {
     for (const { announcer, resource } of poolKinds) {
       if (await this.#hasAny(resource, signal)) names.add(announcer);
     }
-    if ((await this.#client.find(leases, kubeVipLease, { signal })) !== undefined) {
-      names.add('kube-vip');
-    }
+    if (await this.#hasKubeVip(signal)) names.add('kube-vip');
     // Nothing found is not kept: the announcer may be being installed right now.
     if (names.size > 0) this.#found = { names: [...names], at: now };
     return [...names];
+  }
+
+  async #hasKubeVip(signal: AbortSignal): Promise<boolean> {
+    if ((await this.#client.find(leases, kubeVipLease, { signal })) !== undefined) return true;
+    const { namespace } = kubeVipLease;
+    return (
+      (await this.#some(leases, undefined, isKubeVipServiceLease, signal)) ||
+      (await this.#some(daemonSets, namespace, servesWithKubeVip, signal))
+    );
+  }
+
+  /** Whether one of the objects is such a one. What we may not see is not there. */
+  async #some<T extends KubeObject>(
+    resource: Resource<T>,
+    namespace: string | undefined,
+    is: (object: T) => boolean,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    try {
+      for await (const object of this.#client.list(resource, { namespace, signal })) {
+        if (is(object)) return true;
+      }
+      return false;
+    } catch (error) {
+      if (isErrorCode(error, 'not-found') || isErrorCode(error, 'forbidden')) return false;
+      throw error;
+    }
   }
 
   async #hasAny(resource: Resource, signal: AbortSignal): Promise<boolean> {
@@ -73,6 +112,21 @@ export class AnnouncerDetector {
       throw error;
     }
   }
+}
+
+function isKubeVipServiceLease({ metadata, spec }: Lease): boolean {
+  return kubeVipServiceLease.test(metadata?.name ?? '') && (spec?.holderIdentity ?? '') !== '';
+}
+
+/** It may be there for the control plane's address alone. */
+export function servesWithKubeVip({ spec }: DaemonSet): boolean {
+  const containers = spec?.template?.spec?.containers ?? [];
+  return containers.some(
+    ({ image = '', env = [], args = [] }) =>
+      kubeVipImage.test(image) &&
+      (args.includes('--services') ||
+        env.some(({ name, value }) => name === 'svc_enable' && value === 'true')),
+  );
 }
 
 function ciliumPool(version: string): Resource {

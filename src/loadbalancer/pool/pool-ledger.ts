@@ -10,6 +10,8 @@ export interface Demand {
   readonly families: readonly Family[];
   /** By name: what it has, or what its user asks for. */
   readonly addresses: readonly Address[];
+  /** The addresses are announced for it now: a ledger that was restored must believe it. */
+  readonly claim: boolean;
   readonly pool?: string | undefined;
   readonly sharingKey?: string | undefined;
   /** `TCP/443` */

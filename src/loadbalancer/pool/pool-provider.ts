@@ -257,9 +257,12 @@ export class PoolProvider implements LoadBalancerProvider {
       if (holding !== undefined && demand.sharingKey !== undefined) {
         await ledger.update(owner.uid, grant.fence, demand.ports, context.signal);
       }
-      // Asking again by the name of what it got is the same demand.
+      // Asking again by the name of what it got is the same demand. A ledger that recovers grants no more than is claimed.
       const addresses = grant.addresses.map(({ address }) => address);
-      this.#granted.set(owner.uid, { demand: JSON.stringify({ ...demand, addresses }), grant });
+      if (addresses.length >= demand.families.length) {
+        const again = JSON.stringify({ ...demand, addresses, claim: true });
+        this.#granted.set(owner.uid, { demand: again, grant });
+      }
       return grant;
     } catch (error) {
       const known = CausewayError.from(error);

@@ -67,8 +67,15 @@ test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseSt
     freed(true),
   ],
   [
-    'a plain status',
+    'a plain status that shows it',
     service({ type: 'LoadBalancer', shows: true }),
+    holding('plain'),
+    'unknown',
+    { kind: 'leave-status' },
+  ],
+  [
+    'a plain status that shows it no more',
+    service({ type: 'LoadBalancer' }),
     holding('plain'),
     'unknown',
     freed(false),

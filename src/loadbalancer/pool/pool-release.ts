@@ -24,12 +24,14 @@ const lookAgainMs = 1_000;
 /** What is to be done next for a Service that gives its addresses up. */
 export type ReleaseStep =
   | { readonly kind: 'stop' }
+  /** The status is ours, and still shows it. */
+  | { readonly kind: 'leave-status' }
   | { readonly kind: 'look-again'; readonly message: string }
   | { readonly kind: 'free'; readonly withdrawn: boolean };
 
 /**
- * The order never turns round: the announcer is told to stop, somebody sees that it has, then the
- * address is freed. Where it can't be seen, the address rests longer, and while the Service still
+ * The order never turns round: the announcer is told to stop, or the address leaves the status where
+ * that is all there is; somebody sees that it has; then the address is freed. Where it can't be seen, the address rests longer, and while the Service still
  * shows it, nothing is freed at all.
  */
 export function nextStep(
@@ -41,10 +43,16 @@ export function nextStep(
 ): ReleaseStep {
   if (holding === undefined) return { kind: 'free', withdrawn: false };
   const { title, statusWriter } = announcers[holding.announcer];
+  const shown = new Set(service?.status?.loadBalancer?.ingress?.map(({ ip }) => ip));
+  if (service !== undefined && statusWriter === 'controller') {
+    const isShown = holding.addresses.some(({ address, publicAddress }) =>
+      shown.has(publicAddress ?? address),
+    );
+    if (isShown) return { kind: 'leave-status' };
+  }
   if (service !== undefined && statusWriter === 'announcer') {
     if (holding.stoppedAt === undefined || isStillBalanced(service)) return { kind: 'stop' };
-    const shown = service.status?.loadBalancer?.ingress ?? [];
-    const still = holding.addresses.find(({ address }) => shown.some(({ ip }) => ip === address));
+    const still = holding.addresses.find(({ address }) => shown.has(address));
     if (service.spec?.type === 'LoadBalancer' && still !== undefined) {
       const message = `${title} still announces ${still.address}: delete the Service or change its type`;
       return { kind: 'look-again', message };
@@ -94,6 +102,13 @@ export class PoolRelease {
           await context.annotate(annotations, spec);
         }
         return { kind: 'pending', message: 'no longer to be announced', retryAfterMs: lookAgainMs };
+      case 'leave-status':
+        return {
+          kind: 'pending',
+          message: 'its address leaves the status, then it is freed',
+          retryAfterMs: lookAgainMs,
+          leavesStatus: true,
+        };
       case 'look-again':
         return { kind: 'pending', message: step.message, retryAfterMs: lookAgainMs };
       case 'free':

@@ -22,6 +22,7 @@ test('a Service asks by its name, with its families and ports', () => {
     name: 'web',
     families: [6, 4],
     addresses: [],
+    claim: false,
     ports: ['TCP/443', 'UDP/53'],
   });
 });
@@ -43,8 +44,16 @@ test('what it has it asks for by name, whatever its user asks for; what it lost 
     announcer: 'metallb',
   };
   const asks = service({ 'causeway.dev/address': '192.0.2.7' });
-  expect(demand(asks, held)).toMatchObject({ addresses: ['192.0.2.9'] });
-  expect(demand(asks, { ...held, addresses: [] })).toMatchObject({ addresses: ['192.0.2.7'] });
+  expect(demand(asks, held)).toMatchObject({ addresses: ['192.0.2.9'], claim: true });
+  expect(demand(asks, { ...held, addresses: [] })).toMatchObject({
+    addresses: ['192.0.2.7'],
+    claim: false,
+  });
+  // What it announces no longer it asks for, but does not claim.
+  expect(demand(asks, { ...held, stoppedAt: 5 })).toMatchObject({
+    addresses: ['192.0.2.9'],
+    claim: false,
+  });
 });
 
 test('what can’t be is said in words', () => {

@@ -39,13 +39,15 @@ export function readWish(service: Service, holding: Holding | undefined): WishRe
   const { namespace = '', name = '' } = service.metadata ?? {};
   const sharingKey = annotations[sharingKeyAnnotation];
   const pool = annotations[poolNameAnnotation];
-  const had = holding?.addresses.map(({ address }) => address);
+  const had = holding?.addresses.map(({ address }) => address) ?? [];
   const asked = requested.size > 0 ? [...requested.values()] : askedOfAnnouncers(annotations);
   const demand: Demand = {
     namespace,
     name,
     families,
-    addresses: had === undefined || had.length === 0 ? asked : had,
+    addresses: had.length === 0 ? asked : had,
+    // What it stopped announcing may have become somebody else's since.
+    claim: had.length > 0 && holding?.stoppedAt === undefined,
     ports: ports.map(({ protocol, port }) => `${protocol}/${port}`).sort(),
     ...(sharingKey === undefined || sharingKey === '' ? {} : { sharingKey }),
     ...(pool === undefined || pool === '' ? {} : { pool }),

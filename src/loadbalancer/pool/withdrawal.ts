@@ -26,64 +26,75 @@ const metalLbStatuses = [
 const ciliumNamespace = 'kube-system';
 
 /**
- * Looks whether an address is still announced, by what each announcer shows of itself. Only an
- * announcer that says so counts as withdrawn; silence never does.
+ * Looks whether an address is still announced, by what each announcer shows of itself. Withdrawn is
+ * only what was seen announced before: an announcer that never showed anything may announce in a way
+ * that can't be seen.
  */
 export class WithdrawalWatch {
   readonly #client: KubeClient;
-  /** Leases that were seen held: one that is gone afterwards was given up. */
-  readonly #held = new Set<string>();
+  /** The UIDs of Services that were seen announced. */
+  readonly #seen = new Set<string>();
 
   constructor(client: KubeClient) {
     this.#client = client;
   }
 
   async look(announcer: AnnouncerName, owner: Owner, signal: AbortSignal): Promise<Sighting> {
+    const isShown = await this.#isShown(announcer, owner, signal);
+    if (isShown === undefined) return 'unknown';
+    if (isShown) this.#seen.add(owner.uid);
+    else if (!this.#seen.has(owner.uid)) return 'unknown';
+    return isShown ? 'announced' : 'withdrawn';
+  }
+
+  /** Nothing more is asked about it. */
+  forget(uid: string): void {
+    this.#seen.delete(uid);
+  }
+
+  /** Whether the announcer shows that it announces it; undefined if it shows nothing of the kind. */
+  async #isShown(
+    announcer: AnnouncerName,
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<boolean | undefined> {
     switch (announcer) {
       case 'metallb':
-        return this.#lookAtMetalLb(owner, signal);
+        return this.#isInMetalLbStatus(owner, signal);
       case 'kube-vip':
-        return this.#lookAtLease(owner.namespace, `kubevip-${owner.name}`, signal);
-      case 'cilium':
-        return this.#lookAtLease(
-          ciliumNamespace,
-          `cilium-l2announce-${owner.namespace}-${owner.name}`,
-          signal,
-        );
+        return this.#isLeaseHeld(owner.namespace, `kubevip-${owner.name}`, signal);
+      case 'cilium': {
+        const lease = `cilium-l2announce-${owner.namespace}-${owner.name}`;
+        return this.#isLeaseHeld(ciliumNamespace, lease, signal);
+      }
+      // A node's own address is nobody else's ever.
       case 'node':
-        return 'withdrawn';
       // PureLB's annotations are for people to read, and behind a plain status stands who knows what.
       case 'purelb':
       case 'plain':
-        return 'unknown';
+        return undefined;
     }
   }
 
   /** Both kinds of status must be served: an address may be announced by either. */
-  async #lookAtMetalLb(owner: Owner, signal: AbortSignal): Promise<Sighting> {
+  async #isInMetalLbStatus(owner: Owner, signal: AbortSignal): Promise<boolean | undefined> {
     for (const resource of metalLbStatuses) {
       try {
         for await (const { status } of this.#client.list(resource, { signal })) {
           if (status?.serviceName !== owner.name) continue;
-          if (status.serviceNamespace === owner.namespace) return 'announced';
+          if (status.serviceNamespace === owner.namespace) return true;
         }
       } catch (error) {
-        if (isErrorCode(error, 'not-found') || isErrorCode(error, 'forbidden')) return 'unknown';
+        if (isErrorCode(error, 'not-found') || isErrorCode(error, 'forbidden')) return undefined;
         throw error;
       }
     }
-    return 'withdrawn';
+    return false;
   }
 
-  async #lookAtLease(namespace: string, name: string, signal: AbortSignal): Promise<Sighting> {
-    const key = `${namespace}/${name}`;
+  async #isLeaseHeld(namespace: string, name: string, signal: AbortSignal): Promise<boolean> {
     const lease = await this.#client.find(leases, { namespace, name }, { signal });
-    if (lease === undefined) return this.#held.has(key) ? 'withdrawn' : 'unknown';
-    if (isHeld(lease)) {
-      this.#held.add(key);
-      return 'announced';
-    }
-    return 'withdrawn';
+    return lease !== undefined && isHeld(lease);
   }
 }
 

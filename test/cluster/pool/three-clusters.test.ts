@@ -118,7 +118,7 @@ beforeAll(async () => {
   const init = ['init', ...ledger, '--credential-file', file('operator.token')];
   await runProgram(process.execPath, [main, 'ipam', ...init]);
   server = await startIpamServer(directory, 'ipam', ledger);
-  const times = ['--quarantine', '1s', '--unconfirmed-quarantine', '2s'];
+  const times = ['--quarantine', '1s', '--unconfirmed-quarantine', '5s'];
   await causeway('ipam', 'sites', 'set', 'edge', ...times);
   await causeway('ipam', 'pools', 'set', 'edge', 'public', '--addresses', '192.0.2.0/27');
   for (const name of ['red', 'blue']) {

@@ -16,7 +16,7 @@ beforeAll(async () => {
     'setSite',
     {
       params: { site: 'edge' },
-      body: { quarantineMs: 300, unconfirmedQuarantineMs: 600, keepMs: 0, reason: 'test' },
+      body: { quarantineMs: 300, keepMs: 0, reason: 'test' },
     },
     never,
   );
@@ -212,6 +212,34 @@ describe('the API', () => {
     expect(
       await send('/v1/sites/edge', JSON.stringify({ reason: 'x'.repeat(2 ** 21) })),
     ).toMatchObject({ status: 400 });
+  });
+
+  test('refuses a pool or a site that can’t be, and says what is wrong', async () => {
+    const pool = { params: { site: 'edge', pool: 'other' } };
+    const addresses = ['198.51.100.0/24'];
+    // What the types forbid a client of another make may send.
+    const announcer = 'metallbb' as 'metallb';
+    await expect(
+      operator.call('setPool', { ...pool, body: { addresses, announcer } }, never),
+    ).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringMatching(/"kube-vip"\|"metallb".*announcer/s) as string,
+    });
+    const site = { params: { site: 'edge' }, body: { unconfirmedQuarantineMs: 0 } };
+    await expect(operator.call('setSite', site, never)).rejects.toMatchObject({
+      code: 'invalid',
+      hint: expect.stringContaining('at least 5 s') as string,
+    });
+  });
+
+  test('shows how full a pool is in each family', async () => {
+    const { items } = await operator.call('listPools', { params: { site: 'edge' } }, never);
+    const usage = items[0]?.usage;
+    expect(usage?.families).toMatchObject([
+      { family: 4, total: 5 },
+      { family: 6, total: 255 },
+    ]);
+    expect(usage).toMatchObject({ total: 260, drained: 0 });
   });
 
   test('a server that stops sends away who waits', async () => {

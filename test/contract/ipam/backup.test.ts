@@ -51,8 +51,9 @@ async function prepare(server: ServerUnderTest): Promise<string> {
   return (await call('createCluster', created, never)).token;
 }
 
-async function addressOf(client: IpamClient, uid: string, addresses: string[] = []) {
-  const answer = await client.call('reserve', { params, body: { uid, addresses } }, never);
+async function addressOf(client: IpamClient, uid: string, claimed?: string) {
+  const body = claimed === undefined ? { uid } : { uid, addresses: [claimed], claim: true };
+  const answer = await client.call('reserve', { params, body }, never);
   if (answer.state !== 'held') throw new Error('waiting');
   return {
     address: answer.reservation.addresses[0]?.address ?? '',
@@ -82,10 +83,14 @@ describe('a restored backup', () => {
     const again = clientOf(replica, token);
     const operator = clientOf(replica, server.operatorToken);
     // Who was known keeps it; the same token works.
-    expect((await addressOf(again, 'known')).address).toBe(known.address);
-    // The one address that looks free is in use: nobody gets it without naming it.
+    expect((await addressOf(again, 'known', known.address)).address).toBe(known.address);
+    // The one address that looks free is in use: nobody gets it, named or not, but who has it.
     await expect(addressOf(again, 'new')).rejects.toMatchObject({ reason: 'recovering' });
-    const claimed = await addressOf(again, 'later', [later.address]);
+    const named = { params, body: { uid: 'new', addresses: [later.address] } };
+    await expect(again.call('reserve', named, never)).rejects.toMatchObject({
+      reason: 'recovering',
+    });
+    const claimed = await addressOf(again, 'later', later.address);
     expect(claimed.address).toBe(later.address);
     // A free from before the restore does not take it away.
     const stale = { params: { ...params, uid: 'later' }, query: { fence: later.fence } };
@@ -218,11 +223,27 @@ describe('CloudletIPs', () => {
     const answer = await blue.call('reserve', { params, body }, never);
     expect(answer).toMatchObject({ reservation: { addresses: [{ address: '192.0.2.11' }] } });
     const { items } = await blue.call('listReservations', { params }, never);
-    expect(items.map(({ uid, addresses }) => [uid, addresses[0]?.address])).toEqual([
-      ['control-plane', '192.0.2.2'],
-      ['imported:1', '192.0.2.30'],
-      ['real-uid', '192.0.2.11'],
+    const held = items.map(({ uid, name, addresses }) => [uid, name, addresses[0]?.address]);
+    expect(held).toEqual([
+      ['control-plane', undefined, '192.0.2.2'],
+      [expect.stringMatching(/^imported:/), 'api', '192.0.2.30'],
+      ['real-uid', 'web', '192.0.2.11'],
     ]);
+    // Once more, from a file in another order, after an operator has changed the pool.
+    const pool = { params: { site: 'edge', pool: 'cloudlet' } };
+    const gateways = { addresses: ['192.0.2.10-192.0.2.20'], gateways: ['192.0.2.20'] };
+    await call('setPool', { ...pool, body: gateways });
+    await call('drainPool', { ...pool, body: { drained: true } });
+    const reversed = parseCloudletIps(cloudlet);
+    reversed.clusters['blue']?.loadBalancers.reverse();
+    await cloudletImport(reversed, call);
+    expect((await blue.call('listReservations', { params }, never)).items).toEqual(items);
+    const pools = await call('listPools', { params: { site: 'edge' } });
+    expect(pools.items.find(({ name }) => name === 'cloudlet')).toMatchObject({
+      gateways: ['192.0.2.20'],
+      drained: true,
+      addresses: ['192.0.2.10-192.0.2.20', '192.0.2.30'],
+    });
     await server.stop();
   });
 

@@ -65,7 +65,7 @@ export async function prepareSite(
   addresses: string,
   quotas: Readonly<Record<string, number>>,
 ): Promise<void> {
-  const noRest = { quarantineMs: 0, unconfirmedQuarantineMs: 0, keepMs: 0 };
+  const noRest = { quarantineMs: 0, keepMs: 0 };
   await client.call('setSite', { params: { site }, body: noRest }, never);
   await client.call(
     'setPool',

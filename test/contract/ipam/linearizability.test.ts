@@ -155,7 +155,7 @@ describe.skipIf(!available)('a queue over three servers', () => {
     if (first === undefined || second === undefined || third === undefined)
       throw new Error('no client');
     await prepareSite(first, 'queue', '10.3.0.1', { blue: 9, green: 9, red: 9 });
-    const body = { quarantineMs: 300, unconfirmedQuarantineMs: 300 };
+    const body = { quarantineMs: 300 };
     await first.call('setSite', { params: { site: 'queue' }, body }, never);
     const fences = new Map<string, number>();
     const wait = async (client: typeof first, cluster: string) => {

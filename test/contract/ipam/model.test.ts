@@ -73,7 +73,7 @@ describe.each(Object.entries(places))('the allocator on %s', (name, { runs, open
         const site = `site-${(sites += 1)}`;
         const real: Real = { allocator, site, setTime: (time) => (now = time) };
         real.setTime(model.now);
-        const settings = { quarantineMs, unconfirmedQuarantineMs: quarantineMs, keepMs };
+        const settings = { quarantineMs, keepMs };
         await run(real, setSite({ site, settings }));
         const addresses = [`${addressNumber(0)}-${addressNumber(3)}`];
         await run(real, setPool({ site, pool: poolSpecSchema.parse({ name: 'p', addresses }) }));

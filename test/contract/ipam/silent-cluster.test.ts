@@ -12,7 +12,7 @@ beforeAll(async () => {
   const clock = { ...systemClock, wallTime: () => Date.now() + offset };
   server = await startServer({ clock, sweepEveryMs: 20 });
   const { operator } = server;
-  const times = { quarantineMs: 0, unconfirmedQuarantineMs: 0, lostAfterMs: 60_000 };
+  const times = { quarantineMs: 0, lostAfterMs: 60_000 };
   await operator.call('setSite', { params: { site: 'edge' }, body: times }, never);
   const body = { addresses: ['192.0.2.1-192.0.2.2'] };
   await operator.call('setPool', { params: { site: 'edge', pool: 'p' }, body }, never);

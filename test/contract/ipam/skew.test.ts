@@ -40,10 +40,12 @@ function fieldsOf(schema: Schema | undefined, prefix = ''): { all: string[]; req
   for (const [name, child] of Object.entries(schema?.properties ?? {})) {
     const at = `${prefix}.${name}`;
     fields.all.push(at);
-    if (schema?.required?.includes(name) === true) fields.required.push(at);
+    const isRequired = schema?.required?.includes(name) === true;
+    if (isRequired) fields.required.push(at);
     for (const inner of [fieldsOf(child, at), fieldsOf(child.items, `${at}[]`)]) {
       fields.all.push(...inner.all);
-      fields.required.push(...inner.required);
+      // What is required of something that may be left out may be left out with it.
+      if (isRequired) fields.required.push(...inner.required);
     }
   }
   return fields;

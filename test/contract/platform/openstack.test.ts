@@ -74,7 +74,7 @@ await describeEveryCloud('the OpenStack platform', {}, (cloud) => {
     });
     try {
       const call = server.operator.call.bind(server.operator);
-      const times = { quarantineMs: 0, unconfirmedQuarantineMs: 0 };
+      const times = { quarantineMs: 0 };
       await call('setSite', { params: { site: 'edge' }, body: times }, signal);
       const pool = { addresses: ['10.78.0.210-10.78.0.219'], platform: 'cloud' };
       await call('setPool', { params: { site: 'edge', pool: 'p' }, body: pool }, signal);

@@ -115,6 +115,7 @@ export class PoolWorld extends SimulatedWorld {
     await this.simulation.runUntil(
       () => {
         this.#refuseViolations();
+        this.#refuseStatusWithoutOwner();
         this.onStep();
         return goal();
       },
@@ -137,6 +138,20 @@ export class PoolWorld extends SimulatedWorld {
       this.#rests.set(address, until);
       if (until - now <= quarantineMs) {
         throw this.#violation(`${address} was freed as withdrawn while it was announced`);
+      }
+    }
+  }
+
+  /** With `plain` the status is all there is: it never shows what the Service does not hold. */
+  #refuseStatusWithoutOwner(): void {
+    const owners = new Map(this.ipam.addresses().map((entry) => [entry.address, entry.owners]));
+    for (const service of this.services()) {
+      if (service.metadata?.annotations?.['causeway.dev/announcer'] !== 'plain') continue;
+      for (const { ip = '' } of service.status?.loadBalancer?.ingress ?? []) {
+        if (owners.get(parseAddress(ip))?.includes(service.metadata.uid ?? '') === true) continue;
+        throw this.#violation(
+          `${ip} is in the status of ${service.metadata.name}, which does not hold it`,
+        );
       }
     }
   }

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { leases } from '../../kube/resources.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { memoryKubeClient } from '../../sandbox/kubernetes/memory-client.testing.ts';
+import { AnnouncerDetector, servesWithKubeVip } from './detect-announcer.ts';
+
+const { signal } = new AbortController();
+
+async function found(namespace: string, name: string, holderIdentity = 'node-1') {
+  const client = memoryKubeClient();
+  await client.create(leases, { metadata: { namespace, name }, spec: { holderIdentity } });
+  return new AnnouncerDetector(client, systemClock).find(signal);
+}
+
+test('kube-vip is found by the lease for all Services, or by that of one', async () => {
+  expect(await found('kube-system', 'plndr-svcs-lock')).toEqual(['kube-vip']);
+  expect(await found('default', 'kubevip-web')).toEqual(['kube-vip']);
+});
+
+test('others’ leases, that of the control plane and one that was given up are none', async () => {
+  expect(await found('kube-system', 'plndr-cp-lock')).toEqual([]);
+  expect(await found('default', 'my-kubevip-web')).toEqual([]);
+  expect(await found('default', 'kubevip-web', '')).toEqual([]);
+});
+
+const daemonSet = (container: object) => ({
+  spec: { template: { spec: { containers: [{ name: 'kube-vip', ...container }] } } },
+});
+const services = { env: [{ name: 'svc_enable', value: 'true' }] };
+
+test.each([
+  ['its image and setting', { image: 'ghcr.io/kube-vip/kube-vip:v1.0.0', ...services }, true],
+  ['the other image', { image: 'ghcr.io/kube-vip/kube-vip-iptables:v1.0.0', ...services }, true],
+  ['a digest', { image: 'registry.example/kube-vip@sha256:00', ...services }, true],
+  ['its argument', { image: 'kube-vip', args: ['manager', '--services'] }, true],
+  ['the control plane alone', { image: 'kube-vip:v1.0.0', env: [] }, false],
+  [
+    'its cloud provider',
+    { image: 'ghcr.io/kube-vip/kube-vip-cloud-provider:v1', ...services },
+    false,
+  ],
+  ['another program', { image: 'busybox', ...services }, false],
+])('its DaemonSet is known by %s', (_what, container, expected) => {
+  expect(servesWithKubeVip(daemonSet(container))).toBe(expected);
+});
