@@ -12,24 +12,28 @@ const suites = {
   product: ['test/product/**/*.test.ts'],
 };
 
+/** Not part of `npm test`: minutes each, by `npm run test:long`. */
+const longSuites = { long: ['test/long/**/*.test.ts'] };
+
 /**
  * Suites run one after another, the fast ones first. Those that own kernel state or many processes
  * run file by file, so that what they observe is their own doing.
  */
-const oneFileAtATime = new Set(['kernel', 'cloud', 'cluster', 'product', 'browser']);
+const oneFileAtATime = new Set(['kernel', 'cloud', 'cluster', 'product', 'browser', 'long']);
+const chosen = process.env['CAUSEWAY_SUITES'] === 'long' ? longSuites : suites;
 
 export default defineConfig({
   test: {
     pool: 'forks',
     passWithNoTests: true,
-    projects: Object.entries(suites).map(([name, include], order) => ({
+    projects: Object.entries(chosen).map(([name, include], order) => ({
       extends: true as const,
       test: {
         name,
         include,
         sequence: { groupOrder: order },
         maxWorkers: oneFileAtATime.has(name) ? 1 : 2,
-        testTimeout: name === 'unit' ? 20_000 : 180_000,
+        testTimeout: name === 'unit' ? 20_000 : name === 'long' ? 3_600_000 : 180_000,
         hookTimeout: name === 'unit' ? 20_000 : 300_000,
       },
     })),

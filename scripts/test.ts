@@ -2,13 +2,16 @@
 //
 //   npm test                     everything
 //   npm test -- src/runtime      only the files whose path contains it, without checks and preparation
+//   npm run test:long            the long suites instead
 
 import path from 'node:path';
 import { startVitest, type TestCase } from 'vitest/node';
 import { prepareServices } from '../test/services/prepare.ts';
 import { runProgram } from '../test/services/run-program.ts';
 
-const filters = process.argv.slice(2);
+const words = process.argv.slice(2);
+const isLong = words.includes('--long');
+const filters = words.filter((word) => word !== '--long');
 const root = path.dirname(import.meta.dirname);
 interface Counts {
   passed: number;
@@ -22,8 +25,9 @@ const surroundings = new Set(['contract', 'kernel', 'cloud', 'cluster', 'browser
 /** When more files fail, something is broken. */
 const mostUnsteadyFiles = 3;
 
+if (isLong) process.env['CAUSEWAY_SUITES'] = 'long';
 if (filters.length === 0) {
-  await check();
+  if (!isLong) await check();
   await prepare();
 }
 await runTests();

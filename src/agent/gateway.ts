@@ -43,6 +43,8 @@ export interface GatewayOptions {
 
 const applyLimitMs = 60_000;
 const longestQueue = 64;
+/** How long what was sent to an endpoint that is given up, and still serves, may take to be answered. */
+const answerWithinMs = 1_000;
 
 /**
  * What this gateway serves. All changes go through here, one at a time: pushes of either API, an
@@ -231,6 +233,20 @@ export class Gateway {
 
   /** After the answer: whoever sent the push need not wait for what the kernel still remembers. */
   #forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
+    const { clock } = this.#options;
+    const stillThere = removed.filter(({ isStillThere = false }) => isStillThere);
+    this.#forgetNow(
+      removed.filter(({ isStillThere = false }) => !isStillThere),
+      signal,
+    );
+    if (stillThere.length === 0) return;
+    // A node that has parked a connection puts it back at this very moment: its answer must find the way.
+    clock.timer(answerWithinMs, () => {
+      if (!signal.aborted) this.#forgetNow(stillThere, signal);
+    });
+  }
+
+  #forgetNow(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
     if (removed.length === 0) return;
     const { log } = this.#options;
     this.#forgetting = this.#forgetting

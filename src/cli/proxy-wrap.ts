@@ -1,4 +1,3 @@
-import { EventRecorder } from '../kube/event-recorder.ts';
 import { ActivityWatch, type LiveConnections } from '../proxy/activity/activity-watch.ts';
 import { EgressFilter } from '../proxy/egress-firewall/egress-filter.ts';
 import { resolveName } from '../proxy/egress-firewall/resolve-name.ts';
@@ -8,13 +7,16 @@ import type { DivertibleProxy, ServiceProxy } from '../proxy/service-proxy.ts';
 import type { Loop } from '../runtime/supervisor.ts';
 
 interface WrapParts
-  extends Pick<ProxyParts, 'settings' | 'client' | 'clock' | 'log' | 'metrics' | 'driver'> {
+  extends Pick<
+    ProxyParts,
+    'settings' | 'client' | 'clock' | 'log' | 'metrics' | 'driver' | 'recorder'
+  > {
   readonly connections: LiveConnections;
 }
 
 /** The idle switch around the base proxy, what notices activity, and the egress firewall around all. */
 export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy {
-  const { settings, driver, connections, ...surroundings } = parts;
+  const { settings, driver, connections, recorder, ...surroundings } = parts;
   const loops: Record<string, Loop> = {};
   let proxy: ServiceProxy = base;
   if (settings.idling.enabled) {
@@ -37,11 +39,6 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
   }
   if (settings.egressFirewall.enabled) {
     const { clusterNetworks, exemptNamespaces } = settings.egressFirewall;
-    const recorder = new EventRecorder({
-      ...surroundings,
-      component: 'causeway-proxy',
-      instance: settings.nodeName,
-    });
     const filter = new EgressFilter({
       ...surroundings,
       recorder,
@@ -52,7 +49,6 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
     });
     proxy = filter.proxy;
     loops['egress firewall'] = (signal) => filter.run(signal);
-    loops['egress firewall events'] = (signal) => recorder.run(signal);
   }
   return { proxy, loops };
 }

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { KubeClient } from '../kube/client.ts';
 import { findConnection } from '../kube/connection.ts';
+import { EventRecorder } from '../kube/event-recorder.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
 import type { Driver } from '../nftables/driver.ts';
 import { procFiles } from '../nftables/kernel-settings.ts';
@@ -100,17 +101,34 @@ async function run(
   const driver = await openDriver(settings);
   const connections = await Conntrack.open();
   log.info({ cluster: connection.server, node: nodeName, services: settings.services }, 'starting');
+  const recorder = new EventRecorder({
+    ...{ client, clock, log, metrics },
+    ...{ component: 'causeway-proxy', instance: nodeName },
+  });
   const metricsPage = async () => ({ type: metrics.contentType, body: await metrics.render() });
   try {
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(clock, metrics, inner),
+      events: (inner) => recorder.run(inner),
       proxy: (inner) =>
         runProxy(
           {
-            ...{ settings, client, driver, connections, clock, log, metrics, metricsPage },
+            ...{
+              settings,
+              client,
+              driver,
+              connections,
+              recorder,
+              clock,
+              log,
+              metrics,
+              metricsPage,
+            },
             kernelSettings: procFiles,
             wrap: (base) =>
-              wrapBase(base, { settings, client, driver, connections, clock, log, metrics }),
+              wrapBase(base, {
+                ...{ settings, client, driver, connections, recorder, clock, log, metrics },
+              }),
           },
           inner,
         ),

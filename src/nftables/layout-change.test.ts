@@ -112,8 +112,15 @@ describe('changes', () => {
       ...{ virtualAddress: '192.0.2.1', virtualPort: 80 },
     };
     expect(layout.plan({ set: [service()] }).removedEndpoints).toEqual([
-      { address: '10.0.0.1', endpoint },
-      { address: '10.0.0.2', endpoint },
+      { address: '10.0.0.1', isStillThere: true, endpoint },
+      { address: '10.0.0.2', isStillThere: true, endpoint },
+    ]);
+    const awake = Layout.plan({ settings, services: [service()], nodes });
+    awake.plan.accept();
+    expect(awake.layout.plan({ set: [asleep] }).removedEndpoints).toMatchObject([
+      { address: '10.0.0.1', isStillThere: true },
+      { address: '10.0.0.2', isStillThere: true },
+      { address: '10.0.0.3', isStillThere: true },
     ]);
     expect(layout.plan({ set: [{ ...asleep, affinity: { kind: 'client-hash' } }] })).toMatchObject({
       removedEndpoints: [],

@@ -1,5 +1,6 @@
 import type { Address } from '../domain/address.ts';
 import type { Port, Protocol } from '../domain/port.ts';
+import type { Prefix } from '../domain/prefix.ts';
 import type { Transaction } from './transaction.ts';
 import type { IngressPolicy, PodPolicies, ServiceKey, VirtualService } from './virtual-service.ts';
 
@@ -12,6 +13,7 @@ export interface LayoutChange {
   readonly nodes?: readonly Address[];
   readonly policies?: readonly IngressPolicy[];
   readonly pods?: readonly PodPolicies[];
+  readonly virtualNetworks?: readonly Prefix[];
 }
 
 /** An endpoint behind two virtual addresses or ports: which one a server's packet belongs to is unknown. */
@@ -35,6 +37,8 @@ export interface LayoutPlan {
 /** Where connections must not go any more: an endpoint of one service, or a node as a whole. */
 export interface RemovedEndpoint {
   readonly address: Address;
+  /** It still serves, and new connections go elsewhere: those that it has answered go on. */
+  readonly isStillThere?: boolean;
   readonly endpoint?: {
     readonly protocol: Protocol;
     readonly port: Port;

@@ -1,5 +1,6 @@
 import { familyOf, parseAddress, type Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
+import type { Prefix } from '../domain/prefix.ts';
 import { parsePort, protocols, type Port, type Protocol } from '../domain/port.ts';
 import { checkService } from './check-service.ts';
 import { ClaimChange, Claims } from './claims.ts';
@@ -17,7 +18,7 @@ import { podFragment, policyFragment, policyKey } from './policy-fragment.ts';
 import { emptyRuleset, type Field, type Ruleset } from './ruleset.ts';
 import { applyOperations } from './apply-operations.ts';
 import { serviceFragment } from './service-fragment.ts';
-import { skeleton } from './skeleton.ts';
+import { skeleton, virtualNetworksFragment } from './skeleton.ts';
 import type { Operation } from './transaction.ts';
 import {
   serviceEndpoints,
@@ -50,6 +51,7 @@ export class Layout {
   #nodes: readonly Address[] = [];
   #policies = new Map<string, IngressPolicy>();
   #pods = new Map<Address, PodPolicies>();
+  #virtualNetworks: readonly Prefix[] = [];
   #version = 0;
 
   private constructor(settings: LayoutSettings) {
@@ -84,6 +86,7 @@ export class Layout {
       nodes: this.#nodes,
       policies: [...this.#policies.values()],
       pods: [...this.#pods.values()],
+      virtualNetworks: this.#virtualNetworks,
     });
   }
 
@@ -125,6 +128,7 @@ export class Layout {
       ...extra,
       ...this.#nodeChanges(change.nodes, extra.length > 0),
       ...this.#policyChanges(policies, pods),
+      ...this.#networkChanges(change.virtualNetworks),
     ];
     for (const { before, after } of fragments) claimChange.exchange(before, after);
     for (const { before, after } of services.values()) {
@@ -144,6 +148,7 @@ export class Layout {
         else this.#services.set(key, after);
       }
       this.#nodes = change.nodes ?? this.#nodes;
+      this.#virtualNetworks = change.virtualNetworks ?? this.#virtualNetworks;
       this.#policies = policies;
       this.#pods = pods;
     };
@@ -179,6 +184,13 @@ export class Layout {
     const after = nodesFragment(nodes, this.settings.hashSeed);
     const before = isFirst ? undefined : nodesFragment(this.#nodes, this.settings.hashSeed);
     return [{ before, after }];
+  }
+
+  #networkChanges(networks: readonly Prefix[] | undefined): FragmentChange[] {
+    const isUsed = this.settings.dropsUnallocated === true;
+    if (!isUsed || networks === undefined || networks === this.#virtualNetworks) return [];
+    const before = virtualNetworksFragment(this.#virtualNetworks);
+    return [{ before, after: virtualNetworksFragment(networks) }];
   }
 
   #policyChanges(
@@ -250,7 +262,12 @@ function* removedFromServices(
     for (const { address, port } of given) {
       if (kept.has(`${address} ${port}`)) continue;
       const { protocol, address: virtualAddress, port: virtualPort } = before;
-      yield { address, endpoint: { protocol, port, virtualAddress, virtualPort } };
+      const endpoint = { protocol, port, virtualAddress, virtualPort };
+      // Asleep or awake, the other side still serves whom it has answered: nodes their node ports, pods
+      // until they have ended.
+      const isSwitch = [before, after].some((each) => each?.dispatch.kind === 'node-ports');
+      if (after !== undefined && isSwitch) yield { address, isStillThere: true, endpoint };
+      else yield { address, endpoint };
     }
   }
 }

@@ -55,6 +55,8 @@ export const setNames = {
   nodePorts: perFamily('node-ports'),
   /** Addresses that belong to services alone. */
   addresses: perFamily('addresses'),
+  /** Networks of which every address belongs to a service or to nobody. */
+  virtualNetworks: perFamily('virtual-networks'),
   /** Services that are routed and not rewritten. */
   routed: perFamily('routed'),
   /** Services whose packets are sent to a node as they came; only their copies pass here. */

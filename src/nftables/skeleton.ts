@@ -24,7 +24,6 @@ import {
   isIn,
   isInvalid,
   isNotPlainSyn,
-  isReply,
   isUnderWay,
   jump,
   originalTarget,
@@ -38,6 +37,7 @@ import {
 } from './operands.ts';
 import type { BaseHook, Chain, DataType, SetDefinition } from './ruleset.ts';
 import { tableSizes } from './slot-table.ts';
+import { addressChains } from './address-chains.ts';
 import { mergedRanges } from './address-ranges.ts';
 import type { Insiders, LayoutSettings } from './virtual-service.ts';
 
@@ -52,19 +52,33 @@ export function skeleton(settings: LayoutSettings): Fragment {
   for (const family of families) {
     fragment.sets.push(...familySets(family));
     fragment.chains.push(...slotChains(family, settings.hashSeed, 'all'));
+    if (settings.dropsUnallocated === true) {
+      fragment.sets.push(networkSet(setNames.virtualNetworks(family), family));
+    }
     if (settings.insiders === undefined) continue;
-    fragment.sets.push({
-      name: setNames.insiders(family),
-      key: [addressType(family)],
-      interval: true,
-    });
+    fragment.sets.push(networkSet(setNames.insiders(family), family));
     fragment.chains.push(...slotChains(family, settings.hashSeed, 'inside'));
   }
-  fragment.chains.push(...natChains(settings), ...filterChains(settings), ...addressChains());
+  fragment.chains.push(
+    ...natChains(settings),
+    ...filterChains(settings),
+    ...addressChains(settings),
+  );
   addNetworks(fragment, setNames.localSources, settings.localSources);
   addNetworks(fragment, setNames.insiders, settings.insiders?.networks ?? []);
   addVrrpPeers(fragment, settings);
   return fragment;
+}
+
+/** The networks of which every address belongs to a service or to nobody. */
+export function virtualNetworksFragment(networks: readonly Prefix[]): Fragment {
+  const fragment = new FragmentBuilder();
+  addNetworks(fragment, setNames.virtualNetworks, networks);
+  return fragment;
+}
+
+function networkSet(name: string, family: Family): SetDefinition {
+  return { name, key: [addressType(family)], interval: true };
 }
 
 export function addressType(family: Family): DataType {
@@ -270,6 +284,15 @@ function sourceRules(settings: LayoutSettings): (family: Family) => Rule[] {
 /** All packets of a connection but its first: one rule is all they meet. */
 const underWay = rule(isUnderWay, accept);
 
+/** After those for addresses that services have: nobody has this one. */
+function unallocatedRule(family: Family): Rule {
+  return rule(
+    isFamily(family),
+    isIn([destination(family)], setNames.virtualNetworks(family)),
+    drop,
+  );
+}
+
 function filterChains(settings: LayoutSettings): Chain[] {
   const virtual = families.flatMap((family) => [
     rule(
@@ -310,6 +333,7 @@ function filterChains(settings: LayoutSettings): Chain[] {
       map: setNames.pods(family),
     }),
   );
+  const unallocated = settings.dropsUnallocated === true ? families.map(unallocatedRule) : [];
   // A copy on its way to a node. The connection of a process on this machine is refused on its way in.
   const sentOn = families.map((family) =>
     rule(isFamily(family), isIn(target(family), setNames.sentOn(family)), accept),
@@ -323,53 +347,12 @@ function filterChains(settings: LayoutSettings): Chain[] {
     {
       name: chainNames.filterForward,
       base: filter('forward'),
-      rules: [underWay, ...unplaced, ...pods, ...virtual],
+      rules: [underWay, ...unplaced, ...pods, ...virtual, ...unallocated],
     },
     {
       name: chainNames.filterOutput,
       base: filter('output'),
-      rules: [underWay, ...sentOn, ...virtual],
-    },
-  ];
-}
-
-/** Types of ICMP that an address must answer to: echo, errors about its packets, neighbours. */
-const icmpTypes = [8, 3, 11, 12];
-const icmpv6Types = [128, 1, 2, 3, 4, 135, 136];
-
-/**
- * What reaches a virtual address without having been sent on: little is let in, the rest refused. A
- * packet that conntrack cannot place may belong to a running connection; a reset would end it, so it
- * is dropped and the other side sends it again.
- */
-function addressChains(): Chain[] {
-  const routed = families.map((family) =>
-    rule(isFamily(family), isIn(target(family), setNames.routed(family)), accept),
-  );
-  const icmp = icmpTypes.map((type) =>
-    rule(isFamily(4), equals(protocol, 1), equals({ kind: 'icmp-type' }, type), accept),
-  );
-  const icmpv6 = icmpv6Types.map((type) =>
-    rule(isFamily(6), equals(protocol, 58), equals({ kind: 'icmpv6-type' }, type), accept),
-  );
-  return [
-    {
-      name: chainNames.virtualAddress,
-      rules: [
-        rule(isInvalid, drop),
-        rule(isReply, accept),
-        ...icmp,
-        ...icmpv6,
-        ...routed,
-        rule(goto(chainNames.refuse)),
-      ],
-    },
-    {
-      name: chainNames.refuse,
-      rules: [
-        rule(equals(protocol, protocolNumbers.TCP), { kind: 'reject', reason: 'tcp-reset' }),
-        rule({ kind: 'reject', reason: 'port-unreachable' }),
-      ],
+      rules: [underWay, ...sentOn, ...virtual, ...unallocated],
     },
   ];
 }

@@ -144,6 +144,8 @@ export interface LayoutSettings {
   readonly insiders?: Insiders;
   /** Drop every forwarded packet that conntrack cannot place, not only those from `localSources`. */
   readonly dropsUnplaced?: boolean;
+  /** Drop what goes to an address of `LayoutInput.virtualNetworks` that no service has. */
+  readonly dropsUnallocated?: boolean;
   /** Only these may send VRRP (protocol 112) to this machine; nothing is filtered when left out. */
   readonly vrrpPeers?: readonly Address[];
 }
@@ -163,4 +165,6 @@ export interface LayoutInput {
   readonly nodes?: readonly Address[];
   readonly policies?: readonly IngressPolicy[];
   readonly pods?: readonly PodPolicies[];
+  /** Networks of which every address belongs to a service or to nobody. */
+  readonly virtualNetworks?: readonly Prefix[];
 }

@@ -104,6 +104,17 @@ export class AddressClaims {
     return lost;
   }
 
+  /** The other Services that ask for something that this one asks for. */
+  rivals(service: string): Set<string> {
+    const rivals = new Set<string>();
+    for (const { target } of this.#byService.get(service) ?? []) {
+      for (const claim of this.#byKey.get(serviceKey(target.virtual)) ?? []) {
+        if (claim.service !== service) rivals.add(claim.service);
+      }
+    }
+    return rivals;
+  }
+
   #holder({ target }: Claim): Claim | undefined {
     return this.#byKey.get(serviceKey(target.virtual))?.[0];
   }

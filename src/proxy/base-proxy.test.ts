@@ -28,7 +28,7 @@ const node = {
 };
 
 /** A proxy on a kernel in memory, and a way to wait for its next transaction. */
-function start() {
+function start(tellLost: (text: string) => void = () => {}) {
   const driver = new MemoryDriver(settings.table);
   const pace = { minIntervalMs: 0, maxIntervalMs: 60_000 };
   const connections = {
@@ -38,6 +38,13 @@ function start() {
   const proxy = new BaseProxy({
     ...{ driver, connections, layout: settings, node, pace },
     ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+    tellLost: ({ metadata }, lost) =>
+      tellLost(
+        [
+          metadata?.name,
+          ...lost.map(({ target, holder }) => `${target.virtual.address} ${holder}`),
+        ].join(' '),
+      ),
   });
   const stop = new AbortController();
   const committed = () =>
@@ -198,22 +205,32 @@ describe('the base proxy', () => {
   });
 
   it('gives an address that two Services ask for to the older one, and to the other when it goes', async () => {
-    const { proxy, committed, connect, end } = start();
+    const told: string[] = [];
+    const { proxy, committed, connect, end } = start((text) => told.push(text));
     const shared = { spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }] } };
     const made = (name: string, creationTimestamp: string) =>
       makeService({ ...shared, metadata: { namespace: 'shop', name, creationTimestamp } });
     proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
     proxy.setService(made('older', '2026-01-01T00:00:00Z'));
+    const younger = 'younger 10.96.0.9 shop/older';
     proxy.setSlice(makeSlice({ service: 'younger', addresses: ['10.1.0.1'] }));
     proxy.setSlice(makeSlice({ service: 'older', addresses: ['10.1.0.2'] }));
     let next = committed();
     proxy.synced();
     await next;
     expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.2');
+    expect(told).toEqual([younger]);
     next = committed();
+    proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
     proxy.removeService('shop/older');
     await next;
     expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.1');
+    expect(told).toEqual([younger]);
+    next = committed();
+    // What the other one is left without comes from the change of this one alone.
+    proxy.setService(made('older', '2026-01-01T00:00:00Z'));
+    await next;
+    expect(told).toEqual([younger, younger]);
     await end();
   });
 });

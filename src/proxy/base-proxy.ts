@@ -1,18 +1,29 @@
 import { CausewayError } from '../domain/error.ts';
+import type { Prefix } from '../domain/prefix.ts';
 import type { Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf } from '../kube/object.ts';
 import type { Driver } from '../nftables/driver.ts';
 import { LayoutWriter, type CommittedLayout } from '../nftables/layout-writer.ts';
-import type { LayoutSettings, ServiceKey, VirtualService } from '../nftables/virtual-service.ts';
+import {
+  serviceKey,
+  type LayoutSettings,
+  type ServiceKey,
+  type VirtualService,
+} from '../nftables/virtual-service.ts';
 import { BoundedFrequencyRunner } from '../runtime/bounded-frequency-runner.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { AddressClaims } from './address-claims.ts';
+import { AddressClaims, type LostTarget } from './address-claims.ts';
 import { proxyMetrics } from './proxy-metrics.ts';
 import { ProxyProgress } from './proxy-progress.ts';
-import type { Diversion, DivertibleProxy, ServedService } from './service-proxy.ts';
+import {
+  holdingOf,
+  type Diversion,
+  type DivertibleProxy,
+  type ServedService,
+} from './service-proxy.ts';
 import { SliceIndex } from './slice-index.ts';
 import { forgetStaleConnections, type ConnectionTable } from './stale-connections.ts';
 import { translateService, type NodeContext, type Translation } from './translate-service.ts';
@@ -26,6 +37,8 @@ export interface BaseProxyOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** A Service is left without addresses that it asks for, because other Services have them. */
+  readonly tellLost?: (service: Service, lost: readonly LostTarget[]) => void;
 }
 
 /** How often rules may be written, and are looked at when nothing happens. */
@@ -56,6 +69,9 @@ export class BaseProxy implements DivertibleProxy {
   readonly progress: ProxyProgress;
   #node: NodeContext;
   #claims = new AddressClaims();
+  /** What each Service was left without when that was last told. */
+  readonly #lost = new Map<string, string>();
+  #networks: readonly Prefix[] = [];
   #changed = new Set<string>();
   /** The kernel may hold something else than we think: everything is compared and put right. */
   #isInDoubt = true;
@@ -108,6 +124,13 @@ export class BaseProxy implements DivertibleProxy {
   setNode(node: NodeContext): void {
     this.#node = node;
     for (const service of this.#services.keys()) this.#touch(service);
+  }
+
+  /** The networks of all cluster addresses: what goes to one that no Service has is dropped. */
+  setServiceNetworks(networks: readonly Prefix[]): void {
+    this.#networks = networks;
+    this.progress.changed();
+    this.#runner.request();
   }
 
   /** Somebody may have changed our table: compares all of it and puts it right. */
@@ -164,6 +187,7 @@ export class BaseProxy implements DivertibleProxy {
     }
     run.done();
     const served = [...commit.services].map(([service, part]) => this.#served(service, part));
+    for (const service of commit.touched()) this.#tellLost(service);
     // Before anybody is told: what is replayed must not follow a flow that leads nowhere.
     await this.#forgetStale(written, served, signal);
     this.#tell(served);
@@ -176,7 +200,8 @@ export class BaseProxy implements DivertibleProxy {
     for (const service of before.services()) {
       if (!this.#services.has(service)) this.#translate(service, commit);
     }
-    return this.#writer.replaceAll({ services: [...this.#claims.all()] }, signal);
+    const services = [...this.#claims.all()];
+    return this.#writer.replaceAll({ services, virtualNetworks: this.#networks }, signal);
   }
 
   #writeChanged(
@@ -197,7 +222,10 @@ export class BaseProxy implements DivertibleProxy {
         remove.add(key);
       }
     }
-    return this.#writer.commit({ set: [...set.values()], remove: [...remove] }, signal);
+    return this.#writer.commit(
+      { set: [...set.values()], remove: [...remove], virtualNetworks: this.#networks },
+      signal,
+    );
   }
 
   #translate(key: string, commit: Commit) {
@@ -215,22 +243,38 @@ export class BaseProxy implements DivertibleProxy {
     commit.services.set(key, { diversion, translation });
     const created = service?.metadata?.creationTimestamp ?? '';
     const { targets } = translation;
-    return this.#claims.replace({ service: key, created, targets });
+    commit.addRivals(this.#claims.rivals(key));
+    const change = this.#claims.replace({ service: key, created, targets });
+    commit.addRivals(this.#claims.rivals(key));
+    return change;
+  }
+
+  /** Once for each thing that it is left without, whoever's change it came from. */
+  #tellLost(key: string): void {
+    const { log, tellLost } = this.#options;
+    const lost = this.#claims.lost(key);
+    const told = lost.map(({ target, holder }) => `${serviceKey(target.virtual)} ${holder}`).join();
+    if (told === (this.#lost.get(key) ?? '')) return;
+    if (told === '') this.#lost.delete(key);
+    else this.#lost.set(key, told);
+    for (const { target, holder } of lost) {
+      const { address, port } = target.virtual;
+      log.warn({ service: key, address, port, holder }, 'an address belongs to another');
+      this.#metrics.lost.add({});
+    }
+    const service = this.#services.get(key);
+    if (service !== undefined && lost.length > 0) tellLost?.(service, lost);
   }
 
   #served(service: string, { diversion, translation }: CommitPart): ServedService {
-    for (const { target, holder } of this.#claims.lost(service)) {
-      const { address, port } = target.virtual;
-      this.#options.log.warn({ service, address, port, holder }, 'an address belongs to another');
-      this.#metrics.lost.add({});
-    }
     const { healthCheck } = translation;
     return { service, diversion, targets: this.#claims.held(service), healthCheck };
   }
 
   #tell(served: readonly ServedService[]): void {
     this.#metrics.services.set({}, this.#services.size);
-    this.#metrics.diverted.set({}, this.#diversions.size);
+    const held = [...this.#diversions.values()].filter((each) => holdingOf(each) !== undefined);
+    this.#metrics.diverted.set({}, held.length);
     for (const listener of this.#listeners) {
       try {
         listener(served);
@@ -267,4 +311,14 @@ interface CommitPart {
 /** What a transaction was made of: things may be said while it is under way. */
 class Commit {
   readonly services = new Map<string, CommitPart>();
+  readonly #rivals = new Set<string>();
+
+  addRivals(rivals: Iterable<string>): void {
+    for (const rival of rivals) this.#rivals.add(rival);
+  }
+
+  /** Services that may have won or lost an address by it. */
+  touched(): Set<string> {
+    return this.#rivals.union(new Set(this.services.keys()));
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { parsePort } from '../domain/port.ts';
-import { nodeAddress, traceAttempt } from './testing/traced-node.ts';
+import { fates, nodeAddress, traceAttempt } from './testing/traced-node.ts';
 import { addresses, balancer, clusterIp, web } from './testing/web-service.ts';
 
 describe('a diverted Service', () => {
@@ -21,6 +21,22 @@ describe('a diverted Service', () => {
     const stranger = traceAttempt(rules, { from: 'outside', to: balancer, port: 80 });
     expect(stranger.outcome).toBe('dropped');
     expect(stranger.steps.map(({ rule }) => rule)).not.toContain('log group 9');
+  });
+
+  it('keeps the address of clients from outside while what was parked is put back', () => {
+    const endpoints = [
+      { addresses: ['10.1.0.1'], nodeName: 'node1' },
+      { addresses: ['10.1.0.2'], nodeName: 'node2' },
+    ];
+    const both = ['10.1.0.1 8080', '10.1.0.2 8080'];
+    const rules = web({}, { endpoints }, { diversion: { kind: 'replay' } });
+    const nodePort = { to: nodeAddress, port: 30_080 };
+    expect(fates(rules, { from: 'outside', ...nodePort })).toEqual(['10.1.0.1 8080']);
+    expect(fates(rules, { from: 'outside', to: balancer, port: 80 })).toEqual(['dropped']);
+    expect(fates(rules, { from: 'pod', to: balancer, port: 80 })).toEqual(both);
+    expect(fates(rules, { from: 'pod', to: clusterIp, port: 80 })).toEqual(both);
+    const elsewhere = web({}, { endpoints: endpoints.slice(1) }, { diversion: { kind: 'replay' } });
+    expect(fates(elsewhere, { from: 'outside', ...nodePort })).toEqual(['dropped']);
   });
 
   it('is accepted by a listener here, port by port', () => {

@@ -38,6 +38,7 @@ export function layoutSettings(settings: ProxySettings, node: Node | undefined):
     resumeConnections: false,
     insiders: insidersOf(settings, node),
     dropsUnplaced: !settings.conntrack.tcpBeLiberal,
+    dropsUnallocated: settings.services === 'all',
   };
 }
 

@@ -1,8 +1,10 @@
 import os from 'node:os';
 import { tryParseAddress, type Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
-import { formatPrefix } from '../domain/prefix.ts';
+import { formatPrefix, type Prefix } from '../domain/prefix.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { EventRecorder } from '../kube/event-recorder.ts';
+import { services } from '../kube/resources.ts';
 import { whenSynced } from '../kube/store.ts';
 import type { Driver } from '../nftables/driver.ts';
 import type { SettingsFiles } from '../nftables/kernel-settings.ts';
@@ -10,6 +12,7 @@ import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
+import type { LostTarget } from './address-claims.ts';
 import { BaseProxy } from './base-proxy.ts';
 import { enforceSettings, wantedConntrack } from './conntrack-settings.ts';
 import { Cluster } from './follow-cluster.ts';
@@ -17,6 +20,7 @@ import { HealthCheckPorts } from './health/health-check-ports.ts';
 import { startResponder, type ResponderOptions } from './health/http-responder.ts';
 import { answerHealth, isEligible, isWorking, type NodeHealth } from './health/node-health.ts';
 import { layoutSettings, nodeContext, podNetworks } from './node-context.ts';
+import { followServiceNetworks } from './service-networks.ts';
 import type { DivertibleProxy, ServiceProxy } from './service-proxy.ts';
 import type { ProxySettings } from './settings.ts';
 import type { ConnectionTable } from './stale-connections.ts';
@@ -27,6 +31,7 @@ export interface ProxyParts {
   readonly client: KubeClient;
   readonly driver: Driver;
   readonly connections: ConnectionTable;
+  readonly recorder: EventRecorder;
   readonly kernelSettings: SettingsFiles;
   readonly metricsPage: () => Promise<{ readonly type: string; readonly body: string }>;
   readonly clock: Clock;
@@ -84,6 +89,10 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
     layout: layoutSettings(settings, cluster.node),
     node: nodeContext(settings, cluster.node, interfaceAddresses()),
     pace: { minIntervalMs: sync.minSeconds * 1000, maxIntervalMs: sync.maxSeconds * 1000 },
+    tellLost: (service, lost) => {
+      const content = { type: 'Warning', reason: 'AddressTaken', message: whoHas(lost) } as const;
+      parts.recorder.record(services, service, content);
+    },
   });
   const patienceMs = 2 * sync.maxSeconds * 1000;
   const health = (): NodeHealth => ({
@@ -104,6 +113,7 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
     'cluster objects': (inner) => tell(cluster, proxy, inner),
     'the node itself': (inner) => followNode(cluster, base, parts, inner),
     'health checks': (inner) => checks.run(inner),
+    ...(settings.services === 'all' ? serviceNetworks(base, parts) : {}),
     'foreign changes': (inner) => repair(base, driver, log, firstCommit, inner),
     'kernel settings': (inner) => setKernel(parts, firstCommit, inner),
     health: (inner) =>
@@ -117,6 +127,24 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
         answer: (path) => answerMetrics(path, parts),
       }),
   });
+}
+
+/** Beside kube-proxy it is kube-proxy that drops what goes to addresses that nobody has. */
+function serviceNetworks(base: BaseProxy, parts: ProxyParts): Readonly<Record<string, Loop>> {
+  const { client, clock, log, metrics } = parts;
+  const onChange = (networks: readonly Prefix[]) => base.setServiceNetworks(networks);
+  return {
+    'service networks': (signal) =>
+      followServiceNetworks({ client, clock, log, metrics, onChange }, signal),
+  };
+}
+
+function whoHas(lost: readonly LostTarget[]): string {
+  const each = lost.map(({ target, holder }) => {
+    const { address, protocol, port } = target.virtual;
+    return `${address} (${protocol}/${port}) is served for ${holder}`;
+  });
+  return `${each.join('; ')}. An address, protocol and port belongs to one Service: the older one, but what the cluster gave out goes before load balancer addresses and external ones.`;
 }
 
 async function tell(cluster: Cluster, proxy: ServiceProxy, signal: AbortSignal): Promise<void> {

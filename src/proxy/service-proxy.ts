@@ -25,14 +25,24 @@ export interface ServiceProxy {
  * Where the connections to a Service go instead of to its endpoints.
  * - `park`: each packet goes to an NFLOG group and is dropped; the holder may replay it
  * - `accept`: to a listener on this machine, by `portId` of the Service's ports; what has none is parked
+ * - `replay`: to its endpoints, but from outside only where the client's address can be kept: what was
+ *   parked is put back now, and gateways that lead straight to pods take the rest
  */
-export type Diversion =
+export type Diversion = Holding | { readonly kind: 'replay' };
+
+/** The ways in which connections wait for a Service that sleeps. */
+export type Holding =
   | { readonly kind: 'park'; readonly logGroup: number }
   | {
       readonly kind: 'accept';
       readonly listeners: ReadonlyMap<string, Port>;
       readonly logGroup: number;
     };
+
+/** The way in which connections wait; undefined when endpoints are served. */
+export function holdingOf(diversion: Diversion | undefined): Holding | undefined {
+  return diversion?.kind === 'replay' ? undefined : diversion;
+}
 
 /** The base proxy as the idle switch sees it: both sides of the switch are one ruleset. */
 export interface DivertibleProxy extends ServiceProxy {
@@ -50,7 +60,7 @@ export interface DivertibleProxy extends ServiceProxy {
 export interface ServedService {
   /** `namespace/name`. */
   readonly service: string;
-  /** Undefined when its endpoints are served. */
+  /** Undefined when its endpoints are served to everybody alike. */
   readonly diversion: Diversion | undefined;
   /** Empty when the Service is gone. */
   readonly targets: readonly ServedTarget[];

@@ -16,7 +16,13 @@ import type { Affinity, Dispatch, Endpoint, VirtualService } from '../nftables/v
 import type { AddressOrigin, Target } from './address-claims.ts';
 import { chooseEndpoints, type ChosenEndpoints } from './choose-endpoints.ts';
 import { countLocalEndpoints, endpointsOfPort } from './service-endpoints.ts';
-import { portId, type Diversion, type HealthCheck } from './service-proxy.ts';
+import {
+  holdingOf,
+  portId,
+  type Diversion,
+  type HealthCheck,
+  type Holding,
+} from './service-proxy.ts';
 
 /** What the rules depend on beside Services and endpoints. */
 export interface NodeContext {
@@ -70,13 +76,15 @@ class Translator {
   readonly #spec: NonNullable<Service['spec']>;
   readonly #isInternalLocal: boolean;
   readonly #isExternalLocal: boolean;
+  readonly #isReplayed: boolean;
   readonly problems = new Set<string>();
 
   constructor(input: TranslationInput) {
     this.#input = input;
     this.#spec = input.service.spec ?? {};
     this.#isInternalLocal = this.#spec.internalTrafficPolicy === 'Local';
-    this.#isExternalLocal = this.#spec.externalTrafficPolicy === 'Local';
+    this.#isReplayed = input.diversion?.kind === 'replay';
+    this.#isExternalLocal = this.#isReplayed || this.#spec.externalTrafficPolicy === 'Local';
   }
 
   targets(): Target[] {
@@ -143,16 +151,25 @@ class Translator {
   }
 
   #externalTarget(port: FamilyPort, origin: AddressOrigin, address: Address, at: Port): Target {
-    const { cluster, local } = port.endpoints;
-    const chosen = (this.#isExternalLocal ? local : cluster).map(asEndpoint);
-    const isDiverted = this.#input.diversion !== undefined;
+    const { cluster } = port.endpoints;
+    const chosen = this.#forOutside(port, origin).map(asEndpoint);
+    const isHeld = holdingOf(this.#input.diversion) !== undefined;
     return this.#target(port, origin, {
       ...{ address, port: at, exclusiveAddress: false },
       masquerade: this.#isExternalLocal ? 'machine' : 'always',
       ...this.#towards(port, chosen),
-      ...(this.#isExternalLocal && !isDiverted ? insideEndpoints(cluster.map(asEndpoint)) : {}),
+      ...(this.#isExternalLocal && !isHeld ? insideEndpoints(cluster.map(asEndpoint)) : {}),
       ...(origin === 'load-balancer' ? this.#sourceRanges(port.family, address) : {}),
     });
+  }
+
+  /**
+   * What gateways sent on unchanged is not tracked there, and its next packet goes straight to a pod:
+   * nothing is answered here, and the client's retransmission goes that way.
+   */
+  #forOutside({ endpoints }: FamilyPort, origin: AddressOrigin): ChosenEndpoints['cluster'] {
+    if (this.#isReplayed && origin === 'load-balancer') return [];
+    return this.#isExternalLocal ? endpoints.local : endpoints.cluster;
   }
 
   #target(
@@ -169,11 +186,11 @@ class Translator {
     port: FamilyPort,
     endpoints: readonly Endpoint[],
   ): Pick<VirtualService, 'dispatch' | 'withoutEndpoints'> {
-    const { diversion } = this.#input;
+    const holding = holdingOf(this.#input.diversion);
     const dispatch: Dispatch =
-      diversion === undefined
+      holding === undefined
         ? { kind: 'slots', endpoints }
-        : diverted(diversion, portId(port.protocol, port.port));
+        : held(holding, portId(port.protocol, port.port));
     // Somebody serves, but not here: silence, so that the client tries again and reaches another node.
     return { dispatch, withoutEndpoints: port.endpoints.hasAny ? 'drop' : 'reject' };
   }
@@ -246,12 +263,12 @@ function healthCheckOf({
     return undefined;
   }
   const localEndpoints = countLocalEndpoints(slices, node.name);
-  return { port, localEndpoints: diversion === undefined ? localEndpoints : 1 };
+  return { port, localEndpoints: holdingOf(diversion) === undefined ? localEndpoints : 1 };
 }
 
-function diverted(diversion: Diversion, port: string): Dispatch {
-  const { logGroup } = diversion;
-  const listener = diversion.kind === 'accept' ? diversion.listeners.get(port) : undefined;
+function held(holding: Holding, port: string): Dispatch {
+  const { logGroup } = holding;
+  const listener = holding.kind === 'accept' ? holding.listeners.get(port) : undefined;
   return listener === undefined ? { kind: 'hold', logGroup } : { kind: 'here', port: listener };
 }
 

@@ -8,7 +8,7 @@ export interface Committed {
 }
 
 /** All that the kernel is to hold. */
-export type WholeLayout = Required<Omit<LayoutChange, 'remove'>>;
+export type WholeLayout = Required<Omit<LayoutChange, 'remove' | 'virtualNetworks'>>;
 
 /** The kernel's side of an apply: each change is one atomic commit. */
 export interface RulesetWriter {

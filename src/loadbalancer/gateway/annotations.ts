@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Family } from '../../domain/address.ts';
 import type { Service } from '../../kube/core-objects.ts';
+import { gatewayLayerAnnotation } from '../../kube/gateway-layer.ts';
 import type { Annotations } from '../provider.ts';
+import type { BackendLayer } from './backends.ts';
 import type { L4Port } from './port-mapper.ts';
 
 /** What users write. All start with `causeway.dev/`. */
@@ -93,4 +95,15 @@ export function portAnnotations(
     // A user's "false" opts out, and must never be taken away; then there are no ports.
     ...(keepWayBack && ids.size > 0 ? { [legacyManagedAnnotation]: 'true' } : {}),
   };
+}
+
+/** Tells the nodes' proxies what the gateways lead to, while they lead there. */
+export function layerAnnotations(ids: PortIds, layer: BackendLayer): Annotations {
+  return { [gatewayLayerAnnotation]: ids.size > 0 && layer === 'Pod' ? layer : null };
+}
+
+/** Whether the Service says so already. */
+export function saysLayer(service: Service, layer: BackendLayer): boolean {
+  const said = service.metadata?.annotations?.[gatewayLayerAnnotation];
+  return said === (layer === 'Pod' ? layer : undefined);
 }

@@ -128,6 +128,21 @@ describe('backendsOf', () => {
       ['192.0.2.1:80 -> every node:30080'],
     ],
     [
+      'an idle Service whose pods still end: nodes hold already',
+      input(
+        'Pod',
+        {},
+        [slice(pod(1, 'n1', { ready: false, serving: true, terminating: true }))],
+        idled,
+      ),
+      ['192.0.2.1:80 -> every node:30080'],
+    ],
+    [
+      'one with policy Local that has pods again, where they are',
+      input('NodePort', { externalTrafficPolicy: 'Local' }, [slice(pod(1, 'n2'))], idled),
+      ['192.0.2.1:80 -> 10.0.0.2:30080'],
+    ],
+    [
       'one that was idle and has pods again',
       input('Pod', {}, twoPods, idled),
       ['192.0.2.1:80 -> 10.1.0.1:8080 10.1.0.2:8080'],

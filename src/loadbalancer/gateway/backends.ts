@@ -98,8 +98,11 @@ type Target =
 
 function targetOf(input: BackendInput, family: Family, port: ServicePort): Target | string {
   const ready = readyEndpoints(input, family, port);
-  // An idle Service is woken by the nodes, whatever layer it is served on when awake.
-  if (isIdle(input.service) && ready.length === 0) return nodesTarget(input, family, port, ready);
+  // An idle Service is woken by the nodes, whatever layer it is served on when awake. They hold as soon
+  // as nothing is ready, so pods that still end are not sent to, and can end in peace.
+  if (isIdle(input.service) && reallyReady(input, family, port).length === 0) {
+    return nodesTarget(input, family, port);
+  }
   switch (input.layer) {
     case 'NodePort':
       return nodesTarget(input, family, port, ready);
@@ -114,14 +117,15 @@ function targetOf(input: BackendInput, family: Family, port: ServicePort): Targe
   }
 }
 
+/** Every node; with policy Local only those that have endpoints, where there are any. */
 function nodesTarget(
   input: BackendInput,
   family: Family,
   port: ServicePort,
-  ready: readonly ReadyEndpoint[],
+  ready?: readonly ReadyEndpoint[],
 ): Target | string {
-  const isLocal = input.service.spec?.externalTrafficPolicy === 'Local' && !isIdle(input.service);
-  const local = isLocal ? nodesWith(input, family, ready) : undefined;
+  const isLocal = input.service.spec?.externalTrafficPolicy === 'Local';
+  const local = isLocal && ready !== undefined ? nodesWith(input, family, ready) : undefined;
   if (port.nodePort === undefined || port.nodePort === 0) return routedTarget(input, family, local);
   const nodePort = parsePort(port.nodePort);
   if (local === undefined) return { nodePort };
@@ -181,19 +185,23 @@ interface ReadyEndpoint {
 
 /** Ready ones; where there are none, those that end but still serve, as kube-proxy does it. */
 function readyEndpoints(input: BackendInput, family: Family, port: ServicePort): ReadyEndpoint[] {
-  const publishAll = input.service.spec?.publishNotReadyAddresses === true;
-  const ready = endpointsWhere(
-    input,
-    family,
-    port,
-    ({ conditions }) => publishAll || conditions?.ready !== false,
-  );
+  const ready = reallyReady(input, family, port);
   if (ready.length > 0) return ready;
   return endpointsWhere(
     input,
     family,
     port,
     ({ conditions }) => conditions?.terminating === true && conditions.serving === true,
+  );
+}
+
+function reallyReady(input: BackendInput, family: Family, port: ServicePort): ReadyEndpoint[] {
+  const publishAll = input.service.spec?.publishNotReadyAddresses === true;
+  return endpointsWhere(
+    input,
+    family,
+    port,
+    ({ conditions }) => publishAll || conditions?.ready !== false,
   );
 }
 

@@ -20,9 +20,11 @@ import type { AgentFleet } from './agent-fleet.ts';
 import {
   asksForWhatItHeld,
   keepFloatingIpAnnotation,
+  layerAnnotations,
   legacyManagedAnnotation,
   portAnnotations,
   readPortIds,
+  saysLayer,
 } from './annotations.ts';
 import { backendsOf, type BackendLayer } from './backends.ts';
 import type { ClusterView } from './cluster-view.ts';
@@ -125,7 +127,10 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
     const ports = keeper.portsOf(owner.uid);
     if (ports.size < reading.needs.families.length) return lostMeanwhile;
-    await context.annotate(portAnnotations(ids(ports), reading.needs.ports, settings.keepWayBack));
+    await context.annotate({
+      ...portAnnotations(ids(ports), reading.needs.ports, settings.keepWayBack),
+      ...layerAnnotations(ids(ports), settings.layer),
+    });
     // Without the annotation it stays as it is: what somebody once wanted kept is not given up silently.
     const kept = service.metadata?.annotations?.[keepFloatingIpAnnotation];
     if (kept === 'true' || kept === 'false') {
@@ -145,7 +150,8 @@ export class GatewayProvider implements LoadBalancerProvider {
   update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
     const ports = this.#options.keeper.portsOf(service.metadata?.uid ?? '');
     // A port that was lost and made again has another id, which must be written down.
-    const isWritten = sameIds(ids(ports), readPortIds(service));
+    const isWritten =
+      sameIds(ids(ports), readPortIds(service)) && saysLayer(service, this.#options.settings.layer);
     if (ports.size === 0 || !isWritten) return this.ensure(service, context);
     return Promise.resolve(this.#serve(service, ports, context));
   }
@@ -154,7 +160,10 @@ export class GatewayProvider implements LoadBalancerProvider {
     const { keeper, fleet, housekeeping, settings } = this.#options;
     const key = `${owner.namespace}/${owner.name}`;
     // Without the annotation the port is nobody's after a restart, and is cleaned up.
-    await context.annotate(portAnnotations(new Map(), [], settings.keepWayBack));
+    await context.annotate({
+      ...portAnnotations(new Map(), [], settings.keepWayBack),
+      ...layerAnnotations(new Map(), settings.layer),
+    });
     fleet.setService(key, []);
     this.#options.policies?.serve(key, [], false);
     keeper.release(owner.uid);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Service } from '../../kube/core-objects.ts';
 import { recordAnnotation } from '../record.ts';
+import { gatewayLayerAnnotation } from '../../kube/gateway-layer.ts';
 import { legacyManagedAnnotation, legacyPortAnnotation, portsAnnotation } from './annotations.ts';
 import { handBack, holderOf } from './hand-back.ts';
 
@@ -25,7 +26,11 @@ test('takes off what is ours and leaves the rest', () => {
     patch: {
       metadata: {
         resourceVersion: '7',
-        annotations: { [recordAnnotation]: null, [portsAnnotation]: null },
+        annotations: {
+          [recordAnnotation]: null,
+          [portsAnnotation]: null,
+          [gatewayLayerAnnotation]: null,
+        },
         finalizers: ['other/one'],
       },
     },

@@ -1,4 +1,5 @@
 import type { Service } from '../../kube/core-objects.ts';
+import { gatewayLayerAnnotation } from '../../kube/gateway-layer.ts';
 import type { Lease } from '../../kube/workload-objects.ts';
 import { cleanupFinalizer } from '../plan.ts';
 import { readRecord, recordAnnotation } from '../record.ts';
@@ -42,7 +43,11 @@ export function handBack(service: Service): HandBack {
     patch: {
       metadata: {
         resourceVersion,
-        annotations: { [recordAnnotation]: null, [portsAnnotation]: null },
+        annotations: {
+          [recordAnnotation]: null,
+          [portsAnnotation]: null,
+          [gatewayLayerAnnotation]: null,
+        },
         finalizers: finalizers.filter((name) => name !== cleanupFinalizer),
       },
     },

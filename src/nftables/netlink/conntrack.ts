@@ -34,6 +34,7 @@ const tupleAttribute = { addresses: 1, protocol: 2 } as const;
 const protocolAttribute = { number: 1, sourcePort: 2, destinationPort: 3 } as const;
 const sourceRewritten = 0x10;
 const destinationRewritten = 0x20;
+const answered = 0x2;
 const errnoNoEntry = 2;
 /** Deletions that go to the kernel in one datagram. */
 const deletionsAtOnce = 500;
@@ -53,6 +54,7 @@ interface Tracked {
   readonly rawOriginal: Buffer;
   readonly rawId: Buffer | undefined;
   readonly family: Family;
+  readonly isAnswered: boolean;
 }
 
 /** The kernel's table of connections, as far as our rewriting is concerned. */
@@ -68,8 +70,9 @@ export class Conntrack {
   }
 
   /**
-   * Deletes the connections to endpoints that are gone and answers how many there were. One picked up
-   * from the server's side is stored the other way round; both ways are looked for.
+   * Deletes the connections to endpoints that are gone and answers how many there were; to one that is
+   * still there, only those that it has not answered. One picked up from the server's side is stored
+   * the other way round; both ways are looked for.
    */
   async forget(removed: readonly RemovedEndpoint[], signal?: AbortSignal): Promise<number> {
     if (removed.length === 0) return 0;
@@ -196,17 +199,19 @@ const nestedFlag = 0x8000;
 /** Recognises connections to endpoints that are gone, in either orientation. */
 class RemovedConnections {
   readonly #endpoints = new Set<string>();
+  readonly #stillThere = new Set<string>();
   readonly #nodes = new Set<string>();
   readonly families: readonly Family[];
 
   constructor(removed: readonly RemovedEndpoint[]) {
-    for (const { address, endpoint } of removed) {
+    for (const { address, endpoint, isStillThere = false } of removed) {
       if (endpoint === undefined) {
         this.#nodes.add(binary(address));
       } else {
         const { protocol, port, virtualAddress, virtualPort } = endpoint;
         const number = protocolNumbers[protocol];
-        this.#endpoints.add(
+        const connections = isStillThere ? this.#stillThere : this.#endpoints;
+        connections.add(
           identity(number, binary(address), port, binary(virtualAddress), virtualPort),
         );
       }
@@ -215,7 +220,7 @@ class RemovedConnections {
     this.families = families.filter((family) => present.has(family));
   }
 
-  includes({ original, reply }: Tracked): boolean {
+  includes({ original, reply, isAnswered }: Tracked): boolean {
     if (this.#nodes.has(reply.source) || this.#nodes.has(original.source)) return true;
     const forwards = identity(
       ...([original.protocol, reply.source, reply.sourcePort] as const),
@@ -225,6 +230,7 @@ class RemovedConnections {
       ...([original.protocol, original.source, original.sourcePort] as const),
       ...([reply.destination, reply.destinationPort] as const),
     );
+    if (!isAnswered && this.#stillThere.has(forwards)) return true;
     return this.#endpoints.has(forwards) || this.#endpoints.has(backwards);
   }
 }
@@ -271,7 +277,11 @@ function decode(attributes: Attributes, family: Family): Tracked | undefined {
   const original = decodeTuple(attributes.nest(attribute.original), family);
   const reply = decodeTuple(attributes.nest(attribute.reply), family);
   if (rawOriginal === undefined || original === undefined || reply === undefined) return undefined;
-  return { original, reply, rawOriginal, rawId: attributes.bytes(attribute.id), family };
+  return {
+    ...{ original, reply, rawOriginal, family },
+    rawId: attributes.bytes(attribute.id),
+    isAnswered: ((attributes.u32(attribute.status) ?? 0) & answered) !== 0,
+  };
 }
 
 function decodeTuple(tuple: Attributes | undefined, family: Family): Tuple | undefined {

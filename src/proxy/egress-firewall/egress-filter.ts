@@ -1,7 +1,7 @@
-import { isErrorCode } from '../../domain/error.ts';
 import type { Prefix } from '../../domain/prefix.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
+import { isServed } from '../../kube/is-served.ts';
 import { withSlimMetadata } from '../../kube/projection.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { Store, whenSynced } from '../../kube/store.ts';
@@ -98,10 +98,8 @@ export class EgressFilter {
     const { client, clock, log } = this.#options;
     for (;;) {
       try {
-        for await (const _ of client.list(egressNetworkPolicies, { signal, pageSize: 1 })) break;
-        return true;
+        return await isServed(client, egressNetworkPolicies, signal);
       } catch (error) {
-        if (isErrorCode(error, 'not-found')) return false;
         if (signal.aborted) throw error;
         log.warn({ error }, 'cannot tell whether there are EgressNetworkPolicies; trying again');
         await sleep(clock, 2_000, signal);

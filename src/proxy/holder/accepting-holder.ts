@@ -6,7 +6,7 @@ import { keyOf } from '../../kube/object.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { portId, type ServedService } from '../service-proxy.ts';
+import { holdingOf, portId, type ServedService } from '../service-proxy.ts';
 import { acceptedConnections } from './metric-definitions.ts';
 import { dial, relay, type Destination } from './relay.ts';
 
@@ -44,6 +44,7 @@ type Outcome = 'accepted' | 'relayed' | 'full' | 'gave-up' | 'expired' | 'unreac
 
 /** Connections that were redirected right before the switch are still accepted. */
 const lingerMs = 2_000;
+const complainEveryMs = 10_000;
 
 /**
  * For clients that cannot wait for a connection: accepts at once, waits for a pod, then carries the
@@ -54,6 +55,7 @@ export class AcceptingHolder {
   readonly #places = new Map<string, Place>();
   readonly #counter;
   readonly #open = new Set<net.Socket>();
+  #complainedAt = -Infinity;
 
   constructor(options: AcceptingHolderOptions) {
     this.#options = options;
@@ -82,10 +84,7 @@ export class AcceptingHolder {
         const server = net.createServer(options, (socket) =>
           this.#accept(key, portId('TCP', port), { address, port }, socket),
         );
-        // Out of descriptors, for one: those who come now are refused, the others go on.
-        server.on('error', (error) => {
-          this.#options.log.warn({ service: key, error }, 'a connection could not be accepted');
-        });
+        server.on('error', (error) => this.#notAccepted(key, error));
         return server;
       }),
       listeners: new Map(),
@@ -99,6 +98,16 @@ export class AcceptingHolder {
       place,
       ports.map(({ port }) => portId('TCP', port)),
     );
+  }
+
+  /** Out of descriptors, for one: those who come now are refused, the others go on. Said now and then. */
+  #notAccepted(service: string, error: Error): void {
+    const { clock, log } = this.#options;
+    this.#count('full');
+    const now = clock.monotonic();
+    if (now - this.#complainedAt < complainEveryMs) return;
+    this.#complainedAt = now;
+    log.warn({ service, error }, 'connections could not be accepted');
   }
 
   async #openAll(key: string, place: Place, ids: readonly string[]): Promise<void> {
@@ -158,8 +167,9 @@ export class AcceptingHolder {
     for (const { service, diversion, targets } of served) {
       const place = this.#places.get(service);
       if (place === undefined || place.listeners.size === 0) continue;
-      place.isServed = diversion === undefined && targets.length > 0;
-      if (diversion !== undefined) continue;
+      const isHeld = holdingOf(diversion) !== undefined;
+      place.isServed = !isHeld && targets.length > 0;
+      if (isHeld) continue;
       for (const waiting of place.waiting) {
         if (targets.length > 0) void this.#connect(place, waiting);
         else waiting.socket.resetAndDestroy();

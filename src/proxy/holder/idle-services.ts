@@ -7,8 +7,9 @@ import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { supervise } from '../../runtime/supervisor.ts';
-import type { Diversion, DivertibleProxy, ServiceProxy } from '../service-proxy.ts';
+import type { DivertibleProxy, Holding, ServiceProxy } from '../service-proxy.ts';
 import { AcceptingHolder } from './accepting-holder.ts';
+import { connectionRoom, descriptorLimit } from './descriptor-limit.ts';
 import { Holder } from './holder.ts';
 import { IdleSwitch, type HoldingWay } from './idle-switch.ts';
 import { NeedPodsSender } from './need-pods-sender.ts';
@@ -61,7 +62,7 @@ export class IdleServices {
     });
     const idleSwitch: IdleSwitch = new IdleSwitch({
       inner,
-      diversionFor: (service, way) => this.#diversionFor(service, way),
+      holdingFor: (service, way) => this.#holdingFor(service, way),
       graceMs: settings.graceSeconds * 1000,
       clock,
     });
@@ -69,7 +70,7 @@ export class IdleServices {
     this.#accepting = new AcceptingHolder({
       ...{ needPods, clock, log: options.log, metrics: options.metrics },
       perService: settings.connectionsPerService,
-      inAll: settings.connections,
+      inAll: roomFor(settings.connections, options.log),
       holdMs: settings.holdSeconds * 1000,
       drainMs: settings.drainSeconds * 1000,
       onListening: (service) => idleSwitch.divertAnew(service),
@@ -81,7 +82,7 @@ export class IdleServices {
   }
 
   /** Until its listeners are open, the first packets of a Service that accepts are parked. */
-  #diversionFor(service: Service, way: HoldingWay): Diversion {
+  #holdingFor(service: Service, way: HoldingWay): Holding {
     const { logGroup } = this.#options.settings;
     const listeners = way === 'accept' ? this.#accepting.listenersFor(service) : undefined;
     return listeners === undefined
@@ -127,4 +128,15 @@ export class IdleServices {
     await tap.close();
     if (failure !== undefined) throw CausewayError.from(failure);
   }
+}
+
+/** Each connection takes two descriptors: who is accepted must be served, too. */
+function roomFor(connections: number, log: Log): number {
+  const descriptors = descriptorLimit();
+  const room = connectionRoom(connections, descriptors);
+  if (room < connections) {
+    const hint = 'Raise the limit of open files (LimitNOFILE), or lower idling.connections.';
+    log.warn({ connections, descriptors, room, hint }, 'fewer connections can be accepted');
+  }
+  return room;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { holdAnnotation, idledAt } from '../../idling/annotations.ts';
 import type { Service } from '../../kube/core-objects.ts';
+import { gatewayLayerAnnotation } from '../../kube/gateway-layer.ts';
 import { SimulatedClock } from '../../runtime/simulated-clock.ts';
 import type { Diversion, DivertibleProxy } from '../service-proxy.ts';
 import { makeService, makeSlice } from '../testing/objects.ts';
@@ -25,6 +26,7 @@ const leaving = (name: string) =>
 function start() {
   const clock = new SimulatedClock();
   let diversion: Diversion | undefined;
+  let committed = () => {};
   const said: string[] = [];
   const inner: DivertibleProxy = {
     setService: () => said.push('service'),
@@ -36,18 +38,22 @@ function start() {
       diversion = to;
       said.push(to === undefined ? 'serve' : to.kind);
     },
-    onCommit: () => () => {},
+    onCommit(listener) {
+      committed = () =>
+        listener([{ service: key, diversion, targets: [], healthCheck: undefined }]);
+      return () => {};
+    },
   };
   const idle = new IdleSwitch({
     inner,
-    diversionFor: (_, way) =>
+    holdingFor: (_, way) =>
       way === 'park'
         ? { kind: 'park', logGroup: 1 }
         : { kind: 'accept', listeners: new Map(), logGroup: 1 },
     graceMs: 60_000,
     clock,
   });
-  return { idle, clock, said, state: () => diversion?.kind ?? 'serve' };
+  return { idle, clock, said, commit: () => committed(), state: () => diversion?.kind ?? 'serve' };
 }
 
 type Step = (idle: IdleSwitch) => void;
@@ -139,6 +145,54 @@ describe('the idle switch, in whatever order things are told', () => {
     idle.setSlice(unready('a'));
     await clock.advance(20_000);
     expect(state()).toBe('serve');
+  });
+
+  describe('where gateways lead straight to pods', () => {
+    const behindGateways = marked({ [gatewayLayerAnnotation]: 'Pod' });
+
+    it('clients from outside keep their address while packets are put back, and a little longer', async () => {
+      const { idle, clock, commit, state } = start();
+      idle.setService(behindGateways);
+      commit();
+      idle.setSlice(ready('a'));
+      await clock.advance(60_000);
+      expect(state()).toBe('replay');
+      commit();
+      await clock.advance(1_000);
+      commit();
+      expect(state()).toBe('replay');
+      await clock.advance(1_000);
+      expect(state()).toBe('serve');
+    });
+
+    it.each<[string, Step[], string]>([
+      ['put to sleep meanwhile', [gone('a')], 'park'],
+      ['deleted meanwhile', [deleted], 'serve'],
+      ['the mark goes meanwhile', [set(awake)], 'replay'],
+    ])('%s', async (_, steps, expected) => {
+      const { idle, clock, commit, state } = start();
+      idle.setService(behindGateways);
+      idle.setSlice(ready('a'));
+      commit();
+      for (const step of steps) step(idle);
+      expect(state()).toBe(expected);
+      await clock.advance(60_000);
+      expect(state()).toBe(expected === 'replay' ? 'serve' : expected);
+    });
+
+    it('nothing is put back for one that is accepted, or that nobody serves', async () => {
+      const accepting = start();
+      accepting.idle.setService(
+        marked({ [gatewayLayerAnnotation]: 'Pod', [holdAnnotation]: 'accept' }),
+      );
+      accepting.idle.setSlice(ready('a'));
+      expect(accepting.state()).toBe('serve');
+      const empty = start();
+      empty.idle.setService(behindGateways);
+      empty.idle.setService(awake);
+      await empty.clock.advance(60_000);
+      expect(empty.state()).toBe('serve');
+    });
   });
 
   it('hands everything on, and says the diversion in the same breath', () => {

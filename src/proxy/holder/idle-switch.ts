@@ -1,17 +1,18 @@
 import { annotationsOf, hasIdledAt, holdAnnotation } from '../../idling/annotations.ts';
 import { hasReadyEndpoint } from '../../idling/ready-endpoints.ts';
 import type { Service } from '../../kube/core-objects.ts';
+import { gatewayLayerAnnotation } from '../../kube/gateway-layer.ts';
 import type { EndpointSlice } from '../../kube/network-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { Clock, Timer } from '../../runtime/clock.ts';
-import type { Diversion, DivertibleProxy, ServiceProxy } from '../service-proxy.ts';
+import type { DivertibleProxy, Holding, ServedService, ServiceProxy } from '../service-proxy.ts';
 import { SliceIndex } from '../slice-index.ts';
 import { decideSwitch } from './decide-switch.ts';
 
 export interface IdleSwitchOptions {
   readonly inner: DivertibleProxy;
   /** How the connections to a Service that sleeps are held. */
-  readonly diversionFor: (service: Service, way: HoldingWay) => Diversion;
+  readonly holdingFor: (service: Service, way: HoldingWay) => Holding;
   readonly graceMs: number;
   readonly clock: Clock;
 }
@@ -27,6 +28,12 @@ interface Held {
 }
 
 /**
+ * For so long after a Service was switched to its endpoints, its connections from outside keep their
+ * address: packets that were logged right before the switch come a little after it.
+ */
+const replayMs = 2_000;
+
+/**
  * Stands before the base proxy and diverts Services that sleep to the holder. The diversion is said in
  * the same breath as what caused it, so both sides of the switch are in one transaction.
  */
@@ -35,9 +42,12 @@ export class IdleSwitch implements ServiceProxy {
   readonly #services = new Map<string, Service>();
   readonly #slices = new SliceIndex();
   readonly #held = new Map<string, Held>();
+  /** Services whose packets are being put back, with the timer of its end once the kernel serves them. */
+  readonly #replaying = new Map<string, Timer | undefined>();
 
   constructor(options: IdleSwitchOptions) {
     this.#options = options;
+    options.inner.onCommit((served) => this.#onCommit(served));
   }
 
   setService(service: Service): void {
@@ -73,7 +83,7 @@ export class IdleSwitch implements ServiceProxy {
   divertAnew(key: string): void {
     const held = this.#held.get(key);
     if (held === undefined) return;
-    this.#options.inner.divert(key, this.#options.diversionFor(held.service, held.way));
+    this.#options.inner.divert(key, this.#options.holdingFor(held.service, held.way));
   }
 
   #judge(key: string): void {
@@ -82,7 +92,7 @@ export class IdleSwitch implements ServiceProxy {
     const held = this.#held.get(key);
     held?.timer?.cancel();
     if (service === undefined) {
-      if (held !== undefined) this.#serve(key);
+      if (held !== undefined || this.#replaying.has(key)) this.#serve(key);
       return;
     }
     const isMarked = hasIdledAt(service);
@@ -91,16 +101,18 @@ export class IdleSwitch implements ServiceProxy {
       if (isMarked) delete held.unmarkedAt;
       else held.unmarkedAt ??= now;
     }
+    const isReady = hasReadyEndpoint(this.#slices.of(key));
     const decision = decideSwitch({
       isMarked,
-      hasReadyEndpoint: hasReadyEndpoint(this.#slices.of(key)),
+      hasReadyEndpoint: isReady,
       isHeld: held !== undefined,
       unmarkedAt: held?.unmarkedAt,
       now,
       graceMs,
     });
     if (decision.kind === 'serve') {
-      if (held !== undefined) this.#serve(key);
+      if (held !== undefined && isReady && keepsClients(held, service)) this.#replay(key);
+      else if (held !== undefined) this.#serve(key);
       return;
     }
     const kept = this.#hold(key, service, held);
@@ -119,14 +131,41 @@ export class IdleSwitch implements ServiceProxy {
       ...(held?.unmarkedAt === undefined ? {} : { unmarkedAt: held.unmarkedAt }),
     };
     this.#held.set(key, fresh);
-    this.#options.inner.divert(key, this.#options.diversionFor(service, way));
+    this.#endReplay(key);
+    this.#options.inner.divert(key, this.#options.holdingFor(service, way));
     return fresh;
   }
 
   #serve(key: string): void {
     this.#held.delete(key);
+    this.#endReplay(key);
     this.#options.inner.divert(key, undefined);
   }
+
+  #replay(key: string): void {
+    this.#held.delete(key);
+    this.#replaying.set(key, undefined);
+    this.#options.inner.divert(key, { kind: 'replay' });
+  }
+
+  #endReplay(key: string): void {
+    this.#replaying.get(key)?.cancel();
+    this.#replaying.delete(key);
+  }
+
+  #onCommit(served: readonly ServedService[]): void {
+    for (const { service, diversion } of served) {
+      if (diversion?.kind !== 'replay' || !this.#replaying.has(service)) continue;
+      if (this.#replaying.get(service) !== undefined) continue;
+      const timer = this.#options.clock.timer(replayMs, () => this.#serve(service));
+      this.#replaying.set(service, timer);
+    }
+  }
+}
+
+/** Whether clients from outside are seen by their own address when it is awake, although nodes hold them now. */
+function keepsClients({ way }: Held, service: Service): boolean {
+  return way === 'park' && annotationsOf(service)[gatewayLayerAnnotation] === 'Pod';
 }
 
 function samePorts(left: Service, right: Service): boolean {

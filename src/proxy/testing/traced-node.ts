@@ -39,6 +39,7 @@ export interface TracedOptions {
   readonly node?: Partial<NodeContext>;
   readonly layout?: Partial<LayoutSettings>;
   readonly diversion?: Diversion;
+  readonly virtualNetworks?: readonly string[];
 }
 
 /** The rules of a node for some Services. */
@@ -60,6 +61,9 @@ export function rulesOf(options: TracedOptions): Ruleset {
   return buildRuleset({
     settings: { ...tracedLayout, ...options.layout },
     services: [...claims.all()],
+    ...(options.virtualNetworks === undefined
+      ? {}
+      : { virtualNetworks: options.virtualNetworks.map(parsePrefix) }),
   });
 }
 

@@ -23,6 +23,7 @@ export function everything(table: string): LayoutInput {
         networks: [prefix('10.1.0.0/16'), prefix('fd01::/64')],
         interfaces: ['cni0', 'veth*'],
       },
+      dropsUnallocated: true,
       vrrpPeers: [address('10.1.1.1'), address('fd00::1')],
     },
     services: [
@@ -145,5 +146,6 @@ export function everything(table: string): LayoutInput {
       { address: address('10.0.0.2'), policies: ['shop/front', 'shop/all'] },
       { address: address('fd00::11'), policies: ['shop/front'] },
     ],
+    virtualNetworks: ['10.96.0.0/16', 'fd00:96::/112'].map(prefix),
   };
 }

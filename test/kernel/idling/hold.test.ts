@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
@@ -130,6 +131,35 @@ describe.runIf(canUseNamespaces())(
       expect(await datagrams.result).toMatchObject({ served: 2, seen: { 'hello 10.1.1.2': 2 } });
       const late = await node.clients(node.clientPod, { count: 2 });
       expect(await late.result).toMatchObject({ served: 2, seen: { '10.1.1.2': 2 } });
+      proxy.kill('SIGKILL');
+      await once(proxy, 'exit');
+    });
+
+    it('refuses when it is out of file descriptors, and goes on when it has some again', async () => {
+      const proxy = await node.startAcceptingProxy('prlimit', '--nofile=320');
+      let said = '';
+      proxy.stdout?.on('data', (text: string) => (said += text));
+      const accepted = (count: number) =>
+        waitFor(`${count} to be accepted`, () => said.split('accepted').length > count);
+      const tell = async (word: string) => {
+        proxy.kill('SIGUSR2');
+        await waitFor(word, () => said.includes(word));
+      };
+      const early = await node.clients(node.clientPod, { count: 10 });
+      await accepted(10);
+      await tell('taken');
+      const refused = await (await node.clients(node.clientPod, { count: 50 })).result;
+      // Reset, or closed without a word.
+      const { ECONNRESET = 0 } = refused.errors;
+      expect(ECONNRESET + (refused.seen[''] ?? 0)).toBe(50);
+      await tell('given back');
+      const late = await node.clients(node.clientPod, { count: 10 });
+      await accepted(20);
+      proxy.kill('SIGUSR1');
+      for (const { result } of [early, late]) {
+        expect(await result).toMatchObject({ served: 10, errors: {}, seen: { '10.1.2.1': 10 } });
+      }
+      expect(proxy.exitCode).toBeNull();
     });
   },
 );

@@ -118,9 +118,12 @@ export class Node {
     return node;
   }
 
-  /** A proxy in a process of its own, whose listeners are on the node. It wakes the Service on SIGUSR1. */
-  startAcceptingProxy(): Promise<ChildProcess> {
-    return this.#start(this.host, 'accepting-proxy.ts', '', 'asleep');
+  /**
+   * A proxy in a process of its own, whose listeners are on the node. It wakes the Service on SIGUSR1.
+   * With words that go before its command, where it is to run confined.
+   */
+  startAcceptingProxy(...confinement: string[]): Promise<ChildProcess> {
+    return this.#start(this.host, 'accepting-proxy.ts', '', 'asleep', () => {}, confinement);
   }
 
   startPod(): Promise<ChildProcess> {
@@ -151,8 +154,11 @@ export class Node {
     argument: string,
     word: string,
     onText: (text: string) => void = () => {},
+    confinement: readonly string[] = [],
   ): Promise<ChildProcess> {
-    const child = host.start(process.execPath, path.join(programs, program), argument);
+    const file = path.join(programs, program);
+    const words = [...confinement, process.execPath, file, argument];
+    const child = host.start(words[0] ?? file, ...words.slice(1));
     child.stderr?.pipe(process.stderr);
     await new Promise<void>((resolve, reject) => {
       child.once('exit', (code) => reject(new Error(`${program} ended with ${code}`)));
@@ -232,7 +238,7 @@ export class NodeProxy {
     base.onCommit((served) => holder.onCommit(served));
     this.idle = new IdleSwitch({
       inner: base,
-      diversionFor: () => ({ kind: 'park', logGroup }),
+      holdingFor: () => ({ kind: 'park', logGroup }),
       graceMs: 30_000,
       clock: systemClock,
     });

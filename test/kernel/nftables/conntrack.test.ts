@@ -78,6 +78,29 @@ describe.skipIf(!canUseNamespaces())('connections to endpoints that are gone', (
     expect(await listed(first, 'ipv6', 'src=fd78::22')).toBe(0);
   });
 
+  test('stay where the endpoint still serves and has answered; those that it left without go', async () => {
+    await lab.program(first, {
+      services: [service({ protocol: 'UDP', dispatch: endpoints(1, 9) })],
+    });
+    const ask = Array.from({ length: 30 }, (_, index) => ({
+      protocol: 'UDP' as const,
+      address: virtual4,
+      port: 80,
+      localPort: 46_000 + index,
+      timeoutMs: 2_000,
+    }));
+    const answers = await lab.ask(lab.client, ...ask);
+    const served = answers.filter(({ error }) => error === undefined).length;
+    // Nobody is at the second address.
+    expect(served).toBeGreaterThan(0);
+    expect(served).toBeLessThan(30);
+    const stillThere = (number: number) => ({ ...gone(number, 'UDP'), isStillThere: true });
+    await withConntrack(first, async (conntrack) => {
+      expect(await conntrack.forget([stillThere(1)])).toBe(0);
+      expect(await conntrack.forget([stillThere(9)])).toBe(30 - served);
+    });
+  });
+
   test('are found also where they were picked up from the server', async () => {
     const services = [service({ dispatch: endpoints(1) })];
     await lab.program(first, { services });

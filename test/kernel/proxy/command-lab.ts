@@ -145,7 +145,7 @@ export interface TestApi {
 }
 
 /** From a socket in the file system, which knows no network namespaces, to the API. */
-async function openDoor(socket: string, port: number): Promise<net.Server> {
+export async function openDoor(socket: string, port: number): Promise<net.Server> {
   const door = net.createServer((near) => {
     const far = net.connect(port, '127.0.0.1');
     near.pipe(far).pipe(near);

@@ -1,14 +1,25 @@
-// The node's proxy, with the Service asleep and its connections accepted; SIGUSR1 wakes it.
+// The node's proxy, with the Service asleep and its connections accepted; SIGUSR1 wakes it, SIGUSR2 takes
+// all file descriptors that are left, and gives them back.
+import fs from 'node:fs';
 import { KubeClient } from '../../../../src/kube/client.ts';
 import { holdAnnotation } from '../../../../src/idling/annotations.ts';
 import { IdleServices } from '../../../../src/proxy/holder/idle-services.ts';
 import { holderSettings } from '../../../../src/proxy/holder/settings.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { silentLog } from '../../../../src/runtime/log.ts';
-import { noMetrics } from '../../../../src/runtime/metrics.ts';
+import { noMetrics, type Metrics } from '../../../../src/runtime/metrics.ts';
 import { openBase, webService, webSlices } from '../node.ts';
 
-const setting = { clock: systemClock, log: silentLog, metrics: noMetrics };
+/** Says so when a connection is accepted. */
+const metrics: Metrics = {
+  ...noMetrics,
+  counter: () => ({
+    add({ outcome }) {
+      if (outcome === 'accepted') process.stdout.write('accepted\n');
+    },
+  }),
+};
+const setting = { clock: systemClock, log: silentLog, metrics };
 const unreachable = () => Promise.reject(new Error('there is no cluster here'));
 const client = new KubeClient({
   clock: systemClock,
@@ -31,4 +42,21 @@ idle.proxy.synced();
 process.on('SIGUSR1', () => {
   for (const slice of webSlices(true)) idle.proxy.setSlice(slice);
 });
+const taken: number[] = [];
+process.on('SIGUSR2', () => {
+  const isGivingBack = taken.length > 0;
+  for (const descriptor of taken.splice(0)) fs.closeSync(descriptor);
+  if (!isGivingBack) takeAll();
+  // A pipe to the test needs none.
+  process.stdout.write(isGivingBack ? 'given back\n' : 'taken\n');
+});
+function takeAll(): void {
+  for (;;) {
+    try {
+      taken.push(fs.openSync('/dev/null', 'r'));
+    } catch {
+      return;
+    }
+  }
+}
 await Promise.all([base.run(signal), idle.run(signal)]);

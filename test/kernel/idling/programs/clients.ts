@@ -10,6 +10,8 @@ interface Order {
   /** All at once, or one every so many milliseconds. */
   readonly count: number;
   readonly everyMs?: number;
+  /** How long after it is connected each says something. */
+  readonly saysAfterMs?: number;
   /** How long a connection is kept open after its answer. */
   readonly staysMs?: number;
   readonly limitMs: number;
@@ -49,6 +51,7 @@ function connect(): void {
   socket.on('connect', () => {
     connected += 1;
     if (connected === order.count) process.stdout.write('connected\n');
+    if (order.saysAfterMs !== undefined) setTimeout(() => socket.write('?'), order.saysAfterMs);
   });
   socket.on('data', (data) => (text += data.toString()));
   socket.on('error', (error: NodeJS.ErrnoException) => note('errors', error.code ?? 'unknown'));

@@ -1,18 +1,25 @@
-// A pod: says on each connection whose it is, and answers datagrams with it. Usage: pod.ts PORT
+// A pod: says on each connection whose it is, on the next port only once it is spoken to, and answers
+// datagrams with it. Usage: pod.ts PORT [ADDRESS]
 import dgram from 'node:dgram';
 import net from 'node:net';
 
 const port = Number(process.argv[2]);
+const host = process.argv[3] ?? '::';
 const server = net.createServer((socket) => {
   socket.on('error', () => socket.destroy());
   socket.end(socket.remoteAddress?.replace('::ffff:', '') ?? '');
 });
 const backlog = 8_192;
-await new Promise<void>((resolve) => server.listen({ port, host: '::', backlog }, resolve));
-const datagrams = dgram.createSocket('udp6');
+await new Promise<void>((resolve) => server.listen({ port, host, backlog }, resolve));
+const patient = net.createServer((socket) => {
+  socket.on('error', () => socket.destroy());
+  socket.once('data', () => socket.end(socket.remoteAddress?.replace('::ffff:', '') ?? ''));
+});
+await new Promise<void>((resolve) => patient.listen({ port: port + 1, host }, resolve));
+const datagrams = dgram.createSocket(host.includes(':') ? 'udp6' : 'udp4');
 datagrams.on('message', (text, from) => {
   const answer = `${text.toString()} ${from.address.replace('::ffff:', '')}`;
   datagrams.send(answer, from.port, from.address);
 });
-await new Promise<void>((resolve) => datagrams.bind(port, '::', resolve));
+await new Promise<void>((resolve) => datagrams.bind(port, host, resolve));
 process.stdout.write('ready\n');

@@ -1,0 +1,291 @@
+import fs from 'node:fs/promises';
+import type net from 'node:net';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { openAgentDoor, type AgentDoor } from '../../cluster/gateway/agent-door.ts';
+import type {
+  LiveCluster,
+  LiveObject,
+  Workspace,
+} from '../../contract/kubernetes-live/live-cluster.ts';
+import { runOrThrow } from '../../services/run-program.ts';
+import {
+  logTail,
+  startServiceProcess,
+  type ServiceProcess,
+} from '../../services/service-process.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { gateways, secret, servers, Topology } from '../gateway/topology.ts';
+import { openDoor } from '../proxy/command-lab.ts';
+import type { Result } from './node.ts';
+
+const main = path.join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const programs = path.join(import.meta.dirname, 'programs');
+const relay = path.join(import.meta.dirname, '..', 'proxy', 'programs', 'relay.ts');
+/** Each node with the pod that can run on it. */
+const places = { n1: 'p1', n2: 'p2' } as const;
+type NodeName = keyof typeof places;
+const nodeNames = Object.keys(places) as NodeName[];
+export const podPort = 9090;
+/** How long a pod that is told to end goes on serving, as well-behaved ones do; it has a little more. */
+const lastMs = 2_000;
+export const graceSeconds = 30;
+/** Where clients outside of the cluster come from. */
+export const clientAddress = '10.77.0.100';
+
+/**
+ * A cluster, two gateways that are real machines of a topology, two nodes with the proxy as a process
+ * of its own, and the controller. The test plays the kubelet: a pod is a listener with an address of its
+ * own in the namespace behind its node. It serves until it is told to end, and a little longer.
+ */
+export class GatewayLab {
+  readonly topology: Topology;
+  readonly space: Workspace;
+  readonly #cluster: LiveCluster;
+  readonly #doors: readonly AgentDoor[];
+  readonly #apiDoor: net.Server;
+  readonly #pods = new Map<string, RunningPod>();
+  #podCount = 0;
+  readonly #stopped = new AbortController();
+  #kubelet: Promise<void> = Promise.resolve();
+  #controller: ServiceProcess | undefined;
+  #clients = 0;
+
+  private constructor(parts: {
+    topology: Topology;
+    cluster: LiveCluster;
+    space: Workspace;
+    doors: readonly AgentDoor[];
+    apiDoor: net.Server;
+  }) {
+    this.topology = parts.topology;
+    this.space = parts.space;
+    this.#cluster = parts.cluster;
+    this.#doors = parts.doors;
+    this.#apiDoor = parts.apiDoor;
+  }
+
+  static async start(startCluster: () => Promise<LiveCluster>): Promise<GatewayLab> {
+    const topology = await Topology.start();
+    const cluster = await startCluster();
+    await topology.startAgents();
+    const doors = await Promise.all(
+      gateways.map((name) => openAgentDoor(topology.runtimeFile(name, 'api.sock'))),
+    );
+    const apiPort = Number(new URL(cluster.server.url).port);
+    const apiDoor = await openDoor(path.join(topology.directory, 'api.sock'), apiPort);
+    const space = await cluster.workspace('shop');
+    const lab = new GatewayLab({ topology, cluster, space, doors, apiDoor });
+    for (const name of nodeNames) await lab.#startNode(name, apiPort);
+    lab.#kubelet = lab.#playKubelet();
+    return lab;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#kubelet;
+    await this.#controller?.stop();
+    for (const door of this.#doors) await door.close();
+    await this.topology.stop();
+    this.#apiDoor.close();
+    await this.#cluster.server.stop();
+  }
+
+  /** Starts the controller, with gateways that lead to this layer, in the place of the one before. */
+  async startController(layer: 'NodePort' | 'Pod'): Promise<void> {
+    await this.#controller?.stop();
+    const { directory } = this.topology;
+    const secretFile = path.join(directory, 'controller.secret');
+    await fs.writeFile(secretFile, secret.toString('base64'));
+    const config = path.join(directory, 'controller.yaml');
+    const settings = {
+      clusterId: 'lab',
+      kubeconfig: this.#cluster.server.kubeconfig,
+      defaultProvider: 'gateway',
+      observe: { port: 0 },
+      log: { level: 'debug', format: 'text' },
+      idling: { enabled: true },
+      gateway: {
+        enabled: true,
+        layer,
+        portManager: 'static',
+        addresses: ['10.77.128.1-10.77.128.9'],
+        secretFile,
+        agents: gateways.map((name, index) => ({ name, url: this.#doors[index]?.url })),
+      },
+    };
+    await fs.writeFile(config, stringify(settings));
+    this.#controller = startServiceProcess(
+      process.execPath,
+      [main, 'controller', '--config', config],
+      { logFile: this.topology.log('controller'), env: { KUBECONFIG: '' } },
+    );
+  }
+
+  /** `causeway`, as an operator would run it. */
+  async command(...words: string[]): Promise<string> {
+    const { kubeconfig } = this.#cluster.server;
+    return runOrThrow(process.execPath, [main, ...words, '--kubeconfig', kubeconfig]);
+  }
+
+  /** The Service's address at the gateways, once it is served. */
+  async addressOf(name: string): Promise<string> {
+    return waitFor(
+      `${name} to be served`,
+      async () => {
+        const status = (await this.space.get('services', name))?.status as
+          | ServiceStatus
+          | undefined;
+        if (status?.conditions?.[0]?.status === 'True')
+          return status.loadBalancer?.ingress?.[0]?.ip;
+        throw new Error(`${JSON.stringify(status)}\n${logTail(this.topology.log('controller'))}`);
+      },
+      { timeoutMs: 60_000, intervalMs: 100 },
+    );
+  }
+
+  /** Every node holds connections to the Service, and every gateway leads to the nodes. */
+  async untilAsleep(name: string): Promise<void> {
+    const service = await this.space.get('services', name);
+    const [port] = (service?.spec['ports'] ?? []) as { nodePort?: number }[];
+    const nodePort = port?.nodePort ?? 0;
+    const shows = (machine: string, table: string, map: string, text: RegExp) =>
+      waitFor(
+        `${machine} to show ${text.source}`,
+        async () =>
+          text.test(
+            await this.topology.network.run(machine, ['nft', 'list', 'map', 'inet', table, map]),
+          ),
+        { timeoutMs: 60_000 },
+      );
+    for (const node of nodeNames) {
+      const parked = new RegExp(`${servers[node].v4} \\. tcp \\. ${nodePort} : goto hold-`);
+      await shows(node, 'causeway-proxy', 'services4', parked);
+    }
+    for (const gateway of gateways) {
+      await shows(gateway, 'causeway', 'node-ports4', new RegExp(` : ${nodePort}\\b`));
+    }
+  }
+
+  /** A pod is ready, and nothing says that the Service sleeps. */
+  async untilAwake(name: string): Promise<void> {
+    const mark = 'idling.alpha.openshift.io/idled-at';
+    await this.space.untilObject(
+      'the mark to go',
+      'services',
+      name,
+      ({ metadata }) => metadata.annotations?.[mark] === undefined,
+    );
+    await this.space.until('a ready pod', 'endpointslices', (slices) =>
+      slices.some((slice) => JSON.stringify(slice).includes('"ready":true')),
+    );
+  }
+
+  /** Starts clients outside of the cluster; the result comes when all have been answered or given up. */
+  startClients(order: object): Promise<Result> {
+    this.#clients += 1;
+    const name = `clients-${this.#clients}`;
+    const full = { count: 1, limitMs: 90_000, ...order };
+    const words = [path.join(programs, 'clients.ts'), JSON.stringify(full)];
+    const child = this.topology.start('c', name, words);
+    return child.exited.then(async () => {
+      const text = await fs.readFile(this.topology.log(name), 'utf8');
+      return JSON.parse(text.trim().split('\n').at(-1) ?? '') as Result;
+    });
+  }
+
+  async #startNode(name: NodeName, apiPort: number): Promise<void> {
+    await this.#addNodeObject(name);
+    const { directory } = this.topology;
+    const window = `window-${name}`;
+    this.topology.start(name, window, [relay, String(apiPort), path.join(directory, 'api.sock')]);
+    await this.#untilLogSays(window, 'ready');
+    const config = path.join(directory, `proxy-${name}.yaml`);
+    const settings = {
+      kubeconfig: this.#cluster.server.kubeconfig,
+      nodeName: name,
+      services: 'all',
+      insiders: { networks: ['10.79.0.0/16'] },
+      conntrack: { maxPerCore: 0, min: 0 },
+      log: { level: 'debug', format: 'text' },
+    };
+    await fs.writeFile(config, stringify(settings));
+    this.topology.start(name, `proxy-${name}`, [main, 'proxy', '--config', config]);
+  }
+
+  async #addNodeObject(name: NodeName): Promise<void> {
+    const { server } = this.#cluster;
+    const body = { apiVersion: 'v1', kind: 'Node', metadata: { name } };
+    await server.call('POST', '/api/v1/nodes', { body });
+    const status = {
+      addresses: [{ type: 'InternalIP', address: servers[name].v4 }],
+      conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }],
+    };
+    const answer = await server.call('PATCH', `/api/v1/nodes/${name}/status`, {
+      body: { status },
+      contentType: 'application/merge-patch+json',
+    });
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  }
+
+  async #playKubelet(): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      const objects = new Map(
+        (await this.space.list('pods')).map((pod) => [pod.metadata.uid, pod]),
+      );
+      for (const [uid, running] of this.#pods) await this.#endPod(uid, running, objects.get(uid));
+      for (const pod of objects.values()) {
+        const isNew = pod.status['phase'] === 'Pending' && !this.#pods.has(pod.metadata.uid);
+        if (isNew && pod.metadata.deletionTimestamp === undefined) await this.#runPod(pod);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  async #runPod(pod: LiveObject): Promise<void> {
+    const machine = places[pod.spec['nodeName'] as NodeName];
+    const { uid, name } = pod.metadata;
+    // Goes round, so that an address rests before it is used again.
+    const address = servers[machine].v4.replace(/\d+$/, String(10 + (this.#podCount % 200)));
+    this.#podCount += 1;
+    await this.topology.network.ip(machine, `address add ${address}/24 dev eth0`);
+    const words = [path.join(programs, 'pod.ts'), String(podPort), address];
+    const listener = this.topology.start(machine, name, words);
+    this.#pods.set(uid, { listener, machine, address, endsAt: undefined });
+    await this.#untilLogSays(name, 'ready');
+    await this.space.report(pod, true, address);
+  }
+
+  /** Stops what is gone at once, and what is to go when its time is up. */
+  async #endPod(uid: string, running: RunningPod, pod: LiveObject | undefined): Promise<void> {
+    if (pod !== undefined && pod.metadata.deletionTimestamp === undefined) return;
+    running.endsAt ??= performance.now() + lastMs;
+    if (pod !== undefined && performance.now() < running.endsAt) return;
+    this.#pods.delete(uid);
+    await running.listener.stop();
+    const { machine, address } = running;
+    await this.topology.network.ip(machine, `address del ${address}/24 dev eth0`);
+    if (pod === undefined) return;
+    await this.space.delete('pods', pod.metadata.name, { gracePeriodSeconds: 0 });
+  }
+
+  async #untilLogSays(name: string, word: string): Promise<void> {
+    const log = this.topology.log(name);
+    await waitFor(`${name} to be ${word}`, async () =>
+      (await fs.readFile(log, 'utf8')).includes(word),
+    );
+  }
+}
+
+interface ServiceStatus {
+  readonly conditions?: readonly { readonly status: string }[];
+  readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] };
+}
+
+interface RunningPod {
+  readonly listener: ServiceProcess;
+  readonly machine: string;
+  readonly address: string;
+  /** When it stops serving, once it was told to end. */
+  endsAt: number | undefined;
+}

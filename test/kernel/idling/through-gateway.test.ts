@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startRealServer } from '../../contract/kubernetes-api/server-under-test.ts';
+import { LiveCluster } from '../../contract/kubernetes-live/live-cluster.ts';
+import { prepareKubernetes } from '../../services/kubernetes.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { requireNetworkTools } from '../gateway/network.ts';
+import { clientAddress, GatewayLab } from './gateway-lab.ts';
+import { webDeployment, webService } from './gateway-objects.ts';
+
+const isRunnable =
+  (await isAvailable(requireNetworkTools)) &&
+  (await isAvailable(() => prepareKubernetes({ controllerManager: true })));
+
+/** Not the one that finds nodes dead whose kubelet is silent: they have none. */
+const controllers = [
+  'deployment-controller',
+  'replicaset-controller',
+  'endpointslice-controller',
+  'endpoints-controller',
+  'garbage-collector-controller',
+];
+const startReal = async () =>
+  new LiveCluster(await startRealServer({ controllerManager: true, controllers }));
+
+describe.runIf(isRunnable).each([
+  ['embedded', () => LiveCluster.embedded()],
+  ['real', startReal],
+] as const)('connections from outside through gateways, on the %s API', (_, startCluster) => {
+  let lab: GatewayLab;
+  beforeAll(async () => {
+    lab = await GatewayLab.start(startCluster);
+  });
+  afterAll(() => lab?.stop());
+
+  test.each([
+    ['with externalTrafficPolicy Local', 'local', 'NodePort', { externalTrafficPolicy: 'Local' }],
+    ['in the layer Pod', 'pods', 'Pod', {}],
+  ] as const)(
+    'wake a Service, and its pod sees who connects: %s',
+    async (__, name, layer, spec) => {
+      await lab.startController(layer);
+      await lab.space.create('services', webService(name, spec));
+      await lab.space.create('deployments', webDeployment(name));
+      const address = await lab.addressOf(name);
+      await lab.untilAwake(name);
+      await lab.command('idle', name, '-n', 'shop');
+      await lab.untilAsleep(name);
+      const results = await Promise.all([
+        lab.startClients({ address, port: 80, count: 20 }),
+        // Long enough for the gateways to lead elsewhere meanwhile: connections go on.
+        lab.startClients({ address, port: 81, count: 20, saysAfterMs: 3_000 }),
+      ]);
+      for (const { served, seen, errors } of results) {
+        expect({ served, seen, errors }).toEqual({
+          served: 20,
+          seen: { [clientAddress]: 20 },
+          errors: {},
+        });
+      }
+      await lab.untilAwake(name);
+      await lab.space.delete('deployments', name, { propagationPolicy: 'Foreground' });
+      await lab.space.until('its pods to be gone', 'pods', (pods) => pods.length === 0);
+    },
+  );
+});
