@@ -14,8 +14,8 @@ import { openBase, webService, webSlices } from '../node.ts';
 const metrics: Metrics = {
   ...noMetrics,
   counter: () => ({
-    add({ outcome }) {
-      if (outcome === 'accepted') process.stdout.write('accepted\n');
+    add(labels) {
+      if (Object.values(labels).includes('accepted')) process.stdout.write('accepted\n');
     },
   }),
 };
