@@ -160,6 +160,22 @@ test('two families are a second address where there is a subnet for it', () => {
   ]);
 });
 
+test('addresses of two families that a user asks for: the floating IP, and the second VIP', () => {
+  const spec = { ipFamilies: ['IPv4', 'IPv6'] } as const;
+  const annotations = { 'causeway.dev/address': 'fd00::9,192.0.2.9' };
+  const { lb_ip, options } = specOf({ spec, annotations, settings: { floatingNetwork: 'public' } });
+  expect(lb_ip).toBe('192.0.2.9');
+  expect(options?.additional_vips).toEqual([{ subnet_id: 'subnet-6', ip: 'fd00::9' }]);
+});
+
+test('IPv6 has no floating IPs: the VIP is the address', () => {
+  const spec = { ipFamilies: ['IPv6'] } as const;
+  const annotations = { 'causeway.dev/address': 'fd00::9' };
+  const read = specOf({ spec, annotations, settings: { floatingNetwork: 'public' } });
+  expect(read).toMatchObject({ ip: 'fd00::9', subnet_id: 'subnet-6', options: { internal: true } });
+  expect(read.lb_ip).toBeUndefined();
+});
+
 test('a sleeping Service: its node ports, or a word that it cannot be woken so', () => {
   const annotations = { 'idling.alpha.openshift.io/idled-at': '2026-11-15T10:00:00Z' };
   const settings = { members: 'Pod' };

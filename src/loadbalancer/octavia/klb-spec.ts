@@ -81,10 +81,16 @@ function readVip(
   }
   const floatingNetwork = reader.text('floating-network-id') ?? settings.floatingNetwork;
   const isInternal =
-    !isBalancer || (reader.flag(internalAnnotation) ?? false) || floatingNetwork === undefined;
-  const [wish] = wished;
+    !isBalancer ||
+    (reader.flag(internalAnnotation) ?? false) ||
+    floatingNetwork === undefined ||
+    // Neutron has no floating IPs of IPv6: what is routed is the VIP itself.
+    first === 6;
+  const wish = wished.find((address) => familyOf(address) === first) ?? wished[0];
   const ip = usesClusterIp ? clusterIps(service)[0] : isInternal ? wish : undefined;
-  const others = usesClusterIp ? clusterIps(service).slice(1) : [];
+  const others = usesClusterIp
+    ? clusterIps(service).slice(1)
+    : wished.filter((address) => address !== wish);
   return {
     kind: 'vip',
     spec: {
@@ -133,7 +139,7 @@ function additionalVips(
   return vips.length === 0 ? {} : { additional_vips: vips };
 }
 
-/** The address that a user asks for: ours, OCCM's, then the field that Kubernetes has deprecated. */
+/** The address that a user asks for, or one for each family: ours, OCCM's, then the field that Kubernetes has deprecated. */
 function readWishes(
   service: Service,
   reader: AnnotationReader,
@@ -141,9 +147,15 @@ function readWishes(
   const text =
     reader.text(addressAnnotation, 'load-balancer-address') ?? service.spec?.loadBalancerIP;
   if (text === undefined || text === '') return [];
-  const address = tryParseAddress(text);
-  if (address !== undefined) return [address];
-  return { reason: 'InvalidAddress', message: `${JSON.stringify(text)} is not an IP address.` };
+  const addresses: Address[] = [];
+  for (const part of text.split(',').map((side) => side.trim())) {
+    const address = tryParseAddress(part);
+    if (address === undefined) {
+      return { reason: 'InvalidAddress', message: `${JSON.stringify(part)} is not an IP address.` };
+    }
+    addresses.push(address);
+  }
+  return addresses;
 }
 
 const algorithms = ['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP', 'SOURCE_IP_PORT'] as const;

@@ -70,6 +70,8 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
 
   it('refuses load balancers that make no sense', async () => {
     const vip = { vip_subnet_id: subnetId };
+    const publicSubnets = await wire.network('GET', '/subnets?name=public-v4', undefined, 'admin');
+    const { id: publicSubnet } = firstOf(publicSubnets.body.subnets);
     const table: [object, number, RegExp][] = [
       [{}, 400, /VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id/],
       [{ ...vip, zz: 1 }, 400, /Unknown attribute for argument load_balancer.loadbalancer: zz/],
@@ -83,6 +85,18 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
       [{ ...vip, vip_address: '9.9.9.9' }, 500, /reports error: IP address 9.9.9.9 is not a valid/],
       [{ ...vip, vip_address: '10.10.0.1' }, 500, /already allocated in subnet/],
       [{ ...vip, project_id: 'other' }, 403, /Policy does not allow/],
+      [{ ...vip, additional_vips: [{}] }, 400, /subnet_id.*Mandatory field missing/],
+      [{ ...vip, additional_vips: [{ subnet_id: subnetId }] }, 400, /Duplicate VIP subnet/],
+      [
+        { ...vip, additional_vips: [{ subnet_id: publicSubnet }] },
+        400,
+        /belong to the same network/,
+      ],
+      [
+        { ...vip, additional_vips: [{ subnet_id: nobody }] },
+        500,
+        /subnet not found \(subnet id: 0/,
+      ],
       [{ ...vip, name: 'x'.repeat(256) }, 400, /maximum character requirement of 255/],
       [
         { ...vip, listeners: [{ protocol: 'TCP', protocol_port: 1, default_pool: pool('') }] },
@@ -109,6 +123,23 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
     ...(name === '' ? {} : { name }),
     protocol: 'TCP',
     lb_algorithm: 'ROUND_ROBIN',
+  });
+
+  it('gives a load balancer a second address, on the same port and of another subnet', async () => {
+    const subnet = await wire.make('/subnets', 'subnet', {
+      ...{ network_id: networkId, name: 'second', ip_version: 6, cidr: 'fd00:77::/64' },
+    });
+    const additional = [{ subnet_id: subnet.id, ip_address: 'fd00:77::9' }];
+    const { id, vip_port_id } = await create({ additional_vips: additional });
+    expect(await wire.settled(id)).toBe('ACTIVE');
+    const { loadbalancer } = (await wire.balancing('GET', `/loadbalancers/${id}`)).body;
+    expect(loadbalancer).toMatchObject({ vip_subnet_id: subnetId, additional_vips: additional });
+    const { port } = (await wire.network('GET', `/ports/${vip_port_id}`)).body;
+    const fixed = [{ subnet_id: subnetId, ip_address: loadbalancer.vip_address }, ...additional];
+    expect(port.fixed_ips).toHaveLength(2);
+    expect(port.fixed_ips).toEqual(expect.arrayContaining(fixed));
+    await remove(id);
+    expect((await wire.network('DELETE', `/subnets/${subnet.id}`)).status).toBe(204);
   });
 
   it('keeps children apart: a pool outlives its listener, members go with their pool', async () => {

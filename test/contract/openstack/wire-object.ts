@@ -59,6 +59,7 @@ export interface WireObject {
   readonly roles: readonly WireObject[];
   readonly projects: readonly WireObject[];
   readonly ports: readonly WireObject[];
+  readonly subnets: readonly WireObject[];
   readonly ports_links: readonly WireObject[];
   readonly floatingips: readonly WireObject[];
   readonly fixed_ips: readonly WireObject[];

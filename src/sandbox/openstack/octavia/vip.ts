@@ -131,7 +131,8 @@ function checkAdditionalSubnets(
   }
   for (const { subnet_id: id } of additional) {
     const own = neutron.subnets.get(id);
-    if (own === undefined) throw invalid(`Subnet ${id} not found.`);
+    // Octavia looks for the first one itself, and stumbles over the others.
+    if (own === undefined) throw new Refusal(500, `subnet not found (subnet id: ${id}).`);
     if (own.network_id === network.id) continue;
     throw validationFailure('All VIP subnets must belong to the same network.');
   }

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { quickPauses } from '../../../test/openstack/quick-clock.ts';
+import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { until, untilServed } from '../../../test/octavia/until.ts';
+import { parseAddress } from '../../domain/address.ts';
+import { parsePort } from '../../domain/port.ts';
+import { endpointSlices, services } from '../../kube/resources.ts';
+import {
+  startEmbeddedKubernetes,
+  type EmbeddedKubernetes,
+} from '../../sandbox/kubernetes/start.ts';
+import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+
+// The provider ovn, which refuses much of what amphorae do.
+
+let kubernetes: EmbeddedKubernetes;
+let cloud: EmbeddedOpenStack;
+let lab: OctaviaLab;
+
+beforeEach(async () => {
+  kubernetes = await startEmbeddedKubernetes();
+  const providers = new Map([
+    ['amphora', ''],
+    ['ovn', ''],
+  ]);
+  cloud = await startEmbeddedOpenStack({ offerings: { providers } });
+  const { authUrl, region } = cloud;
+  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+});
+
+afterEach(async () => {
+  await lab.close();
+  await cloud.stop();
+  await kubernetes.stop();
+});
+
+const prefix = 'loadbalancer.openstack.org';
+const refusals = () =>
+  lab.events.filter((event) => event.includes('OptionUnsupported')).map((event) => event.trim());
+
+test('serves TCP, UDP and SCTP, on one port too, by SOURCE_IP_PORT', async () => {
+  await lab.start({ provider: 'ovn' });
+  const ports = [
+    { name: 'a', port: 53, protocol: 'TCP' },
+    { name: 'b', port: 53, protocol: 'UDP' },
+    { name: 'c', port: 54, protocol: 'SCTP' },
+  ] as const;
+  await lab.client.create(services, newService('dns', { ports }));
+  await lab.client.create(endpointSlices, newSlice('dns', ['10.10.1.1'], ports));
+  await untilServed(lab, 'dns');
+  const [balancer] = await lab.balancers();
+  expect(balancer?.listeners.map(({ protocol, port }) => `${protocol} ${port}`).sort()).toEqual([
+    'SCTP 54',
+    'TCP 53',
+    'UDP 53',
+  ]);
+  const algorithms = cloud.octavia.pools.all().map((pool) => pool.lb_algorithm);
+  expect(new Set(algorithms)).toEqual(new Set(['SOURCE_IP_PORT']));
+});
+
+test('leaves out what it can not do, says so, and serves the rest', async () => {
+  await lab.start({ provider: 'ovn' });
+  const annotations = {
+    [`${prefix}/lb-method`]: 'ROUND_ROBIN',
+    [`${prefix}/flavor-id`]: 'some-flavor',
+    [`${prefix}/availability-zone`]: 'zone-a',
+    [`${prefix}/x-forwarded-for`]: 'true',
+    [`${prefix}/timeout-client-data`]: '1000',
+    [`${prefix}/enable-health-monitor`]: 'true',
+  };
+  const change = { externalTrafficPolicy: 'Local', sessionAffinity: 'ClientIP' } as const;
+  await lab.client.create(services, newService('web', change, annotations));
+  await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+  await untilServed(lab, 'web');
+  expect(await lab.balancers()).toMatchObject([{ provider: 'ovn', listeners: [{ port: 80 }] }]);
+  expect(cloud.octavia.healthMonitors.all()).toMatchObject([{ type: 'TCP' }]);
+  const told = refusals().join('\n');
+  for (const what of ['flavors', 'zones', 'ROUND_ROBIN', 'X-Forwarded-For', 'timeouts', 'HTTP']) {
+    expect(told).toContain(what);
+  }
+});
+
+test('without monitors for SCTP it is served without one', async () => {
+  await lab.start({ provider: 'ovn' });
+  const ports = [{ name: 'a', port: 54, protocol: 'SCTP' }] as const;
+  const annotations = { [`${prefix}/enable-health-monitor`]: 'true' };
+  await lab.client.create(services, newService('sctp', { ports }, annotations));
+  await lab.client.create(endpointSlices, newSlice('sctp', ['10.10.1.1'], ports));
+  await untilServed(lab, 'sctp');
+  expect(cloud.octavia.healthMonitors.all()).toEqual([]);
+  expect(refusals().join()).toContain('health monitors by SCTP');
+});
+
+test('a Service whose sources it can not restrict is refused', async () => {
+  await lab.start({ provider: 'ovn' });
+  await lab.client.create(
+    services,
+    newService('web', { loadBalancerSourceRanges: ['192.0.2.0/24'] }),
+  );
+  await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+  await until(() => expect(lab.events.join()).toContain('SourceRangesUnsupported'));
+  expect(await lab.balancers()).toEqual([]);
+});
+
+test('the embedded cloud refuses what the driver refuses, with a 501', async () => {
+  const balancing = await lab.balancing();
+  const call = { signal: never };
+  const spec = { name: 'own', vipSubnetId: lab.privateSubnet, provider: 'ovn' };
+  const { id } = await balancing.createLoadBalancer(spec, { ...call, once: 'name' });
+  await balancing.waiter.active(id, call);
+  const listener = { name: 'l', loadBalancerId: id, port: parsePort(80) };
+  const pool = { name: 'p', parent: { loadBalancerId: id }, protocol: 'TCP' } as const;
+  const attempts = [
+    () => balancing.createListener({ ...listener, protocol: 'HTTP' }, call),
+    () =>
+      balancing.createListener(
+        { ...listener, protocol: 'TCP', allowedCidrs: ['10.0.0.0/8'] },
+        call,
+      ),
+    () => balancing.createPool({ ...pool, algorithm: 'ROUND_ROBIN' }, call),
+  ];
+  for (const attempt of attempts) {
+    await expect(attempt()).rejects.toMatchObject({ code: 'unsupported', status: 501 });
+  }
+  const made = await balancing.createPool({ ...pool, algorithm: 'SOURCE_IP_PORT' }, call);
+  await balancing.waiter.active(id, call);
+  const member = { address: parseAddress('10.10.1.1'), port: parsePort(80) };
+  await balancing.createMember(made.id, member, call);
+  await balancing.waiter.active(id, call);
+  const monitor = { poolId: made.id, delay: 5, timeout: 3, maxRetries: 2 } as const;
+  await expect(
+    balancing.createHealthMonitor({ ...monitor, type: 'HTTP' }, call),
+  ).rejects.toMatchObject({ status: 501 });
+});
