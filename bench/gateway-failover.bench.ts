@@ -69,7 +69,7 @@ export const suite: BenchmarkSuite<Figure> = {
   async run() {
     const topology = await Topology.start();
     try {
-      await topology.startAgents({ log: { level: 'warn' } });
+      await topology.startAgents({ log: { level: 'warn' }, addresses: { advertMs } });
       const endpoints = [
         ...addresses.map((address) => endpoint(address, 'UDP', ['p1', 'p2'])),
         endpoint(streamAddress, 'TCP', ['p1', 'p2'], {}, 1),

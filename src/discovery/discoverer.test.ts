@@ -7,7 +7,7 @@ let world: World;
 afterEach(() => world.stop());
 
 const until = (check: () => Promise<void> | void) =>
-  vi.waitFor(check, { timeout: 15_000, interval: 20 });
+  vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
 test.each(['octavia', 'lbaas-v2'] as const)('a load balancer of %s is a Service', async (kind) => {
   world = await startWorld({ loadBalancing: kind });

@@ -5,7 +5,7 @@ let world: World;
 afterEach(() => world.stop());
 
 const until = (check: () => Promise<void> | void) =>
-  vi.waitFor(check, { timeout: 15_000, interval: 20 });
+  vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
 test('a project that hangs holds up no other, and ends at its own deadline', async () => {
   world = await startWorld();

@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => world.stop());
 
 const until = (check: () => Promise<void> | void) =>
-  vi.waitFor(check, { timeout: 15_000, interval: 20 });
+  vi.waitFor(check, { timeout: 120_000, interval: 20 });
 const names = async () =>
   (await world.services()).map(({ metadata }) => metadata?.name ?? '').sort();
 /** Cycles since now, told by their requests. */

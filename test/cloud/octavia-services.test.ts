@@ -13,7 +13,7 @@ const available = await isAvailable(async () => {
   await prepareKubernetes();
   await prepareOpenStack();
 });
-const patienceMs = 90_000;
+const patienceMs = 240_000;
 const named = (name: string) => ({ namespace: 'default', name });
 
 describe.skipIf(!available)('Services on real Octavia, from a real kube-apiserver', () => {

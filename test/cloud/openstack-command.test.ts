@@ -34,7 +34,6 @@ describe.skipIf(!isHere)('the embedded cloud under the openstack command', () =>
     const result = await runProgram(program, ['--os-cloud', 'demo', ...args, '-f', 'json'], {
       cwd: directory,
       env: { PYTHONWARNINGS: 'ignore', no_proxy: '127.0.0.1' },
-      timeoutMs: 100_000,
     });
     expect(result.code, result.stderr).toBe(0);
     return JSON.parse(result.stdout) as Record<string, unknown>;

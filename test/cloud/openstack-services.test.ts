@@ -23,49 +23,45 @@ async function processesIn(directory: string): Promise<string[]> {
   return found;
 }
 
+const untilNothingRunsIn = (directory: string) =>
+  waitFor('its services to be gone', async () => (await processesIn(directory)).length === 0);
+
 async function statusOf(url: string): Promise<number> {
   const answer = await request(url);
   await answer.body.dump();
   return answer.statusCode;
 }
 
-describe.skipIf(!available)(
-  'the real OpenStack services of the tests',
-  { timeout: 300_000 },
-  () => {
-    it('stop without a trace, and a restarted service keeps its place and its data', async () => {
-      const cloud = await startOpenStack();
-      try {
-        expect((await processesIn(cloud.directory)).length).toBeGreaterThanOrEqual(4);
-        await cloud.restart('keystone', 'SIGKILL');
-        expect(await statusOf(cloud.authUrl)).toBe(200);
-        await cloud.stopService('octavia');
-        await expect(request(cloud.loadBalancerUrl)).rejects.toThrow();
-      } finally {
-        await cloud.stop();
-      }
-      expect(await processesIn(cloud.directory)).toEqual([]);
-      await expect(fs.access(cloud.directory)).rejects.toThrow();
-    });
+describe.skipIf(!available)('the real OpenStack services of the tests', () => {
+  it('stop without a trace, and a restarted service keeps its place and its data', async () => {
+    const cloud = await startOpenStack();
+    try {
+      expect((await processesIn(cloud.directory)).length).toBeGreaterThanOrEqual(4);
+      await cloud.restart('keystone', 'SIGKILL');
+      expect(await statusOf(cloud.authUrl)).toBe(200);
+      await cloud.stopService('octavia');
+      await expect(request(cloud.loadBalancerUrl)).rejects.toThrow();
+    } finally {
+      await cloud.stop();
+    }
+    await untilNothingRunsIn(cloud.directory);
+    await expect(fs.access(cloud.directory)).rejects.toThrow();
+  });
 
-    it('die with the process that started them, even if that is killed', async () => {
-      const program = `
+  it('die with the process that started them, even if that is killed', async () => {
+    const program = `
       const { startOpenStack } = await import(${JSON.stringify(`${import.meta.dirname}/../services/openstack.ts`)});
       console.log((await startOpenStack()).directory);
       setInterval(() => {}, 1000);`;
-      const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      onTestFinished(() => void child.kill('SIGKILL'));
-      const lines = createInterface(child.stdout);
-      const [directory] = (await once(lines, 'line')) as [string];
-      expect((await processesIn(directory)).length).toBeGreaterThanOrEqual(4);
-      child.kill('SIGKILL');
-      await waitFor('its services to be gone', async () => {
-        const left = await processesIn(directory);
-        return left.length === 0;
-      });
-      await removeDirectory(directory);
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
-  },
-);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const lines = createInterface(child.stdout);
+    const [directory] = (await once(lines, 'line')) as [string];
+    expect((await processesIn(directory)).length).toBeGreaterThanOrEqual(4);
+    child.kill('SIGKILL');
+    await untilNothingRunsIn(directory);
+    await removeDirectory(directory);
+  });
+});

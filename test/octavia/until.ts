@@ -18,5 +18,5 @@ export async function untilServed(
 }
 
 /** Real services take their time, and each look takes some of it. */
-export const until = (check: () => Promise<void> | void, timeoutMs = 15_000) =>
-  vi.waitFor(check, { timeout: timeoutMs, interval: timeoutMs > 15_000 ? 250 : 20 });
+export const until = (check: () => Promise<void> | void, timeoutMs = 120_000) =>
+  vi.waitFor(check, { timeout: timeoutMs, interval: timeoutMs > 120_000 ? 250 : 20 });

@@ -103,7 +103,7 @@ test('runs until it is told to stop: leads, is ready, is measured', async () => 
   });
   const get = async (page: string) => (await fetch(`http://127.0.0.1:${port}${page}`)).text();
   const until = (check: () => Promise<void>) =>
-    vi.waitFor(check, { timeout: 60_000, interval: 100 });
+    vi.waitFor(check, { timeout: 240_000, interval: 100 });
   await until(async () => expect(await get('/readyz')).toContain('[+] backend east'));
   expect(await names('east')).toHaveLength(1);
   const metrics = await get('/metrics');

@@ -28,11 +28,9 @@ beforeAll(async () => {
   fs.symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
   await runOrThrow(process.execPath, [path.join(copy, 'scripts', 'build.ts')], {
     cwd: copy,
-    timeoutMs: 200_000,
   });
   const packed = await runOrThrow('npm', ['pack', '--silent', '--pack-destination', directory], {
     cwd: copy,
-    timeoutMs: 100_000,
   });
   const user = path.join(directory, 'user');
   fs.mkdirSync(user);
@@ -40,7 +38,6 @@ beforeAll(async () => {
   const file = path.join(directory, packed.trim().split('\n').at(-1) ?? '');
   await runOrThrow('npm', ['install', '--silent', '--ignore-scripts', file], {
     cwd: user,
-    timeoutMs: 200_000,
   });
   causeway = path.join(user, 'node_modules', '.bin', 'causeway');
 });
@@ -65,7 +62,7 @@ test('its playground comes up', async () => {
   const child = spawn(causeway, ['playground', '--datapath', 'memory', '--ready-file', file]);
   const exited = new Promise((resolve) => child.once('exit', resolve));
   try {
-    await waitFor('the ready file', () => fs.existsSync(file), { timeoutMs: 60_000 });
+    await waitFor('the ready file', () => fs.existsSync(file));
   } finally {
     child.kill('SIGTERM');
   }

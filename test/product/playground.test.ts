@@ -59,7 +59,7 @@ test.skipIf(!hasKubectl)('kubectl works with it, and Ctrl-C leaves nothing behin
     '--replicas=2',
   );
   await ask('expose', 'deployment', 'web', '--port=80', '--target-port=8080');
-  await ask('rollout', 'status', 'deployment/web', '--timeout=30s');
+  await ask('rollout', 'status', 'deployment/web', '--timeout=90s');
   expect(await ask('get', 'pods', '--no-headers')).toMatch(/^(web-\S+ +1\/1 +Running .*\n){2}$/);
   expect(await ask('get', 'service', 'web', '-o', 'jsonpath={.spec.ports[0].port}')).toBe('80');
   playground?.kill('SIGINT');
@@ -87,9 +87,7 @@ test('after a kill of the whole thing the next start sweeps what it left', async
 });
 
 const playgroundWith = (...args: string[]) =>
-  runProgram(process.execPath, [launcher, 'playground', '--datapath', 'memory', ...args], {
-    timeoutMs: 20_000,
-  });
+  runProgram(process.execPath, [launcher, 'playground', '--datapath', 'memory', ...args]);
 
 test('a ready file that cannot be written ends it at once, with the reason', async () => {
   const result = await playgroundWith('--ready-file', path.join(directory, 'none', 'ready.json'));

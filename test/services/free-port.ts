@@ -8,36 +8,40 @@ const first = 12_000;
 const last = 29_999;
 
 /**
- * Ports that were free a moment ago. All are held until the last is found, so that they differ from
- * each other. They are drawn by lot, so another taker of the same one is unlikely; a service that finds
- * its port taken fails to start and says so.
+ * Ports that nothing listens on, and that no other test on this machine is given for as long as this
+ * process lives: a service may get to its port late.
  */
 export async function freePorts(count: number): Promise<number[]> {
-  const held = new Map<number, net.Server>();
-  try {
-    while (held.size < count) {
-      const port = first + Math.floor(Math.random() * (last - first + 1));
-      const server = await tryToHold(port);
-      if (server !== undefined) held.set(port, server);
-    }
-    return [...held.keys()];
-  } finally {
-    await Promise.all(
-      [...held.values()].map(
-        (server) => new Promise<void>((resolve) => server.close(() => resolve())),
-      ),
-    );
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = first + Math.floor(Math.random() * (last - first + 1));
+    if (await claim(port)) ports.push(port);
   }
+  return ports;
 }
 
-function tryToHold(port: number): Promise<net.Server | undefined> {
+async function claim(port: number): Promise<boolean> {
+  // A name that the kernel lets one process have, and takes back when the process ends.
+  const name = await tryToListen({ path: `\0causeway-test-port-${port}` });
+  if (name === undefined) return false;
+  const server = await tryToListen({ port, host: '127.0.0.1' });
+  if (server === undefined) {
+    name.close();
+    return false;
+  }
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  name.unref();
+  return true;
+}
+
+function tryToListen(where: net.ListenOptions): Promise<net.Server | undefined> {
   const server = net.createServer();
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') resolve(undefined);
       else reject(error);
     });
-    server.listen(port, '127.0.0.1', () => resolve(server));
+    server.listen(where, () => resolve(server));
   });
 }
 

@@ -146,18 +146,14 @@ async function startApiServer(
   const logFile = path.join(directory, 'kube-apiserver.log');
   const server = startServiceProcess(program, flags, { logFile });
   const dispatcher = new Agent({ connect: { ca } });
-  await waitFor(
-    'kube-apiserver to be ready',
-    async () => {
-      if (!server.isRunning()) throw new Error(`kube-apiserver ended:\n${logTail(logFile)}`);
-      const answer = await request(`${url}/readyz`, {
-        dispatcher,
-        headers: { authorization: `Bearer ${token}` },
-      });
-      return (await answer.body.text()) === 'ok';
-    },
-    { timeoutMs: 120_000 },
-  );
+  await waitFor('kube-apiserver to be ready', async () => {
+    if (!server.isRunning()) throw new Error(`kube-apiserver ended:\n${logTail(logFile)}`);
+    const answer = await request(`${url}/readyz`, {
+      dispatcher,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return (await answer.body.text()) === 'ok';
+  });
   await dispatcher.close();
   return server;
 }

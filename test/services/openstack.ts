@@ -43,6 +43,8 @@ export interface RealOpenStack {
   /** While broken, new load balancers end in ERROR. */
   setComputeBroken(isBroken: boolean): Promise<void>;
   stopService(name: ServiceName): Promise<void>;
+  /** The service takes requests and does nothing, until what is answered is called. */
+  suspend(name: ServiceName): Promise<() => void>;
   /** Ends the service with the signal and starts it again in the same place. */
   restart(name: ServiceName, signal?: NodeJS.Signals): Promise<void>;
   /** Ends everything at once and removes its files. */
@@ -111,6 +113,12 @@ export async function startOpenStack(options: OpenStackOptions = {}): Promise<Re
     openrc: await writeOpenrc(layout),
     ...faults(layout),
     stopService: async (name) => running.get(name)?.stop(),
+    async suspend(name) {
+      const pid = running.get(name)?.pid;
+      const pids = pid === undefined ? [] : [pid, ...(await descendantsOf(pid))];
+      for (const each of pids) process.kill(each, 'SIGSTOP');
+      return () => pids.forEach((each) => process.kill(each, 'SIGCONT'));
+    },
     async restart(name, signal = 'SIGTERM') {
       const service = running.get(name);
       if (service !== undefined) await end([service], signal);

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { patienceMs } from './wait-for.ts';
 
 export interface ProgramResult {
   readonly code: number;
@@ -23,7 +24,7 @@ export function runProgram(
     const child = spawn(program, args, {
       env: { ...process.env, ...options.env },
       cwd: options.cwd,
-      timeout: options.timeoutMs ?? 60_000,
+      timeout: options.timeoutMs ?? patienceMs,
       killSignal: 'SIGKILL',
     });
     const out: Buffer[] = [];

@@ -1,5 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Far more than anything takes, also on a machine that has a lot of other things to do. */
+export const patienceMs = 240_000;
+
 /**
  * Waits until the condition answers with something other than undefined or false, and answers with
  * that. Errors count as "not yet"; the last one is told when the time is up.
@@ -9,7 +12,7 @@ export async function waitFor<T>(
   condition: () => Promise<T | undefined | false> | T | undefined | false,
   options: { timeoutMs?: number; intervalMs?: number } = {},
 ): Promise<T> {
-  const { timeoutMs = 30_000, intervalMs = 50 } = options;
+  const { timeoutMs = patienceMs, intervalMs = 50 } = options;
   const end = performance.now() + timeoutMs;
   let lastError: unknown;
   for (;;) {

@@ -4,6 +4,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { MetricDefinition, Metrics } from '../../runtime/metrics.ts';
 import type { KeepalivedMover } from './keepalived-mover.ts';
 import { readNotifications } from './notify.ts';
+import type { KeepalivedProcess } from './process.ts';
 import type { VrrpStatus } from './vrrp-status.ts';
 
 export const keepalivedMetrics = {
@@ -21,8 +22,14 @@ export const keepalivedMetrics = {
   },
 } as const satisfies Record<string, MetricDefinition>;
 
+/** The part of keepalived that is watched. */
+export type WatchedMover = Pick<
+  KeepalivedMover,
+  'start' | 'findOrphans' | 'removeOrphans' | 'stateOnLink'
+> & { readonly process: Pick<KeepalivedProcess, 'isRunning'> };
+
 export interface KeepalivedWatchOptions {
-  readonly mover: KeepalivedMover;
+  readonly mover: WatchedMover;
   readonly status: VrrpStatus;
   readonly clock: Clock;
   readonly log: Log;
@@ -65,6 +72,8 @@ export async function keepAlive(
       log.error({ error: CausewayError.from(error) }, "keepalived can't be started");
       // Nobody answers for these addresses here any more, and a peer has them by now.
       await sleep(clock, options.sweepEveryMs, signal);
+      // What the dead one had written last may have been read only now.
+      if (!(await mover.process.isRunning())) status.enter('STOP');
       await mover.removeOrphans(await mover.findOrphans(signal), signal);
     }
   }

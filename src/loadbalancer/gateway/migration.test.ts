@@ -103,7 +103,7 @@ async function receive(request: http.IncomingMessage): Promise<void> {
 const named = (name: string) => ({ namespace: 'default', name });
 const read = (name: string) => client.get(services, named(name));
 const until = (check: () => Promise<void> | void) =>
-  vi.waitFor(check, { timeout: 20_000, interval: 20 });
+  vi.waitFor(check, { timeout: 120_000, interval: 20 });
 const newService = (name: string, port: number): Service => ({
   metadata: named(name),
   spec: { type: 'LoadBalancer', ports: [{ port }] },

@@ -123,7 +123,7 @@ test("the state of an older Kuryr is converted from its annotations; what can't 
   expect(left).not.toHaveProperty(['openstack.org/kuryr-lbaas-spec']);
   const { metadata } = await lab.client.get(endpoints, named('old'));
   expect(metadata?.annotations ?? {}).not.toHaveProperty([state]);
-  expect(lab.events.join('\n')).toContain('torn Warning KuryrStateUnreadable');
+  await until(() => expect(lab.events.join('\n')).toContain('torn Warning KuryrStateUnreadable'));
 });
 
 test('two clusters in one project leave each other alone, under the same names', async () => {

@@ -85,7 +85,8 @@ test('50 members become 60 in one write, and what is right costs no call', async
 
 test('a hundred changes of pods within a second are one write', async () => {
   await begin();
-  lab.quietMs = 2_000;
+  // Longer than this process is ever kept from its work.
+  lab.quietMs = 5_000;
   await lab.start();
   await lab.client.create(endpointSlices, newSlice('web', addresses(1)));
   await lab.client.create(services, newService('web'));
@@ -110,21 +111,23 @@ test('a start and a look for drift cost as many calls as the lists have pages, n
     }),
   );
   for (const name of names) await untilServed(lab, name);
-  await lab.stop();
-  calls.length = 0;
-  await lab.start({ memberSample: 0 }, 'lab', 4_000);
-  await lab.client.create(services, newService('last'));
-  await until(async () => expect(await lab.klb('last')).toBeDefined());
+  const startAnew = async (last: string, driftEveryMs?: number) => {
+    await lab.stop();
+    calls.length = 0;
+    await lab.start({ memberSample: 0 }, 'lab', driftEveryMs);
+    await lab.client.create(services, newService(last));
+    await until(async () => expect(await lab.klb(last)).toBeDefined());
+  };
+  await startAnew('last');
   const pages = (count: number) => Math.ceil(count / pageSize);
   const lists = pages(30) + pages(90) + pages(90) + pages(30);
   const started = calls.filter((call) => /(loadbalancers|listeners|pools|floatingips)$/.test(call));
   expect(started.length).toBeLessThanOrEqual(lists + 4);
   expect(calls.length - started.length).toBeLessThanOrEqual(2);
+  await startAnew('very-last', 4_000);
   calls.length = 0;
-  await until(() => expect(calls.some((call) => call.endsWith('floatingips'))).toBe(true));
-  await until(() =>
-    expect(calls.filter((call) => call.endsWith('floatingips'))).toHaveLength(pages(30)),
-  );
-  expect(calls.length).toBeLessThanOrEqual(lists + 4);
+  const looks = () => calls.filter((call) => call.endsWith('floatingips')).length / pages(30);
+  await until(() => expect(looks()).toBeGreaterThanOrEqual(1));
+  expect(calls.length).toBeLessThanOrEqual((lists + 4) * Math.ceil(looks()));
   expect(writes()).toEqual([]);
 });

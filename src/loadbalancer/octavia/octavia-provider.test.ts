@@ -104,9 +104,12 @@ test('another provider makes another load balancer, under the same floating IP',
     expect((await lab.klb('web'))?.status?.loadbalancer?.provider).toBe('ovn'),
   );
   await untilServed(lab, 'web');
-  const [balancer] = await lab.balancers();
-  expect(await lab.floatingIps()).toMatchObject([{ address, portId: balancer?.vipPortId }]);
-  expect(lab.events.join('\n')).toContain('KuryrUpdateProvider');
+  await until(async () => {
+    const [balancer, ...others] = await lab.balancers();
+    expect(others).toEqual([]);
+    expect(await lab.floatingIps()).toMatchObject([{ address, portId: balancer?.vipPortId }]);
+  });
+  await until(() => expect(lab.events.join('\n')).toContain('KuryrUpdateProvider'));
 });
 
 test('a floating IP that is to be kept is kept, and can be asked for again', async () => {

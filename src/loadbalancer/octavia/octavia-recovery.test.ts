@@ -110,7 +110,7 @@ test('a load balancer deleted behind our back comes back, under the same floatin
   await until(async () =>
     expect(await lab.floatingIps()).toMatchObject([{ address, portId: vipPortId }]),
   );
-  expect(lab.events.join('\n')).toContain('LoadBalancerMissing');
+  await until(() => expect(lab.events.join('\n')).toContain('LoadBalancerMissing'));
 });
 
 test('what was deleted or edited below a load balancer is put right', async () => {
@@ -180,7 +180,9 @@ test('a listener that the service cannot make is left out with an Event, the oth
   await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1'], targets));
   await untilServed(lab, 'web');
   expect((await theBalancer()).listeners.map(({ name }) => name)).toEqual(['default/web:TCP:81']);
-  expect(lab.events.join('\n')).toContain('KuryrSkipListener: The listener default/web:TCP:80');
+  await until(() =>
+    expect(lab.events.join('\n')).toContain('KuryrSkipListener: The listener default/web:TCP:80'),
+  );
 });
 
 test('answers that get lost make nothing twice', async () => {

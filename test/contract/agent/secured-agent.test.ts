@@ -36,6 +36,7 @@ describe('an agent with certificates and secrets', () => {
 
   beforeEach(async () => {
     directory = await scratchDirectory('secured-agent');
+    warnings.length = 0;
     authority = await makeAuthority(directory);
     await issueCertificate(directory, authority, 'agent', '/CN=agent', 'IP:127.0.0.1');
     await issueCertificate(directory, authority, 'controller', '/CN=controller');
@@ -83,7 +84,7 @@ describe('an agent with certificates and secrets', () => {
       name: 'gateway-1',
       secret,
       clock: systemClock,
-      limitMs: 5_000,
+      limitMs: 60_000,
       tls: {
         ca: await fs.readFile(authority.certificate, 'utf8'),
         ...(certificate === undefined

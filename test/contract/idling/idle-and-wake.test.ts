@@ -62,7 +62,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
       JSON.stringify(slice['endpoints']).includes('"ready":true'),
     );
   const wake = async (space: Workspace, name: string) => {
-    const options = { client, waker, clock: systemClock, timeoutMs: 20_000 };
+    const options = { client, waker, clock: systemClock, timeoutMs: 90_000 };
     let isAwake = false;
     const waking = wakeNow(options, { namespace: space.namespace, name }, signal).finally(() => {
       isAwake = true;
@@ -78,6 +78,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     const space = await cluster.workspace('sleepy');
     await space.create('services', webService('web'));
     await space.create('deployments', sleepyDeployment('web', 3));
+    await space.until('three pods', 'pods', (all) => all.length === 3);
     await space.runPodsUntil('endpoints', () => ready(space, 'web'));
     const plan = await idler.idle({ namespace: 'sleepy', name: 'web' }, signal);
     expect(plan.pods).toHaveLength(3);

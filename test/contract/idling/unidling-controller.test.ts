@@ -95,10 +95,11 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     await withController(async () => {
       for (const name of names.slice(6)) await needPods('many', name);
       await space.runPodsUntil('all to be awake', () => isAwake(space, names));
+      for (const words of ['web-0 Waking', 'web-11 Woken']) {
+        await waitFor(`${words} to be told`, () => told.includes(words));
+      }
     });
     for (const name of names) expect(await replicas('many', name)).toBe(1);
-    expect(told).toContain('web-0 Waking');
-    expect(told).toContain('web-11 Woken');
   });
 
   test('a request from before the sleep wakes nobody, a new one does', async () => {
@@ -154,9 +155,10 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     await withController(async () => {
       await needPods('gone', 'web');
       await space.runPodsUntil('it to wake', () => isAwake(space, ['web']));
+      for (const words of ['web WakeTargetMissing', 'web Woken']) {
+        await waitFor(`${words} to be told`, () => told.includes(words));
+      }
     });
-    expect(told).toContain('web WakeTargetMissing');
-    expect(told).toContain('web Woken');
   });
 
   test('the mark of a very old oc is copied to the Service', async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
     'setSite',
     {
       params: { site: 'edge' },
-      body: { quarantineMs: 300, keepMs: 0, reason: 'test' },
+      body: { quarantineMs: 3_000, keepMs: 0, reason: 'test' },
     },
     never,
   );
@@ -98,11 +98,11 @@ describe('the API', () => {
     const reserve = (uid: string, waitMs?: number) =>
       green.call('reserve', { params: where, body: { uid, waitMs } }, never);
     // Blue has 3 of the 5 IPv4 addresses; two of u1's rest or are free again.
-    const held = [await reserve('g1', 5_000), await reserve('g2', 5_000)];
+    const held = [await reserve('g1', 60_000), await reserve('g2', 60_000)];
     expect(held).toMatchObject([{ state: 'held' }, { state: 'held' }]);
     await expect(reserve('g3')).rejects.toMatchObject({ reason: 'pool-exhausted' });
     expect(await reserve('g3', 1)).toEqual({ state: 'waiting', position: 1 });
-    const waiting = reserve('g3', 10_000);
+    const waiting = reserve('g3', 60_000);
     const [first] = held;
     const fence = first?.state === 'held' ? first.reservation.fence : 0;
     await green.call(

@@ -83,8 +83,11 @@ describe.skipIf(!available)('on three etcd members', () => {
     etcd = await startEtcdCluster({ members: 3 });
   });
   afterAll(() => etcd.stop());
-  const open = (endpoints = etcd.endpoints) =>
-    new EtcdLedger({ endpoints, clock: systemClock, root: newRoot(), callLimitMs: 1_000 });
+  const open = (endpoints = etcd.endpoints, more: { callLimitMs?: number } = {}) =>
+    new EtcdLedger({
+      ...{ endpoints, clock: systemClock, root: newRoot(), callLimitMs: 30_000 },
+      ...more,
+    });
   const eventually = (ledger: EtcdLedger, key: string) =>
     waitFor(`a commit of ${key}`, async () => (await ledger.commit(write(key), never)).applied);
 
@@ -94,8 +97,8 @@ describe.skipIf(!available)('on three etcd members', () => {
   });
 
   test('goes on with another member when the one it uses dies, and when it stops answering', async () => {
-    const ledger = open();
-    await ledger.commit(write('state/a'), never);
+    const ledger = open(etcd.endpoints, { callLimitMs: 1_000 });
+    await eventually(ledger, 'state/a');
     etcd.signal(0, 'SIGKILL');
     await eventually(ledger, 'state/b');
     await etcd.restart(0);
@@ -104,7 +107,8 @@ describe.skipIf(!available)('on three etcd members', () => {
       await eventually(ledger, `state/stopped-${member}`);
       etcd.signal(member, 'SIGCONT');
     }
-    expect((await ledger.load('state/', never)).entries).toHaveLength(5);
+    const { entries } = await waitFor('an answer', () => ledger.load('state/', never));
+    expect(entries).toHaveLength(5);
     await ledger.close();
   });
 

@@ -1,12 +1,14 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { IpamClient } from '../../../src/ipam/api/client.ts';
 import { Refusal } from '../../../src/ipam/refusal.ts';
 import { CausewayError } from '../../../src/domain/error.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { runProgram } from '../../services/run-program.ts';
+import { patienceMs } from '../../services/wait-for.ts';
 import { never } from './server-under-test.ts';
 
 interface RecordedCall {
@@ -56,7 +58,8 @@ export class History {
       } catch (error) {
         const { code } = CausewayError.from(error);
         const isTransient = code === 'unavailable' || code === 'timeout';
-        if (!isTransient || tries > 200) throw error;
+        if (!isTransient || nanoseconds() - begin > patienceMs * 1_000) throw error;
+        await delay(20);
       }
     }
   }
@@ -85,7 +88,7 @@ export class History {
   }
 
   /** What the independent judge says of the history. */
-  async judge(pool: number, quotas: Record<string, number>, timeoutSeconds = 60): Promise<string> {
+  async judge(pool: number, quotas: Record<string, number>, timeoutSeconds = 240): Promise<string> {
     const program = await ensureProgram('porcupine');
     const history = { pool, quotas, timeoutSeconds, calls: this.calls };
     const { stdout, stderr } = await runProgram(program, [], {

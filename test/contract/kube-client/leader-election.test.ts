@@ -33,7 +33,8 @@ describe.each(clusters)('leader election on $name', ({ start: startCluster }) =>
         clock: systemClock,
         log: silentLog,
         metrics: noMetrics,
-        times: { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 200 },
+        // So long that nobody loses it because the machine is busy.
+        times: { leaseMs: 40_000, renewDeadlineMs: 30_000, retryMs: 200 },
       },
       async (_, signal) => {
         leaders.push(identity);

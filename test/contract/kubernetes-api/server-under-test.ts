@@ -9,6 +9,7 @@ import { type KubernetesOptions, startKubernetes } from '../../services/kubernet
 import { ensureProgram } from '../../services/programs.ts';
 import { runProgram, type ProgramResult } from '../../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
+import { patienceMs } from '../../services/wait-for.ts';
 
 export interface Answer {
   readonly status: number;
@@ -37,7 +38,7 @@ export interface WatchEvent {
 
 export interface OpenWatch {
   readonly status: number;
-  /** The next event; undefined at the end of the stream. Fails after ten seconds of silence. */
+  /** The next event; undefined at the end of the stream. Fails when nothing comes for very long. */
   next(): Promise<WatchEvent | undefined>;
   close(): void;
 }
@@ -153,8 +154,6 @@ function parsed(text: string): unknown {
     return text;
   }
 }
-
-const patienceMs = 10_000;
 
 async function openWatch(
   url: string,

@@ -128,14 +128,10 @@ describe.runIf(await isAvailable(withManager)).each([
     const answer = await cluster.server.call('DELETE', path);
     expect(answer.status).toBe(200);
     expect((answer.body as LiveObject).status['phase']).toBe('Terminating');
-    await waitFor(
-      'only the held one to be left',
-      async () => {
-        const { body } = await cluster.server.call('GET', path);
-        return JSON.stringify(body).includes('example.com/wait in 1 resource instances');
-      },
-      { timeoutMs: 60_000 },
-    );
+    await waitFor('only the held one to be left', async () => {
+      const { body } = await cluster.server.call('GET', path);
+      return JSON.stringify(body).includes('example.com/wait in 1 resource instances');
+    });
     const refused = await cluster.server.call('POST', space.path('configmaps'), {
       body: configMap('late'),
     });
@@ -145,7 +141,6 @@ describe.runIf(await isAvailable(withManager)).each([
     await waitFor(
       'the namespace to be gone',
       async () => (await cluster.server.call('GET', path)).status === 404,
-      { timeoutMs: 60_000 },
     );
   });
 });

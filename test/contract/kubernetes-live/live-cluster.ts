@@ -111,14 +111,10 @@ export class Workspace {
     isSo: (objects: LiveObject[]) => boolean,
   ): Promise<LiveObject[]> {
     let seen: LiveObject[] = [];
-    await waitFor(
-      what,
-      async () => {
-        seen = await this.list(resource);
-        return isSo(seen);
-      },
-      { timeoutMs: 30_000 },
-    ).catch((error: unknown) => {
+    await waitFor(what, async () => {
+      seen = await this.list(resource);
+      return isSo(seen);
+    }).catch((error: unknown) => {
       throw new Error(`${String(error)}; last seen: ${JSON.stringify(seen.map(brief))}`);
     });
     return seen;
@@ -168,18 +164,14 @@ export class Workspace {
   /** Plays the kubelet until the condition holds: every pod that appears becomes ready. */
   async runPodsUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
     let count = 0;
-    await waitFor(
-      what,
-      async () => {
-        for (const pod of await this.list('pods')) {
-          if (pod.status['phase'] !== 'Pending') continue;
-          count += 1;
-          await this.report(pod, true, `10.244.${Math.floor(count / 200)}.${(count % 200) + 1}`);
-        }
-        return isSo();
-      },
-      { timeoutMs: 60_000 },
-    );
+    await waitFor(what, async () => {
+      for (const pod of await this.list('pods')) {
+        if (pod.status['phase'] !== 'Pending') continue;
+        count += 1;
+        await this.report(pod, true, `10.244.${Math.floor(count / 200)}.${(count % 200) + 1}`);
+      }
+      return isSo();
+    });
   }
 }
 

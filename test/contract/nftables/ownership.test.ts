@@ -7,6 +7,7 @@ import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../../../src/nftables/nft-driver.ts';
 import { isEmpty } from '../../../src/nftables/transaction.ts';
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
+import { waitFor } from '../../services/wait-for.ts';
 import { everything } from './sample.ts';
 
 const table = 'contract';
@@ -169,13 +170,11 @@ function expressionsOf(debug: string): string[] {
 
 /** The kernel lists who listens to which group; group 7 is bit 6. */
 async function waitForListener(host: Host): Promise<void> {
-  for (let attempt = 0; attempt < 500; attempt += 1) {
+  await waitFor('a listener', async () => {
     const sockets = await host.run('cat', '/proc/net/netlink');
-    const isThere = sockets.split('\n').some((line) => {
+    return sockets.split('\n').some((line) => {
       const [, protocol, , groups = '0'] = line.trim().split(/\s+/);
       return protocol === '12' && (Number.parseInt(groups, 16) & 0x40) !== 0;
     });
-    if (isThere) return;
-  }
-  throw new Error('nobody listens');
+  });
 }

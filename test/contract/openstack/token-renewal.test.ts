@@ -16,9 +16,11 @@ await describeEveryCloud(
       const first = await session.tokens.token(call.signal);
       let current = first;
       while (current === first) {
-        expect(systemClock.monotonic()).toBeLessThan(first.expiresAt);
         await collect(networks.list({ name: 'private' }, call));
+        const asked = systemClock.monotonic();
         current = await session.tokens.token(call.signal);
+        // One that has ended is never given, however long this process was kept from asking.
+        if (current === first) expect(asked).toBeLessThan(first.expiresAt);
       }
       expect(current.value.reveal()).not.toBe(first.value.reveal());
       expect(current.expiresAt).toBeGreaterThan(first.expiresAt);

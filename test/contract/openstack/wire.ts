@@ -110,7 +110,7 @@ export class Wire {
         const provisioning = body.loadbalancer.provisioning_status;
         return provisioning.startsWith('PENDING') ? undefined : provisioning;
       },
-      { timeoutMs: 90_000, intervalMs: 200 },
+      { intervalMs: 200 },
     );
   }
 }

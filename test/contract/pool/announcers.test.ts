@@ -187,7 +187,9 @@ describe.each(rows)('$announcer', (row) => {
     const [address = ''] = addresses;
     if (row.isSeen) {
       await until(async () => expect((await cluster.read('web'))?.spec?.type).toBe('NodePort'));
-      expect(await cluster.annotation('web', row.annotation)).toBeUndefined();
+      await until(async () =>
+        expect(await cluster.annotation('web', row.annotation)).toBeUndefined(),
+      );
       expect(await stateOf(address)).toMatchObject({ state: 'held' });
       await row.hide();
     }

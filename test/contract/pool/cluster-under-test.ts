@@ -32,7 +32,7 @@ export interface ControllerWish {
 
 export const named = (name: string) => ({ namespace: 'default', name });
 export const until = (check: () => Promise<void> | void) =>
-  vi.waitFor(check, { timeout: 20_000, interval: 20 });
+  vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
 /** An embedded cluster, and the controller with the pool provider on it. */
 export class ClusterUnderTest {

@@ -132,8 +132,8 @@ test('a cluster that promised to withdraw does, keeps its address, and announces
   isCut = true;
   offset = 61_000;
   await until(async () => expect(await cluster.annotation('web', metalLb)).toBeUndefined());
-  expect((await cluster.read('web'))?.spec?.type).toBe('NodePort');
-  expect(await cluster.addressesOf('web')).toEqual([]);
+  await until(async () => expect((await cluster.read('web'))?.spec?.type).toBe('NodePort'));
+  await until(async () => expect(await cluster.addressesOf('web')).toEqual([]));
   expect(await stateOf(address)).toMatchObject({ state: 'held' });
   // The controller after it keeps the promise too.
   await cluster.stopController();
@@ -148,10 +148,12 @@ test('a cluster that promised to withdraw does, keeps its address, and announces
   await until(async () => expect((await cluster.read('web'))?.spec?.type).toBe('NodePort'));
   isCut = false;
   await until(async () => expect(await cluster.annotation('web', metalLb)).toBe(address));
-  expect((await cluster.read('web'))?.spec).toMatchObject({
-    type: 'LoadBalancer',
-    ...sourceRanges,
-  });
+  await until(async () =>
+    expect((await cluster.read('web'))?.spec).toMatchObject({
+      type: 'LoadBalancer',
+      ...sourceRanges,
+    }),
+  );
 });
 
 test.each(['metallb', 'plain'] as const)(
@@ -172,8 +174,8 @@ test.each(['metallb', 'plain'] as const)(
       expect(now).toBeDefined();
       expect(now).not.toBe(before);
     });
-    expect((await cluster.read('web'))?.spec?.type).toBe('LoadBalancer');
-    expect(cluster.events.join('\n')).toContain(`has given ${before} to others`);
+    await until(async () => expect((await cluster.read('web'))?.spec?.type).toBe('LoadBalancer'));
+    await until(() => expect(cluster.events.join('\n')).toContain(`has given ${before} to others`));
     expect(await stateOf((await shown()) ?? '')).toMatchObject({ state: 'held' });
   },
 );

@@ -13,6 +13,7 @@ import {
 import { loadBalancer, projectId } from '../../discovery/embedded-world.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
+import type { Request } from '../nftables/lab.ts';
 import { CommandLab } from '../proxy/command-lab.ts';
 import { heard, nodeIp, pods } from '../proxy/proxy-lab.ts';
 
@@ -59,15 +60,14 @@ describe.skipIf(!canUseNamespaces())('traffic to a discovered Service', () => {
   }
 
   /** Who answers, in so many connections. */
-  async function answers(from: 'client' | 'node', address: string, port: number, times = 12) {
-    const request = { address, port, timeoutMs: 1000 };
+  async function answers(from: 'client' | 'node', request: Request, times: number) {
     const all = await lab.lab.ask(from, ...Array.from({ length: times }, () => request));
     return [...new Set(all.map((answer) => heard(answer).split(' ')[0] ?? ''))].sort();
   }
 
   const becomes = (address: string, port: number, expected: readonly string[]) =>
     waitFor(`${expected.join()} at ${address}:${port}`, async () => {
-      const now = await answers('client', address, port);
+      const now = await answers('client', { address, port, timeoutMs: 1_000 }, 12);
       return now.join() === expected.join();
     });
 
@@ -88,7 +88,7 @@ describe.skipIf(!canUseNamespaces())('traffic to a discovered Service', () => {
     const port = slice?.ports?.find(({ name }) => name === spec?.ports?.[0]?.name)?.port ?? 0;
     const ready = (slice?.endpoints ?? []).filter(({ conditions }) => conditions?.ready);
     const reached = await Promise.all(
-      ready.map(({ addresses }) => answers('node', addresses[0] ?? '', port, 1)),
+      ready.map(({ addresses }) => answers('node', { address: addresses[0] ?? '', port }, 1)),
     );
     expect(reached.flat().sort()).toEqual(['p1', 'p2']);
   });

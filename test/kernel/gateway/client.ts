@@ -1,23 +1,27 @@
 // What clients do, from the machine they stand on. Prints one line of JSON.
 //
-//   node client.ts who ADDRESS PORT [COUNT]             who answers over TCP, and whom they see
-//   node client.ts who-udp ADDRESS PORT [COUNT]         the same over UDP
+//   node client.ts who ADDRESS PORT [COUNT] [MS]        who answers over TCP, and whom they see
+//   node client.ts who-udp ADDRESS PORT [COUNT] [MS]    the same over UDP
 //   node client.ts down ADDRESS PORT COUNT BYTES MS     COUNT downloads at once; how many were whole
 //   node client.ts up ADDRESS PORT COUNT BYTES MS       COUNT uploads at once; how many arrived whole
 //   node client.ts silence PORT ADDRESS...              knocks by UDP every 10 ms until SIGTERM; the longest
-//                                                       silence of each, and who answered last
+//                                                       silence of each, the most knocks in a row that
+//                                                       nobody answered, and who answered last
 //
 //   node client.ts pause ADDRESS PORT COUNT             COUNT steady downloads until SIGTERM; the longest time
 //                                                       that each got nothing
 //
-// The last four print "flowing" once everything is under way.
+// The last four print "flowing" once everything is under way; `silence` also who answers, when that changes.
 
 import dgram from 'node:dgram';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const [verb = '', ...args] = process.argv.slice(2);
-const patienceMs = 2_000;
+/** So long that whoever is there at all has answered, however busy the machine. */
+const patienceMs = 30_000;
+/** How long the last answers may be under way. */
+const lateMs = 2_000;
 let underWay = 0;
 
 switch (verb) {
@@ -43,19 +47,21 @@ switch (verb) {
     throw new Error(`unknown: ${verb}`);
 }
 
-async function repeat(ask: (address: string, port: number) => Promise<string>): Promise<void> {
-  const [address = '', port = '', count = '1'] = args;
+async function repeat(
+  ask: (address: string, port: number, limitMs: number) => Promise<string>,
+): Promise<void> {
+  const [address = '', port = '', count = '1', limitMs = String(patienceMs)] = args;
   const answers: string[] = [];
   for (let index = 0; index < Number(count); index += 1) {
-    answers.push(await ask(address, Number(port)));
+    answers.push(await ask(address, Number(port), Number(limitMs)));
   }
   print(answers);
 }
 
-function who(address: string, port: number): Promise<string> {
+function who(address: string, port: number, limitMs: number): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
-    const socket = net.connect({ host: address, port, timeout: patienceMs });
+    const socket = net.connect({ host: address, port, timeout: limitMs });
     socket.on('connect', () => socket.write('who\n'));
     socket.on('data', (chunk) => (text += chunk.toString()));
     socket.on('timeout', () => socket.destroy(new Error('timeout')));
@@ -64,7 +70,7 @@ function who(address: string, port: number): Promise<string> {
   });
 }
 
-function whoUdp(address: string, port: number): Promise<string> {
+function whoUdp(address: string, port: number, limitMs: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
     const finish = (text: string) => {
@@ -72,7 +78,7 @@ function whoUdp(address: string, port: number): Promise<string> {
       socket.close();
       resolve(text);
     };
-    const timer = setTimeout(() => finish('timeout'), patienceMs);
+    const timer = setTimeout(() => finish('timeout'), limitMs);
     socket.on('message', (message) => finish(message.toString().trim()));
     socket.on('error', (error: NodeJS.ErrnoException) => finish(error.code ?? error.message));
     socket.connect(port, address, () => socket.send(''));
@@ -135,38 +141,70 @@ function upload(address: string, port: number, bytes: number, ms: number): Promi
   });
 }
 
+interface Knock {
+  readonly address: string;
+  readonly socket: dgram.Socket;
+  /** The numbers of the knocks that were answered. */
+  readonly answered: Set<number>;
+  last: number;
+  longest: number;
+  from: string;
+}
+
 async function silence(): Promise<void> {
   const [port = '', ...addresses] = args;
   let answering = 0;
-  const knocks = addresses.map((address) => {
-    const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
-    const knock = { address, socket, last: performance.now(), longest: 0, answers: 0, from: '' };
-    socket.on('message', (message) => {
-      knock.from = message.toString().split(' ')[0] ?? '';
-      const now = performance.now();
-      if (knock.answers > 0) knock.longest = Math.max(knock.longest, now - knock.last);
-      knock.last = now;
-      knock.answers += 1;
-      if (knock.answers > 1) return;
+  const knocks = addresses.map((address) =>
+    startKnocking(address, () => {
       answering += 1;
       if (answering === addresses.length) process.stdout.write('flowing\n');
-    });
-    socket.on('error', () => {});
-    return knock;
-  });
+    }),
+  );
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());
-  while (!stop.signal.aborted) {
-    for (const { socket, address } of knocks) socket.send('k', Number(port), address, () => {});
+  let sent = 0;
+  for (; !stop.signal.aborted; sent += 1) {
+    for (const { socket, address } of knocks) {
+      socket.send(String(sent), Number(port), address, () => {});
+    }
     await delay(10);
   }
   const now = performance.now();
+  const silences = knocks.map(({ last, longest }) => Math.round(Math.max(longest, now - last)));
+  const isLate = () => knocks.some(({ answered }) => !answered.has(sent - 1));
+  while (isLate() && performance.now() < now + lateMs) await delay(10);
   print(
-    knocks.map(({ address, socket, last, longest, answers, from }) => {
+    knocks.map(({ address, socket, answered, from }, index) => {
       socket.close();
-      return { address, answers, from, longestMs: Math.round(Math.max(longest, now - last)) };
+      const lostInARow = longestGap(answered, sent);
+      return { address, answers: answered.size, from, longestMs: silences[index], lostInARow };
     }),
   );
+}
+
+function startKnocking(address: string, onFirst: () => void): Knock {
+  const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  const last = performance.now();
+  const knock: Knock = { address, socket, answered: new Set(), last, longest: 0, from: '' };
+  socket.on('message', (message) => {
+    const [from = '', , number = ''] = message.toString().split(' ');
+    if (from !== knock.from) process.stdout.write(`${from} answers on ${address}\n`);
+    knock.from = from;
+    const now = performance.now();
+    if (knock.answered.size > 0) knock.longest = Math.max(knock.longest, now - knock.last);
+    else onFirst();
+    knock.last = now;
+    knock.answered.add(Number(number));
+  });
+  socket.on('error', () => {});
+  return knock;
+}
+
+/** The most knocks in a row, of so many and after the first answered one, that nobody answered. */
+function longestGap(answered: ReadonlySet<number>, sent: number): number {
+  const numbers = [...answered, sent].sort((left, right) => left - right);
+  const gaps = numbers.slice(1).map((number, index) => number - (numbers[index] ?? 0) - 1);
+  return Math.max(0, ...gaps);
 }
 
 /** A piece every ten milliseconds: whatever is longer is a pause. */

@@ -14,7 +14,7 @@ describe.skipIf(!isRunnable)('failover and failback', () => {
 
   beforeAll(async () => {
     topology = await Topology.start();
-    await topology.startAgents();
+    await topology.startAgents({ addresses: { advertMs: 100 } });
     // A port for each: a server's packet that arrives first must tell which address it belongs to.
     const endpoints = addresses.flatMap((address, index) => [
       endpoint(address, 'UDP', ['p1', 'p2'], {}, index),
@@ -38,7 +38,7 @@ describe.skipIf(!isRunnable)('failover and failback', () => {
       process.stderr.write(
         `${fault.name}: ${silences.map((each) => each.longestMs).join(' ')} ms\n`,
       );
-      for (const { longestMs } of silences) expect(longestMs).toBeLessThan(5_000);
+      for (const { lostInARow } of silences) expect(lostInARow).toBeLessThan(500);
     }
     const results = await Promise.all(transfers.map((each) => each.result()));
     expect(results).toEqual([

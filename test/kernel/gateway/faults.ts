@@ -13,10 +13,15 @@ export const faults: readonly Fault[] = [
   {
     name: 'keepalived is killed',
     async strike(topology, gateway) {
-      for (const file of ['keepalived.pid', 'keepalived-vrrp.pid']) {
-        const pid = Number(await fs.readFile(topology.runtimeFile(gateway, file), 'utf8'));
-        process.kill(pid, 'SIGKILL');
-      }
+      const pidIn = async (file: string) =>
+        Number(await fs.readFile(topology.runtimeFile(gateway, file), 'utf8'));
+      const parent = await pidIn('keepalived.pid');
+      const vrrp = await pidIn('keepalived-vrrp.pid');
+      // Both at one moment: a child that outlives its parent says good-bye and takes its addresses
+      // along, and a parent that outlives its child starts another one.
+      process.kill(parent, 'SIGSTOP');
+      process.kill(vrrp, 'SIGKILL');
+      process.kill(parent, 'SIGKILL');
     },
     recover: () => Promise.resolve(),
   },
@@ -40,6 +45,8 @@ export interface Silence {
   readonly address: string;
   readonly answers: number;
   readonly longestMs: number;
+  /** The most knocks in a row that nobody answered. There are a hundred in a second, or fewer. */
+  readonly lostInARow: number;
   /** Who answered last. */
   readonly from: string;
 }

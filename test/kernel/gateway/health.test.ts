@@ -51,6 +51,6 @@ describe.skipIf(!isRunnable)('a gateway in bad health', () => {
       const { vrrp, alarms } = await status();
       return vrrp.state === 'BACKUP' && alarms.length === 0;
     });
-    expect(await topology.master()).toBe(other);
+    expect(await waitFor('one master', () => topology.master())).toBe(other);
   });
 });

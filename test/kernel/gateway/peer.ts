@@ -12,32 +12,31 @@ const [name = 'peer', first = '8080', count = '1'] = process.argv.slice(2);
 const ports = Array.from({ length: Number(count) }, (_, index) => Number(first) + index);
 
 for (const port of ports) {
-  net
-    .createServer({ allowHalfOpen: true }, (socket) => {
-      let command = '';
-      let taken = 0;
-      socket.on('error', () => socket.destroy());
-      socket.on('data', (chunk) => {
-        if (command === 'up') {
-          taken += chunk.length;
-          return;
-        }
-        const text = chunk.toString('latin1');
-        const end = text.indexOf('\n');
-        if (end < 0) return;
-        command = text.slice(0, end);
-        taken += chunk.length - end - 1;
-        const [verb, amount, time] = command.split(' ');
-        if (verb === 'who') socket.end(`${name} ${plain(socket.remoteAddress)}`);
-        if (verb === 'down') send(socket, Number(amount), Number(time));
-      });
-      socket.on('end', () => {
-        if (command === 'up') socket.end(String(taken));
-        else socket.end();
-      });
-    })
-    .listen(port, '::');
-  for (const type of ['udp4', 'udp6'] as const) answerDatagrams(type, port);
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    let command = '';
+    let taken = 0;
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk) => {
+      if (command === 'up') {
+        taken += chunk.length;
+        return;
+      }
+      const text = chunk.toString('latin1');
+      const end = text.indexOf('\n');
+      if (end < 0) return;
+      command = text.slice(0, end);
+      taken += chunk.length - end - 1;
+      const [verb, amount, time] = command.split(' ');
+      if (verb === 'who') socket.end(`${name} ${plain(socket.remoteAddress)}`);
+      if (verb === 'down') send(socket, Number(amount), Number(time));
+    });
+    socket.on('end', () => {
+      if (command === 'up') socket.end(String(taken));
+      else socket.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '::', resolve));
+  for (const type of ['udp4', 'udp6'] as const) await answerDatagrams(type, port);
 }
 
 /** Evenly over the time, so that a connection is in full flow whenever something happens to it. */
@@ -55,13 +54,13 @@ function send(socket: net.Socket, amount: number, milliseconds: number): void {
   }, tick);
 }
 
-function answerDatagrams(type: 'udp4' | 'udp6', port: number): void {
+function answerDatagrams(type: 'udp4' | 'udp6', port: number): Promise<void> {
   const socket = dgram.createSocket({ type, ipv6Only: type === 'udp6' });
   socket.on('message', (message, from) => {
     const answer = `${name} ${plain(from.address)} ${message.toString()}`;
     socket.send(answer, from.port, from.address);
   });
-  socket.bind(port);
+  return new Promise((resolve) => socket.bind(port, resolve));
 }
 
 function plain(address: string | undefined): string {

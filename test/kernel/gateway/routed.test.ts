@@ -4,6 +4,7 @@ import { writeState } from '../../../src/agent/wire/write-push.ts';
 import { parseAddress } from '../../../src/domain/address.ts';
 import { parsePort, type Protocol } from '../../../src/domain/port.ts';
 import { isAvailable } from '../../services/missing.ts';
+import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
 import { nothing } from './services.ts';
 import { servers, Topology } from './topology.ts';
@@ -72,7 +73,7 @@ describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
   test('running transfers survive a drain, because every gateway picks the same node', async () => {
     await serve(virtual.v4, { routedTo: 'nodes' });
     const transfers = await topology.startClient('c', 'down', virtual.v4, 80, 10, 200_000, 3_000);
-    const master = (await topology.master()) ?? 'g1';
+    const master = await waitFor('one master', () => topology.master());
     await topology.command(master, 'drain', '--reason', 'test');
     expect(await transfers.result<number>()).toMatchObject({ whole: 10 });
     await topology.command(master, 'undrain');
@@ -82,8 +83,10 @@ describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
     await serve(virtual.v4, { destinations: [] });
     for (const name of ['g1', 'g2'] as const) {
       expect(await topology.network.run(name, ['nft', 'list', 'tables'])).not.toContain('routed');
-      const { kernelSettings } = await topology.client(name).status(signal);
-      expect(kernelSettings.filter(({ wanted, found }) => wanted !== found)).toEqual([]);
+      await waitFor(`the settings of ${name} to be right`, async () => {
+        const { kernelSettings } = await topology.client(name).status(signal);
+        return kernelSettings.every(({ wanted, found }) => wanted === found);
+      });
     }
   });
 });

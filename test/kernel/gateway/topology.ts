@@ -43,6 +43,8 @@ export class Topology {
   readonly #clients = new Map<GatewayName, AgentClient>();
   readonly #processes: ServiceProcess[] = [];
   #clientCount = 0;
+  /** What the agents were started with last. */
+  #changes: AgentChanges = {};
 
   private constructor(network: TestNetwork, directory: string) {
     this.network = network;
@@ -63,14 +65,15 @@ export class Topology {
 
   /** Starts the agents on both gateways and waits until one of them is master. */
   async startAgents(changes: AgentChanges = {}): Promise<void> {
-    await Promise.all(gateways.map((name) => this.startAgent(name, changes)));
+    this.#changes = changes;
+    await Promise.all(gateways.map((name) => this.startAgent(name)));
     await waitFor('a master', () => this.master());
   }
 
   /** With words that go before the agent's own command, where it is to run confined. */
   async startAgent(
     name: GatewayName,
-    changes: AgentChanges = {},
+    changes: AgentChanges = this.#changes,
     confinement: readonly string[] = [],
   ): Promise<void> {
     const config = await this.writeConfig(name, changes);
@@ -168,6 +171,7 @@ export class Topology {
     await waitFor(`${args.join(' ')} to flow`, async () => (await read()).includes('flowing'));
     return {
       stop: () => child.kill('SIGTERM'),
+      says: (text) => waitFor(`${name} to say ${text}`, async () => (await read()).includes(text)),
       async result<T>() {
         await child.exited;
         return JSON.parse((await read()).trim().split('\n').at(-1) ?? '') as T;
@@ -233,11 +237,17 @@ export class Topology {
       nftables: {
         localSources: ['10.78.0.0/24', '10.79.0.0/16', '2001:db8:78::/64', '2001:db8:79::/48'],
       },
-      addresses: { start: 'spawn', priority: name === 'g1' ? 250 : 240 },
       external: network('ext', 77, 51, []),
       internal: network('int', 78, 52, ['10.78.0.1', '2001:db8:78::1']),
       probe: { intervalMs: 0 },
       ...changes,
+      addresses: {
+        start: 'spawn',
+        priority: name === 'g1' ? 250 : 240,
+        // So rare that a machine that is busy for a moment is not taken for a dead gateway.
+        advertMs: 300,
+        ...changes.addresses,
+      },
     };
     const file = path.join(directory, 'agent.yaml');
     await fs.writeFile(file, stringify(config));
@@ -294,13 +304,13 @@ export class Topology {
   }
 
   /** The gateway comes back with empty tables and what it has on its disk. */
-  async restorePower(name: GatewayName, changes: AgentChanges = {}): Promise<void> {
+  async restorePower(name: GatewayName): Promise<void> {
     // Only now, because taking a namespace apart holds a lock that the other gateway needs as well.
     await this.network.removeMachine(name);
     await this.network.addMachine(name);
     await this.#plugGateway(name);
     await removeDirectory(this.#runtimeDirectory(name));
-    await this.startAgent(name, changes);
+    await this.startAgent(name);
   }
 
   async #plugGateway(name: GatewayName): Promise<void> {
@@ -360,9 +370,14 @@ const hostOf = { g1: 11, g2: 12 } as const;
 
 export interface RunningClient {
   stop(): void;
+  /** Waits until it has printed this. */
+  says(text: string): Promise<unknown>;
   /** What it printed at its end. */
   result<T>(): Promise<T>;
 }
 
 /** Settings of an agent that a test wants otherwise. */
-export type AgentChanges = Readonly<Record<string, unknown>>;
+export interface AgentChanges {
+  readonly addresses?: Readonly<Record<string, unknown>>;
+  readonly [name: string]: unknown;
+}

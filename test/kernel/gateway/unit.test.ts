@@ -51,8 +51,10 @@ describe.skipIf(!isRunnable)('the units', () => {
       return answer === 'p1 10.77.0.100' && answer;
     });
     expect(answers).toBe('p1 10.77.0.100');
-    const { kernelSettings } = await topology.client('g1').status(signal);
-    expect(kernelSettings.filter(({ wanted, found }) => wanted !== found)).toEqual([]);
+    await waitFor('the settings to be right', async () => {
+      const { kernelSettings } = await topology.client('g1').status(signal);
+      return kernelSettings.every(({ wanted, found }) => wanted === found);
+    });
     expect(await fs.readFile(topology.log('agent-g1'), 'utf8')).not.toContain('are not heard');
   });
 });

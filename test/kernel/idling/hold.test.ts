@@ -55,22 +55,17 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
 
   it('that come all the time are never refused while it is put to sleep and woken again and again', async () => {
     await wake();
-    const { result } = await node.clients(node.clientPod, { count: 400, everyMs: 20 });
-    const over = new AbortController();
-    void result.then(() => over.abort());
-    let rounds = 0;
-    while (!over.signal.aborted) {
+    const order = { count: 100_000, everyMs: 20 };
+    const { result, enough } = await node.clients(node.clientPod, order);
+    for (let round = 0; round < 25; round += 1) {
       await sleep();
-      await waitFor(
-        'someone to wait',
-        () => over.signal.aborted || proxy.holder.waiting('shop/web') > 0,
-      );
+      await waiting(1);
       await wake();
-      rounds += 1;
     }
+    enough();
     const { served, errors } = await result;
-    expect({ served, errors }).toEqual({ served: 400, errors: {} });
-    expect(rounds).toBeGreaterThan(20);
+    expect(errors).toEqual({});
+    expect(served).toBeGreaterThanOrEqual(25);
   });
 
   it('are refused, not swallowed, where a Service is empty and not asleep', async () => {

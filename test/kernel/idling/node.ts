@@ -134,8 +134,13 @@ export class Node {
   async clients(
     host: Host,
     order: object,
-  ): Promise<{ readonly result: Promise<Result>; readonly connected: Promise<void> }> {
-    const full = { address: virtual4, port: 80, count: 1, limitMs: 40_000, ...order };
+  ): Promise<{
+    readonly result: Promise<Result>;
+    readonly connected: Promise<void>;
+    /** No more of them begin. */
+    readonly enough: () => void;
+  }> {
+    const full = { address: virtual4, port: 80, count: 1, limitMs: 120_000, ...order };
     let output = '';
     const connected = Promise.withResolvers<void>();
     const child = await this.#start(host, 'clients.ts', JSON.stringify(full), 'started', (text) => {
@@ -145,7 +150,7 @@ export class Node {
     const result = new Promise<Result>((resolve) => {
       child.once('close', () => resolve(JSON.parse(output.split('\n').at(-2) ?? '') as Result));
     });
-    return { result, connected: connected.promise };
+    return { result, connected: connected.promise, enough: () => void child.kill('SIGTERM') };
   }
 
   async #start(

@@ -108,8 +108,8 @@ describe.skipIf(!canUseNamespaces())('connections to endpoints that are gone', (
     const { answers } = await lab.begin(lab.client, {
       address: virtual4,
       port: 80,
-      say: 'download 200',
-      timeoutMs: 15_000,
+      // Four seconds: long enough to be moved meanwhile.
+      say: 'download 400',
     });
     await lab.yield(first);
     await lab.take(second);

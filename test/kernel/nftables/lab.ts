@@ -19,6 +19,7 @@ export interface Request {
   readonly address: string;
   readonly port: number;
   readonly localPort?: number;
+  /** How long to wait once nothing comes any more; very long when left out. */
   readonly timeoutMs?: number;
   /** `who` when left out; or `download CHUNKS`, `upload CHUNKS`. */
   readonly say?: string;
@@ -64,6 +65,8 @@ export class Lab {
     await network.segment('int');
     const client = await network.host('client');
     await network.join(client, 'ext', '10.77.0.100/24', 'fd77::100/64');
+    // Away from the ports that tests choose for themselves.
+    await client.setting('net.ipv4.ip_local_port_range', '10000 39999');
     return new Lab(network, client);
   }
 

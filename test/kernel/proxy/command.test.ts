@@ -6,6 +6,7 @@ import { endpointSlices, services } from '../../../src/kube/resources.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import type { ServiceProcess } from '../../services/service-process.ts';
 import { waitFor } from '../../services/wait-for.ts';
+import type { Request } from '../nftables/lab.ts';
 import { CommandLab } from './command-lab.ts';
 import { clientIp, endpoint, heard, nodeIp, type PodName } from './proxy-lab.ts';
 
@@ -29,13 +30,14 @@ function slice(name: string, ...podNames: PodName[]): EndpointSlice {
 describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
   let lab: CommandLab;
   let proxy: ServiceProcess;
-  const ask = async (address: string, port: number) => {
-    const [answer] = await lab.lab.ask('client', { address, port, timeoutMs: 1000 });
+  const ask = async (address: string, port: number, patience: Pick<Request, 'timeoutMs'> = {}) => {
+    const [answer] = await lab.lab.ask('client', { address, port, ...patience });
     return answer === undefined ? 'nothing' : heard(answer);
   };
+  const soon = { timeoutMs: 1_000 };
   const becomes = (address: string, port: number, expected: string) =>
     waitFor(`${expected} at ${address}:${port}`, async () => {
-      const heardNow = await ask(address, port);
+      const heardNow = await ask(address, port, soon);
       if (heardNow !== expected) throw new Error(`it is ${heardNow}`);
       return true;
     });
@@ -67,7 +69,7 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
     });
     await becomes('10.96.7.1', 80, 'p2 10.1.1.9');
     // Those of another proxy are not ours.
-    expect(await ask('10.96.7.2', 80)).toBe('silence');
+    expect(await ask('10.96.7.2', 80, soon)).toBe('silence');
   });
 
   test('tells its health, mode and metrics where kube-proxy does', async () => {
@@ -79,18 +81,21 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
       status: 200,
       body: 'nftables',
     });
-    const metrics = await lab.get('http://127.0.0.1:10249/metrics');
-    expect(metrics.body).toMatch(/^causeway_proxy_services 2$/m);
+    await waitFor('both Services to be counted', async () => {
+      const metrics = await lab.get('http://127.0.0.1:10249/metrics');
+      return /^causeway_proxy_services 2$/m.test(metrics.body);
+    });
   });
 
   test("sets the kernel's time-outs, also where kube-proxy never ran", async () => {
     const read = async (name: string) =>
       (await lab.lab.host('node').run('sysctl', '-n', `net.netfilter.${name}`)).trim();
-    await waitFor(
-      'the time-out',
-      async () => (await read('nf_conntrack_tcp_timeout_established')) === '10800',
-    );
-    expect(await read('nf_conntrack_tcp_timeout_close_wait')).toBe('3600');
+    for (const [name, seconds] of [
+      ['nf_conntrack_tcp_timeout_established', '10800'],
+      ['nf_conntrack_tcp_timeout_close_wait', '3600'],
+    ] as const) {
+      await waitFor(`${name} to be ${seconds}`, async () => (await read(name)) === seconds);
+    }
   });
 
   test('answers health checks of load balancers and keeps the client’s address', async () => {
@@ -104,11 +109,13 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
       }),
     );
     await lab.client.create(endpointSlices, slice('local', 'p1', 'remote'));
-    const check = await waitFor('the health check', async () => {
+    await waitFor('the health check', async () => {
       const answer = await lab.get(`http://${nodeIp}:32003/`);
-      return answer.status === 200 && answer;
+      expect(answer.status).toBe(200);
+      const body: unknown = JSON.parse(answer.body);
+      expect(body).toMatchObject({ localEndpoints: 1, serviceProxyHealthy: true });
+      return true;
     });
-    expect(JSON.parse(check.body)).toMatchObject({ localEndpoints: 1, serviceProxyHealthy: true });
     await becomes(nodeIp, 30_003, `p1 ${clientIp}`);
   });
 
@@ -128,11 +135,11 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
     await proxy.stop();
     expect(await ask('10.96.7.1', 80)).toBe('p1 10.1.1.5');
     proxy = await lab.start({ ipvs: { strictARP: true }, portRange: '1-2' });
-    const log = await waitFor('the warnings', async () => {
-      const text = await fs.readFile(lab.logFile, 'utf8');
-      return text.includes('portRange has no effect') && text;
-    });
-    expect(log).toContain('ipvs.strictARP has no effect');
+    for (const name of ['portRange', 'ipvs.strictARP']) {
+      await waitFor(`the warning about ${name}`, async () =>
+        (await fs.readFile(lab.logFile, 'utf8')).includes(`${name} has no effect`),
+      );
+    }
     // Without --services=all only labelled Services are ours.
     await becomes('10.96.7.1', 80, 'silence');
   });

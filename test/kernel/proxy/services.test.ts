@@ -83,7 +83,7 @@ describe.skipIf(!canUseNamespaces())('Services on a node, with real packets', ()
   test('under externalTrafficPolicy Local keep the client and stay here', async () => {
     const local = web({ externalTrafficPolicy: 'Local' });
     await lab.serve(local, slice(endpoint('p1'), endpoint('remote')));
-    const often = times(12, balancer);
+    const often = times(40, balancer);
     expect(new Set(await who('client', ...often, nodePort, external))).toEqual(
       new Set([`p1 ${clientIp}`]),
     );

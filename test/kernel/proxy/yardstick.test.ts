@@ -20,8 +20,9 @@ const available =
   }));
 
 const places = ['client', 'p1', 'p2', 'node'] as const;
-/** So many that each of three endpoints is met; a silent one ends all of them together. */
-const tries = 30;
+/** So many that each of three endpoints is met. */
+const tries = 45;
+/** Those that are silent end together, so long after the last that is not. */
 const patienceMs = 3_000;
 
 const seenBy: Readonly<Record<string, string>> = {

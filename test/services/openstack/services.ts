@@ -75,7 +75,7 @@ export async function startService(
     await answer.body.dump();
     return answer.statusCode < 400;
   };
-  await waitFor(name, ready, { timeoutMs: 120_000, intervalMs: 100 });
+  await waitFor(name, ready, { intervalMs: 100 });
   return service;
 }
 

@@ -113,7 +113,7 @@ const lineOf = (name: ScenarioName, label: string): Line | undefined =>
   lines.find(({ calls }) => calls[name]?.test(label) === true);
 
 for (const line of lines) {
-  test(`if interrupted: ${line.says}`, { timeout: 120_000 }, async () => {
+  test(`if interrupted: ${line.says}`, async () => {
     for (const name of Object.keys(line.calls) as ScenarioName[]) {
       const calls = await callsIn(name);
       const mine = [...calls.entries()].filter(([, label]) => lineOf(name, label) === line);
@@ -130,7 +130,7 @@ for (const line of lines) {
   });
 }
 
-test('every outside call of every operation belongs to a line', { timeout: 60_000 }, async () => {
+test('every outside call of every operation belongs to a line', async () => {
   const strays: string[] = [];
   for (const name of Object.keys(scenarios) as ScenarioName[]) {
     const calls = await callsIn(name);

@@ -53,7 +53,7 @@ function holdingsOf(world: OctaviaWorld): string {
 }
 
 for (const [name, scenario] of Object.entries(scenarios) as [ScenarioName, Scenario][]) {
-  test(`if interrupted at any call: ${name}`, { timeout: 120_000 }, async () => {
+  test(`if interrupted at any call: ${name}`, async () => {
     const calls = await callsOf(scenario);
     expect(calls.length).toBeGreaterThan(0);
     for (const [index, label] of calls.entries()) {

@@ -97,9 +97,7 @@ function mayFail(error: unknown): void {
   throw error;
 }
 
-test('whatever is edited on either side, both come together and nothing is left over', {
-  timeout: 120_000,
-}, async () => {
+test('whatever is edited on either side, both come together and nothing is left over', async () => {
   for (const seed of seeds) {
     const world = new OctaviaWorld(seed, { hasteMs: 200 });
     const { random } = world.simulation;

@@ -7,7 +7,7 @@ interface Order {
   readonly address: string;
   readonly port: number;
   readonly from?: string;
-  /** All at once, or one every so many milliseconds. */
+  /** All at once, or one every so many milliseconds; no more of them begin after SIGTERM. */
   readonly count: number;
   readonly everyMs?: number;
   /** How long after it is connected each says something. */
@@ -26,7 +26,9 @@ const result = {
   began: performance.timeOrigin + performance.now(),
   times: [] as number[],
 };
-let open = order.count;
+let total = order.count;
+let begun = 0;
+let ended = 0;
 let connected = 0;
 
 function note(kind: 'seen' | 'errors', word: string): void {
@@ -35,8 +37,8 @@ function note(kind: 'seen' | 'errors', word: string): void {
     result.served += 1;
     result.times.push(performance.timeOrigin + performance.now());
   }
-  open -= 1;
-  if (open === 0) finish();
+  ended += 1;
+  if (ended === total) finish();
 }
 
 function finish(): void {
@@ -76,18 +78,24 @@ function ask(): void {
 
 const start = order.protocol === 'UDP' ? ask : connect;
 setTimeout(() => {
-  result.errors['unanswered'] = open;
+  result.errors['unanswered'] = begun - ended;
   finish();
 }, order.limitMs);
 result.began = performance.timeOrigin + performance.now();
 if (order.everyMs === undefined) {
-  for (let index = 0; index < order.count; index += 1) start();
+  for (; begun < total; begun += 1) start();
 } else {
-  let begun = 0;
   const timer = setInterval(() => {
+    if (begun === total) {
+      clearInterval(timer);
+      return;
+    }
     start();
     begun += 1;
-    if (begun === order.count) clearInterval(timer);
   }, order.everyMs);
 }
+process.once('SIGTERM', () => {
+  total = begun;
+  if (ended === total) finish();
+});
 process.stdout.write('started\n');

@@ -4,6 +4,12 @@ import dgram from 'node:dgram';
 import net from 'node:net';
 import type { Answer, Request } from '../lab.ts';
 
+/** So long that whoever is there at all has answered, however busy the machine. */
+const patienceMs = 20_000;
+/** After the time is up: what has come while this process was kept from looking is read first. */
+const lastLookMs = 200;
+
+let lastProgress = performance.now();
 const requests = JSON.parse(process.argv[2] ?? '[]') as Request[];
 const answers = await Promise.all(requests.map((request) => carryOut(request)));
 process.stdout.write(`${JSON.stringify(answers)}\n`);
@@ -13,9 +19,26 @@ function carryOut(request: Request): Promise<Answer> {
   return request.protocol === 'UDP' ? askByUdp(request) : askByTcp(request);
 }
 
+/** Calls back when nothing has come for so long, for this request or any other. Answers how to cancel. */
+function whenSilent(limitMs: number, callback: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const look = (isLast: boolean) => {
+    const restMs = limitMs - (performance.now() - lastProgress);
+    if (restMs <= 0 && isLast) callback();
+    else if (restMs <= 0) timer = setTimeout(look, lastLookMs, true);
+    else timer = setTimeout(look, restMs, false);
+  };
+  timer = setTimeout(look, limitMs, false);
+  return () => clearTimeout(timer);
+}
+
+function progress(): void {
+  lastProgress = performance.now();
+}
+
 function askByTcp(request: Request): Promise<Answer> {
   return new Promise((resolve) => {
-    const { address, port, localPort, timeoutMs = 2000, say = 'who' } = request;
+    const { address, port, localPort, timeoutMs = patienceMs, say = 'who' } = request;
     const socket = net.connect({
       host: address,
       port,
@@ -24,22 +47,27 @@ function askByTcp(request: Request): Promise<Answer> {
     let text = '';
     let bytes = 0;
     const finish = (error?: string) => {
-      clearTimeout(timer);
+      cancel();
       const ended = performance.now();
       resolve(error === undefined ? { text, bytes, ended } : { text, bytes, ended, error });
       socket.destroy();
     };
-    const timer = setTimeout(() => finish('silence'), timeoutMs);
+    const cancel = whenSilent(timeoutMs, () => finish('silence'));
     socket.on('connect', () => {
+      progress();
       process.stderr.write('connected\n');
       socket.write(`${say}\n`);
       if (say.startsWith('upload')) upload(socket, Number(say.split(' ')[1]));
     });
     socket.on('data', (data) => {
+      progress();
       bytes += data.length;
       if (text.length < 100) text += data.toString('latin1', 0, 100);
     });
-    socket.on('error', (error: NodeJS.ErrnoException) => finish(error.code ?? error.message));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      progress();
+      finish(error.code ?? error.message);
+    });
     socket.on('end', () => finish());
   });
 }
@@ -58,21 +86,21 @@ function upload(socket: net.Socket, chunks: number): void {
 
 function askByUdp(request: Request): Promise<Answer> {
   return new Promise((resolve) => {
-    const { address, port, localPort, timeoutMs = 2000 } = request;
+    const { address, port, localPort, timeoutMs = patienceMs } = request;
     const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
     const finish = (answer: Answer) => {
-      clearTimeout(timer);
+      cancel();
       socket.close();
       resolve(answer);
     };
     const ended = () => performance.now();
-    const timer = setTimeout(
-      () => finish({ text: '', bytes: 0, ended: ended(), error: 'silence' }),
-      timeoutMs,
+    const cancel = whenSilent(timeoutMs, () =>
+      finish({ text: '', bytes: 0, ended: ended(), error: 'silence' }),
     );
-    socket.on('message', (data) =>
-      finish({ text: data.toString(), bytes: data.length, ended: ended() }),
-    );
+    socket.on('message', (data) => {
+      progress();
+      finish({ text: data.toString(), bytes: data.length, ended: ended() });
+    });
     socket.on('error', (error: NodeJS.ErrnoException) =>
       finish({ text: '', bytes: 0, ended: ended(), error: error.code ?? error.message }),
     );

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { parseAddress, type Address } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import { silentLog } from '../../runtime/log.ts';
+import { noMetrics } from '../../runtime/metrics.ts';
+import { SimulatedClock } from '../../runtime/simulated-clock.ts';
+import { VrrpStatus } from './vrrp-status.ts';
+import { keepAlive, type WatchedMover } from './watch.ts';
+
+const left = new Map([['ext', new Set<Address>([parseAddress('192.0.2.1')])]]);
+
+test('who takes the addresses of a dead keepalived away has said before that it is not master', async () => {
+  const clock = new SimulatedClock();
+  const status = new VrrpStatus(clock, silentLog, noMetrics);
+  status.enter('MASTER');
+  const stop = new AbortController();
+  const statesAtRemoval: string[] = [];
+  const mover: WatchedMover = {
+    process: { isRunning: () => Promise.resolve(false) },
+    start: () => {
+      // The pipe still held what the dead one had written last.
+      status.enter('MASTER');
+      return Promise.reject(new CausewayError('unavailable', 'nobody starts it'));
+    },
+    findOrphans: () => Promise.resolve(left),
+    removeOrphans: () => {
+      statesAtRemoval.push(status.state);
+      stop.abort();
+      return Promise.resolve();
+    },
+    stateOnLink: () => Promise.resolve(undefined),
+  };
+  const watch = { aliveEveryMs: 100, sweepEveryMs: 1_000, log: silentLog, metrics: noMetrics };
+  const watching = keepAlive({ ...watch, mover, status, clock }, stop.signal);
+  await clock.advance(2_000);
+  await watching;
+  expect(statesAtRemoval).toEqual(['STOP']);
+});
