@@ -1,4 +1,4 @@
-import type { Driver } from '../nftables/driver.ts';
+import type { Driver, ElementCount as CountedPackets } from '../nftables/driver.ts';
 import type { LayoutChange } from '../nftables/layout-change.ts';
 import { LayoutWriter } from '../nftables/layout-writer.ts';
 import { RoutedWriter, type RoutingMachine } from '../nftables/routed-writer.ts';
@@ -38,6 +38,11 @@ export class EngineRuleset implements RulesetWriter {
   /** Whether packets are sent to nodes as they came: their answers then have an address of our own. */
   get isRouting(): boolean {
     return this.#routed.isInUse;
+  }
+
+  /** What came to each service whose packets are sent on as they came. */
+  routedCounts(signal: AbortSignal): Promise<ReadonlyMap<string, CountedPackets>> {
+    return this.#routed.counts(signal);
   }
 
   close(): Promise<void> {

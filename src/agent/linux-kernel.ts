@@ -1,4 +1,4 @@
-import type { Driver } from '../nftables/driver.ts';
+import type { Driver, ElementCount } from '../nftables/driver.ts';
 import {
   enforceKernelSettings,
   readConnections,
@@ -12,7 +12,7 @@ import { NftDriver } from '../nftables/nft-driver.ts';
 import { routedTable } from '../nftables/routed-ruleset.ts';
 import type { TableFamily } from '../nftables/ruleset.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
-import { endpointOfCounter } from './counter-key.ts';
+import { endpointCounts } from './endpoint-counts.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
 import type { EndpointCount } from './http/status.ts';
 import type { Kernel } from './kernel.ts';
@@ -116,15 +116,12 @@ export class LinuxKernel implements Kernel {
   }
 
   async countConnections(signal: AbortSignal): Promise<EndpointCount[]> {
-    const counts: EndpointCount[] = [];
+    const tracked = new Map<string, ElementCount>();
     for (const family of [4, 6] as const) {
       const counters = await this.#driver.counters(setNames.counts(family), signal);
-      for (const [id, { packets }] of counters) {
-        const endpoint = endpointOfCounter(id);
-        if (endpoint !== undefined) counts.push({ ...endpoint, connections: packets.toString() });
-      }
+      for (const [id, count] of counters) tracked.set(id, count);
     }
-    return counts;
+    return endpointCounts(tracked, await this.ruleset.routedCounts(signal));
   }
 
   settings(): readonly KernelSetting[] {

@@ -36,6 +36,13 @@ export const equals = (operand: Operand, value: number): Statement => ({
   value,
 });
 
+export const differs = (operand: Operand, value: number): Statement => ({
+  kind: 'compare',
+  operand,
+  equal: false,
+  value,
+});
+
 export const isFamily = (family: Family): Statement =>
   equals({ kind: 'family' }, family === 4 ? 2 : 10);
 
@@ -91,11 +98,13 @@ export const isFromMachine = equals({ kind: 'source-type' }, 2);
 
 export const isReply = equals({ kind: 'connection-direction' }, 1);
 
-/** Not the first packet of a connection: of FIN, SYN, RST and ACK, something else than SYN alone. */
-export const isNotPlainSyn: Statement = {
+const synAlone = {
   kind: 'compare',
   operand: { kind: 'tcp-flags' },
   mask: 0x17,
-  equal: false,
   value: 0x02,
-};
+} as const;
+
+/** The first packet of a connection: of FIN, SYN, RST and ACK, SYN alone. */
+export const isPlainSyn: Statement = { ...synAlone, equal: true };
+export const isNotPlainSyn: Statement = { ...synAlone, equal: false };

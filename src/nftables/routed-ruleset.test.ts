@@ -4,7 +4,7 @@ import { parsePort as port } from '../domain/port.ts';
 import { parsePrefix as prefix } from '../domain/prefix.ts';
 import { buildRuleset } from './layout.ts';
 import { tracePacket } from './packet-tracer.ts';
-import { routedRuleset, type RoutedService } from './routed-ruleset.ts';
+import { routedCounts, routedRuleset, type RoutedService } from './routed-ruleset.ts';
 import { emptyRuleset } from './ruleset.ts';
 
 const virtual = address('192.0.2.1');
@@ -76,4 +76,12 @@ test('without nodes a packet goes on, and is refused by the main table', () => {
 
 test('there is no table for a family that nothing is routed in', () => {
   expect(routedRuleset(6, settings, [service()], nodes)).toBeUndefined();
+});
+
+test('each service with a route is counted', () => {
+  const other = service({ port: port(81), dispatch: { kind: 'nodes-unchanged', nodes: [] } });
+  const ruleset = routedRuleset(4, settings, [service(), other], nodes);
+  expect([...(ruleset?.sets.get(routedCounts)?.elements.keys() ?? [])]).toEqual([
+    '192.0.2.1 . 6 . 80',
+  ]);
 });

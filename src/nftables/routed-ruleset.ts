@@ -5,9 +5,12 @@ import type { HashOperand, Rule, Statement, Verdict } from './expression.ts';
 import { FragmentBuilder } from './fragment.ts';
 import { derivedName, type HashBy } from './names.ts';
 import {
+  differs,
   drop,
+  equals,
   isIn,
   isNotIn,
+  isPlainSyn,
   protocol,
   protocolNumbers,
   source,
@@ -43,6 +46,12 @@ export function routedTable(table: string, family: Family): string {
 
 /** Before connections are tracked: what is sent on is none of this machine's connections. */
 const beforeTracking = -300;
+
+/**
+ * What came to each service. Nothing is tracked here, so connections can be told apart by their first
+ * packet where they have one, in TCP; of others every packet is counted.
+ */
+export const routedCounts = 'counts';
 
 const names = {
   routes: 'routes',
@@ -87,6 +96,7 @@ class RoutedCompiler {
     const key: DataType[] = [address, 'inet_proto', 'inet_service'];
     this.#fragment.sets.push(
       { name: names.routes, key, value: 'verdict' },
+      { name: routedCounts, key, counter: true },
       { name: names.answers, key },
       { name: names.nodes, key: ['slot'], value: [address] },
       { name: names.slots, key: [...key, 'slot'], value: [address] },
@@ -107,6 +117,7 @@ class RoutedCompiler {
     this.#fragment.element(names.answers, key);
     const route = this.#route(service, key);
     if (route !== undefined) {
+      this.#fragment.element(routedCounts, key);
       this.#fragment.element(names.routes, key, this.#guarded(service, route));
     }
   }
@@ -114,7 +125,10 @@ class RoutedCompiler {
   ruleset(table: string): Ruleset {
     const family = this.#family;
     const answers = [source(family), protocol, sourcePort];
+    const count = isIn(target(family), routedCounts);
     const rules: Rule[] = [
+      { statements: [equals(protocol, protocolNumbers.TCP), isPlainSyn, count] },
+      { statements: [differs(protocol, protocolNumbers.TCP), count] },
       { statements: [{ kind: 'dispatch', key: target(family), map: names.routes }] },
       // The connection is not known here, so its answers could only be taken for something wrong.
       { statements: [isIn(answers, names.answers), { kind: 'notrack' }] },

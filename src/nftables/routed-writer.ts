@@ -1,9 +1,9 @@
 import type { Address, Family } from '../domain/address.ts';
 import { diff } from './diff.ts';
-import type { Driver } from './driver.ts';
+import type { Driver, ElementCount } from './driver.ts';
 import type { LayoutChange } from './layout-change.ts';
 import { families } from './operands.ts';
-import { isRouted, routedRuleset, type RoutedService } from './routed-ruleset.ts';
+import { isRouted, routedCounts, routedRuleset, type RoutedService } from './routed-ruleset.ts';
 import { ruleDigest, type PresentRuleset, type Ruleset } from './ruleset.ts';
 import { isEmpty } from './transaction.ts';
 import {
@@ -80,6 +80,16 @@ export class RoutedWriter {
     }
     const routed = services.filter(isRouted).map((one) => [serviceKey(one), one] as const);
     return this.#write({ services: new Map(routed), nodes }, signal);
+  }
+
+  /** What came to each routed service, by the key of its element. */
+  async counts(signal: AbortSignal): Promise<ReadonlyMap<string, ElementCount>> {
+    const counts = new Map<string, ElementCount>();
+    for (const { driver, present } of this.#tables.values()) {
+      if (present === undefined) continue;
+      for (const [id, count] of await driver.counters(routedCounts, signal)) counts.set(id, count);
+    }
+    return counts;
   }
 
   async close(): Promise<void> {

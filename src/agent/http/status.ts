@@ -39,4 +39,6 @@ export interface AgentStatus {
 export interface EndpointCount extends EndpointIdRecord {
   /** New connections since the rules were made; a string, because it may be larger than a number holds. */
   readonly connections: string;
+  /** Of UDP and SCTP that is sent to nodes unchanged: packets, because nobody tracks its connections. */
+  readonly packets?: string;
 }

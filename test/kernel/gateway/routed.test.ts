@@ -7,7 +7,7 @@ import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
 import { nothing } from './services.ts';
-import { servers, Topology } from './topology.ts';
+import { gateways, servers, Topology } from './topology.ts';
 
 const { signal } = new AbortController();
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -60,6 +60,18 @@ describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
         const answers = await who(virtual[family], 20, verb);
         expect(new Set(answers)).toEqual(new Set([`p1 ${seen}`, `p2 ${seen}`]));
       }
+      const counts = await Promise.all(
+        gateways.map((name) => topology.client(name).counters(signal)),
+      );
+      const came = (protocol: Protocol, unit: 'connections' | 'packets') =>
+        counts
+          .flat()
+          .filter((each) => each.address === virtual[family] && each.protocol === protocol)
+          .reduce((sum, each) => sum + Number(each[unit] ?? 0), 0);
+      // What was not answered soon is sent again, and counted again.
+      expect(came('TCP', 'connections')).toBeGreaterThanOrEqual(20);
+      expect(came('TCP', 'connections')).toBeLessThan(200);
+      expect(came('UDP', 'packets')).toBe(20);
     },
   );
 

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { endpointCounts } from './endpoint-counts.ts';
+
+const counted = (counts: Record<string, bigint>) =>
+  new Map(Object.entries(counts).map(([id, packets]) => [id, { packets }]));
+
+test('connections are counted wherever their first packet went, packets where it is not known', () => {
+  const tracked = counted({ '192.0.2.1 . 6 . 80': 5n, '192.0.2.2 . 6 . 80': 1n });
+  const routed = counted({
+    '192.0.2.2 . 6 . 80': 3n,
+    '192.0.2.3 . 17 . 53': 7n,
+    '2001:db8::1 . 6 . 443': 2n,
+  });
+  expect(endpointCounts(tracked, routed)).toEqual([
+    { address: '192.0.2.1', protocol: 'TCP', port: 80, connections: '5' },
+    { address: '192.0.2.2', protocol: 'TCP', port: 80, connections: '4' },
+    { address: '192.0.2.3', protocol: 'UDP', port: 53, connections: '0', packets: '7' },
+    { address: '2001:db8::1', protocol: 'TCP', port: 443, connections: '2' },
+  ]);
+});
+
+test('what is no endpoint is left out', () => {
+  expect(
+    endpointCounts(counted({ 'x . 6 . 80': 1n, '192.0.2.1 . 47 . 1': 1n }), new Map()),
+  ).toEqual([]);
+});

@@ -1,0 +1,39 @@
+import { tryParseAddress } from '../domain/address.ts';
+import { parsePort, protocols } from '../domain/port.ts';
+import type { ElementCount } from '../nftables/driver.ts';
+import { protocolNumbers } from '../nftables/operands.ts';
+import type { EndpointCount } from './http/status.ts';
+import type { EndpointId } from './model/endpoint.ts';
+
+type Counts = ReadonlyMap<string, Pick<ElementCount, 'packets'>>;
+
+/**
+ * What came to each endpoint. Where connections are tracked, and in TCP, the rules count the first packet
+ * of each; of the rest that is sent to nodes unchanged they count every packet.
+ */
+export function endpointCounts(tracked: Counts, routed: Counts): EndpointCount[] {
+  const counts: EndpointCount[] = [];
+  for (const id of new Set([...tracked.keys(), ...routed.keys()])) {
+    const endpoint = endpointOfCounter(id);
+    if (endpoint === undefined) continue;
+    const connections = tracked.get(id)?.packets ?? 0n;
+    const sentOn = routed.get(id)?.packets;
+    if (sentOn === undefined) {
+      counts.push({ ...endpoint, connections: String(connections) });
+    } else if (endpoint.protocol === 'TCP') {
+      counts.push({ ...endpoint, connections: String(connections + sentOn) });
+    } else {
+      counts.push({ ...endpoint, connections: String(connections), packets: String(sentOn) });
+    }
+  }
+  return counts;
+}
+
+/** The endpoint that an element of the counting sets is about: `192.0.2.1 . 6 . 80`. */
+function endpointOfCounter(id: string): EndpointId | undefined {
+  const [text = '', number, port] = id.split(' . ');
+  const address = tryParseAddress(text);
+  const protocol = protocols.find((name) => String(protocolNumbers[name]) === number);
+  if (address === undefined || protocol === undefined) return undefined;
+  return { address, protocol, port: parsePort(Number(port)) };
+}
