@@ -26,6 +26,8 @@ export default defineConfig({
   test: {
     pool: 'forks',
     passWithNoTests: true,
+    setupFiles: ['test/repeatable.ts'],
+    expect: { poll: { timeout: 120_000 } },
     projects: Object.entries(chosen).map(([name, include], order) => ({
       extends: true as const,
       test: {
@@ -33,8 +35,9 @@ export default defineConfig({
         include,
         sequence: { groupOrder: order },
         maxWorkers: oneFileAtATime.has(name) ? 1 : 2,
-        testTimeout: name === 'unit' ? 20_000 : name === 'long' ? 3_600_000 : 180_000,
-        hookTimeout: name === 'unit' ? 20_000 : 300_000,
+        // Against tests that hang; a machine that is busy is not a fault.
+        testTimeout: name === 'unit' ? 300_000 : name === 'long' ? 3_600_000 : 900_000,
+        hookTimeout: name === 'unit' ? 300_000 : 900_000,
       },
     })),
   },

@@ -86,8 +86,7 @@ describe('the cluster as a proxy follows it', () => {
     await running;
   }
 
-  const until = (what: () => unknown, expected: unknown) =>
-    expect.poll(what, { timeout: 15_000 }).toEqual(expected);
+  const until = (what: () => unknown, expected: unknown) => expect.poll(what).toEqual(expected);
 
   it('has the labelled Services alone beside kube-proxy, and moves with the label', async () => {
     await follow(false, async (listener, cluster) => {

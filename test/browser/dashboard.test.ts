@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { prepareBrowser, startBrowser } from '../services/browser.ts';
 import { isAvailable } from '../services/missing.ts';
+import { patienceMs } from '../services/wait-for.ts';
 import { DashboardStage, token } from './dashboard-stage.ts';
 import { sampleService } from './sample-rows.ts';
 
@@ -28,6 +29,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     stage = new DashboardStage();
     await stage.open();
     context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    context.setDefaultTimeout(patienceMs);
     page = await context.newPage();
     complaints.length = 0;
     page.on('pageerror', (error) => complaints.push(error.message));
@@ -65,7 +67,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     expect(await failed.textContent()).toContain('belongs to shop/web');
     await page.getByRole('button', { name: /^Failed/ }).click();
     await page.getByText('1 of 5').waitFor();
-    expect(await options().count()).toBe(1);
+    await expect.poll(() => options().count()).toBe(1);
   });
 
   test('shows changes as they happen', async () => {
@@ -85,7 +87,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     }
     await enter();
     await page.getByText('10005 of 10005').waitFor();
-    expect(await options().count()).toBeLessThan(60);
+    await expect.poll(() => options().count()).toBeLessThan(60);
     await page.getByLabel('Search Services').fill('s-0999');
     await page.getByText('10 of 10005').waitFor();
     await page.getByLabel('Search Services').fill('');
@@ -118,7 +120,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     const { port } = new URL(stage.url);
     await stage.shut();
     await page.getByText('connection lost, trying again').waitFor();
-    expect(await options().count()).toBe(5);
+    await expect.poll(() => options().count()).toBe(5);
     stage.board.remove('service', 'shop/api');
     await stage.open(Number(port));
     await page.getByText('live', { exact: true }).waitFor();

@@ -1,5 +1,6 @@
 import { chromium, type Browser } from 'playwright-core';
 import { ensureDebianPackages } from './debian-packages.ts';
+import { patienceMs } from './wait-for.ts';
 
 /** Makes sure that a real browser is here. Throws MissingError otherwise. */
 export async function prepareBrowser(): Promise<void> {
@@ -11,6 +12,7 @@ export async function startBrowser(): Promise<Browser> {
   await prepareBrowser();
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
+    timeout: patienceMs,
     args: [
       '--no-sandbox',
       '--disable-gpu',

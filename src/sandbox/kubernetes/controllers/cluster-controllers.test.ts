@@ -198,7 +198,7 @@ describe('a live cluster', () => {
       },
     });
     await expect.poll(() => ready().length).toBe(4);
-    await expect.poll(turnsWithoutChange, { timeout: 5_000 }).toBe(50);
+    await expect.poll(turnsWithoutChange).toBe(50);
   });
 
   test('empties a namespace that is deleted', async () => {
