@@ -3,6 +3,7 @@ import { CausewayError } from '../domain/error.ts';
 import { KubeClient } from '../kube/client.ts';
 import { findConnection } from '../kube/connection.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
+import { Departures } from '../loadbalancer/pool/departures.ts';
 import { LedgerCheck } from '../loadbalancer/pool/ledger-check.ts';
 import { PoolLedger } from '../loadbalancer/pool/pool-ledger.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
@@ -74,7 +75,8 @@ async function withCheck(
   const site = required(pool.site, 'pool.site');
   const cluster = required(pool.cluster, 'pool.cluster');
   try {
-    await work(new LedgerCheck(client, new PoolLedger(ipam, { site, cluster })));
+    const departures = new Departures(client, settings.leaderElection.namespace);
+    await work(new LedgerCheck(client, new PoolLedger(ipam, { site, cluster }), departures));
   } finally {
     await ipam.close();
     await client.close();

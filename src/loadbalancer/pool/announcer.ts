@@ -21,6 +21,11 @@ export interface Announcer {
   readonly title: string;
   /** Who writes the Service's status: the announcer, or we. */
   readonly statusWriter: 'announcer' | 'controller';
+  /**
+   * What makes it stop: that the Service is no load balancer any more, or only that it is deleted as
+   * one. Such a one ignores every other change, so that nobody can make it stop for a while.
+   */
+  readonly stopsWhen: 'not-balanced' | 'deleted';
   /** The class that it serves beside Services without one. */
   readonly ownClasses: readonly string[];
   /** Every annotation that we may set for it: all are removed when the Service is no longer announced. */
@@ -47,6 +52,7 @@ function byAnnotation(
     name,
     title,
     statusWriter: 'announcer',
+    stopsWhen: 'not-balanced',
     ownClasses,
     annotations: sharing === undefined ? [addresses] : [addresses, sharing],
     tell: (announcement) => ({
@@ -71,6 +77,7 @@ function statusOnly(name: 'node' | 'plain', title: string): Announcer {
     name,
     title,
     statusWriter: 'controller',
+    stopsWhen: 'not-balanced',
     ownClasses: [],
     annotations: [],
     tell: () => ({}),
@@ -78,12 +85,15 @@ function statusOnly(name: 'node' | 'plain', title: string): Announcer {
 }
 
 export const announcers: Readonly<Record<AnnouncerName, Announcer>> = {
-  'kube-vip': byAnnotation(
-    'kube-vip',
-    'kube-vip',
-    ['kube-vip.io/kube-vip-class'],
-    'kube-vip.io/loadbalancerIPs',
-  ),
+  'kube-vip': {
+    ...byAnnotation(
+      'kube-vip',
+      'kube-vip',
+      ['kube-vip.io/kube-vip-class'],
+      'kube-vip.io/loadbalancerIPs',
+    ),
+    stopsWhen: 'deleted',
+  },
   metallb: {
     ...metallb,
     // MetalLB takes the field or the annotation, never both.

@@ -10,6 +10,7 @@ let clock: SimulatedClock;
 let stored: RememberedContact | undefined;
 let promises: (number | undefined)[];
 let news: number;
+let mayPromise: boolean;
 let answers: () => Promise<{ epoch: string; addresses: number; selfWithdrawal?: object }>;
 
 beforeEach(() => {
@@ -17,6 +18,7 @@ beforeEach(() => {
   stored = undefined;
   promises = [];
   news = 0;
+  mayPromise = true;
   answers = () =>
     Promise.resolve({
       epoch: 'e',
@@ -48,7 +50,11 @@ function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Pr
   const stop = new AbortController();
   const run = async () => {
     await contact.remember(stop.signal);
-    await contact.run(() => (news += 1), stop.signal);
+    await contact.run(
+      () => (news += 1),
+      () => mayPromise,
+      stop.signal,
+    );
   };
   const ended = run();
   return {
@@ -96,6 +102,19 @@ test('who did not opt in promises nothing, whatever is expected', async () => {
   await pass(10 ** 7);
   expect(promises.every((promise) => promise === undefined)).toBe(true);
   expect(stored).toBeUndefined();
+  expect(contact.isWithdrawn).toBe(false);
+  await stop();
+});
+
+test('nothing is promised while it could not be kept', async () => {
+  const { contact, stop } = startContact();
+  await pass(15_000);
+  mayPromise = false;
+  await pass(10_000);
+  expect(promises).toEqual([undefined, 60_000, undefined]);
+  expect(stored).toBeUndefined();
+  answers = refuse;
+  await pass(10 ** 6);
   expect(contact.isWithdrawn).toBe(false);
   await stop();
 });

@@ -54,13 +54,13 @@ export class Contact {
   /**
    * Sends heartbeats until the signal fires. `onNews` is called when everything is to be looked at
    * again: the ledger answers after it didn't, the cluster was reclaimed in between, or the time to
-   * withdraw has come.
+   * withdraw has come. While `mayPromise` denies it, the promise to withdraw is not made.
    */
-  async run(onNews: () => void, signal: AbortSignal): Promise<void> {
+  async run(onNews: () => void, mayPromise: () => boolean, signal: AbortSignal): Promise<void> {
     await supervise(signal, {
       heartbeats: async (inner) => {
         while (!inner.aborted) {
-          if (await this.#beat(inner)) onNews();
+          if (await this.#beat(mayPromise, inner)) onNews();
           await sleep(this.#options.clock, this.#options.everyMs, inner);
         }
       },
@@ -103,11 +103,11 @@ export class Contact {
   }
 
   /** Whether it brought news. */
-  async #beat(signal: AbortSignal): Promise<boolean> {
+  async #beat(mayPromise: () => boolean, signal: AbortSignal): Promise<boolean> {
     const { ledger, log } = this.#options;
     const sentAt = this.#now;
     try {
-      const promise = await this.#promise(signal);
+      const promise = mayPromise() ? await this.#promise(signal) : undefined;
       const answer = await ledger.heartbeat(promise, signal);
       const isNews = this.#problem !== undefined || answer.epoch !== this.#epoch;
       if (this.#epoch !== undefined && answer.epoch !== this.#epoch) {

@@ -9,7 +9,8 @@ test('who went is kept until it is removed, and what nobody can read stays', asy
   const client = memoryKubeClient();
   const departures = new Departures(client, 'kube-system');
   expect(await departures.list(signal)).toEqual([]);
-  const first = { uid: 'a', fence: 7, withdrawn: true };
+  const announced = { by: 'kube-vip', namespace: 'shop', name: 'web', wasSeen: true } as const;
+  const first = { uid: 'a', fence: 7, withdrawn: true, announced };
   await departures.add(first, signal);
   await departures.add({ uid: 'b', withdrawn: false }, signal);
   await departures.add(first, signal);

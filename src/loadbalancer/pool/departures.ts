@@ -2,19 +2,34 @@ import { z } from 'zod';
 import { isErrorCode } from '../../domain/error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { configMaps } from '../../kube/resources.ts';
+import { announcerNames } from './announcer.ts';
 
-/** A Service that is no more and whose addresses the ledger could not be told of. */
+/** A Service that went and whose addresses the ledger has not been told of yet. */
 export interface Departure {
   readonly uid: string;
   /** Undefined if it isn't known; the ledger knows it. */
   readonly fence?: number | undefined;
   /** Whether somebody saw that nothing is announced any more. */
   readonly withdrawn: boolean;
+  /** What is to be looked at before anything is freed; undefined if nothing is. */
+  readonly announced?: Announced | undefined;
 }
+
+/** Somebody may announce it still. */
+type Announced = z.infer<typeof announcedSchema>;
+
+const announcedSchema = z.object({
+  by: z.enum(announcerNames),
+  namespace: z.string(),
+  name: z.string(),
+  /** Whether it was seen announced: then its end can be seen as well. */
+  wasSeen: z.boolean(),
+});
 
 const departureSchema = z.object({
   fence: z.number().optional(),
   withdrawn: z.boolean(),
+  announced: announcedSchema.optional(),
 });
 
 const fieldManager = 'causeway-controller';
@@ -29,8 +44,8 @@ export class Departures {
     this.#name = { namespace, name: 'causeway-pool-departed' };
   }
 
-  async add({ uid, fence, withdrawn }: Departure, signal: AbortSignal): Promise<void> {
-    const data = { [uid]: JSON.stringify({ fence, withdrawn }) };
+  async add({ uid, ...departure }: Departure, signal: AbortSignal): Promise<void> {
+    const data = { [uid]: JSON.stringify(departure) };
     try {
       await this.#client.patchMerge(configMaps, this.#name, { data }, { signal, fieldManager });
     } catch (error) {

@@ -4,6 +4,7 @@ import type { Store } from '../../kube/store.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { MetricDefinition, Metrics } from '../../runtime/metrics.ts';
+import type { Departures } from './departures.ts';
 import { compareWithLedger, findingKinds, type Finding } from './ledger-comparison.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 
@@ -18,6 +19,7 @@ export const poolMetricDefinitions = [findings];
 
 export interface DriftWatchOptions {
   readonly ledger: PoolLedger;
+  readonly departures: Departures;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -57,7 +59,10 @@ export class DriftWatch {
   async #look(services: Store<Service>, signal: AbortSignal): Promise<Finding[] | undefined> {
     const { ledger, log } = this.#options;
     try {
-      return compareWithLedger(await ledger.reservations(signal), [...services.values()]);
+      const reservations = await ledger.reservations(signal);
+      const departing = await this.#options.departures.list(signal);
+      const uids = new Set(departing.map(({ uid }) => uid));
+      return compareWithLedger(reservations, [...services.values()], uids);
     } catch (error) {
       if (signal.aborted) throw error;
       log.debug({ problem: CausewayError.from(error).message }, 'no comparison with the ledger');

@@ -5,6 +5,7 @@ import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { withSlimMetadata } from '../../kube/projection.ts';
 import { services } from '../../kube/resources.ts';
+import type { Departures } from './departures.ts';
 import { readHolding } from './holding.ts';
 import { compareWithLedger, strangeAddresses, type Finding } from './ledger-comparison.ts';
 import type { PoolLedger } from './pool-ledger.ts';
@@ -21,9 +22,12 @@ export class LedgerCheck {
   readonly #client: KubeClient;
   readonly #ledger: PoolLedger;
 
-  constructor(client: KubeClient, ledger: PoolLedger) {
+  readonly #departures: Departures;
+
+  constructor(client: KubeClient, ledger: PoolLedger, departures: Departures) {
     this.#client = client;
     this.#ledger = ledger;
+    this.#departures = departures;
   }
 
   async findings(signal: AbortSignal): Promise<{ findings: Finding[]; reservations: number }> {
@@ -33,7 +37,9 @@ export class LedgerCheck {
     for await (const service of this.#client.list(services, { signal })) {
       present.push(withSlimMetadata(service));
     }
-    const findings = compareWithLedger(reservations, present);
+    const departing = await this.#departures.list(signal);
+    const uids = new Set(departing.map(({ uid }) => uid));
+    const findings = compareWithLedger(reservations, present, uids);
     for (const service of present) findings.push(...(await this.#notReserved(service, signal)));
     const count = reservations.filter(({ purpose }) => purpose === 'load-balancer').length;
     return { findings, reservations: count };

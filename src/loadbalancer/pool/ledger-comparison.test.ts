@@ -27,7 +27,9 @@ function service(uid: string, held: string, shows: string[], announcer: Announce
 }
 
 const kinds = (reservations: LedgerReservation[], services: Service[]) =>
-  compareWithLedger(reservations, services).map(({ kind, uid }) => `${kind} ${uid}`);
+  compareWithLedger(reservations, services, new Set(['departing'])).map(
+    ({ kind, uid }) => `${kind} ${uid}`,
+  );
 
 test.each<[string, LedgerReservation[], Service[], string[]]>([
   [
@@ -36,6 +38,7 @@ test.each<[string, LedgerReservation[], Service[], string[]]>([
     [service('a', '192.0.2.1', ['192.0.2.1'], 'metallb')],
     [],
   ],
+  ['a Service is no more, and looked after', [reservation('departing', '192.0.2.1')], [], []],
   ['a Service is no more', [reservation('a', '192.0.2.1')], [], ['leaked a']],
   [
     'it is no more, but its address is shown',

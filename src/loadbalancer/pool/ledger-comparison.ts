@@ -30,17 +30,20 @@ export interface Finding {
 
 /**
  * Compares what the ledger says of the cluster with what its Services say. The reservations must have
- * been read before the Services: one that is for no Service then is for none that will ever be.
+ * been read before the Services: one that is for no Service then is for none that will ever be. What
+ * is departing is nobody's leak: somebody looks after it already.
  */
 export function compareWithLedger(
   reservations: readonly LedgerReservation[],
   services: readonly Service[],
+  departing: ReadonlySet<string>,
 ): Finding[] {
   const byUid = new Map(services.map((service) => [service.metadata?.uid ?? '', service]));
   const shown = new Set(services.flatMap(shownAddresses));
   const held = new Map(reservations.map((reservation) => [reservation.uid, reservation]));
   const leaks = reservations
     .filter(({ purpose, uid }) => purpose === 'load-balancer' && !byUid.has(uid))
+    .filter(({ uid }) => !departing.has(uid))
     .map((reservation) => leak(reservation, shown));
   return [...leaks, ...services.flatMap((service) => drift(service, held))];
 }

@@ -7,6 +7,7 @@ import type { LoadBalancerProvider } from '../provider.ts';
 import type { AnnouncerName } from './announcer.ts';
 import { Contact } from './contact.ts';
 import { ContactMemory } from './contact-memory.ts';
+import { DepartureWatch } from './departure-watch.ts';
 import { Departures } from './departures.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { AnnouncerDetector } from './detect-announcer.ts';
@@ -47,12 +48,14 @@ export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
     ledger,
     detector: new AnnouncerDetector(client, clock),
     release: new PoolRelease({ departures, ledger, watch, clock, withdrawalMs }),
+    departed: new DepartureWatch({ departures, ledger, watch, clock, log }),
+    selfWithdrawal: parts.selfWithdrawal,
     contact: new Contact({
       ...{ ledger, clock, log, selfWithdrawal: parts.selfWithdrawal },
       memory: new ContactMemory(client, parts.namespace),
       everyMs: parts.heartbeatMs,
     }),
-    drift: new DriftWatch({ ledger, clock, log, metrics, everyMs: parts.driftEveryMs }),
+    drift: new DriftWatch({ ledger, departures, clock, log, metrics, everyMs: parts.driftEveryMs }),
     clock,
     log,
     nodes: new NodeView({ client, clock, log, metrics }),

@@ -2,7 +2,7 @@ import { CausewayError } from '../../domain/error.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { whenSynced, type Store } from '../../kube/store.ts';
-import { sleep, type Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { supervise } from '../../runtime/supervisor.ts';
 import { OwnerIndex } from '../owner-index.ts';
@@ -20,6 +20,7 @@ import { announcerAnnotation, holdingAnnotation, nodeAnnotation } from './annota
 import { announcers, type Announcer, type AnnouncerName } from './announcer.ts';
 import { chooseAnnouncer, poolClass } from './choose-announcer.ts';
 import type { Contact } from './contact.ts';
+import type { DepartureWatch } from './departure-watch.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { AnnouncerDetector } from './detect-announcer.ts';
 import { addressOfNode } from './node-address.ts';
@@ -29,12 +30,14 @@ import { formatHolding, readHolding, type Holding } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
 import { announced, silenced, type ServiceChange } from './service-change.ts';
+import { canBeWithdrawn, refuseUnstoppable } from './unstoppable.ts';
 import { readWish, type Wish } from './wish.ts';
 
 export interface PoolProviderOptions {
   readonly ledger: PoolLedger;
   readonly detector: AnnouncerDetector;
   readonly release: PoolRelease;
+  readonly departed: DepartureWatch;
   readonly nodes: NodeView;
   readonly contact: Contact;
   readonly drift: DriftWatch;
@@ -43,13 +46,14 @@ export interface PoolProviderOptions {
   readonly announcer: AnnouncerName | undefined;
   /** The node that takes the traffic with the announcer `node`; else one of the control plane. */
   readonly node: string | undefined;
+  /** Whether the ledger may be promised that announcements stop without contact. */
+  readonly selfWithdrawal: boolean;
   /** Load balancer classes to serve beside our own. */
   readonly classes: readonly string[];
 }
 
 const waitMs = 5_000;
 const announcerLookMs = 30_000;
-const departuresEveryMs = 10_000;
 
 /** Services with addresses of a pool that many clusters share; somebody else announces them. */
 export class PoolProvider implements LoadBalancerProvider {
@@ -139,6 +143,8 @@ export class PoolProvider implements LoadBalancerProvider {
       context.tell('Warning', choice.reason, choice.message);
       return { kind: 'pending', message: choice.message, retryAfterMs: announcerLookMs };
     }
+    const refusal = this.#options.selfWithdrawal ? refuseUnstoppable(choice.announcer) : undefined;
+    if (refusal !== undefined) return refusal;
     return this.#announce(service, reading.wish, grant, choice.announcer, context);
   }
 
@@ -174,7 +180,7 @@ export class PoolProvider implements LoadBalancerProvider {
 
   async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
     this.#services = host.services;
-    const { nodes, contact, drift, clock } = this.#options;
+    const { nodes, contact, drift, departed } = this.#options;
     const stop = nodes.onChange(() => {
       for (const uid of this.#onNode) this.#enqueue(host, uid);
     });
@@ -188,14 +194,12 @@ export class PoolProvider implements LoadBalancerProvider {
           }
           await contact.remember(inner);
           this.#synced.resolve();
-          await contact.run(() => this.#askAgain(host), inner);
+          const mayPromise = () => [...host.services.values()].every(canBeWithdrawn);
+          await contact.run(() => this.#askAgain(host), mayPromise, inner);
         },
         departures: async (inner) => {
           await this.synced;
-          while (!inner.aborted) {
-            await sleep(clock, departuresEveryMs, inner);
-            if (contact.isHeard) await this.#catchUp(inner);
-          }
+          await departed.run(host.services, () => contact.isHeard, inner);
         },
         drift: async (inner) => {
           await this.synced;
@@ -204,16 +208,6 @@ export class PoolProvider implements LoadBalancerProvider {
       });
     } finally {
       stop();
-    }
-  }
-
-  async #catchUp(signal: AbortSignal): Promise<void> {
-    try {
-      await this.#options.release.catchUp(signal);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      const { message } = CausewayError.from(error);
-      this.#options.log.warn({ problem: message }, 'what went is not yet told to the ledger');
     }
   }
 

@@ -23,6 +23,7 @@ function service(more: { deleted?: boolean; type?: 'LoadBalancer' | 'NodePort'; 
 
 const freed = (withdrawn: boolean): ReleaseStep => ({ kind: 'free', withdrawn });
 const lookAgain = expect.objectContaining({ kind: 'look-again' }) as ReleaseStep;
+const stuck = expect.objectContaining({ kind: 'look-again', isStuck: true }) as ReleaseStep;
 
 test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseStep]>([
   ['nothing is known', service({}), undefined, 'unknown', freed(false)],
@@ -42,13 +43,41 @@ test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseSt
     'withdrawn',
     { kind: 'stop' },
   ],
-  ['stopped, still announced', service({}), holding('kube-vip', 100), 'announced', lookAgain],
+  ['stopped, still announced', service({}), holding('cilium', 100), 'announced', lookAgain],
   [
-    'announced for too long after',
+    'announced for too long after: the Service goes, its address is looked after',
     service({}),
-    holding('kube-vip', -1000),
+    holding('cilium', -1000),
     'announced',
-    freed(false),
+    { kind: 'let-go', announcer: 'cilium' },
+  ],
+  [
+    'announced for too long after, and it stays',
+    service({ deleted: false }),
+    holding('metallb', -1000),
+    'announced',
+    stuck,
+  ],
+  [
+    'of one that stops for nothing but its end',
+    service({ type: 'LoadBalancer', shows: true }),
+    holding('kube-vip'),
+    'announced',
+    { kind: 'let-go', announcer: 'kube-vip' },
+  ],
+  [
+    'of such a one, no load balancer any more',
+    service({ deleted: false }),
+    holding('kube-vip', -1000),
+    'unknown',
+    stuck,
+  ],
+  [
+    'of such a one, and seen to have stopped all the same',
+    service({ deleted: false }),
+    holding('kube-vip', -1000),
+    'withdrawn',
+    freed(true),
   ],
   ['stopped and seen withdrawn', service({}), holding('cilium', 100), 'withdrawn', freed(true)],
   ['stopped, and nothing to be seen', service({}), holding('purelb', 100), 'unknown', freed(false)],

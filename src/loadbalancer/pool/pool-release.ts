@@ -2,8 +2,9 @@ import { CausewayError } from '../../domain/error.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { DeleteOutcome, Owner, ProviderContext } from '../provider.ts';
-import { announcers } from './announcer.ts';
+import { announcers, type AnnouncerName } from './announcer.ts';
 import { isAnswer } from './denial.ts';
+import { freeDeparted } from './departure-watch.ts';
 import type { Departure, Departures } from './departures.ts';
 import { readHolding, type Holding } from './holding.ts';
 import type { PoolLedger } from './pool-ledger.ts';
@@ -20,19 +21,27 @@ export interface PoolReleaseOptions {
 }
 
 const lookAgainMs = 1_000;
+const stuckMs = 30_000;
 
 /** What is to be done next for a Service that gives its addresses up. */
 export type ReleaseStep =
   | { readonly kind: 'stop' }
   /** The status is ours, and still shows it. */
   | { readonly kind: 'leave-status' }
-  | { readonly kind: 'look-again'; readonly message: string }
+  | {
+      readonly kind: 'look-again';
+      readonly message: string;
+      /** Nothing is expected to happen soon. */
+      readonly isStuck: boolean;
+    }
+  /** The Service may go, and its address is looked after beyond its end. */
+  | { readonly kind: 'let-go'; readonly announcer: AnnouncerName }
   | { readonly kind: 'free'; readonly withdrawn: boolean };
 
 /**
  * The order never turns round: the announcer is told to stop, or the address leaves the status where
- * that is all there is; somebody sees that it has; then the address is freed. Where it can't be seen, the address rests longer, and while the Service still
- * shows it, nothing is freed at all.
+ * that is all there is; somebody sees that it has; then the address is freed. Where it can't be seen,
+ * the address rests longer, and while it is seen or shown, nothing is freed at all.
  */
 export function nextStep(
   service: Service | undefined,
@@ -42,7 +51,7 @@ export function nextStep(
   withdrawalMs: number,
 ): ReleaseStep {
   if (holding === undefined) return { kind: 'free', withdrawn: false };
-  const { title, statusWriter } = announcers[holding.announcer];
+  const { name, title, statusWriter, stopsWhen } = announcers[holding.announcer];
   const shown = new Set(service?.status?.loadBalancer?.ingress?.map(({ ip }) => ip));
   if (service !== undefined && statusWriter === 'controller') {
     const isShown = holding.addresses.some(({ address, publicAddress }) =>
@@ -50,16 +59,27 @@ export function nextStep(
     );
     if (isShown) return { kind: 'leave-status' };
   }
-  if (service !== undefined && statusWriter === 'announcer') {
-    if (holding.stoppedAt === undefined || isStillBalanced(service)) return { kind: 'stop' };
-    const still = holding.addresses.find(({ address }) => shown.has(address));
-    if (service.spec?.type === 'LoadBalancer' && still !== undefined) {
-      const message = `${title} still announces ${still.address}: delete the Service or change its type`;
-      return { kind: 'look-again', message };
-    }
-    if (sighting === 'announced' && now - holding.stoppedAt < withdrawalMs) {
-      return { kind: 'look-again', message: `waiting until ${title} no longer announces it` };
-    }
+  if (service === undefined || statusWriter === 'controller') {
+    return { kind: 'free', withdrawn: sighting === 'withdrawn' };
+  }
+  const isDeleted = service.metadata?.deletionTimestamp !== undefined;
+  const letGo = { kind: 'let-go', announcer: name } as const;
+  if (stopsWhen === 'deleted' && isDeleted) return letGo;
+  if (holding.stoppedAt === undefined || isStillBalanced(service)) return { kind: 'stop' };
+  const still = holding.addresses.find(({ address }) => shown.has(address));
+  if (service.spec?.type === 'LoadBalancer' && still !== undefined) {
+    const message = `${title} still announces ${still.address}: delete the Service or change its type`;
+    return { kind: 'look-again', message, isStuck: true };
+  }
+  if (stopsWhen === 'deleted' && sighting !== 'withdrawn') {
+    const message = `${title} goes on announcing it until the Service is deleted: its address stays reserved`;
+    return { kind: 'look-again', message, isStuck: true };
+  }
+  if (sighting === 'announced') {
+    const isLate = now - holding.stoppedAt >= withdrawalMs;
+    if (isLate && isDeleted) return letGo;
+    const message = `waiting until ${title} no longer announces it`;
+    return { kind: 'look-again', message, isStuck: isLate };
   }
   return { kind: 'free', withdrawn: sighting === 'withdrawn' };
 }
@@ -109,23 +129,29 @@ export class PoolRelease {
           retryAfterMs: lookAgainMs,
           leavesStatus: true,
         };
-      case 'look-again':
-        return { kind: 'pending', message: step.message, retryAfterMs: lookAgainMs };
+      case 'look-again': {
+        const retryAfterMs = step.isStuck ? stuckMs : lookAgainMs;
+        return { kind: 'pending', message: step.message, retryAfterMs };
+      }
+      case 'let-go':
+        // Noted before the Service goes, so that it is looked after by whoever comes next.
+        await this.#options.departures.add(
+          {
+            ...{ uid: owner.uid, fence: fenceOf(holding) ?? fence, withdrawn: false },
+            announced: {
+              ...{ by: step.announcer, wasSeen: sighting === 'announced' },
+              ...{ namespace: owner.namespace, name: owner.name },
+            },
+          },
+          context.signal,
+        );
+        return { kind: 'gone' };
       case 'free':
         return this.#depart(
           { uid: owner.uid, fence: fenceOf(holding) ?? fence, withdrawn: step.withdrawn },
           service?.metadata?.deletionTimestamp !== undefined,
           context,
         );
-    }
-  }
-
-  /** Tells the ledger of everyone that it could not be told of when they went. */
-  async catchUp(signal: AbortSignal): Promise<void> {
-    const { departures } = this.#options;
-    for (const departure of await departures.list(signal)) {
-      await this.#free(departure, signal);
-      await departures.remove(departure, signal);
     }
   }
 
@@ -136,7 +162,8 @@ export class PoolRelease {
     { signal, log }: ProviderContext,
   ): Promise<DeleteOutcome> {
     try {
-      await this.#free(departure, signal);
+      await freeDeparted(this.#options.ledger, departure, signal);
+      this.#options.watch.forget(departure.uid);
     } catch (error) {
       const known = CausewayError.from(error);
       // One that stays may come back to us: what it holds must not be freed behind its back then.
@@ -145,18 +172,6 @@ export class PoolRelease {
       log.warn({ problem: known.message }, 'the ledger is told later that it holds nothing');
     }
     return { kind: 'gone' };
-  }
-
-  async #free({ uid, fence, withdrawn }: Departure, signal: AbortSignal): Promise<void> {
-    const { ledger } = this.#options;
-    const known = fence ?? (await this.#findFence(uid, signal));
-    if (known !== undefined) await ledger.delete(uid, known, withdrawn, signal);
-  }
-
-  /** We may have died between the reservation and the note of it. */
-  async #findFence(uid: string, signal: AbortSignal): Promise<number | undefined> {
-    const held = await this.#options.ledger.reservations(signal);
-    return held.find((reservation) => reservation.uid === uid)?.fence;
   }
 }
 

@@ -47,6 +47,11 @@ export class WithdrawalWatch {
     return isShown ? 'announced' : 'withdrawn';
   }
 
+  /** It was seen announced, by a controller before this one. */
+  remember(uid: string): void {
+    this.#seen.add(uid);
+  }
+
   /** Nothing more is asked about it. */
   forget(uid: string): void {
     this.#seen.delete(uid);

@@ -4,6 +4,9 @@ import { installCustomResources } from '../../../src/kube/custom-resources.ts';
 import { defineResource, type Resource } from '../../../src/kube/resource.ts';
 import { leases, services } from '../../../src/kube/resources.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
+import { Departures } from '../../../src/loadbalancer/pool/departures.ts';
+import { LedgerCheck } from '../../../src/loadbalancer/pool/ledger-check.ts';
+import { PoolLedger } from '../../../src/loadbalancer/pool/pool-ledger.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { never, startServer, type ServerUnderTest } from '../ipam/server-under-test.ts';
 import { ClusterUnderTest, named, until } from './cluster-under-test.ts';
@@ -102,6 +105,8 @@ interface Row {
   readonly announcer: string;
   readonly annotation: string;
   readonly isSeen: boolean;
+  /** Whether it stops only when the Service is gone. */
+  readonly isDeaf?: boolean;
   /** Makes the cluster one that has this announcer. */
   readonly install: () => Promise<unknown>;
   /** What it shows while it announces, and takes away when it has stopped. */
@@ -130,6 +135,7 @@ const rows: readonly Row[] = [
     announcer: 'kube-vip',
     annotation: 'kube-vip.io/loadbalancerIPs',
     isSeen: true,
+    isDeaf: true,
     install: () => holdLease('kube-system', 'plndr-svcs-lock', 'n1'),
     show: () => holdLease('default', 'kubevip-web', 'n1'),
     hide: () => holdLease('default', 'kubevip-web', ''),
@@ -185,35 +191,60 @@ describe.each(rows)('$announcer', (row) => {
     );
     await cluster.client.delete(services, named('web'));
     const [address = ''] = addresses;
-    if (row.isSeen) {
+    if (row.isDeaf === true) {
+      // It goes as it is, for nothing else makes it stop, and the address stays held until it has.
+      await until(async () => expect(await cluster.read('web')).toBeUndefined());
+    } else if (row.isSeen) {
       await until(async () => expect((await cluster.read('web'))?.spec?.type).toBe('NodePort'));
       await until(async () =>
         expect(await cluster.annotation('web', row.annotation)).toBeUndefined(),
       );
+    }
+    if (row.isSeen) {
       expect(await stateOf(address)).toMatchObject({ state: 'held' });
       await row.hide();
     }
     await until(async () => expect(await cluster.read('web')).toBeUndefined());
-    const { state, until: end = 0 } = await stateOf(address);
-    expect(state).toBe('resting');
+    let end = 0;
+    await until(async () => {
+      const answer = await stateOf(address);
+      expect(answer.state).toBe('resting');
+      end = answer.until ?? 0;
+    });
     const rest = end - Date.now();
     if (row.isSeen) expect(rest).toBeLessThanOrEqual(60_000);
     else expect(rest).toBeGreaterThan(500_000);
   });
 });
 
-test('an announcer that goes on announcing is not waited for without end, and its address rests long', async () => {
-  await holdLease('default', 'kubevip-web', 'n1');
-  cluster.startController({ ipam, announcer: 'kube-vip', withdrawalMs: 1_500 });
+test('an announcer that goes on announcing keeps the address, not the Service', async () => {
+  await install([addressPool, l2Status, bgpStatus]);
+  await rows[0]?.show();
+  cluster.startController({ ipam, announcer: 'metallb', withdrawalMs: 100 });
   await cluster.create('web');
   let address = '';
   await until(async () => {
-    address = (await cluster.annotation('web', 'kube-vip.io/loadbalancerIPs')) ?? '';
+    address = (await cluster.annotation('web', 'metallb.io/loadBalancerIPs')) ?? '';
     expect(address).not.toBe('');
   });
   await cluster.client.delete(services, named('web'));
   await until(async () => expect(await cluster.read('web')).toBeUndefined());
-  expect(((await stateOf(address)).until ?? 0) - Date.now()).toBeGreaterThan(500_000);
+  expect(await stateOf(address)).toMatchObject({ state: 'held' });
+  // Somebody looks after it: it is nobody's leak.
+  const departures = new Departures(cluster.client, 'kube-system');
+  const ledger = new PoolLedger(ipam, { site: 'edge', cluster: 'blue' });
+  const check = new LedgerCheck(cluster.client, ledger, departures);
+  expect((await check.findings(never)).findings).toEqual([]);
+  await rows[0]?.hide();
+  await until(async () => expect((await stateOf(address)).state).toBe('resting'));
+  expect(((await stateOf(address)).until ?? 0) - Date.now()).toBeLessThanOrEqual(60_000);
+});
+
+test('what could not be withdrawn is not promised to be', async () => {
+  cluster.startController({ ipam, announcer: 'kube-vip', selfWithdrawal: true });
+  await cluster.create('web');
+  await until(() => expect(cluster.events.join('\n')).toContain('CannotWithdraw: kube-vip'));
+  expect(await cluster.annotation('web', 'kube-vip.io/loadbalancerIPs')).toBeUndefined();
 });
 
 test('two announcers, or none, are asked about', async () => {

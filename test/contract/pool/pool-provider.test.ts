@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { IpamClient } from '../../../src/ipam/api/client.ts';
 import { CausewayError } from '../../../src/domain/error.ts';
 import { leases, nodes, services } from '../../../src/kube/resources.ts';
+import { Departures } from '../../../src/loadbalancer/pool/departures.ts';
 import { LedgerCheck } from '../../../src/loadbalancer/pool/ledger-check.ts';
 import { PoolLedger } from '../../../src/loadbalancer/pool/pool-ledger.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -194,7 +195,11 @@ test('what was removed behind our back is found, told, and freed only when that 
   const uid = (await cluster.read('lost'))?.metadata?.uid ?? '';
   const free = { params: { ...here, uid } };
   await server.operator.call('free', free, never);
-  const check = new LedgerCheck(cluster.client, new PoolLedger(ipam, here));
+  const check = new LedgerCheck(
+    cluster.client,
+    new PoolLedger(ipam, here),
+    new Departures(cluster.client, 'kube-system'),
+  );
   const found = await check.findings(never);
   expect(found.findings).toMatchObject([
     { kind: 'leaked', service: 'default/web', addresses: [leaked] },
@@ -214,7 +219,11 @@ test('a repair that would free most of what the cluster holds has to be meant', 
   const body = { namespace: 'shop', name: 'web' };
   const params = { ...here, uid: 'of-another-cluster' };
   await ipam.call('ensureLoadBalancer', { params, body }, never);
-  const check = new LedgerCheck(cluster.client, new PoolLedger(ipam, here));
+  const check = new LedgerCheck(
+    cluster.client,
+    new PoolLedger(ipam, here),
+    new Departures(cluster.client, 'kube-system'),
+  );
   const found = await check.findings(never);
   await expect(check.repair(found, false, never)).rejects.toThrow('nothing was repaired');
   expect(await check.repair(found, true, never)).toHaveLength(1);

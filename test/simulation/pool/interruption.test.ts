@@ -2,9 +2,12 @@ import { expect, test } from 'vitest';
 import { readyCondition } from '../../../src/loadbalancer/service-status.ts';
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { PoolWorld } from './pool-world.ts';
+import type { SimulatedKind } from './simulated-announcer.ts';
 
 interface Scenario {
   readonly name: string;
+  /** Who is in the cluster; Cilium if it doesn't matter. */
+  readonly announcer?: SimulatedKind;
   /** Up to where nothing is cut off; answers with the controller. */
   prepare(world: PoolWorld): Promise<SimulatedProcess>;
   operate(world: PoolWorld): Promise<void>;
@@ -40,7 +43,7 @@ async function started(world: PoolWorld): Promise<SimulatedProcess> {
   return process;
 }
 
-async function serving(world: PoolWorld, announcer: 'kube-vip' | 'plain') {
+async function serving(world: PoolWorld, announcer: SimulatedKind | 'plain') {
   const process = await started(world);
   await world.createService('web', announcer);
   await world.until(() => serves(world, 'web'));
@@ -48,15 +51,17 @@ async function serving(world: PoolWorld, announcer: 'kube-vip' | 'plain') {
 }
 
 const scenarios: readonly Scenario[] = [
-  ...(['kube-vip', 'plain'] as const).flatMap((announcer): Scenario[] => [
+  ...(['cilium', 'kube-vip', 'plain'] as const).flatMap((announcer): Scenario[] => [
     {
       name: `a Service is created, announced by ${announcer}`,
+      announcer: announcer === 'plain' ? 'cilium' : announcer,
       prepare: started,
       operate: (world) => world.createService('web', announcer),
       isDone: (world) => serves(world, 'web'),
     },
     {
       name: `a Service is deleted, announced by ${announcer}`,
+      announcer: announcer === 'plain' ? 'cilium' : announcer,
       prepare: (world) => serving(world, announcer),
       operate: (world) => world.deleteService('web'),
       isDone: isEmpty,
@@ -74,6 +79,18 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'a Service is deleted while the ledger can’t be reached',
+    prepare: (world) => serving(world, 'cilium'),
+    operate: async (world) => {
+      world.ipam.isCutOff = true;
+      await world.deleteService('web');
+      await world.until(() => world.services().every(({ metadata }) => metadata?.name !== 'web'));
+      world.ipam.isCutOff = false;
+    },
+    isDone: isEmpty,
+  },
+  {
+    name: 'a Service of kube-vip’s is deleted while the ledger can’t be reached',
+    announcer: 'kube-vip',
     prepare: (world) => serving(world, 'kube-vip'),
     operate: async (world) => {
       world.ipam.isCutOff = true;
@@ -85,7 +102,7 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'the cluster is cut off for longer than it promised, and comes back',
-    prepare: (world) => serving(world, 'kube-vip'),
+    prepare: (world) => serving(world, 'cilium'),
     operate: async (world) => {
       world.ipam.isCutOff = true;
       await world.until(() => world.announcer.announcing.size === 0);
@@ -95,7 +112,7 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'the cluster is reclaimed and asks for another address',
-    prepare: (world) => serving(world, 'kube-vip'),
+    prepare: (world) => serving(world, 'cilium'),
     operate: (world) => world.reclaim(),
     isDone: (world) => serves(world, 'web') && world.announcer.announcing.size === 1,
   },
@@ -106,7 +123,7 @@ async function play(
   scenario: Scenario,
   cut?: { readonly call: number; readonly moment: 'before' | 'after' },
 ): Promise<readonly string[]> {
-  const world = await PoolWorld.create(seed, pool);
+  const world = await PoolWorld.create(seed, pool, scenario.announcer ?? 'cilium');
   const process = await scenario.prepare(world);
   const before = process.calls;
   if (cut !== undefined) process.killAt(before + cut.call, cut.moment);

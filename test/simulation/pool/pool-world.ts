@@ -9,7 +9,7 @@ import { noMetrics } from '../../../src/runtime/metrics.ts';
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { supervise } from '../../../src/runtime/supervisor.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
-import { SimulatedAnnouncer } from './simulated-announcer.ts';
+import { SimulatedAnnouncer, type SimulatedKind } from './simulated-announcer.ts';
 import { SimulatedIpam } from './simulated-ipam.ts';
 
 const here = { site: 'edge', cluster: 'blue' };
@@ -22,21 +22,24 @@ export class PoolWorld extends SimulatedWorld {
   readonly announcer: SimulatedAnnouncer;
   /** Called after every step. */
   onStep: () => void = () => {};
+  readonly #kind: SimulatedKind;
   #controllers = 0;
 
-  private constructor(seed: number, options: WorldOptions) {
+  private constructor(seed: number, kind: SimulatedKind, options: WorldOptions) {
     super(seed, options);
+    this.#kind = kind;
     this.ipam = new SimulatedIpam(this.simulation);
     const process = this.simulation.process('announcer');
-    this.announcer = new SimulatedAnnouncer(this.kubeClient(process), process.clock);
+    this.announcer = new SimulatedAnnouncer(kind, this.kubeClient(process), process.clock);
   }
 
   static async create(
     seed: number,
     addresses: string,
+    kind: SimulatedKind,
     options: WorldOptions = {},
   ): Promise<PoolWorld> {
-    const world = new PoolWorld(seed, options);
+    const world = new PoolWorld(seed, kind, options);
     const { ipam } = world;
     const site = { params: { site: 'edge' } };
     const times = { quarantineMs, unconfirmedQuarantineMs: 10 * quarantineMs };
@@ -60,13 +63,14 @@ export class PoolWorld extends SimulatedWorld {
       ...common,
       ...here,
       ipam: this.ipam.client(process),
-      announcer: 'kube-vip',
+      announcer: this.#kind,
       node: undefined,
       classes: [],
       heartbeatMs: 10_000,
       driftEveryMs: 30_000,
       withdrawalMs: 30_000,
-      selfWithdrawal: true,
+      // With kube-vip it can't be promised.
+      selfWithdrawal: this.#kind !== 'kube-vip',
       namespace: 'kube-system',
     });
     const controller = new ServiceController({
@@ -83,7 +87,10 @@ export class PoolWorld extends SimulatedWorld {
     return process;
   }
 
-  async createService(name: string, announcer: 'kube-vip' | 'plain' = 'kube-vip'): Promise<void> {
+  async createService(
+    name: string,
+    announcer: SimulatedKind | 'plain' = this.#kind,
+  ): Promise<void> {
     const annotations = { 'causeway.dev/announcer': announcer };
     await this.complete(
       this.user.create(services, {

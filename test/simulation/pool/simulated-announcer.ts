@@ -5,21 +5,32 @@ import { keyOf } from '../../../src/kube/object.ts';
 import { leases, services } from '../../../src/kube/resources.ts';
 import { sleep, type Clock } from '../../../src/runtime/clock.ts';
 
-const annotation = 'kube-vip.io/loadbalancerIPs';
 const lookEveryMs = 400;
 
+export type SimulatedKind = 'cilium' | 'kube-vip';
+
+const annotations: Readonly<Record<SimulatedKind, string>> = {
+  cilium: 'lbipam.cilium.io/ips',
+  'kube-vip': 'kube-vip.io/loadbalancerIPs',
+};
+
 /**
- * Behaves as kube-vip with services election does: it announces what a Service of type LoadBalancer
- * asks for, goes on while the annotation is gone, and stops when the Service is no load balancer or no
- * more. It holds a lease from before it announces until after it has stopped.
+ * Behaves as Cilium's L2 announcements or as kube-vip with services election does: it announces what
+ * a Service of type LoadBalancer asks for and goes on while the annotation is gone. Cilium stops when
+ * the Service is no load balancer or no more; kube-vip only when one is deleted that still is a load
+ * balancer, and never otherwise. It holds a lease from before it announces until after it has stopped.
  */
 export class SimulatedAnnouncer {
+  readonly #kind: SimulatedKind;
+  /** The Services that it has seen, by UID, and whether they were load balancers the last time. */
+  readonly #known = new Map<string, boolean>();
   /** What it announces, by the Service's UID. */
   readonly announcing = new Map<string, { readonly key: string; readonly address: string }>();
   readonly #client: KubeClient;
   readonly #clock: Clock;
 
-  constructor(client: KubeClient, clock: Clock) {
+  constructor(kind: SimulatedKind, client: KubeClient, clock: Clock) {
+    this.#kind = kind;
     this.#client = client;
     this.#clock = clock;
   }
@@ -38,16 +49,22 @@ export class SimulatedAnnouncer {
   async #look(): Promise<void> {
     const present = new Map<string, Service>();
     for await (const service of this.#client.list(services)) {
-      if (service.spec?.type === 'LoadBalancer') present.set(service.metadata?.uid ?? '', service);
+      present.set(service.metadata?.uid ?? '', service);
     }
+    const isBalanced = (uid: string) => present.get(uid)?.spec?.type === 'LoadBalancer';
     for (const [uid, { key }] of this.announcing) {
-      if (!present.has(uid)) await this.#stop(uid, key);
+      if (isBalanced(uid)) continue;
+      const wasDeletedAsOne = !present.has(uid) && this.#known.get(uid) === true;
+      if (this.#kind === 'cilium' || wasDeletedAsOne) await this.#stop(uid, key);
     }
-    for (const [uid, service] of present) await this.#announce(uid, service);
+    for (const uid of present.keys()) this.#known.set(uid, isBalanced(uid));
+    for (const [uid, service] of present) {
+      if (isBalanced(uid)) await this.#announce(uid, service);
+    }
   }
 
   async #announce(uid: string, service: Service): Promise<void> {
-    const address = service.metadata?.annotations?.[annotation];
+    const address = service.metadata?.annotations?.[annotations[this.#kind]];
     if (address === undefined) return;
     const key = keyOf(service);
     if (this.announcing.get(uid)?.address !== address) {
@@ -73,7 +90,11 @@ export class SimulatedAnnouncer {
 
   async #hold(key: string, holderIdentity: string): Promise<void> {
     const [namespace = '', name = ''] = key.split('/');
-    const lease = { metadata: { namespace, name: `kubevip-${name}` }, spec: { holderIdentity } };
-    await this.#client.apply(leases, lease, { fieldManager: 'kube-vip', force: true });
+    const where =
+      this.#kind === 'cilium'
+        ? { namespace: 'kube-system', name: `cilium-l2announce-${namespace}-${name}` }
+        : { namespace, name: `kubevip-${name}` };
+    const lease = { metadata: where, spec: { holderIdentity } };
+    await this.#client.apply(leases, lease, { fieldManager: 'announcer', force: true });
   }
 }

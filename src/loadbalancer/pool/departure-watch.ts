@@ -1,0 +1,92 @@
+import { CausewayError } from '../../domain/error.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import type { Store } from '../../kube/store.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Departure, Departures } from './departures.ts';
+import type { PoolLedger } from './pool-ledger.ts';
+import type { WithdrawalWatch } from './withdrawal.ts';
+
+export interface DepartureWatchOptions {
+  readonly departures: Departures;
+  readonly ledger: PoolLedger;
+  readonly watch: WithdrawalWatch;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const everyMs = 10_000;
+/** While somebody is waited for that may be seen to stop. */
+const whileAnnouncedMs = 1_000;
+
+/**
+ * Tells the ledger of Services that went: because it could not be told when they did, or because
+ * their address may be announced beyond their end. What is seen announced is not freed, however long
+ * that takes.
+ */
+export class DepartureWatch {
+  readonly #options: DepartureWatchOptions;
+
+  constructor(options: DepartureWatchOptions) {
+    this.#options = options;
+  }
+
+  async run(services: Store<Service>, isHeard: () => boolean, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    let isWatching = false;
+    while (!signal.aborted) {
+      await sleep(clock, isWatching ? whileAnnouncedMs : everyMs, signal);
+      if (!isHeard()) continue;
+      try {
+        isWatching = (await this.catchUp(services, signal)) > 0;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        const { message } = CausewayError.from(error);
+        log.warn({ problem: message }, 'what went is not yet told to the ledger');
+      }
+    }
+  }
+
+  /** Answers how many are not freed yet. */
+  async catchUp(services: Store<Service>, signal: AbortSignal): Promise<number> {
+    const { departures, ledger, watch } = this.#options;
+    let left = 0;
+    for (const departure of await departures.list(signal)) {
+      const withdrawn = await this.#isWithdrawn(departure, services, signal);
+      if (withdrawn === undefined) {
+        left += 1;
+        continue;
+      }
+      await freeDeparted(ledger, { ...departure, withdrawn }, signal);
+      await departures.remove(departure, signal);
+      watch.forget(departure.uid);
+    }
+    return left;
+  }
+
+  /** Undefined while it must not be freed. */
+  async #isWithdrawn(
+    { uid, announced, withdrawn }: Departure,
+    services: Store<Service>,
+    signal: AbortSignal,
+  ): Promise<boolean | undefined> {
+    if (announced === undefined) return withdrawn;
+    const { by, namespace, name, wasSeen } = announced;
+    // It is about to go: who stops for that has not even heard of it.
+    if (services.get(`${namespace}/${name}`)?.metadata?.uid === uid) return undefined;
+    if (wasSeen) this.#options.watch.remember(uid);
+    const sighting = await this.#options.watch.look(by, { namespace, name, uid }, signal);
+    return sighting === 'announced' ? undefined : sighting === 'withdrawn';
+  }
+}
+
+/** Frees what it held. Where we died between the reservation and the note of it, the ledger knows the fence. */
+export async function freeDeparted(
+  ledger: PoolLedger,
+  { uid, fence, withdrawn }: Departure,
+  signal: AbortSignal,
+): Promise<void> {
+  const known =
+    fence ?? (await ledger.reservations(signal)).find((each) => each.uid === uid)?.fence;
+  if (known !== undefined) await ledger.delete(uid, known, withdrawn, signal);
+}
