@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { parsePort } from '../src/domain/port.ts';
 import { portAnnotations } from '../src/loadbalancer/gateway/annotations.ts';
+import { circleOf } from '../src/loadbalancer/gateway/service-needs.ts';
 import { cleanupFinalizer } from '../src/loadbalancer/plan.ts';
 import { formatRecord, recordAnnotation } from '../src/loadbalancer/record.ts';
 import { readyCondition } from '../src/loadbalancer/service-status.ts';
@@ -137,7 +138,8 @@ function serve(service: KubeObject): void {
   const ingress = [{ ip, ipMode: 'VIP' as const }];
   const record = formatRecord({ uid: service.metadata.uid ?? '', provider: 'gateway', ingress });
   const held = [{ protocol: 'TCP' as const, port: parsePort(80) }];
-  const wished = portAnnotations(new Map([[4, port.id]]), held, false);
+  const place = { held, circle: circleOf(service) };
+  const wished = portAnnotations(new Map([[4, port.id]]), place, false);
   const annotations = {
     // A null is one that must not be there.
     ...Object.fromEntries(Object.entries(wished).filter(([, value]) => value !== null)),

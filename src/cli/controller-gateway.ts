@@ -2,6 +2,7 @@ import { AgentClient } from '../agent/client/agent-client.ts';
 import { parseSecrets } from '../agent/http/secrets.ts';
 import type { Family } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
+import { ConfigMapAddressBook } from '../loadbalancer/gateway/address-book.ts';
 import type { AgentPort } from '../loadbalancer/gateway/agent-link.ts';
 import type { AddressDoors } from '../loadbalancer/gateway/address-doors.ts';
 import { GatewayBoard } from '../loadbalancer/gateway/gateway-board.ts';
@@ -18,6 +19,7 @@ import { loadCloudConfig } from '../openstack/config/load.ts';
 import { Neutron } from '../openstack/neutron/neutron.ts';
 import type { Subnet } from '../openstack/neutron/resources.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { clusterIdOf } from './cluster-id.ts';
 import type { ProviderSurroundings } from './controller-providers.ts';
 import { readTextFile } from './read-text-file.ts';
 
@@ -32,6 +34,7 @@ export async function gatewayProvider(
     gateway.portManager === 'static'
       ? undefined
       : await openStackOf(settings, surroundings, signal);
+  const clusterId = await clusterIdOf(settings, surroundings.client, signal);
   return makeGatewayProvider({
     ...surroundings,
     layer: gateway.layer,
@@ -40,7 +43,12 @@ export async function gatewayProvider(
     driftEveryMs: settings.driftSeconds * 1000,
     fenceAfterMs: gateway.fenceAfterSeconds * 1000,
     restMs: gateway.restSeconds * 1000,
-    manager: openStack?.manager ?? new StaticPortManager(gateway.addresses),
+    manager:
+      openStack?.managerFor(clusterId) ??
+      new StaticPortManager(
+        gateway.addresses,
+        new ConfigMapAddressBook({ ...surroundings, namespace: leaderElection.namespace }),
+      ),
     ...(openStack === undefined ? {} : { doors: openStack.doors }),
     board: new GatewayBoard({ ...surroundings, namespace: leaderElection.namespace }),
     agents: await makeAgentPorts(settings),
@@ -52,8 +60,8 @@ export async function openStackOf(
   settings: ControllerSettings,
   { log, metrics, clock }: Omit<ProviderSurroundings, 'client'>,
   signal: AbortSignal,
-): Promise<{ manager: PortManager; doors: AddressDoors }> {
-  const { gateway, clusterId } = settings;
+): Promise<{ managerFor: (clusterId: string) => PortManager; doors: AddressDoors }> {
+  const { gateway } = settings;
   const name = settings.cloud;
   const config = await loadCloudConfig({
     environment: process.env,
@@ -76,10 +84,11 @@ export async function openStackOf(
         };
   const { networks } = addressPairs;
   return {
-    manager: new OpenStackPortManager({
-      ...{ neutron, clusterId, subnets, floating },
-      keepWayBack: gateway.keepWayBack,
-    }),
+    managerFor: (clusterId) =>
+      new OpenStackPortManager({
+        ...{ neutron, clusterId, subnets, floating },
+        keepWayBack: gateway.keepWayBack,
+      }),
     doors: new OpenStackAddressDoors({
       ...addressPairs,
       networks: networks.length > 0 ? networks : [...subnets.values()].map(({ cidr }) => cidr),

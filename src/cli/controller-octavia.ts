@@ -3,6 +3,7 @@ import type { LoadBalancerProvider } from '../loadbalancer/provider.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
 import { Cloud } from '../openstack/cloud.ts';
 import { loadCloudConfig } from '../openstack/config/load.ts';
+import { clusterIdOf } from './cluster-id.ts';
 import type { ProviderSurroundings } from './controller-providers.ts';
 
 /** The octavia provider as the controller's settings describe it. */
@@ -11,7 +12,7 @@ export async function octaviaProvider(
   surroundings: ProviderSurroundings,
   signal: AbortSignal,
 ): Promise<LoadBalancerProvider> {
-  const { octavia, clusterId, driftSeconds, cloud: name } = settings;
+  const { octavia, driftSeconds, cloud: name } = settings;
   const config = await loadCloudConfig({
     environment: process.env,
     workingDirectory: process.cwd(),
@@ -22,7 +23,7 @@ export async function octaviaProvider(
       ...surroundings,
       session: new Cloud(config, surroundings).session(),
       settings: octavia,
-      clusterId,
+      clusterId: await clusterIdOf(settings, surroundings.client, signal),
       driftEveryMs: driftSeconds * 1000,
     },
     signal,

@@ -88,7 +88,11 @@ function planRecorded(
   return { kind: 'serve', provider: holder, record };
 }
 
-function claimantOf(service: Service, providers: Providers): LoadBalancerProvider | undefined {
+/** Who takes the Service: whom it is meant for, else the default provider if that would. */
+export function claimantOf(
+  service: Service,
+  providers: Providers,
+): LoadBalancerProvider | undefined {
   const claims = providers.all.map((provider) => ({ provider, claim: provider.claims(service) }));
   const certain = claims.find(({ claim }) => claim === 'yes');
   if (certain !== undefined) return certain.provider;

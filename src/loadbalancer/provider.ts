@@ -45,7 +45,13 @@ export type EnsureOutcome =
       /** Addresses that are known and promised already. */
       readonly ingress?: readonly Ingress[];
     }
-  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+  | {
+      readonly kind: 'refused';
+      readonly reason: string;
+      readonly message: string;
+      /** Look again then, because nobody will say when what stands in the way is gone. */
+      readonly retryAfterMs?: number;
+    };
 
 export type DeleteOutcome =
   | { readonly kind: 'gone' }
@@ -79,6 +85,8 @@ export interface ProviderContext {
 export interface ProviderHost {
   /** All Services, of every provider and of none. */
   readonly services: Store<Service>;
+  /** The name of the provider that takes this Service, by its class or by default. */
+  claimedBy(service: Service): string | undefined;
   /** Brings a Service (`namespace/name`) back to the controller. */
   enqueue(key: string): void;
 }

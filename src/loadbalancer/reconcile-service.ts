@@ -22,7 +22,7 @@ import {
 } from './provider.ts';
 import { recordAnnotation, type ServiceRecord } from './record.ts';
 import { isServed, mergeIngress, type ConditionText } from './service-status.ts';
-import { ServiceWriter } from './service-writer.ts';
+import { OutdatedService, ServiceWriter } from './service-writer.ts';
 
 /** Tells a user what happened to a Service, as an Event. */
 export type TellUser = (
@@ -40,7 +40,17 @@ export interface ServiceReconcilerOptions {
   readonly clock: Clock;
 }
 
+/** What a Service waits for, and whether its user was told. */
+interface Wait {
+  readonly message: string;
+  readonly since: number;
+  readonly isTold: boolean;
+}
+
 const defaultRetryMs = 5_000;
+/** A wait that lasts longer than this becomes an Event. */
+const worthTellingMs = 5_000;
+const outdatedRetryMs = 1_000;
 
 type ServePlan = Extract<Plan, { kind: 'serve' }>;
 type ReleasePlan = Extract<Plan, { kind: 'release' }>;
@@ -50,18 +60,30 @@ export class ServiceReconciler {
   readonly #options: ServiceReconcilerOptions;
   /** The Services that were ensured in this very state; for them only hosts can have changed. */
   readonly #ensured = new Map<string, string>();
+  readonly #waits = new Map<string, Wait>();
 
   constructor(options: ServiceReconcilerOptions) {
     this.#options = options;
   }
 
   async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+    try {
+      return await this.#reconcile(key, context);
+    } catch (error) {
+      if (!(error instanceof OutdatedService)) throw error;
+      // The change is on its way to us and decides when to look again; the delay is for one that we had already.
+      return retryAfter(outdatedRetryMs, error.message);
+    }
+  }
+
+  async #reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
     const { client, clock, tell, providers } = this.#options;
     const service = this.#options.find(key);
     const vanished = await this.#forgetVanished(key, service, context);
     if (vanished !== undefined) return vanished;
     if (service === undefined) {
       this.#ensured.delete(key);
+      this.#waits.delete(key);
       return done;
     }
     const plan = planService(service, providers);
@@ -116,7 +138,22 @@ export class ServiceReconciler {
       context.tell('Normal', 'EnsuringLoadBalancer', `Taken over by the provider ${provider.name}`);
     }
     const outcome = await this.#ensure(writer, provider, context);
+    const waitsFor = outcome.kind === 'pending' ? outcome.message : undefined;
+    this.#noteWait(keyOf(writer.current), waitsFor, context);
     return settle(writer, provider, record, outcome, context);
+  }
+
+  /** What a Service waits for is told when it lasts: most waits are over in a moment. */
+  #noteWait(key: string, message: string | undefined, context: ProviderContext): void {
+    const now = this.#options.clock.monotonic();
+    const before = this.#waits.get(key);
+    if (message === undefined) this.#waits.delete(key);
+    else if (before?.message !== message) {
+      this.#waits.set(key, { message, since: now, isTold: false });
+    } else if (!before.isTold && now - before.since >= worthTellingMs) {
+      context.tell('Normal', 'LoadBalancerPending', message);
+      this.#waits.set(key, { ...before, isTold: true });
+    }
   }
 
   async #ensure(
@@ -160,6 +197,8 @@ export class ServiceReconciler {
       await reportFailure(writer, context, 'DeleteLoadBalancerFailed', CausewayError.from(error));
       throw error;
     }
+    const waitsFor = outcome.kind === 'pending' ? outcome.message : undefined;
+    this.#noteWait(keyOf(writer.current), waitsFor, context);
     if (outcome.kind === 'pending') {
       if (outcome.leavesStatus === true) await leaveStatus(writer, plan, outcome.message);
       return retryAfter(outcome.retryAfterMs ?? defaultRetryMs, outcome.message);
@@ -198,10 +237,10 @@ async function settle(
       return retryAfterMs === undefined ? wait(message) : retryAfter(retryAfterMs, message);
     }
     case 'refused': {
-      const { reason, message } = outcome;
+      const { reason, message, retryAfterMs } = outcome;
       context.tell('Warning', reason, message);
       await writer.writeStatus(undefined, { status: 'False', reason, message });
-      return invalid(message);
+      return retryAfterMs === undefined ? invalid(message) : retryAfter(retryAfterMs, message);
     }
   }
 }
@@ -246,7 +285,7 @@ async function reportFailure(
   reason: string,
   error: CausewayError,
 ): Promise<void> {
-  if (error.code === 'aborted') return;
+  if (error.code === 'aborted' || error instanceof OutdatedService) return;
   const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
   context.tell('Warning', reason, message);
   try {

@@ -13,6 +13,7 @@ import { noMetrics } from '../runtime/metrics.ts';
 import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '../sandbox/kubernetes/start.ts';
 import { MemoryProvider } from './memory-provider.ts';
 import { cleanupFinalizer } from './plan.ts';
+import type { EnsureOutcome } from './provider.ts';
 import { recordAnnotation } from './record.ts';
 import { ServiceController } from './service-controller.ts';
 import { readyCondition } from './service-status.ts';
@@ -222,4 +223,30 @@ test('a failure whose words differ each time is not tried again before its time'
   await until('unlucky', (service) => expect(service?.status?.conditions).toHaveLength(1));
   // The record that is written first brings it back once.
   expect(tries).toBeLessThanOrEqual(2);
+});
+
+test('somebody who changes the Service at the same time is no failure', async () => {
+  class Meddled extends MemoryProvider {
+    isMeddled = false;
+
+    override async ensure(service: Service): Promise<EnsureOutcome> {
+      if (!this.isMeddled) {
+        this.isMeddled = true;
+        const labels = { changed: 'meanwhile' };
+        await client.patchMerge(
+          services,
+          { namespace: 'default', name: 'web' },
+          { metadata: { labels } },
+        );
+      }
+      return super.ensure(service);
+    }
+  }
+  startController(new Meddled({ name: 'gateway' }));
+  await client.create(services, newService('web'));
+  await until('web', (service) => {
+    const condition = service?.status?.conditions?.find(({ type }) => type === readyCondition);
+    expect(condition).toMatchObject({ status: 'True' });
+  });
+  expect(events.filter((event) => event.startsWith('Warning'))).toEqual([]);
 });

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isErrorCode } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Service } from '../kube/core-objects.ts';
 import { withSlimMetadata } from '../kube/projection.ts';
@@ -14,7 +13,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { systemRandom, type Random } from '../runtime/random.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
-import type { Providers } from './plan.ts';
+import { claimantOf, type Providers } from './plan.ts';
 import { ServiceReconciler, type TellUser } from './reconcile-service.ts';
 
 export interface ServiceControllerOptions {
@@ -84,7 +83,8 @@ export class ServiceController {
       if (this.#failing.has(change.key) && isAboutConditions(change)) return;
       enqueue(change.key);
     });
-    const host = { services: this.#store, enqueue };
+    const claimedBy = (service: Service) => claimantOf(service, this.#options.providers)?.name;
+    const host = { services: this.#store, enqueue, claimedBy };
     const providerLoops = this.#options.providers.all.map((provider): [string, Loop] => [
       `provider ${provider.name}`,
       (inner) => provider.run(host, inner),
@@ -106,8 +106,7 @@ export class ServiceController {
       this.#failing.delete(key);
       return outcome;
     } catch (error) {
-      // After a conflict the change that caused it is on its way and decides when to look again.
-      if (!isErrorCode(error, 'conflict')) this.#failing.add(key);
+      this.#failing.add(key);
       throw error;
     }
   }

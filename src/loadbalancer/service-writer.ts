@@ -1,3 +1,4 @@
+import { CausewayError, isErrorCode } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Service } from '../kube/core-objects.ts';
 import { keyOf, nameFromKey } from '../kube/object.ts';
@@ -15,6 +16,9 @@ import {
 } from './service-status.ts';
 
 const fieldManager = 'causeway-controller';
+
+/** Somebody has changed the Service since it was read: nobody's fault, and decided anew from what it is now. */
+export class OutdatedService extends CausewayError {}
 
 /**
  * A Service during one reconciliation, and what we write to it. Each write names the version it is
@@ -97,12 +101,20 @@ export class ServiceWriter {
     subresource: 'status' | undefined,
   ): Promise<void> {
     const { resourceVersion, uid } = this.#current.metadata ?? {};
-    const written = await this.#client.patchMerge(
-      services,
-      nameFromKey(keyOf(this.#current)),
-      { ...patch, metadata: { resourceVersion, uid, ...patch.metadata } },
-      { signal: this.#signal, fieldManager, ...(subresource === undefined ? {} : { subresource }) },
-    );
-    this.#current = withSlimMetadata(written);
+    try {
+      const written = await this.#client.patchMerge(
+        services,
+        nameFromKey(keyOf(this.#current)),
+        { ...patch, metadata: { resourceVersion, uid, ...patch.metadata } },
+        {
+          ...{ signal: this.#signal, fieldManager },
+          ...(subresource === undefined ? {} : { subresource }),
+        },
+      );
+      this.#current = withSlimMetadata(written);
+    } catch (error) {
+      if (!isErrorCode(error, 'conflict')) throw error;
+      throw new OutdatedService('conflict', 'the Service was changed meanwhile', { cause: error });
+    }
   }
 }

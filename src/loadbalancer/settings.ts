@@ -8,8 +8,10 @@ export const controllerSettings = z.strictObject({
   clusterId: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'is not a name of lower-case letters, digits and hyphens')
-    .default('kubernetes')
-    .describe('tells the clusters of one cloud project from each other'),
+    .optional()
+    .describe(
+      'tells the clusters of one cloud project from each other, for good; the UID of the namespace kube-system if not set',
+    ),
   defaultProvider: z
     .enum(['gateway', 'octavia', 'pool'])
     .optional()

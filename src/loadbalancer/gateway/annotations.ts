@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Family } from '../../domain/address.ts';
+import { parsePort, parseProtocol } from '../../domain/port.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { gatewayLayerAnnotation } from '../../kube/gateway-layer.ts';
 import type { Annotations } from '../provider.ts';
 import type { BackendLayer } from './backends.ts';
-import type { L4Port } from './port-mapper.ts';
+import type { L4Port } from './port-slot.ts';
 
 /** What users write. All start with `causeway.dev/`. */
 export const addressAnnotation = 'causeway.dev/address';
@@ -26,6 +27,7 @@ const portsSchema = z.object({
   ipv4: z.string().min(1).optional(),
   ipv6: z.string().min(1).optional(),
   held: z.array(z.string()).optional(),
+  circle: z.string().optional(),
 });
 
 /**
@@ -58,24 +60,39 @@ function parsePorts(text: string): z.output<typeof portsSchema> | undefined {
   return portsSchema.safeParse(value).data;
 }
 
-/**
- * Whether the Service asks for just what it held when we last wrote down its ports. One that was
- * changed since, while nobody looked, must not take from others what they hold. Unknown counts as yes.
- */
-export function asksForWhatItHeld(service: Service, needs: readonly L4Port[]): boolean {
-  const text = service.metadata?.annotations?.[portsAnnotation];
-  const held = text === undefined ? undefined : parsePorts(text)?.held;
-  return held === undefined || held.join() === formatHeld(needs).join();
+/** What was written down with the ports: what the Service holds there, and in which circle it was placed. */
+export interface WrittenPlace {
+  readonly held: readonly L4Port[] | undefined;
+  readonly circle: string | undefined;
 }
 
-function formatHeld(needs: readonly L4Port[]): string[] {
-  return needs.map(({ port, protocol }) => `${port}/${protocol}`).sort();
+/** Both are unknown for Services that come from ch-k8s-lbaas. */
+export function readPlace(service: Service): WrittenPlace {
+  const text = service.metadata?.annotations?.[portsAnnotation];
+  const { held, circle } = (text === undefined ? undefined : parsePorts(text)) ?? {};
+  return { held: held === undefined ? undefined : parseHeld(held), circle };
+}
+
+/** Unknown as a whole where one part can't be read: half of it would free what is held. */
+function parseHeld(held: readonly string[]): readonly L4Port[] | undefined {
+  try {
+    return held.map((text) => {
+      const [port = '', protocol = ''] = text.split('/');
+      return { protocol: parseProtocol(protocol), port: parsePort(Number(port)) };
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+function formatHeld(held: readonly L4Port[]): string[] {
+  return held.map(({ port, protocol }) => `${port}/${protocol}`).sort();
 }
 
 /** The annotations that say which ports a Service has, and what it holds on them; an empty map removes them. */
 export function portAnnotations(
   ids: PortIds,
-  needs: readonly L4Port[],
+  { held = [], circle }: WrittenPlace,
   keepWayBack: boolean,
 ): Annotations {
   const [ipv4, ipv6] = [ids.get(4), ids.get(6)];
@@ -86,7 +103,8 @@ export function portAnnotations(
           version: portsVersion,
           ...(ipv4 === undefined ? {} : { ipv4 }),
           ...(ipv6 === undefined ? {} : { ipv6 }),
-          held: formatHeld(needs),
+          held: formatHeld(held),
+          ...(circle === undefined ? {} : { circle }),
         });
   return {
     [portsAnnotation]: text,

@@ -13,6 +13,7 @@ import { AgentFleet } from './agent-fleet.ts';
 import { Fencing } from './fencing.ts';
 import { MemoryAgent } from './memory-agent.ts';
 import { PortKeeper } from './port-keeper.ts';
+import { MemoryAddressBook } from './memory-address-book.testing.ts';
 import { StaticPortManager } from './static-port-manager.ts';
 
 const address = parseAddress('192.0.2.1');
@@ -57,7 +58,7 @@ async function start(grain: 'address' | 'gateway') {
   const agents = [new MemoryAgent(), new MemoryAgent()] as const;
   const asked = new Set<string>();
   const keeper = new PortKeeper(
-    new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.9')]),
+    new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook()),
     () => 'marker',
   );
   const doors = new MemoryDoors(grain);
@@ -79,7 +80,10 @@ async function start(grain: 'address' | 'gateway') {
   });
   await fleet.start(stop.signal);
   const needs = [{ protocol: 'TCP' as const, port }];
-  await keeper.reserve({ owner: 'a', family: 4, needs, circle: 'x' }, stop.signal);
+  await keeper.reserve(
+    { owner: 'a', family: 4, needs, circle: 'x', namespace: 'default' },
+    stop.signal,
+  );
   fleet.setService('default/a', [
     makeEndpoint({ address, protocol: 'TCP', port, service: 'default/a', destinations: [] }),
   ]);
@@ -118,7 +122,13 @@ test('a dead gateway is fenced once another carries the traffic, and the address
   expect(fencing.mayGo(address)).toBe(true);
   // Back again, it gets its way back only after it has confirmed what it lost.
   await keeper.reserve(
-    { owner: 'b', family: 4, needs: [{ protocol: 'TCP', port }], circle: 'y' },
+    {
+      owner: 'b',
+      family: 4,
+      needs: [{ protocol: 'TCP', port }],
+      circle: 'y',
+      namespace: 'default',
+    },
     stop.signal,
   );
   expect(fleet.standings()[1]).toMatchObject({ isFenced: true });
@@ -131,7 +141,10 @@ test('a dead gateway is fenced once another carries the traffic, and the address
 test('where single addresses can be taken, only the one that waits is', async () => {
   const { clock, agents, fleet, keeper, fencing, doors } = await start('address');
   const needs = [{ protocol: 'TCP' as const, port }];
-  await keeper.reserve({ owner: 'b', family: 4, needs, circle: 'y' }, stop.signal);
+  await keeper.reserve(
+    { owner: 'b', family: 4, needs, circle: 'y', namespace: 'default' },
+    stop.signal,
+  );
   const other = parseAddress('192.0.2.2');
   await clock.advance(15_000);
   expect(doors.isOpen('g2', other)).toBe(true);

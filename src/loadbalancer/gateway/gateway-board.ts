@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { CausewayError, isErrorCode } from '../../domain/error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { ConfigMap } from '../../kube/core-objects.ts';
+import { patchOrCreate } from '../../kube/patch-or-create.ts';
 import { withSlimMetadata } from '../../kube/projection.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { configMaps } from '../../kube/resources.ts';
@@ -158,18 +158,8 @@ export async function writeBoard(
   change: object,
   signal: AbortSignal,
 ): Promise<void> {
-  const name = { namespace, name: boardName };
-  try {
-    await client.patchMerge(configMaps, name, change, { signal });
-  } catch (error) {
-    if (!isErrorCode(error, 'not-found')) throw error;
-    try {
-      await client.create(configMaps, { metadata: name }, { signal });
-    } catch (second) {
-      if (CausewayError.from(second).code !== 'conflict') throw second;
-    }
-    await client.patchMerge(configMaps, name, change, { signal });
-  }
+  const metadata = { namespace, name: boardName };
+  await patchOrCreate(client, configMaps, { metadata }, change, signal);
 }
 
 function stateOf(standing: GatewayStanding): State {

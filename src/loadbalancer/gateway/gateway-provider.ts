@@ -1,10 +1,8 @@
-import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
-import { CausewayError } from '../../domain/error.ts';
-import type { Masquerade } from '../../agent/model/endpoint.ts';
+import type { Family } from '../../domain/address.ts';
+import type { EndpointId, Masquerade } from '../../agent/model/endpoint.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { readRecord } from '../record.ts';
-import { ingressAddress } from '../provider.ts';
 import type {
   Claim,
   DeleteOutcome,
@@ -18,22 +16,34 @@ import type {
 import { OwnerIndex } from '../owner-index.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import {
-  asksForWhatItHeld,
   keepFloatingIpAnnotation,
   layerAnnotations,
   legacyManagedAnnotation,
   portAnnotations,
+  readPlace,
   readPortIds,
   saysLayer,
+  type PortIds,
 } from './annotations.ts';
 import { backendsOf, type BackendLayer } from './backends.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { Fencing } from './fencing.ts';
 import type { GatewayHousekeeping } from './housekeeping.ts';
+import { lostAddress, lostMeanwhile, notMade, notPlaced, waitMs } from './placing-outcomes.ts';
 import type { PortKeeper } from './port-keeper.ts';
-import type { L2Port } from './port-mapper.ts';
+import { priorClaims } from './prior-claims.ts';
 import type { ServedPolicies } from './served-policies.ts';
 import { readNeeds, type ServiceNeeds } from './service-needs.ts';
+import {
+  hasMoved,
+  idsOf,
+  inFamilies,
+  ingressOf,
+  publicAddresses,
+  routableFamilies,
+  sameIds,
+  type ServicePorts,
+} from './service-ports.ts';
 
 export const gatewayClass = 'causeway.dev/gateway';
 
@@ -56,13 +66,7 @@ export interface GatewayProviderOptions {
   readonly policies?: ServedPolicies | undefined;
 }
 
-const waitMs = 2_000;
-/** Others may have its address by now: what it is served on must be looked up anew. */
-const lostMeanwhile: EnsureOutcome = {
-  kind: 'pending',
-  message: 'Its port was lost; it gets another one',
-  retryAfterMs: 100,
-};
+const nowhere = { held: undefined, circle: undefined };
 
 /** Services on plain gateway nodes: an address from the port manager, served by every agent. */
 export class GatewayProvider implements LoadBalancerProvider {
@@ -115,57 +119,81 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
-    const { settings, keeper } = this.#options;
+    const { keeper, housekeeping, settings } = this.#options;
+    this.#tellNote(service, context);
     const reading = readNeeds(service, settings.families);
-    if (reading.kind === 'refused') return reading;
+    if (reading.kind === 'refused') return this.#asBefore(service, reading);
+    const { needs } = reading;
+    let placed: Placed | EnsureOutcome;
+    try {
+      placed = await this.#place(service, needs, context);
+    } catch (error) {
+      this.#followHeld(service);
+      throw error;
+    }
+    if (placed.kind !== 'placed') return this.#asBefore(service, placed);
+    const { uid } = this.#owners.add(service);
+    const ports = inFamilies(keeper.portsOf(uid), needs.families);
+    if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(service, lostMeanwhile);
+    const outcome = this.#serve(service, ports, context);
+    // Written down and told to the gateways: only now others may have what it gave up.
+    const isFreed = keeper.settle(uid, needs.families);
+    if (isFreed || hasNewCircle(service, needs)) housekeeping.freed();
+    return outcome;
+  }
+
+  /** Has the Service on its ports and writes that down, or says what stands in the way. */
+  async #place(
+    service: Service,
+    needs: ServiceNeeds,
+    context: ProviderContext,
+  ): Promise<Placed | EnsureOutcome> {
+    const { settings, keeper } = this.#options;
     const owner = this.#owners.add(service);
     const before = this.#idsBefore(service);
-    keeper.keepFamilies(owner.uid, reading.needs.families);
-    for (const family of reading.needs.families) {
-      const refusal = await this.#reserve(owner, reading.needs, family, context);
+    for (const family of needs.families) {
+      const refusal = await this.#reserve(owner, needs, family, context);
       if (refusal !== undefined) return refusal;
     }
-    const ports = keeper.portsOf(owner.uid);
-    if (ports.size < reading.needs.families.length) return lostMeanwhile;
+    await keeper.takeOver(owner.uid, context.signal);
+    const ports = inFamilies(keeper.portsOf(owner.uid), needs.families);
+    if (ports.size < needs.families.length) return lostMeanwhile;
+    const place = { held: needs.ports, circle: needs.circle };
     await context.annotate({
-      ...portAnnotations(ids(ports), reading.needs.ports, settings.keepWayBack),
-      ...layerAnnotations(ids(ports), settings.layer),
+      ...portAnnotations(idsOf(ports), place, settings.keepWayBack),
+      ...layerAnnotations(idsOf(ports), settings.layer),
     });
     // Without the annotation it stays as it is: what somebody once wanted kept is not given up silently.
     const kept = service.metadata?.annotations?.[keepFloatingIpAnnotation];
     if (kept === 'true' || kept === 'false') {
       await keeper.keepPublic(owner.uid, kept === 'true', context.signal);
     }
-    if (hasMoved(before, ids(ports))) {
-      const why =
-        reading.needs.requested.size > 0
-          ? 'as it asks for'
-          : 'because another Service has one of its ports on the address it had';
-      context.tell('Warning', 'Remapped', `Now on ${describe(ports)}, ${why}`);
+    if (hasMoved(before, idsOf(ports))) {
+      const why = whyMoved(service, needs);
+      context.tell('Warning', 'Remapped', `Now on ${publicAddresses(ports).join(', ')}, ${why}`);
     }
-    if (!sameIds(ids(ports), ids(keeper.portsOf(owner.uid)))) return lostMeanwhile;
-    return this.#serve(service, ports, context);
+    return { kind: 'placed', ids: idsOf(ports) };
   }
 
   update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
     const ports = this.#options.keeper.portsOf(service.metadata?.uid ?? '');
     // A port that was lost and made again has another id, which must be written down.
     const isWritten =
-      sameIds(ids(ports), readPortIds(service)) && saysLayer(service, this.#options.settings.layer);
+      sameIds(idsOf(ports), readPortIds(service)) && saysLayer(service, this.#options.settings.layer);
     if (ports.size === 0 || !isWritten) return this.ensure(service, context);
+    this.#tellNote(service, context);
     return Promise.resolve(this.#serve(service, ports, context));
   }
 
   async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
-    const { keeper, fleet, housekeeping, settings } = this.#options;
+    const { keeper, housekeeping, settings } = this.#options;
     const key = `${owner.namespace}/${owner.name}`;
     // Without the annotation the port is nobody's after a restart, and is cleaned up.
     await context.annotate({
-      ...portAnnotations(new Map(), [], settings.keepWayBack),
+      ...portAnnotations(new Map(), nowhere, settings.keepWayBack),
       ...layerAnnotations(new Map(), settings.layer),
     });
-    fleet.setService(key, []);
-    this.#options.policies?.serve(key, [], false);
+    this.#stopServing(key);
     keeper.release(owner.uid);
     housekeeping.freed();
     return this.#left(owner, key);
@@ -199,7 +227,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       };
       keeper.onDisplaced((owners) => owners.forEach(lookAt));
       const losers = await keeper.restore(this.#claims(host), inner);
-      for (const service of host.services.values()) this.#restoreBackends(service);
+      for (const service of host.services.values()) this.#followHeld(service);
       fleet.setNodes(view.nodeAddresses());
       this.#options.policies?.start();
       housekeeping.freed();
@@ -210,9 +238,9 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   /** The ports that it had: one that lost its own at a restart has them in its annotation only. */
-  #idsBefore(service: Service): ReadonlyMap<Family, string> {
-    const held = ids(this.#options.keeper.portsOf(service.metadata?.uid ?? ''));
-    if (held.size > 0) return held;
+  #idsBefore(service: Service): PortIds {
+    const held = this.#options.keeper.heldBy(service.metadata?.uid ?? '');
+    if (held.size > 0) return new Map([...held].map(([family, { port }]) => [family, port.id]));
     const reading = readRecord(service);
     const wasServed = reading.kind === 'record' && reading.record.ingress.length > 0;
     return wasServed ? readPortIds(service) : new Map();
@@ -225,41 +253,22 @@ export class GatewayProvider implements LoadBalancerProvider {
     context: ProviderContext,
   ): Promise<EnsureOutcome | undefined> {
     const requested = needs.requested.get(family);
-    const request = {
-      owner: owner.uid,
-      family,
-      needs: needs.ports,
-      circle: needs.circle,
-      requested,
-    };
+    const { circle, ports } = needs;
+    const { uid, namespace } = owner;
+    const request = { owner: uid, namespace, family, needs: ports, circle, requested };
     try {
       const reservation = await this.#options.keeper.reserve(request, context.signal);
       if (reservation.kind === 'port') return undefined;
-      if (reservation.kind === 'leaving') {
-        const message = `Waiting until no gateway announces ${requested} for its last owner`;
-        return { kind: 'pending', message, retryAfterMs: waitMs };
-      }
-      const by = this.#owners.get(reservation.by);
-      const who = by === undefined ? 'another Service' : `${by.namespace}/${by.name}`;
-      const message =
-        reservation.reason === 'taken'
-          ? `${requested} is taken by ${who} on one of its ports. Choose another address or other ports.`
-          : `${requested} belongs to ${who}. To share it, give both the same annotation causeway.dev/sharing-key.`;
-      return { kind: 'refused', reason: 'AddressTaken', message };
+      if (reservation.kind === 'leaving') return notPlaced(reservation, requested, undefined);
+      this.#options.housekeeping.wantsAddress(`${namespace}/${owner.name}`);
+      return notPlaced(reservation, requested, this.#owners.get(reservation.by));
     } catch (error) {
-      const known = CausewayError.from(error);
-      if (known.code === 'exhausted' && known.hint === undefined) throw withQuotaHint(known);
-      if (known.code !== 'invalid' && known.code !== 'conflict') throw known;
-      return { kind: 'refused', reason: 'AddressRefused', message: known.message };
+      return notMade(error);
     }
   }
 
   /** Tells the gateways, and says how far they are. */
-  #serve(
-    service: Service,
-    ports: ReadonlyMap<Family, L2Port>,
-    context: ProviderContext,
-  ): EnsureOutcome {
+  #serve(service: Service, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
     const { fleet, housekeeping, fencing } = this.#options;
     const { generation, endpoints, problems } = this.#push(service, ports);
     for (const problem of problems) context.tell('Warning', 'PortNotServed', problem);
@@ -268,7 +277,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     switch (serving.kind) {
       case 'served': {
         const shut = fencing.notLetThrough([...ports.values()].map(({ address }) => address));
-        if (shut.length === 0) return { kind: 'ready', ingress };
+        if (shut.length === 0) return lostAddress(ports) ?? { kind: 'ready', ingress };
         housekeeping.waiting(keyOf(service));
         fencing.request();
         const message = `Waiting until the network lets ${shut.join(', ')} use the address`;
@@ -282,110 +291,82 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
   }
 
-  #push(service: Service, ports: ReadonlyMap<Family, L2Port>) {
+  /** `isOn` says which of its ports it has on each address; all of them where left out. */
+  #push(
+    service: Service,
+    ports: ServicePorts,
+    isOn: (endpoint: EndpointId) => boolean = () => true,
+  ) {
     const { view, settings, fleet, policies } = this.#options;
     const key = keyOf(service);
     const namespace = service.metadata?.namespace ?? '';
-    const { endpoints, problems, isIncomplete } = backendsOf({
+    const { problems, isIncomplete, ...backends } = backendsOf({
       service,
       addresses: new Map([...ports].map(([family, { address }]) => [family, address])),
       slices: view.slicesOf(key),
       nodes: view.nodes,
       layer: settings.layer,
       masquerade: settings.masquerade,
-      routable: new Set(
-        [...ports]
-          .filter(([, port]) => port.address === port.publicAddress)
-          .map(([family]) => family),
-      ),
+      routable: routableFamilies(ports),
       isPodKnown: (address) => policies?.isPodKnown(namespace, address) ?? true,
     });
+    const endpoints = backends.endpoints.filter(isOn);
     // Before the endpoints: a pod never stands open because its policies come later.
     policies?.serve(key, endpoints, isIncomplete);
     const generation = fleet.setService(key, endpoints);
     return { generation, endpoints, problems };
   }
 
-  #restoreBackends(service: Service): void {
-    const ports = this.#options.keeper.portsOf(service.metadata?.uid ?? '');
-    if (ports.size > 0) this.#push(service, ports);
+  /** It can't have what it asks for now, and stays as it is: served on what it holds. */
+  #asBefore(service: Service, outcome: EnsureOutcome): EnsureOutcome {
+    this.#followHeld(service);
+    return outcome;
   }
 
-  /** What Services had by their annotations. Those that are being deleted still have it. */
-  #claims(host: ProviderHost) {
-    return [...host.services.values()].flatMap((service) => {
-      const portIds = this.#isTrusted(service) ? readPortIds(service) : new Map<Family, string>();
-      const reading = readNeeds(service, this.#options.settings.families);
-      if (portIds.size === 0 || reading.kind === 'refused') return [];
-      const owner = this.#owners.add(service);
-      return [...portIds].map(([family, portId]) => ({
-        owner: owner.uid,
-        portId,
-        family,
-        publicAddress: advertisedBy(service, family),
-        keepsPublic: service.metadata?.annotations?.[keepFloatingIpAnnotation] === 'true',
-        circle: reading.needs.circle,
-        needs: reading.needs.ports,
-        isAsItWas: asksForWhatItHeld(service, reading.needs.ports),
-        createdAt: service.metadata?.creationTimestamp ?? '',
-      }));
-    });
-  }
-
-  /**
-   * Whether its annotations are its own: our record is bound to its UID, so a copy of a manifest
-   * claims nothing. Services that come from ch-k8s-lbaas have no record yet.
-   */
-  #isTrusted(service: Service): boolean {
-    const reading = readRecord(service);
-    if (reading.kind === 'record') return reading.record.provider === this.name;
-    if (reading.kind === 'unreadable') return true;
-    return (
-      service.metadata?.annotations?.[legacyManagedAnnotation] === 'true' &&
-      this.claims(service) !== 'no'
+  /** The gateways serve what the Service holds by what is written on it, with the backends of now. */
+  #followHeld(service: Service): void {
+    const all = this.#options.keeper.heldBy(service.metadata?.uid ?? '');
+    if (all.size === 0) return this.#stopServing(keyOf(service));
+    const ports = new Map([...all].map(([family, { port }]) => [family, port]));
+    this.#push(service, ports, ({ address, port, protocol }) =>
+      [...all.values()].some(
+        ({ port: l2Port, held }) =>
+          l2Port.address === address &&
+          held.some((one) => one.port === port && one.protocol === protocol),
+      ),
     );
   }
+
+  #stopServing(key: string): void {
+    this.#options.fleet.setService(key, []);
+    this.#options.policies?.serve(key, [], false);
+  }
+
+  /** What became of its port while nobody asked. */
+  #tellNote(service: Service, context: ProviderContext): void {
+    const note = this.#options.keeper.takeNote(service.metadata?.uid ?? '');
+    if (note !== undefined) context.tell('Warning', note.reason, note.message);
+  }
+
+  #claims(host: ProviderHost) {
+    return [...host.services.values()].flatMap((service) => {
+      const claims = priorClaims(service, host.claimedBy(service) === this.name);
+      if (claims.length > 0) this.#owners.add(service);
+      return claims;
+    });
+  }
 }
 
-/** What we have told the Service's users in this family, by our own record. */
-function advertisedBy(service: Service, family: Family): Address | undefined {
-  const reading = readRecord(service);
-  if (reading.kind !== 'record') return undefined;
-  return reading.record.ingress
-    .flatMap((entry) => tryParseAddress(ingressAddress(entry)) ?? [])
-    .find((address) => familyOf(address) === family);
+type Placed = { readonly kind: 'placed'; readonly ids: PortIds };
+
+/** Whether it has moved from one circle to another since its place was written down. */
+function hasNewCircle(service: Service, { circle }: ServiceNeeds): boolean {
+  const written = readPlace(service).circle;
+  return written !== undefined && written !== circle;
 }
 
-function ids(ports: ReadonlyMap<Family, L2Port>): Map<Family, string> {
-  return new Map([...ports].map(([family, { id }]) => [family, id]));
-}
-
-function sameIds(left: ReadonlyMap<Family, string>, right: ReadonlyMap<Family, string>): boolean {
-  return left.size === right.size && [...left].every(([family, id]) => right.get(family) === id);
-}
-
-function withQuotaHint(error: CausewayError): CausewayError {
-  return new CausewayError('exhausted', error.message, {
-    cause: error,
-    hint: "Raise the project's quota of ports and floating IPs, enlarge the subnet, or delete Services. It is tried again by itself.",
-  });
-}
-
-function hasMoved(
-  before: ReadonlyMap<Family, string>,
-  after: ReadonlyMap<Family, string>,
-): boolean {
-  return [...before].some(([family, id]) => after.has(family) && after.get(family) !== id);
-}
-
-function ingressOf(ports: ReadonlyMap<Family, L2Port>): Ingress[] {
-  return addressesOf(ports).map((ip) => ({ ip, ipMode: 'VIP' }));
-}
-
-function addressesOf(ports: ReadonlyMap<Family, L2Port>): Address[] {
-  return [...ports.values()].map(({ publicAddress }) => publicAddress);
-}
-
-function describe(ports: ReadonlyMap<Family, L2Port>): string {
-  return addressesOf(ports).join(', ');
+function whyMoved(service: Service, needs: ServiceNeeds): string {
+  if (needs.requested.size > 0) return 'as it asks for';
+  if (hasNewCircle(service, needs)) return 'because its sharing key is another one than before';
+  return 'because another Service has one of its ports on the address it had';
 }

@@ -33,6 +33,8 @@ export interface HousekeepingOptions {
 export class GatewayHousekeeping {
   readonly #options: HousekeepingOptions;
   readonly #waiting = new Set<string>();
+  /** Services that were refused because another one has what they ask for. */
+  readonly #refused = new Set<string>();
   readonly #cleaner: BoundedFrequencyRunner;
   #host: ProviderHost | undefined;
 
@@ -61,9 +63,17 @@ export class GatewayHousekeeping {
     this.#host?.enqueue(key);
   }
 
-  /** Some ports may be nobody's now. */
+  /** The Service asks for an address that another one has: it is looked at again when something is free. */
+  wantsAddress(key: string): void {
+    this.#refused.add(key);
+  }
+
+  /** Some addresses or ports may be nobody's now. */
   freed(): void {
     this.#cleaner.request();
+    const refused = [...this.#refused];
+    this.#refused.clear();
+    for (const key of refused) this.#host?.enqueue(key);
   }
 
   /** A gateway has answered or failed: whoever waits is looked at again. */

@@ -4,7 +4,7 @@ import { prefixContains } from '../../domain/prefix.ts';
 import type { Neutron } from '../../openstack/neutron/neutron.ts';
 import type { FloatingIp, Port, Subnet } from '../../openstack/neutron/resources.ts';
 import type { LostPort, PortManager, PortWish } from './port-manager.ts';
-import type { L2Port } from './port-mapper.ts';
+import type { L2Port } from './port-slot.ts';
 
 export interface OpenStackPortManagerOptions {
   readonly neutron: Neutron;
@@ -21,6 +21,10 @@ export interface OpenStackPortManagerOptions {
 /** What ch-k8s-lbaas wrote on its ports and floating IPs. They name no cluster. */
 const legacyDescription = 'Managed by cah-loadbalancer';
 const legacyTag = 'cah-loadbalancer.k8s.cloudandheat.com/managed';
+
+/** What any Causeway writes on a floating IP: whose it is. Octavia's provider has words of its own. */
+const clusterMark =
+  /^(?:(?:Managed|Kept) by Causeway for the cluster |causeway\.dev\/cluster=|Causeway, (?:kept for the )?cluster )([^ ,:]+)/;
 
 /**
  * Whether ch-k8s-lbaas made it. A Service's annotation alone makes nothing ours: users can write it,
@@ -94,7 +98,8 @@ export class OpenStackPortManager implements PortManager {
     if (this.#options.floating === undefined || port.family === 6) return port;
     if (port.publicAddress !== port.address) return port;
     const floating = await this.#refloat(port.id, { id: port.id, publicAddress: known }, signal);
-    return { ...port, publicAddress: floating.address };
+    const kept = this.#isKept(floating) ? { keepsPublic: true } : {};
+    return { ...port, publicAddress: floating.address, ...kept };
   }
 
   async keepPublic(port: L2Port, isKept: boolean, signal: AbortSignal): Promise<L2Port> {
@@ -191,13 +196,17 @@ export class OpenStackPortManager implements PortManager {
     return this.#floatAnew(port.id, undefined, signal);
   }
 
-  /** The requested floating IP, if the project has it and it is free, or can have it. */
+  /** The requested floating IP, if the project has it and it is free and no other cluster's, or can have it. */
   async #floatAt(portId: string, requested: Address, signal: AbortSignal): Promise<FloatingIp> {
     const { neutron } = this.#options;
     for await (const present of neutron.floatingIps.list({ address: requested }, { signal })) {
       if (present.portId === portId) return present;
       if (present.portId !== undefined) {
         throw new CausewayError('conflict', `the floating IP ${requested} is in use`);
+      }
+      const owner = this.#otherOwnerOf(present);
+      if (owner !== undefined) {
+        throw new CausewayError('conflict', `the floating IP ${requested} belongs to ${owner}`);
       }
       return neutron.floatingIps.associate(present.id, portId, { signal });
     }
@@ -210,7 +219,11 @@ export class OpenStackPortManager implements PortManager {
     const description = this.#floatingDescription(portId);
     for await (const present of neutron.floatingIps.list({}, { signal })) {
       if (present.portId === portId) return present;
-      if (present.portId !== undefined || !this.#isOurFloating(present)) continue;
+      if (present.portId !== undefined) continue;
+      if (this.#isKept(present) && present.address === lost.publicAddress) {
+        return neutron.floatingIps.associate(present.id, portId, { signal });
+      }
+      if (!this.#isOurFloating(present)) continue;
       if (this.#portOf(present) !== lost.id && present.address !== lost.publicAddress) continue;
       return neutron.floatingIps.update(present.id, { portId, description }, { signal });
     }
@@ -325,6 +338,20 @@ export class OpenStackPortManager implements PortManager {
     return (
       description.startsWith(this.#floatingDescription('')) || tags.includes(this.#clusterTag())
     );
+  }
+
+  /**
+   * Who else a floating IP belongs to, by what was written on it. What ch-k8s-lbaas made names no cluster
+   * and may be another one's. One without marks is the project's, and free to be asked for.
+   */
+  #otherOwnerOf(floating: FloatingIp): string | undefined {
+    if (this.#isMadeByUs(floating) || this.#isKept(floating)) return undefined;
+    const marks = [floating.description, ...floating.tags];
+    for (const mark of marks) {
+      const [, cluster] = clusterMark.exec(mark) ?? [];
+      if (cluster !== undefined) return `the cluster ${cluster}`;
+    }
+    return isInherited(floating) ? 'ch-k8s-lbaas' : undefined;
   }
 
   #portOf({ description }: FloatingIp): string {

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { parseAddressRange } from '../../domain/address-range.ts';
 import { parseAddress, type Address } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
+import { MemoryAddressBook } from './memory-address-book.testing.ts';
 import { PortKeeper } from './port-keeper.ts';
 import type { PortWish } from './port-manager.ts';
-import type { L2Port } from './port-mapper.ts';
+import type { L2Port } from './port-slot.ts';
 import { StaticPortManager } from './static-port-manager.ts';
 
 const signal = new AbortController().signal;
@@ -15,6 +16,8 @@ class FragileManager extends StaticPortManager {
   readonly ports = new Map<string, L2Port>();
   readonly wishes: PortWish[] = [];
   isFull = false;
+  /** How often anything was changed in the cloud. */
+  changes = 0;
 
   override list(): Promise<readonly L2Port[]> {
     return Promise.resolve([...this.ports.values()]);
@@ -23,7 +26,8 @@ class FragileManager extends StaticPortManager {
   override async create(wish: PortWish): Promise<L2Port> {
     this.wishes.push(wish);
     if (this.isFull) throw new Error('quota');
-    const made = { ...(await super.create(wish)), id: `port-${this.wishes.length}` };
+    this.changes += 1;
+    const made = { ...(await super.create(wish, signal)), id: `port-${this.wishes.length}` };
     this.ports.set(made.id, made);
     return made;
   }
@@ -34,34 +38,32 @@ class FragileManager extends StaticPortManager {
     return Promise.resolve(marked);
   }
 
-  override mend(port: L2Port): Promise<L2Port> {
-    const publicAddress = parseAddress('203.0.113.9');
-    const mended = this.damaged.has(port.id) ? { ...port, publicAddress } : port;
+  override async mend(port: L2Port): Promise<L2Port> {
+    if (!this.damaged.has(port.id)) return port;
+    if (this.isFull) throw new Error('quota');
+    this.changes += 1;
+    const mended = { ...port, publicAddress: parseAddress('203.0.113.9') };
     this.ports.set(port.id, mended);
-    return Promise.resolve(mended);
+    return mended;
   }
 
   readonly damaged = new Set<string>();
 
-  lose(id: string): void {
+  async lose(id: string): Promise<void> {
     const port = this.ports.get(id);
-    if (port !== undefined) void super.delete(port);
+    if (port !== undefined) await super.delete(port);
     this.ports.delete(id);
   }
 }
 
-const fragile = () => new FragileManager([parseAddressRange('192.0.2.1-192.0.2.9')]);
+const fragile = () =>
+  new FragileManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook());
 const keeperOf = (manager: FragileManager) => new PortKeeper(manager, () => 'marker');
-const request = (owner: string, port = 80) => ({
-  owner,
-  family: 4 as const,
-  needs: [{ protocol: 'TCP' as const, port: parsePort(port) }],
-  circle: 'namespace:default',
-});
+const place = { family: 4 as const, namespace: 'default', circle: 'namespace:default' };
+const tcp = (port: number) => [{ protocol: 'TCP' as const, port: parsePort(port) }];
+const request = (owner: string, port = 80) => ({ owner, ...place, needs: tcp(port) });
 const claim = (owner: string, portId: string, port = 80) => ({
-  ...request(owner, port),
-  portId,
-  isAsItWas: true,
+  ...{ owner, portId, ...place, held: tcp(port), isWritten: true, isTakenOver: true },
   createdAt: '2026-01-01',
   publicAddress: parseAddress('192.0.2.4'),
 });
@@ -72,7 +74,7 @@ test('a port that is lost is made again for all who were on it, with the address
   await keeper.reserve(request('a'), signal);
   await keeper.reserve(request('b', 81), signal);
   const before = keeper.portsOf('a').get(4);
-  manager.lose('port-1');
+  await manager.lose('port-1');
   expect(await keeper.findDrift(none, signal)).toEqual(['a', 'b']);
   expect(keeper.portsOf('a').get(4)).toEqual({ ...before, id: 'port-2' });
   expect(keeper.portsOf('b').get(4)?.id).toBe('port-2');
@@ -80,19 +82,65 @@ test('a port that is lost is made again for all who were on it, with the address
   // One that nobody uses is not missed.
   keeper.release('a');
   keeper.release('b');
-  manager.lose('port-2');
+  await manager.lose('port-2');
   expect(await keeper.findDrift(none, signal)).toEqual([]);
   expect(keeper.unused()).toEqual([]);
 });
 
-test('where it can not be made again its users are placed anew', async () => {
+test('where it can not be made again its users are told, and get its address when that can be had', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
+  await keeper.reserve(request('first'), signal);
   await keeper.reserve(request('a'), signal);
-  manager.lose('port-1');
+  const before = keeper.portsOf('a').get(4);
+  await manager.lose('port-2');
   manager.isFull = true;
   expect(await keeper.findDrift(none, signal)).toEqual(['a']);
   expect(keeper.portsOf('a').size).toBe(0);
+  expect(keeper.takeNote('a')).toEqual({
+    reason: 'AddressLost',
+    message: "The port of 192.0.2.2 was lost and can't be made again: quota",
+  });
+  expect(keeper.takeNote('a')).toBeUndefined();
+  await expect(keeper.reserve(request('a'), signal)).rejects.toThrow('quota');
+  manager.isFull = false;
+  keeper.release('first');
+  await keeper.reserve(request('a'), signal);
+  expect(keeper.portsOf('a').get(4)?.address).toBe(before?.address);
+  expect(keeper.takeNote('a')).toBeUndefined();
+});
+
+test('a floating IP that can not be had again is not forgotten, and tried again', async () => {
+  const manager = fragile();
+  const keeper = keeperOf(manager);
+  await keeper.reserve(request('a'), signal);
+  const before = keeper.portsOf('a').get(4);
+  manager.damaged.add('port-1');
+  manager.isFull = true;
+  expect(await keeper.findDrift(none, signal)).toEqual(['a']);
+  expect(keeper.portsOf('a').get(4)).toEqual({ ...before, missing: 'quota' });
+  expect(await keeper.findDrift(none, signal)).toEqual([]);
+  manager.isFull = false;
+  manager.damaged.clear();
+  expect(await keeper.findDrift(none, signal)).toEqual(['a']);
+  expect(keeper.portsOf('a').get(4)).toEqual(before);
+});
+
+test('nothing is changed for a Service before it is taken over', async () => {
+  const manager = fragile();
+  const keeper = keeperOf(manager);
+  await keeper.reserve(request('a'), signal);
+  manager.damaged.add('port-1');
+  const next = keeperOf(manager);
+  const inherited = { ...claim('a', 'port-1'), isTakenOver: false, publicAddress: undefined };
+  const gone = { ...claim('b', 'port-9'), isTakenOver: false };
+  const losers = await next.restore([inherited, gone], signal);
+  expect(losers.map(({ owner }) => owner)).toEqual(['b']);
+  expect(await next.findDrift(none, signal)).toEqual([]);
+  expect(manager.changes).toBe(1);
+  await next.takeOver('a', signal);
+  expect(next.portsOf('a').get(4)?.publicAddress).toBe('203.0.113.9');
+  expect(manager.changes).toBe(2);
 });
 
 test('a port that was lost while nobody looked is made again at the start', async () => {
@@ -112,6 +160,7 @@ test('a lost floating IP is replaced, and its users are told', async () => {
   manager.damaged.add('port-1');
   expect(await keeper.findDrift(none, signal)).toEqual(['a']);
   expect(keeper.portsOf('a').get(4)?.publicAddress).toBe('203.0.113.9');
+  expect(keeper.takeNote('a')).toMatchObject({ reason: 'AddressChanged' });
   expect(await keeper.findDrift(none, signal)).toEqual([]);
 });
 

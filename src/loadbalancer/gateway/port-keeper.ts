@@ -1,18 +1,19 @@
 import type { Address, Family } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { LostPort, PortManager } from './port-manager.ts';
-import {
-  PortMapper,
-  type L2Port,
-  type PlacementRequest,
-  type PortSlot,
-  type PriorClaim,
-} from './port-mapper.ts';
+import { PortMapper, type PriorClaim } from './port-mapper.ts';
+import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
 
 export type Reservation =
   | { readonly kind: 'port'; readonly port: L2Port }
   | { readonly kind: 'refused'; readonly reason: 'taken' | 'other-circle'; readonly by: string }
   | { readonly kind: 'leaving' };
+
+/** What its users are to be told about a port. */
+export interface PortNote {
+  readonly reason: 'AddressLost' | 'AddressChanged';
+  readonly message: string;
+}
 
 /**
  * Joins the mapper, which decides at once, with the manager, which takes its time. A port that is being
@@ -26,6 +27,11 @@ export class PortKeeper {
   readonly #newMarker: () => string;
   /** Who wants the floating IP of its port to stay with the project. */
   readonly #keepers = new Set<string>();
+  /** Ports of Services that we have not taken over yet: nothing is changed on them before. */
+  readonly #notTakenOver = new Set<string>();
+  /** Ports that were lost and could not be made again, by who was on them. */
+  readonly #missed = new Map<string, LostPort>();
+  readonly #notes = new Map<string, PortNote>();
 
   #displaced: (owners: readonly string[]) => void = () => {};
 
@@ -42,16 +48,14 @@ export class PortKeeper {
     claims: readonly PriorClaim[],
     signal: AbortSignal,
   ): Promise<readonly PriorClaim[]> {
-    const claimed = new Map(claims.map((claim) => [claim.portId, claim]));
+    const byPort = groupByPort(claims);
     const ports = new Map<string, L2Port>();
-    for (const port of await this.#manager.list(new Set(claimed.keys()), this.#markers, signal)) {
+    for (const port of await this.#manager.list(new Set(byPort.keys()), this.#markers, signal)) {
       ports.set(port.id, port);
     }
-    for (const claim of claimed.values()) {
-      const present = ports.get(claim.portId);
-      const port = present ?? (await this.#recover(claim, signal));
-      if (port === undefined) continue;
-      ports.set(claim.portId, await this.#mend(port, claim.publicAddress, signal));
+    for (const [id, sharers] of byPort) {
+      const port = await this.#bringBack(ports.get(id), sharers, signal);
+      if (port !== undefined) ports.set(id, port);
     }
     for (const { owner, keepsPublic } of claims) if (keepsPublic === true) this.#keepers.add(owner);
     const moved = claims.map((claim) => ({
@@ -59,6 +63,26 @@ export class PortKeeper {
       portId: ports.get(claim.portId)?.id ?? claim.portId,
     }));
     return this.#mapper.restore([...ports.values()], moved);
+  }
+
+  /** A port that Services had, as it is or made again. */
+  async #bringBack(
+    present: L2Port | undefined,
+    sharers: readonly PriorClaim[],
+    signal: AbortSignal,
+  ): Promise<L2Port | undefined> {
+    const claim = sharers.find(({ isTakenOver }) => isTakenOver);
+    if (claim === undefined) {
+      if (present !== undefined) this.#notTakenOver.add(present.id);
+      return present;
+    }
+    const { portId: id, family, publicAddress } = claim;
+    const owners = sharers.map(({ owner }) => owner);
+    const port = present ?? (await this.#recover({ id, publicAddress }, family, owners, signal));
+    if (port === undefined) return undefined;
+    const mended = await this.#mend(port, publicAddress, signal);
+    this.#noteChange(owners, publicAddress, mended);
+    return mended;
   }
 
   /** Calls back with owners whose port turned out to be gone, and who must be looked at. */
@@ -88,13 +112,48 @@ export class PortKeeper {
 
   release(owner: string): void {
     this.#keepers.delete(owner);
+    this.#notes.delete(owner);
+    this.#forgetMissed(owner);
     this.#mapper.release(owner);
   }
 
-  /** The owner is served in these families and in no other any more. */
-  keepFamilies(owner: string, families: readonly Family[]): void {
-    const given = ([4, 6] as const).filter((family) => !families.includes(family));
-    this.#mapper.release(owner, given);
+  /** What the owner is served on by what is written on it, and with which ports, by family. */
+  heldBy(
+    owner: string,
+  ): ReadonlyMap<Family, { readonly port: L2Port; readonly held: readonly L4Port[] }> {
+    const all = new Map<Family, { readonly port: L2Port; readonly held: readonly L4Port[] }>();
+    for (const family of [4, 6] as const) {
+      const { slot, held = [] } = this.#mapper.heldBy(owner, family) ?? {};
+      if (slot?.port !== undefined) all.set(family, { port: slot.port, held });
+    }
+    return all;
+  }
+
+  /**
+   * What the owner was given in these families is written down and told to the gateways; it has nothing
+   * else any more. Answers whether anything became free.
+   */
+  settle(owner: string, families: readonly Family[]): boolean {
+    this.#forgetMissed(owner);
+    return this.#mapper.settle(owner, families);
+  }
+
+  /** The owner carries our finalizer now: its ports become ours, and get what they lack. */
+  async takeOver(owner: string, signal: AbortSignal): Promise<void> {
+    for (const port of this.portsOf(owner).values()) {
+      if (!this.#notTakenOver.has(port.id)) continue;
+      const mended = await this.#manager.mend(port, undefined, signal);
+      const slot = this.#mapper.slotOfPort(port.id);
+      if (slot !== undefined) this.#displaced(this.#mapper.made(slot, mended));
+      this.#notTakenOver.delete(port.id);
+    }
+  }
+
+  /** What the owner's user is to be told, once. */
+  takeNote(owner: string): PortNote | undefined {
+    const note = this.#notes.get(owner);
+    this.#notes.delete(owner);
+    return note;
   }
 
   /** Ports that nobody uses, and that are there to be deleted. */
@@ -158,7 +217,7 @@ export class PortKeeper {
     this.#mapper.restore(strays, []);
     const concerned: string[] = [];
     for (const known of before) {
-      concerned.push(...(await this.#settle(known, present.get(known.id), signal)));
+      concerned.push(...(await this.#compare(known, present.get(known.id), signal)));
     }
     const portIds = new Set(this.#mapper.knownPorts().map(({ id }) => id));
     await this.#manager.sweep(portIds, advertised, signal);
@@ -166,7 +225,7 @@ export class PortKeeper {
   }
 
   /** Brings one port that we know together with what the manager has of it. */
-  async #settle(
+  async #compare(
     known: L2Port,
     found: L2Port | undefined,
     signal: AbortSignal,
@@ -174,27 +233,39 @@ export class PortKeeper {
     const slot = this.#mapper.slotOfPort(known.id);
     if (slot === undefined) return [];
     if (slot.users.size === 0) return found === undefined ? this.#mapper.lost(slot) : [];
+    const owners = [...slot.users.keys()];
     if (found === undefined) {
-      const port = await this.#recover({ ...known, portId: known.id }, signal);
+      const port = await this.#recover(known, known.family, owners, signal);
       if (port === undefined) return this.#mapper.lost(slot);
-      return this.#replace(slot, port);
+      return this.#replace(slot, await this.#mend(port, known.publicAddress, signal), known);
     }
+    if (this.#notTakenOver.has(known.id)) return [];
     const mended = await this.#mend(found, known.publicAddress, signal);
-    return mended.publicAddress === known.publicAddress ? [] : this.#replace(slot, mended);
+    const isSame = mended.publicAddress === known.publicAddress && mended.missing === known.missing;
+    return isSame ? [] : this.#replace(slot, mended, known);
   }
 
   /** Another port serves the slot from now on. Its users may have left while it was made. */
-  #replace(slot: PortSlot, port: L2Port): readonly string[] {
+  #replace(slot: PortSlot, port: L2Port, known: L2Port): readonly string[] {
     const displaced = this.#mapper.made(slot, port);
-    return [...slot.users.keys(), ...displaced];
+    const users = [...slot.users.keys()];
+    this.#noteChange(users, known.publicAddress, port);
+    return [...users, ...displaced];
+  }
+
+  #noteChange(owners: readonly string[], known: Address | undefined, port: L2Port): void {
+    if (known === undefined || known === port.publicAddress) return;
+    const message = `${known} was lost and can't be had again. Its users reach it at ${port.publicAddress} now.`;
+    for (const owner of owners) this.#notes.set(owner, { reason: 'AddressChanged', message });
   }
 
   /** A port in place of one that is gone. Undefined where it can't be had: its users are placed anew. */
   async #recover(
-    lost: Omit<LostPort, 'id'> & { readonly portId: string; readonly family: Family },
+    { id, address, publicAddress }: LostPort,
+    family: Family,
+    owners: readonly string[],
     signal: AbortSignal,
   ): Promise<L2Port | undefined> {
-    const { family, portId: id, address, publicAddress } = lost;
     const marker = this.#newMarker();
     this.#markers.add(marker);
     const instead = { id, address, publicAddress };
@@ -202,31 +273,53 @@ export class PortKeeper {
       return await this.#manager.create({ family, requested: undefined, marker, instead }, signal);
     } catch (error) {
       if (signal.aborted) throw error;
+      const why = CausewayError.from(error).message;
+      const message = `The port of ${publicAddress ?? address ?? id} was lost and can't be made again: ${why}`;
+      for (const owner of owners) {
+        this.#missed.set(`${owner} ${family}`, instead);
+        this.#notes.set(owner, { reason: 'AddressLost', message });
+      }
       return undefined;
     } finally {
       this.#markers.delete(marker);
     }
   }
 
-  /** A floating IP that can't be had now is tried again with the next look for drift. */
+  /** A floating IP that can't be had now is not forgotten: it is tried again with the next look for drift. */
   async #mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port> {
     try {
       return await this.#manager.mend(port, known, signal);
     } catch (error) {
       if (signal.aborted) throw error;
-      return port;
+      const missing = CausewayError.from(error).message;
+      return known === undefined ? port : { ...port, publicAddress: known, missing };
     }
+  }
+
+  #forgetMissed(owner: string): void {
+    for (const family of [4, 6] as const) this.#missed.delete(`${owner} ${family}`);
+  }
+
+  /** A port that one of its users had and lost: the new one gets its addresses if they can be had by now. */
+  #missedBy({ users, family, requested }: PortSlot): LostPort | undefined {
+    if (requested !== undefined) return undefined;
+    return [...users.keys()]
+      .map((owner) => this.#missed.get(`${owner} ${family}`))
+      .find((lost) => lost !== undefined);
   }
 
   #make(slot: PortSlot, signal: AbortSignal): Promise<L2Port> {
     const marker = this.#newMarker();
     this.#markers.add(marker);
     const { family, requested } = slot;
+    const instead = this.#missedBy(slot);
     const making = this.#manager
-      .create({ family, requested, marker }, signal)
+      .create({ family, requested, marker, instead }, signal)
       .then(
         (port) => {
           this.#displaced(this.#mapper.made(slot, port));
+          const owners = [...slot.users.keys()];
+          this.#noteChange(owners, instead?.publicAddress, port);
           return port;
         },
         (error: unknown) => {
@@ -241,4 +334,14 @@ export class PortKeeper {
     this.#making.set(slot, making);
     return making;
   }
+}
+
+function groupByPort(claims: readonly PriorClaim[]): Map<string, PriorClaim[]> {
+  const groups = new Map<string, PriorClaim[]>();
+  for (const claim of claims) {
+    const group = groups.get(claim.portId);
+    if (group === undefined) groups.set(claim.portId, [claim]);
+    else group.push(claim);
+  }
+  return groups;
 }

@@ -1,5 +1,5 @@
 import type { Address, Family } from '../../domain/address.ts';
-import type { L2Port } from './port-mapper.ts';
+import type { L2Port } from './port-slot.ts';
 
 export interface PortWish {
   readonly family: Family;

@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
-import { PortMapper, type L2Port, type L4Port, type PlacementRequest } from './port-mapper.ts';
+import { PortMapper } from './port-mapper.ts';
+import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
 
 const tcp = (port: number): L4Port => ({ protocol: 'TCP', port: parsePort(port) });
 const udp = (port: number): L4Port => ({ protocol: 'UDP', port: parsePort(port) });
 
 function request(owner: string, needs: L4Port[], extra: Partial<PlacementRequest> = {}) {
-  return { owner, needs, family: 4 as const, circle: 'ns:default', ...extra };
+  const place = { family: 4 as const, namespace: 'default', circle: 'ns:default' };
+  return { owner, needs, ...place, ...extra };
 }
 
 function l2Port(host: number): L2Port {
@@ -23,6 +25,13 @@ function place(mapper: PortMapper, wanted: PlacementRequest): string {
   if (placement.kind === 'refused') return `refused: ${placement.reason} by ${placement.by}`;
   if (placement.kind === 'make') mapper.made(placement.slot, l2Port(placement.slot.number));
   return placement.slot.port?.id ?? 'pending';
+}
+
+/** The same for a Service that is written down and served afterwards. */
+function serve(mapper: PortMapper, wanted: PlacementRequest): string {
+  const id = place(mapper, wanted);
+  mapper.settle(wanted.owner, [wanted.family]);
+  return id;
 }
 
 describe('PortMapper', () => {
@@ -54,6 +63,86 @@ describe('PortMapper', () => {
     expect(place(mapper, request('a', [tcp(80), tcp(8080)]))).toBe('port-1');
     expect(place(mapper, request('b', [tcp(8080)]))).toBe('port-2');
     expect(place(mapper, request('a', [tcp(443)]))).toBe('port-1');
+  });
+
+  test('what a Service gives up is its own until that is settled', () => {
+    const mapper = new PortMapper();
+    serve(mapper, request('a', [tcp(80)]));
+    expect(place(mapper, request('a', [tcp(81)]))).toBe('port-1');
+    expect(place(mapper, request('b', [tcp(80)]))).toBe('port-2');
+    expect(mapper.settle('a', [4])).toBe(true);
+    expect(place(mapper, request('c', [tcp(80), tcp(82)]))).toBe('port-1');
+    expect(mapper.settle('a', [4])).toBe(false);
+  });
+
+  test('where the new port can not be made a Service is where it was, with all it had', () => {
+    const mapper = new PortMapper();
+    serve(mapper, request('a', [tcp(80)]));
+    serve(mapper, request('b', [tcp(443)]));
+    const placement = mapper.place(request('b', [tcp(80)]));
+    if (placement.kind !== 'make') throw new Error('a port is to be made');
+    expect(place(mapper, request('c', [tcp(443)]))).toBe('pending');
+    mapper.lost(placement.slot);
+    expect(mapper.slotOf('b', 4)?.port?.id).toBe('port-1');
+    expect(mapper.heldBy('b', 4)).toMatchObject({ slot: { number: 1 }, held: [tcp(443)] });
+    expect(place(mapper, request('d', [tcp(443)]))).toBe('port-3');
+    // And it may be content with that again.
+    expect(place(mapper, request('b', [tcp(443)]))).toBe('port-1');
+  });
+
+  test('a Service that changes its mind in the middle of a move goes back', () => {
+    const mapper = new PortMapper();
+    serve(mapper, request('a', [tcp(80)]));
+    serve(mapper, request('b', [tcp(443)]));
+    expect(place(mapper, request('b', [tcp(80)]))).toBe('port-2');
+    expect(mapper.heldBy('b', 4)?.slot.port?.id).toBe('port-1');
+    expect(place(mapper, request('b', [tcp(443)]))).toBe('port-1');
+    expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-2']);
+  });
+
+  test('a family that is not asked for any more is left when that is settled', () => {
+    const mapper = new PortMapper();
+    for (const family of [4, 6] as const) place(mapper, request('a', [tcp(80)], { family }));
+    expect(mapper.settle('a', [4, 6])).toBe(false);
+    expect(mapper.settle('a', [4])).toBe(true);
+    expect(mapper.slotOf('a', 6)).toBeUndefined();
+    expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-2']);
+  });
+
+  describe('when the sharing key changes', () => {
+    const one = { namespace: 'one', circle: 'ns:one' };
+    const two = { namespace: 'two', circle: 'ns:two' };
+    const shared = { circle: 'key:edge' };
+
+    test('who takes it away moves, if others share by it', () => {
+      const mapper = new PortMapper();
+      serve(mapper, request('a', [tcp(80)], { ...one, ...shared }));
+      serve(mapper, request('b', [tcp(81)], { ...two, ...shared }));
+      expect(serve(mapper, request('a', [tcp(80)], one))).toBe('port-2');
+      expect(serve(mapper, request('b', [tcp(81)], { ...two, ...shared }))).toBe('port-1');
+      // Not even by naming the address.
+      const requested = parseAddress('192.0.2.1');
+      const back = request('a', [tcp(80)], { ...one, requested });
+      expect(place(mapper, back)).toBe('refused: other-circle by b');
+    });
+
+    test('who is alone stays, and shares with others from then on', () => {
+      const mapper = new PortMapper();
+      serve(mapper, request('a', [tcp(80)], { ...one, ...shared }));
+      expect(serve(mapper, request('a', [tcp(80)], one))).toBe('port-1');
+      expect(place(mapper, request('b', [tcp(81)], { ...two, ...shared }))).toBe('port-2');
+      expect(place(mapper, request('c', [tcp(82)], one))).toBe('port-1');
+    });
+
+    test('who gets one beside others of its namespace stays; strangers join when all have it', () => {
+      const mapper = new PortMapper();
+      serve(mapper, request('a', [tcp(80)], one));
+      serve(mapper, request('b', [tcp(81)], one));
+      expect(serve(mapper, request('a', [tcp(80)], { ...one, ...shared }))).toBe('port-1');
+      expect(place(mapper, request('c', [tcp(82)], { ...two, ...shared }))).toBe('port-2');
+      expect(serve(mapper, request('b', [tcp(81)], { ...one, ...shared }))).toBe('port-1');
+      expect(place(mapper, request('d', [tcp(83)], { ...two, ...shared }))).toBe('port-1');
+    });
   });
 
   test('a second Service may join a port that is still being made', () => {
@@ -101,14 +190,9 @@ describe('PortMapper', () => {
 });
 
 describe('after a restart', () => {
-  const claim = (owner: string, portId: string, createdAt: string, needs = [tcp(80)]) => ({
-    owner,
-    portId,
-    family: 4 as const,
-    createdAt,
-    needs,
-    isAsItWas: true,
-    circle: 'ns:default',
+  const claim = (owner: string, portId: string, createdAt: string, held = [tcp(80)]) => ({
+    ...{ owner, portId, createdAt, held, family: 4 as const },
+    ...{ namespace: 'default', circle: 'ns:default', isWritten: true, isTakenOver: true },
   });
 
   test('everyone keeps what the annotation says; of two that clash, the older one', () => {
@@ -126,12 +210,12 @@ describe('after a restart', () => {
     expect(mapper.slotOf('b', 4)?.port?.id).toBe('port-2');
   });
 
-  test('who asks for something else than it held comes after those who hold it, however old it is', () => {
+  test('who has not written down what it holds comes after those who have, however old it is', () => {
     const mapper = new PortMapper();
     const losers = mapper.restore(
       [l2Port(1)],
       [
-        { ...claim('old', 'port-1', '2026-01-01'), isAsItWas: false },
+        { ...claim('old', 'port-1', '2026-01-01'), isWritten: false },
         claim('young', 'port-1', '2026-02-01'),
       ],
     );
@@ -208,18 +292,23 @@ test('whatever is asked for in whatever order, no address, protocol and port has
       circle: fc.constantFrom('x', 'y'),
       finish: fc.boolean(),
     }),
+    fc.record({ kind: fc.constant('settle' as const), owner }),
     fc.record({ kind: fc.constant('release' as const), owner }),
     fc.record({ kind: fc.constant('lose' as const), owner }),
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const mapper = new PortMapper();
-      const seen = new Set<NonNullable<ReturnType<PortMapper['slotOf']>>>();
+      const seen = new Set<PortSlot>();
       for (const action of steps) {
         if (action.kind === 'place') {
-          const placement = mapper.place(
-            request(action.owner, action.needs.map(tcp), { circle: action.circle }),
-          );
+          const { circle } = action;
+          const wanted = request(action.owner, action.needs.map(tcp), {
+            circle,
+            namespace: circle,
+          });
+          const held = mapper.heldBy(action.owner, 4);
+          const placement = mapper.place(wanted);
           if (placement.kind === 'refused' || placement.kind === 'leaving') {
             throw new Error('nothing was requested');
           }
@@ -227,20 +316,29 @@ test('whatever is asked for in whatever order, no address, protocol and port has
             mapper.made(placement.slot, l2Port(placement.slot.number));
           }
           seen.add(placement.slot);
+          // Whatever it asks for, it still has what it is served on.
+          expect(mapper.heldBy(action.owner, 4)).toEqual(held);
+        } else if (action.kind === 'settle') {
+          if (mapper.slotOf(action.owner, 4)?.port !== undefined) mapper.settle(action.owner, [4]);
         } else if (action.kind === 'release') {
           mapper.release(action.owner);
         } else {
           const slot = mapper.slotOf(action.owner, 4);
           if (slot !== undefined) mapper.lost(slot);
         }
-        for (const slot of seen) {
-          const used = [...slot.users.values()]
-            .flat()
-            .map(({ protocol, port }) => `${protocol}/${port}`);
-          expect(new Set(used).size).toBe(used.length);
-          for (const user of slot.users.keys()) expect(mapper.slotOf(user, 4)).toBe(slot);
-        }
+        for (const slot of seen) expectNobodyTwice(mapper, slot);
       }
     }),
   );
 });
+
+function expectNobodyTwice(mapper: PortMapper, slot: PortSlot): void {
+  const text = ({ protocol, port }: L4Port) => `${protocol}/${port}`;
+  const used = [...slot.users.values()].flatMap(({ held, asked }) => [
+    ...new Set([...held, ...asked].map(text)),
+  ]);
+  expect(new Set(used).size).toBe(used.length);
+  for (const user of slot.users.keys()) {
+    expect([mapper.slotOf(user, 4), mapper.heldBy(user, 4)?.slot]).toContain(slot);
+  }
+}

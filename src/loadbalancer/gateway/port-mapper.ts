@@ -1,37 +1,15 @@
 import type { Address, Family } from '../../domain/address.ts';
-import type { Port, Protocol } from '../../domain/port.ts';
-
-/** A protocol and a port on an address: what two Services can't share. */
-export interface L4Port {
-  readonly protocol: Protocol;
-  readonly port: Port;
-}
-
-/** An address that gateways can serve on: a Neutron port's, or one of a list. */
-export interface L2Port {
-  /** The Neutron port's id, or the address itself for addresses of a list. */
-  readonly id: string;
-  readonly family: Family;
-  readonly address: Address;
-  /** The address that users reach, where it is another one: a floating IP. */
-  readonly publicAddress: Address;
-  /** Whether the floating IP stays with the project when the port is deleted. */
-  readonly keepsPublic?: boolean;
-}
-
-export interface PlacementRequest {
-  /** The UID of the Service. */
-  readonly owner: string;
-  readonly family: Family;
-  readonly needs: readonly L4Port[];
-  /**
-   * Services share an address only within one circle: their namespace, or the sharing key that all
-   * of them name.
-   */
-  readonly circle: string;
-  /** Serve on this address and on no other. */
-  readonly requested?: Address | undefined;
-}
+import {
+  circleOfUsers,
+  fits,
+  mayStay,
+  userOf,
+  type Holding,
+  type L2Port,
+  type L4Port,
+  type PlacementRequest,
+  type PortSlot,
+} from './port-slot.ts';
 
 /**
  * Where a Service goes: onto a port that is there (or is being made for somebody else at this very
@@ -44,76 +22,97 @@ export type Placement =
   /** The requested address is on its way out: a gateway may still announce it for who had it. */
   | { readonly kind: 'leaving' };
 
-/** What is known of one L2 port. Its `port` is undefined while it is being made. */
-export interface PortSlot {
-  /** Unique for the life of the mapper, also before the port has an id. */
-  readonly number: number;
-  readonly family: Family;
-  port: L2Port | undefined;
-  /** Undefined when what shares it came from before circles: nobody new joins. */
-  readonly circle: string | undefined;
-  readonly requested: Address | undefined;
-  readonly users: Map<string, readonly L4Port[]>;
-}
-
 /** Which Service had which port before, as its annotation says. */
 export interface PriorClaim {
   readonly owner: string;
+  readonly namespace: string;
+  /** The circle in which it was placed, which need not be the one it names now. */
   readonly circle: string;
-  readonly needs: readonly L4Port[];
+  /** What it holds there, which need not be what it asks for now. */
+  readonly held: readonly L4Port[];
   readonly portId: string;
   readonly family: Family;
-  /** Whether it asks for what it held before; what it asks for since then comes after what others hold. */
-  readonly isAsItWas: boolean;
+  /** Whether what it holds is written down. Otherwise it is what it asks for, and comes after what others hold. */
+  readonly isWritten: boolean;
   readonly createdAt: string;
   /** The address that users know, so that a port that was lost can be made again with it. */
   readonly publicAddress?: Address | undefined;
   /** Whether it wants the floating IP to be kept. */
   readonly keepsPublic?: boolean | undefined;
+  /** Whether our finalizer is on it. Before that nothing is changed outside for it. */
+  readonly isTakenOver: boolean;
+}
+
+/** Where a Service is in one family. While it moves, it still has what it held `from` before. */
+interface Stand {
+  readonly slot: PortSlot;
+  readonly from: PortSlot | undefined;
 }
 
 /**
  * Who serves on what. It lives in memory and answers at once, so that an address is reserved before
- * anything is awaited: two workers can never be given the same address, protocol and port.
+ * anything is awaited: two workers can never be given the same address, protocol and port. What a
+ * Service gives up is its own until `settle` says that this is written and told to the gateways.
  */
 export class PortMapper {
   readonly #slots = new Map<number, PortSlot>();
   readonly #byPort = new Map<string, PortSlot>();
-  /** Slots by the circle that may join, oldest first; and by each address that reaches them. */
+  /** Slots by the circle that may join, and by each address that reaches them. */
   readonly #byCircle = new Map<string, Set<PortSlot>>();
   readonly #byAddress = new Map<Address, PortSlot>();
   readonly #unused = new Set<PortSlot>();
-  readonly #byOwner = new Map<string, Map<Family, PortSlot>>();
+  readonly #byOwner = new Map<string, Map<Family, Stand>>();
   #next = 1;
 
   /**
-   * Takes in what Services had before a restart. Conflicts are settled by one total order: who held it
-   * already, then who was created first, then by UID. Answers with the owners that lost theirs and must be placed anew.
+   * Takes in what Services had before a restart. Conflicts are settled by one total order: who has it in
+   * the annotation, then who was created first, then by UID. Answers with the owners that lost theirs and
+   * must be placed anew.
    */
   restore(ports: readonly L2Port[], claims: readonly PriorClaim[]): readonly PriorClaim[] {
-    const circles = circlesByPort(claims);
-    for (const port of ports) this.#addKnownPort(port, circles.get(port.id));
+    for (const port of ports) this.#addKnownPort(port);
     const losers: PriorClaim[] = [];
     for (const claim of [...claims].sort(compareClaims)) {
+      const { owner, namespace, circle, held } = claim;
       const slot = this.#byPort.get(claim.portId);
-      if (slot === undefined || !isFree(slot, claim.needs, claim.owner)) losers.push(claim);
-      else this.#use(slot, claim.owner, claim.needs);
+      if (slot === undefined || userOf(slot, held, owner) !== undefined) losers.push(claim);
+      else this.#use(slot, owner, { namespace, circle, held, asked: held });
     }
     return losers;
   }
 
   /** Reserves. A Service keeps the port it has if what it needs still fits there. */
   place(request: PlacementRequest): Placement {
-    const current = this.slotOf(request.owner, request.family);
-    if (current !== undefined && fits(current, request)) return this.#placed(current, request);
+    const { slot, from } = this.#standOf(request.owner, request.family) ?? {};
+    // Back where it was before, if it is still there.
+    for (const own of [from, slot]) {
+      if (own !== undefined && fits(own, request) && mayStay(own, request)) {
+        return this.#placed(own, request);
+      }
+    }
     const refusal = this.#refusal(request);
     if (refusal !== undefined) return refusal;
-    if (current !== undefined) this.#leave(current, request.owner);
     const other = this.#bestSlot(request);
     if (other !== undefined) return this.#placed(other, request);
-    const slot = this.#newSlot(request.family, request.circle, request.requested);
-    this.#use(slot, request.owner, request.needs);
-    return { kind: 'make', slot, requested: request.requested };
+    const made = this.#newSlot(request.family, request.requested);
+    this.#placed(made, request);
+    return { kind: 'make', slot: made, requested: request.requested };
+  }
+
+  /**
+   * What the Service was given is written on it and in the gateways' state: it has nothing else any more,
+   * in these families or in others. Answers whether anything became free by that.
+   */
+  settle(owner: string, families: readonly Family[]): boolean {
+    let isFreed = false;
+    for (const [family, { slot, from }] of [...(this.#byOwner.get(owner) ?? [])]) {
+      const holding = slot.users.get(owner);
+      if (!families.includes(family)) this.release(owner, [family]);
+      else if (holding !== undefined) this.#use(slot, owner, { ...holding, held: holding.asked });
+      isFreed ||= from !== undefined || !families.includes(family) || hasGivenUp(holding);
+      if (from !== undefined) this.#leave(from, owner);
+    }
+    return isFreed;
   }
 
   /**
@@ -123,7 +122,7 @@ export class PortMapper {
   made(slot: PortSlot, port: L2Port): readonly string[] {
     if (!this.#slots.has(slot.number)) {
       // Given up while the port was made: it is nobody's, but it is there and must be deleted.
-      return this.#addKnownPort(port, undefined);
+      return this.#addKnownPort(port);
     }
     const holder = this.#byAddress.get(port.address);
     const isGone = holder !== slot && holder?.port?.address === port.address;
@@ -135,10 +134,13 @@ export class PortMapper {
     return displaced;
   }
 
-  /** The port could not be made, or was lost: everyone on it is free to be placed anew. */
+  /** The port could not be made, or was lost: whoever came from another one is there again, the others are nowhere. */
   lost(slot: PortSlot): readonly string[] {
     const users = [...slot.users.keys()];
-    for (const owner of users) this.#leave(slot, owner);
+    for (const owner of users) {
+      this.#leave(slot, owner);
+      this.#stayAtHeld(owner, slot.family);
+    }
     this.#forget(slot);
     return users;
   }
@@ -148,7 +150,8 @@ export class PortMapper {
    * nobody uses now.
    */
   release(owner: string, families: readonly Family[] = [4, 6]): readonly PortSlot[] {
-    const slots = families.flatMap((family) => this.slotOf(owner, family) ?? []);
+    const stands = families.flatMap((family) => this.#standOf(owner, family) ?? []);
+    const slots = stands.flatMap(({ slot, from }) => (from === undefined ? [slot] : [from, slot]));
     for (const slot of slots) this.#leave(slot, owner);
     return slots.filter(({ users }) => users.size === 0);
   }
@@ -159,7 +162,18 @@ export class PortMapper {
   }
 
   slotOf(owner: string, family: Family): PortSlot | undefined {
-    return this.#byOwner.get(owner)?.get(family);
+    return this.#standOf(owner, family)?.slot;
+  }
+
+  /** Where the Service is served by what is written on it, and with which ports. */
+  heldBy(
+    owner: string,
+    family: Family,
+  ): { readonly slot: PortSlot; readonly held: readonly L4Port[] } | undefined {
+    const stand = this.#standOf(owner, family);
+    const slot = stand?.from ?? stand?.slot;
+    const held = slot?.users.get(owner)?.held ?? [];
+    return slot === undefined || held.length === 0 ? undefined : { slot, held };
   }
 
   slotOfPort(portId: string): PortSlot | undefined {
@@ -180,15 +194,12 @@ export class PortMapper {
     return [...this.#unused];
   }
 
-  #addKnownPort(port: L2Port, circles: ReadonlySet<string> | undefined): readonly string[] {
-    const [only] = circles ?? [];
-    const slot = this.#newSlot(port.family, circles?.size === 1 ? only : undefined, undefined);
-    return this.made(slot, port);
+  #standOf(owner: string, family: Family): Stand | undefined {
+    return this.#byOwner.get(owner)?.get(family);
   }
 
-  #placed(slot: PortSlot, request: PlacementRequest): Placement {
-    this.#use(slot, request.owner, request.needs);
-    return { kind: 'placed', slot };
+  #addKnownPort(port: L2Port): readonly string[] {
+    return this.made(this.#newSlot(port.family, undefined), port);
   }
 
   /** Only a request for one address can be refused; any other gets a new port. */
@@ -212,40 +223,72 @@ export class PortMapper {
   #bestSlot(request: PlacementRequest): PortSlot | undefined {
     const requested = request.requested && this.#byAddress.get(request.requested);
     if (requested !== undefined) return fits(requested, request) ? requested : undefined;
+    let oldest: PortSlot | undefined;
     for (const slot of this.#byCircle.get(request.circle) ?? []) {
-      if (slot.users.size > 0 && fits(slot, request)) return slot;
+      const isOlder = oldest === undefined || slot.number < oldest.number;
+      if (isOlder && slot.users.size > 0 && fits(slot, request)) oldest = slot;
     }
-    return undefined;
+    return oldest;
   }
 
-  #newSlot(family: Family, circle: string | undefined, requested: Address | undefined): PortSlot {
+  /** Puts the Service onto the slot. What it holds elsewhere stays reserved until that is settled. */
+  #placed(
+    slot: PortSlot,
+    { owner, namespace, circle, needs, family }: PlacementRequest,
+  ): Placement {
+    const stand = this.#standOf(owner, family);
+    for (const before of [stand?.from, stand?.slot]) {
+      const holding = before?.users.get(owner);
+      if (before === undefined || before === slot || holding === undefined) continue;
+      if (holding.held.length === 0) this.#leave(before, owner);
+      else this.#use(before, owner, { ...holding, asked: [] });
+    }
+    const held = slot.users.get(owner)?.held ?? [];
+    this.#use(slot, owner, { namespace, circle, held, asked: needs });
+    return { kind: 'placed', slot };
+  }
+
+  /** Who was about to leave for a port that is no more stays. */
+  #stayAtHeld(owner: string, family: Family): void {
+    const { slot } = this.#standOf(owner, family) ?? {};
+    const holding = slot?.users.get(owner);
+    if (slot === undefined || holding === undefined || holding.asked.length > 0) return;
+    this.#use(slot, owner, { ...holding, asked: holding.held });
+  }
+
+  #newSlot(family: Family, requested: Address | undefined): PortSlot {
     const number = this.#next;
     this.#next += 1;
-    const slot: PortSlot = { number, family, port: undefined, circle, requested, users: new Map() };
+    const slot: PortSlot = {
+      ...{ number, family, requested, port: undefined, circle: undefined, users: new Map() },
+    };
     this.#slots.set(number, slot);
     this.#unused.add(slot);
     if (requested !== undefined) this.#byAddress.set(requested, slot);
-    if (circle === undefined) return slot;
-    const members = this.#byCircle.get(circle);
-    if (members === undefined) this.#byCircle.set(circle, new Set([slot]));
-    else members.add(slot);
     return slot;
   }
 
-  #use(slot: PortSlot, owner: string, needs: readonly L4Port[]): void {
-    slot.users.set(owner, needs);
+  #use(slot: PortSlot, owner: string, holding: Holding): void {
+    slot.users.set(owner, holding);
     this.#unused.delete(slot);
-    const families = this.#byOwner.get(owner) ?? new Map<Family, PortSlot>();
-    families.set(slot.family, slot);
-    this.#byOwner.set(owner, families);
+    this.#usersChanged(slot, owner);
   }
 
   #leave(slot: PortSlot, owner: string): void {
     slot.users.delete(owner);
     if (slot.users.size === 0) this.#unused.add(slot);
-    const families = this.#byOwner.get(owner);
-    if (families?.get(slot.family) === slot) families.delete(slot.family);
-    if (families?.size === 0) this.#byOwner.delete(owner);
+    this.#usersChanged(slot, owner);
+  }
+
+  #usersChanged(slot: PortSlot, owner: string): void {
+    const circle = circleOfUsers(slot);
+    if (circle !== slot.circle) this.#moveToCircle(slot, circle);
+    const families = this.#byOwner.get(owner) ?? new Map<Family, Stand>();
+    const stand = nextStand(families.get(slot.family), slot, owner);
+    if (stand === undefined) families.delete(slot.family);
+    else families.set(slot.family, stand);
+    if (families.size === 0) this.#byOwner.delete(owner);
+    else this.#byOwner.set(owner, families);
   }
 
   #forget(slot: PortSlot): void {
@@ -253,10 +296,18 @@ export class PortMapper {
     this.#unused.delete(slot);
     if (slot.port !== undefined) this.#unlist(slot, slot.port);
     if (slot.requested !== undefined) this.#unlistAddress(slot, slot.requested);
-    if (slot.circle === undefined) return;
-    const members = this.#byCircle.get(slot.circle);
-    members?.delete(slot);
-    if (members?.size === 0) this.#byCircle.delete(slot.circle);
+    this.#moveToCircle(slot, undefined);
+  }
+
+  #moveToCircle(slot: PortSlot, circle: string | undefined): void {
+    const before = slot.circle === undefined ? undefined : this.#byCircle.get(slot.circle);
+    before?.delete(slot);
+    if (slot.circle !== undefined && before?.size === 0) this.#byCircle.delete(slot.circle);
+    slot.circle = circle;
+    if (circle === undefined) return;
+    const members = this.#byCircle.get(circle);
+    if (members === undefined) this.#byCircle.set(circle, new Set([slot]));
+    else members.add(slot);
   }
 
   #unlist(slot: PortSlot, port: L2Port): void {
@@ -269,45 +320,25 @@ export class PortMapper {
   }
 }
 
-function circlesByPort(claims: readonly PriorClaim[]): Map<string, Set<string>> {
-  const circles = new Map<string, Set<string>>();
-  for (const { portId, circle } of claims) {
-    const known = circles.get(portId);
-    if (known === undefined) circles.set(portId, new Set([circle]));
-    else known.add(circle);
-  }
-  return circles;
+/** Where a Service is, once what it has on one slot has changed. */
+function nextStand(before: Stand | undefined, slot: PortSlot, owner: string): Stand | undefined {
+  const others = [before?.from, before?.slot].filter((other) => other !== slot);
+  const all = [...others, slot].filter((each): each is PortSlot => each?.users.has(owner) === true);
+  const leaving = all.find((each) => each.users.get(owner)?.asked.length === 0);
+  const there = all.find((each) => each !== leaving);
+  if (there !== undefined) return { slot: there, from: leaving };
+  return leaving === undefined ? undefined : { slot: leaving, from: undefined };
 }
 
-function fits(slot: PortSlot, request: PlacementRequest): boolean {
-  if (slot.family !== request.family) return false;
-  if (request.requested !== undefined && !serves(slot, request.requested)) return false;
-  return isFree(slot, request.needs, request.owner);
-}
-
-function serves(slot: PortSlot, address: Address | undefined): boolean {
-  if (slot.port === undefined) return slot.requested === address;
-  return slot.port.address === address || slot.port.publicAddress === address;
-}
-
-function isFree(slot: PortSlot, needs: readonly L4Port[], owner: string): boolean {
-  return userOf(slot, needs, owner) === undefined;
-}
-
-/** Who else uses one of these already. */
-function userOf(slot: PortSlot, needs: readonly L4Port[], owner: string): string | undefined {
-  for (const [user, theirs] of slot.users) {
-    if (user === owner) continue;
-    const clashes = theirs.some((their) =>
-      needs.some((need) => need.port === their.port && need.protocol === their.protocol),
-    );
-    if (clashes) return user;
-  }
-  return undefined;
+function hasGivenUp(holding: Holding | undefined): boolean {
+  const { held = [], asked = [] } = holding ?? {};
+  return held.some(
+    (one) => !asked.some(({ port, protocol }) => port === one.port && protocol === one.protocol),
+  );
 }
 
 function compareClaims(left: PriorClaim, right: PriorClaim): number {
-  if (left.isAsItWas !== right.isAsItWas) return left.isAsItWas ? -1 : 1;
+  if (left.isWritten !== right.isWritten) return left.isWritten ? -1 : 1;
   if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? -1 : 1;
   return left.owner < right.owner ? -1 : left.owner > right.owner ? 1 : 0;
 }

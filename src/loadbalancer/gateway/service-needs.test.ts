@@ -3,14 +3,14 @@ import { parsePort } from '../../domain/port.ts';
 import type { Service, ServiceSpec } from '../../kube/core-objects.ts';
 import {
   addressAnnotation,
-  asksForWhatItHeld,
   legacyPortAnnotation,
   portAnnotations,
   portsAnnotation,
+  readPlace,
   readPortIds,
   sharingKeyAnnotation,
 } from './annotations.ts';
-import type { L4Port } from './port-mapper.ts';
+import type { L4Port } from './port-slot.ts';
 import { readNeeds } from './service-needs.ts';
 
 function makeService(spec: ServiceSpec, annotations: Record<string, string> = {}): Service {
@@ -107,21 +107,31 @@ describe('the annotation of ports', () => {
   const withAnnotations = (annotations: Record<string, string | null>) =>
     makeService({}, annotations as Record<string, string>);
 
+  const place = { held, circle: 'key:edge' };
+  const nowhere = { held: undefined, circle: undefined };
+
   test('is read back as it was written', () => {
-    expect(readPortIds(withAnnotations(portAnnotations(ids, held, false)))).toEqual(ids);
+    const service = withAnnotations(portAnnotations(ids, place, false));
+    expect(readPortIds(service)).toEqual(ids);
+    expect(readPlace(service)).toEqual({ held: [...held].reverse(), circle: 'key:edge' });
   });
 
-  test('says whether the Service asks for what it held, in whatever order; unknown counts as yes', () => {
-    const service = withAnnotations(portAnnotations(ids, held, false));
-    expect(asksForWhatItHeld(service, [...held].reverse())).toBe(true);
-    expect(asksForWhatItHeld(service, held.slice(1))).toBe(false);
+  test.each(['"http"', '80', '"80/ICMP"', '"0/TCP"'])(
+    'what is held is unknown with %s in it',
+    (text) => {
+      const written = `{"version":1,"ipv4":"id-4","held":["53/TCP",${text}]}`;
+      expect(readPlace(withAnnotations({ [portsAnnotation]: written })).held).toBeUndefined();
+    },
+  );
+
+  test('older ones say nothing of what is held', () => {
     const older = withAnnotations({ [portsAnnotation]: '{"version":1,"ipv4":"id-4"}' });
-    expect(asksForWhatItHeld(older, held)).toBe(true);
+    expect(readPlace(older)).toEqual(nowhere);
   });
 
   test('keeps the way back open while told to', () => {
-    expect(portAnnotations(ids, held, true)).toMatchObject({ [legacyPortAnnotation]: 'id-4' });
-    expect(portAnnotations(new Map(), [], true)).toMatchObject({
+    expect(portAnnotations(ids, place, true)).toMatchObject({ [legacyPortAnnotation]: 'id-4' });
+    expect(portAnnotations(new Map(), nowhere, true)).toMatchObject({
       [portsAnnotation]: null,
       [legacyPortAnnotation]: null,
     });

@@ -2,7 +2,7 @@ import { familyOf, tryParseAddress, type Address, type Family } from '../../doma
 import { parsePort } from '../../domain/port.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
-import type { L4Port } from './port-mapper.ts';
+import type { L4Port } from './port-slot.ts';
 
 /** What a Service asks of the gateways. */
 export interface ServiceNeeds {
@@ -26,9 +26,7 @@ export function readNeeds(service: Service, served: readonly Family[]): NeedsRea
       `It asks for ${asked.join(' and ')}, and the gateways have addresses of ${served.map((family) => `IPv${family}`).join(' and ')} only.`,
     );
   }
-  const ports = (service.spec?.ports ?? []).map(
-    ({ protocol = 'TCP', port }): L4Port => ({ protocol, port: parsePort(port) }),
-  );
+  const ports = portsAskedFor(service);
   if (ports.length === 0)
     return refused('NoPorts', 'It has no ports, so there is nothing to serve.');
   const requested = readRequested(service);
@@ -43,6 +41,12 @@ export function readNeeds(service: Service, served: readonly Family[]): NeedsRea
   }
   const circle = circleOf(service);
   return { kind: 'needs', needs: { families, ports, circle, requested } };
+}
+
+export function portsAskedFor(service: Service): readonly L4Port[] {
+  return (service.spec?.ports ?? []).map(
+    ({ protocol = 'TCP', port }): L4Port => ({ protocol, port: parsePort(port) }),
+  );
 }
 
 /** Services of one namespace share addresses; across namespaces only those that name the same key. */

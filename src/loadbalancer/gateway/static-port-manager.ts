@@ -8,52 +8,56 @@ import {
 } from '../../domain/address.ts';
 import type { AddressRange } from '../../domain/address-range.ts';
 import { CausewayError } from '../../domain/error.ts';
+import type { AddressBook } from './address-book.ts';
 import type { PortManager, PortWish } from './port-manager.ts';
-import type { L2Port } from './port-mapper.ts';
+import type { L2Port } from './port-slot.ts';
 
-/** Addresses of a list. The address is the port's id, as ch-k8s-lbaas writes it. */
+/**
+ * Addresses of a list. The address is the port's id, as ch-k8s-lbaas writes it. What is given out stands
+ * in a book, so that a restart knows those, too, that Services have left and gateways may still announce.
+ */
 export class StaticPortManager implements PortManager {
   readonly families: readonly Family[];
   readonly #ranges: readonly AddressRange[];
-  readonly #used = new Set<Address>();
+  readonly #book: AddressBook;
+  /** What is given out, with the marker of the wish it was given for. */
+  readonly #given = new Map<Address, string>();
+  #isRead = false;
 
-  constructor(ranges: readonly AddressRange[]) {
+  constructor(ranges: readonly AddressRange[], book: AddressBook) {
     this.#ranges = ranges;
+    this.#book = book;
     this.families = [...new Set(ranges.map(({ family }) => family))];
   }
 
-  list(claimed: ReadonlySet<string>): Promise<readonly L2Port[]> {
-    const ports: L2Port[] = [];
-    for (const text of claimed) {
-      const address = tryParseAddress(text);
-      if (address === undefined || !this.#holds(address)) continue;
-      this.#used.add(address);
-      ports.push(portAt(address));
-    }
-    return Promise.resolve(ports);
+  async list(
+    claimed: ReadonlySet<string>,
+    making: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<readonly L2Port[]> {
+    await this.#readBook(signal);
+    await this.#enterClaimed(claimed);
+    return (
+      [...this.#given]
+        .filter(([, marker]) => !making.has(marker))
+        .map(([address]) => address)
+        // One that has left the list is nobody's any more, but it leaves like all others.
+        .filter((address) => this.#holds(address) || !claimed.has(address))
+        .map(portAt)
+    );
   }
 
-  create(wish: PortWish): Promise<L2Port> {
-    const former = wish.instead?.publicAddress;
-    const isFree = former !== undefined && this.#holds(former) && !this.#used.has(former);
-    const address = wish.requested ?? (isFree ? former : this.#firstFree(wish.family));
-    if (address === undefined) {
-      return Promise.reject(
-        new CausewayError('exhausted', `no IPv${wish.family} address is left`, {
-          hint: 'Add addresses to the list of the static port manager, or delete Services.',
-        }),
-      );
+  async create(wish: PortWish, signal: AbortSignal): Promise<L2Port> {
+    await this.#readBook(signal);
+    const address = this.#choose(wish);
+    this.#given.set(address, wish.marker);
+    try {
+      await this.#book.enter([address]);
+    } catch (error) {
+      this.#given.delete(address);
+      throw error;
     }
-    if (!this.#holds(address)) {
-      return Promise.reject(
-        new CausewayError('invalid', `${address} is not in the list of addresses`),
-      );
-    }
-    if (this.#used.has(address)) {
-      return Promise.reject(new CausewayError('conflict', `${address} is in use`));
-    }
-    this.#used.add(address);
-    return Promise.resolve(portAt(address));
+    return portAt(address);
   }
 
   mend(port: L2Port): Promise<L2Port> {
@@ -64,13 +68,48 @@ export class StaticPortManager implements PortManager {
     return Promise.resolve(port);
   }
 
-  delete(port: L2Port): Promise<void> {
-    this.#used.delete(port.address);
-    return Promise.resolve();
+  async delete(port: L2Port): Promise<void> {
+    await this.#book.strike(port.address);
+    this.#given.delete(port.address);
   }
 
   sweep(): Promise<readonly string[]> {
     return Promise.resolve([]);
+  }
+
+  async #readBook(signal: AbortSignal): Promise<void> {
+    if (this.#isRead) return;
+    for (const address of await this.#book.read(signal)) {
+      if (!this.#given.has(address)) this.#given.set(address, '');
+    }
+    this.#isRead = true;
+  }
+
+  /** What Services have and the book does not: from ch-k8s-lbaas, or from before there was a book. */
+  async #enterClaimed(claimed: ReadonlySet<string>): Promise<void> {
+    const missing = [...claimed]
+      .flatMap((text) => tryParseAddress(text) ?? [])
+      .filter((address) => this.#holds(address) && !this.#given.has(address));
+    for (const address of missing) this.#given.set(address, '');
+    await this.#book.enter(missing);
+  }
+
+  #choose({ family, requested, instead }: PortWish): Address {
+    const former = instead?.publicAddress;
+    const isFree = former !== undefined && this.#holds(former) && !this.#given.has(former);
+    const address = requested ?? (isFree ? former : this.#firstFree(family));
+    if (address === undefined) {
+      throw new CausewayError('exhausted', `no IPv${family} address is left`, {
+        hint: 'Add addresses to the list of the static port manager, or delete Services.',
+      });
+    }
+    if (!this.#holds(address)) {
+      throw new CausewayError('invalid', `${address} is not in the list of addresses`);
+    }
+    if (this.#given.has(address)) {
+      throw new CausewayError('conflict', `${address} is in use`);
+    }
+    return address;
   }
 
   #holds(address: Address): boolean {
@@ -85,7 +124,7 @@ export class StaticPortManager implements PortManager {
       if (range.family !== family) continue;
       for (let value = range.first; value <= range.last; value += 1n) {
         const address = addressFromInteger(value, family);
-        if (!this.#used.has(address)) return address;
+        if (!this.#given.has(address)) return address;
       }
     }
     return undefined;

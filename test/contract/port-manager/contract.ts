@@ -38,6 +38,26 @@ export function portManagerContract(under: ManagerUnderTest): void {
     for (const made of [port, next]) await after.delete(made, signal);
   });
 
+  test('a manager that starts anew finds what nobody claims any more, and gives it to nobody', async () => {
+    const before = await under.newManager();
+    const wish = { family: 4 as const, requested: undefined };
+    const left = await before.create({ ...wish, marker: 'left' }, signal);
+    const after = await under.newManager();
+    expect(await after.list(nothing, nothing, signal)).toContainEqual(left);
+    const next = await after.create({ ...wish, marker: 'heir' }, signal);
+    expect(next.address).not.toBe(left.address);
+    for (const made of [left, next]) await after.delete(made, signal);
+    expect(await (await under.newManager()).list(nothing, nothing, signal)).toEqual([]);
+  });
+
+  test("a port that is being made is nobody's leftover", async () => {
+    const manager = await under.newManager();
+    const port = await manager.create({ family: 4, requested: undefined, marker: 'made' }, signal);
+    expect(await manager.list(nothing, new Set(['made']), signal)).toEqual([]);
+    expect(await manager.list(nothing, nothing, signal)).toEqual([port]);
+    await manager.delete(port, signal);
+  });
+
   test('a claim on something that is not there, or not ours, finds nothing', async () => {
     const manager = await under.newManager();
     const claims = new Set(['203.0.113.99', '00000000-0000-0000-0000-000000000000', 'nonsense']);

@@ -1,30 +1,50 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../../src/domain/address.ts';
 import { parseAddressRange } from '../../../src/domain/address-range.ts';
+import { MemoryAddressBook } from '../../../src/loadbalancer/gateway/memory-address-book.testing.ts';
 import { StaticPortManager } from '../../../src/loadbalancer/gateway/static-port-manager.ts';
 import { portManagerContract } from './contract.ts';
 
-const newManager = (...ranges: string[]) => new StaticPortManager(ranges.map(parseAddressRange));
+const newManager = (...ranges: string[]) =>
+  new StaticPortManager(ranges.map(parseAddressRange), new MemoryAddressBook());
+const signal = new AbortController().signal;
+const nothing: ReadonlySet<string> = new Set();
 
 describe('the static port manager', () => {
+  const ranges = ['192.0.2.1-192.0.2.9', '2001:db8::/120'].map(parseAddressRange);
+  const book = new MemoryAddressBook();
   portManagerContract({
-    newManager: () => Promise.resolve(newManager('192.0.2.1-192.0.2.9', '2001:db8::/120')),
+    newManager: () => Promise.resolve(new StaticPortManager(ranges, book)),
     wishable: () => Promise.resolve(parseAddress('192.0.2.7')),
   });
 
   test('says when nothing is left, and has it again after a deletion', async () => {
     const manager = newManager('192.0.2.1');
     const wish = { family: 4 as const, requested: undefined, marker: 'm' };
-    const only = await manager.create(wish);
-    await expect(manager.create(wish)).rejects.toMatchObject({ code: 'exhausted' });
+    const only = await manager.create(wish, signal);
+    await expect(manager.create(wish, signal)).rejects.toMatchObject({ code: 'exhausted' });
     await manager.delete(only);
-    expect((await manager.create(wish)).address).toBe('192.0.2.1');
+    expect((await manager.create(wish, signal)).address).toBe('192.0.2.1');
   });
 
   test("an address that is not in the list is the user's mistake", async () => {
     const requested = parseAddress('198.51.100.1');
-    const refused = newManager('192.0.2.1').create({ family: 4, requested, marker: 'm' });
+    const refused = newManager('192.0.2.1').create({ family: 4, requested, marker: 'm' }, signal);
     await expect(refused).rejects.toMatchObject({ code: 'invalid' });
-    expect(await newManager('192.0.2.1').list(new Set(['198.51.100.1']))).toEqual([]);
+    expect(await newManager('192.0.2.1').list(new Set(['198.51.100.1']), nothing, signal)).toEqual(
+      [],
+    );
+  });
+
+  test('one that has left the list of addresses can still leave for good', async () => {
+    const book = new MemoryAddressBook();
+    const address = parseAddress('192.0.2.1');
+    await book.enter([address]);
+    const manager = new StaticPortManager([parseAddressRange('192.0.2.2')], book);
+    const [port] = await manager.list(nothing, nothing, signal);
+    expect(port?.address).toBe(address);
+    expect(await manager.list(new Set([address]), nothing, signal)).toEqual([]);
+    if (port !== undefined) await manager.delete(port);
+    expect(await book.read()).toEqual(new Set());
   });
 });

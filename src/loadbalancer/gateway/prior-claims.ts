@@ -1,0 +1,57 @@
+import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { ingressAddress } from '../provider.ts';
+import { readRecord } from '../record.ts';
+import {
+  keepFloatingIpAnnotation,
+  legacyManagedAnnotation,
+  readPlace,
+  readPortIds,
+} from './annotations.ts';
+import type { PriorClaim } from './port-mapper.ts';
+import { circleOf, portsAskedFor } from './service-needs.ts';
+
+/**
+ * What a Service has by its annotations, whatever it asks for now: nobody loses the address it is served
+ * on because a request of its has become impossible. Those that are being deleted still have it. `isOurs`
+ * says whether we would take it over, which counts for Services that come from ch-k8s-lbaas.
+ */
+export function priorClaims(service: Service, isOurs: boolean): PriorClaim[] {
+  const reading = readRecord(service);
+  if (!isTrusted(service, isOurs)) return [];
+  const { metadata } = service;
+  const { held, circle = circleOf(service) } = readPlace(service);
+  return [...readPortIds(service)].map(([family, portId]) => ({
+    owner: metadata?.uid ?? '',
+    namespace: metadata?.namespace ?? '',
+    portId,
+    family,
+    circle,
+    held: held ?? portsAskedFor(service),
+    isWritten: held !== undefined,
+    createdAt: metadata?.creationTimestamp ?? '',
+    publicAddress: advertisedBy(service, family),
+    keepsPublic: metadata?.annotations?.[keepFloatingIpAnnotation] === 'true',
+    isTakenOver: reading.kind !== 'none',
+  }));
+}
+
+/**
+ * Whether its annotations are its own: our record is bound to its UID, so a copy of a manifest claims
+ * nothing. Services that come from ch-k8s-lbaas have no record yet.
+ */
+function isTrusted(service: Service, isOurs: boolean): boolean {
+  const reading = readRecord(service);
+  if (reading.kind === 'record') return reading.record.provider === 'gateway';
+  if (reading.kind === 'unreadable') return true;
+  return isOurs && service.metadata?.annotations?.[legacyManagedAnnotation] === 'true';
+}
+
+/** What we have told the Service's users in this family, by our own record. */
+function advertisedBy(service: Service, family: Family): Address | undefined {
+  const reading = readRecord(service);
+  if (reading.kind !== 'record') return undefined;
+  return reading.record.ingress
+    .flatMap((entry) => tryParseAddress(ingressAddress(entry)) ?? [])
+    .find((address) => familyOf(address) === family);
+}

@@ -1,0 +1,155 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, vi } from 'vitest';
+import { parseAddressRange } from '../../domain/address-range.ts';
+import { KubeClient } from '../../kube/client.ts';
+import { findConnection } from '../../kube/connection.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { HttpTransport } from '../../kube/http-transport.ts';
+import { services } from '../../kube/resources.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { silentLog } from '../../runtime/log.ts';
+import { noMetrics } from '../../runtime/metrics.ts';
+import {
+  startEmbeddedKubernetes,
+  type EmbeddedKubernetes,
+} from '../../sandbox/kubernetes/start.ts';
+import { ServiceController } from '../service-controller.ts';
+import { ConfigMapAddressBook } from './address-book.ts';
+import { GatewayBoard } from './gateway-board.ts';
+import { makeGatewayProvider } from './make-gateway-provider.ts';
+import { MemoryAgent } from './memory-agent.ts';
+import { StaticPortManager } from './static-port-manager.ts';
+
+export const named = (name: string) => ({ namespace: 'default', name });
+
+export const newService = (name: string, port = 80, annotations = {}): Service => ({
+  metadata: { ...named(name), annotations },
+  spec: { type: 'LoadBalancer', ports: [{ port }] },
+});
+
+export const until = (check: () => Promise<void> | void) =>
+  vi.waitFor(check, { timeout: 120_000, interval: 20 });
+
+/** The embedded Kubernetes API, two gateways in memory, addresses of a list, and controllers that come and go. */
+export class ProviderLab {
+  readonly client: KubeClient;
+  readonly agents = [new MemoryAgent(), new MemoryAgent()] as const;
+  /** What users were told, of all controllers so far. */
+  readonly events: string[] = [];
+  /** The list of addresses, from the next controller on. */
+  addresses: readonly string[] = ['192.0.2.1-192.0.2.3'];
+  defaultProvider: string | undefined = 'gateway';
+  readonly #kubernetes: EmbeddedKubernetes;
+  readonly #directory: string;
+  #stop = new AbortController();
+  #ended: Promise<void> | undefined;
+
+  private constructor(kubernetes: EmbeddedKubernetes, directory: string, client: KubeClient) {
+    this.#kubernetes = kubernetes;
+    this.#directory = directory;
+    this.client = client;
+  }
+
+  static async start(): Promise<ProviderLab> {
+    const directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-gateway-'));
+    const kubernetes = await startEmbeddedKubernetes();
+    const kubeconfig = path.join(directory, 'kubeconfig');
+    await fs.writeFile(kubeconfig, kubernetes.kubeconfig);
+    const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
+    const transport = new HttpTransport(connection, systemClock);
+    return new ProviderLab(
+      kubernetes,
+      directory,
+      new KubeClient({ transport, clock: systemClock }),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.stopController();
+    await this.client.close();
+    await this.#kubernetes.stop();
+    await fs.rm(this.#directory, { recursive: true });
+  }
+
+  startController(): void {
+    this.#stop = new AbortController();
+    const { client } = this;
+    const common = { client, clock: systemClock, log: silentLog, metrics: noMetrics };
+    const book = new ConfigMapAddressBook({ ...common, namespace: 'kube-system' });
+    const provider = makeGatewayProvider({
+      ...common,
+      manager: new StaticPortManager(this.addresses.map(parseAddressRange), book),
+      agents: new Map(this.agents.map((agent, index) => [`g${index + 1}`, agent])),
+      layer: 'Pod',
+      masquerade: 'needed',
+      keepWayBack: false,
+      driftEveryMs: 60_000,
+      board: new GatewayBoard({ ...common, namespace: 'kube-system' }),
+      restMs: 0,
+    });
+    const controller = new ServiceController({
+      ...common,
+      providers: { all: [provider], defaultName: this.defaultProvider },
+      tell: (_service, type, reason, message) => this.events.push(`${type} ${reason}: ${message}`),
+      workers: 4,
+    });
+    this.#ended = controller.run(this.#stop.signal);
+  }
+
+  async stopController(): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+  }
+
+  async restartController(): Promise<void> {
+    await this.stopController();
+    this.startController();
+  }
+
+  read(name: string): Promise<Service | undefined> {
+    return this.client.find(services, named(name));
+  }
+
+  async addressOf(name: string): Promise<string | undefined> {
+    return (await this.read(name))?.status?.loadBalancer?.ingress?.[0]?.ip;
+  }
+
+  /** Makes a Service and waits until it has this address. */
+  async create(service: Service, address: string): Promise<void> {
+    await this.client.create(services, service);
+    const name = service.metadata?.name ?? '';
+    await until(async () => expect(await this.addressOf(name)).toBe(address));
+  }
+
+  /** Waits until the Service's condition says that it is served. */
+  async untilServed(name: string): Promise<void> {
+    await until(async () =>
+      expect((await this.read(name))?.status?.conditions?.[0]?.status).toBe('True'),
+    );
+  }
+
+  /** Waits until its condition says this. */
+  async untilItSays(name: string, text: string): Promise<void> {
+    await until(async () =>
+      expect((await this.read(name))?.status?.conditions?.[0]?.message).toContain(text),
+    );
+  }
+
+  /** Changes a Service, as a user would. */
+  async patch(name: string, change: object): Promise<void> {
+    await this.client.patchMerge(services, named(name), change);
+  }
+
+  async untilTold(text: string): Promise<void> {
+    await until(() => expect(this.events.join('\n')).toContain(text));
+  }
+
+  /** The endpoints that the gateway serves: `192.0.2.1:80/TCP` with the Service. */
+  served(gateway: number): string[] {
+    return [...(this.agents[gateway]?.holds ?? [])].map(
+      ([key, { service }]) => `${key} ${service}`,
+    );
+  }
+}

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { configMaps, services } from '../../kube/resources.ts';
+import { addressBookName } from './address-book.ts';
+import { named, newService, ProviderLab, until } from './provider-lab.testing.ts';
+
+let lab: ProviderLab;
+
+beforeEach(async () => {
+  lab = await ProviderLab.start();
+});
+
+afterEach(() => lab.close());
+
+const book = { namespace: 'kube-system', name: addressBookName };
+const entries = async () => (await lab.client.find(configMaps, book))?.data;
+
+test('an address that a partitioned gateway may still announce is given to nobody after a restart', async () => {
+  lab.startController();
+  await lab.create(newService('web'), '192.0.2.1');
+  await lab.untilServed('web');
+  const [, partitioned] = lab.agents;
+  partitioned.mode = 'fails';
+  await lab.client.delete(services, named('web'));
+  await until(async () => expect(await lab.read('web')).toBeUndefined());
+  await lab.restartController();
+  await lab.create(newService('next'), '192.0.2.2');
+  await lab.client.create(
+    services,
+    newService('heir', 81, { 'causeway.dev/address': '192.0.2.1' }),
+  );
+  await lab.untilItSays('heir', 'Waiting until no gateway announces 192.0.2.1');
+  expect(lab.served(1)).toEqual(['192.0.2.1:80/TCP default/web']);
+  partitioned.mode = 'works';
+  await until(async () => expect(await lab.addressOf('heir')).toBe('192.0.2.1'));
+});
+
+test('the same for a Service that vanished while no controller looked', async () => {
+  lab.startController();
+  await lab.create(newService('web'), '192.0.2.1');
+  await lab.untilServed('web');
+  await lab.stopController();
+  lab.agents[1].mode = 'fails';
+  await lab.patch('web', { metadata: { finalizers: null } });
+  await lab.client.delete(services, named('web'));
+  lab.startController();
+  await lab.create(newService('next'), '192.0.2.2');
+});
+
+test('the book has what is given out, and no more once it is free', async () => {
+  lab.addresses = ['192.0.2.1', '2001:db8::1'];
+  lab.startController();
+  const service = newService('web');
+  const both = {
+    ipFamilies: ['IPv4', 'IPv6'] as const,
+    ipFamilyPolicy: 'RequireDualStack' as const,
+  };
+  await lab.create({ ...service, spec: { ...service.spec, ...both } }, '192.0.2.1');
+  expect(await entries()).toEqual({ version: '1', '192.0.2.1': 'given', '2001_db8__1': 'given' });
+  await lab.untilServed('web');
+  await lab.client.delete(services, named('web'));
+  await until(async () => expect(await entries()).toEqual({ version: '1' }));
+});
+
+test('addresses from before there was a book are entered at the start', async () => {
+  lab.startController();
+  await lab.create(newService('web'), '192.0.2.1');
+  await lab.untilServed('web');
+  await lab.stopController();
+  await lab.client.delete(configMaps, book);
+  lab.startController();
+  await until(async () => expect(await entries()).toEqual({ version: '1', '192.0.2.1': 'given' }));
+  await lab.create(newService('next'), '192.0.2.2');
+});
