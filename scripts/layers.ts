@@ -49,7 +49,7 @@ const importPattern = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
 export async function findLayerViolations(sourceRoot: string): Promise<string[]> {
   const violations: string[] = [];
   for await (const file of fs.glob('**/*.ts', { cwd: sourceRoot })) {
-    if (file.endsWith('.test.ts')) continue;
+    if (/\.(test|testing)\.ts$/.test(file)) continue;
     const folder = file.split(path.sep)[0] ?? '';
     const allowed = layers[folder];
     if (allowed === undefined) {

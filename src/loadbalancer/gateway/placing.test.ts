@@ -96,9 +96,8 @@ test('who takes its sharing key away moves, and who names it gets in', async () 
   await lab.client.create(namespaces, { metadata: { name: 'other' } });
   lab.startController();
   await lab.create(newService('web', 80, sharing), '192.0.2.1');
-  const { spec } = newService('mail', 25);
-  const mail = { namespace: 'other', name: 'mail' };
-  await lab.client.create(services, { metadata: { ...mail, annotations: sharing }, spec });
+  const metadata = { namespace: 'other', name: 'mail', annotations: sharing };
+  await lab.client.create(services, { ...newService('mail', 25), metadata });
   await until(() => expect(lab.served(0)).toContain('192.0.2.1:25/TCP other/mail'));
   await lab.patch('web', { metadata: { annotations: { 'causeway.dev/sharing-key': null } } });
   await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.2'));
