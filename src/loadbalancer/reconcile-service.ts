@@ -50,7 +50,6 @@ interface Wait {
 const defaultRetryMs = 5_000;
 /** A wait that lasts longer than this becomes an Event. */
 const worthTellingMs = 5_000;
-const outdatedRetryMs = 1_000;
 
 type ServePlan = Extract<Plan, { kind: 'serve' }>;
 type ReleasePlan = Extract<Plan, { kind: 'release' }>;
@@ -71,8 +70,8 @@ export class ServiceReconciler {
       return await this.#reconcile(key, context);
     } catch (error) {
       if (!(error instanceof OutdatedService)) throw error;
-      // The change is on its way to us and decides when to look again; the delay is for one that we had already.
-      return retryAfter(outdatedRetryMs, error.message);
+      // The change itself brings the Service back; the delay is for one that was passed over.
+      return retryAfter(defaultRetryMs, error.message);
     }
   }
 
