@@ -287,9 +287,7 @@ test('an address that somebody else put into the status stays as it is, across r
   await lab.client.patchMerge(services, named('web'), { metadata: { annotations: optOut } });
   await until(async () => expect(await statusOf()).toEqual([foreign]));
   // The record goes last.
-  await until(async () =>
-    expect((await lab.read('web'))?.metadata?.annotations).toEqual(optOut),
-  );
+  await until(async () => expect((await lab.read('web'))?.metadata?.annotations).toEqual(optOut));
 });
 
 test('a family that a Service no longer asks for is given back', async () => {

@@ -179,7 +179,8 @@ export class GatewayProvider implements LoadBalancerProvider {
     const ports = this.#options.keeper.portsOf(service.metadata?.uid ?? '');
     // A port that was lost and made again has another id, which must be written down.
     const isWritten =
-      sameIds(idsOf(ports), readPortIds(service)) && saysLayer(service, this.#options.settings.layer);
+      sameIds(idsOf(ports), readPortIds(service)) &&
+      saysLayer(service, this.#options.settings.layer);
     if (ports.size === 0 || !isWritten) return this.ensure(service, context);
     this.#tellNote(service, context);
     return Promise.resolve(this.#serve(service, ports, context));

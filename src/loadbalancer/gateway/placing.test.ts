@@ -1,7 +1,9 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { namespaces, services } from '../../kube/resources.ts';
 import { legacyManagedAnnotation, legacyPortAnnotation } from './annotations.ts';
 import { named, newService, ProviderLab, until } from './provider-lab.testing.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 let lab: ProviderLab;
 
@@ -41,7 +43,7 @@ test('who asks for more than can be had keeps its place, and nobody else gets it
       '192.0.2.1:81/TCP default/b',
     ]),
   );
-}, 60_000);
+});
 
 test.each([
   ['an address that is none', { metadata: { annotations: asking('nonsense') } }],

@@ -1,7 +1,9 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { configMaps, services } from '../../kube/resources.ts';
 import { addressBookName } from './address-book.ts';
 import { named, newService, ProviderLab, until } from './provider-lab.testing.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 let lab: ProviderLab;
 
