@@ -25,16 +25,20 @@ export class ProbeLedger {
     this.#thresholds = thresholds;
   }
 
-  /** Forgets all that are no longer probed. */
-  keepOnly(addresses: ReadonlySet<Address>): void {
-    for (const [address, record] of this.#records) {
-      if (addresses.has(address)) continue;
+  /** Forgets all that are no longer probed. Answers whether that changes who is silent, or cuts us off. */
+  keepOnly(addresses: ReadonlySet<Address>): boolean {
+    const gone = [...this.#records].filter(([address]) => !addresses.has(address));
+    if (gone.length === 0) return false;
+    const wasCutOff = this.isCutOff;
+    const before = this.#silent;
+    for (const [address, record] of gone) {
       if (record.isSilent) this.#silent -= 1;
       this.#records.delete(address);
     }
+    return this.#silent !== before || this.isCutOff !== wasCutOff;
   }
 
-  /** Answers whether the judgement on this address has changed. */
+  /** Answers whether the judgement on this address has changed, or on ourselves. */
   record(address: Address, answered: boolean): boolean {
     const record = this.#records.get(address) ?? {
       hasAnswered: false,
@@ -42,7 +46,11 @@ export class ProbeLedger {
       against: 0,
     };
     this.#records.set(address, record);
-    record.hasAnswered ||= answered;
+    if (answered && !record.hasAnswered) {
+      const wasCutOff = this.isCutOff;
+      record.hasAnswered = true;
+      return wasCutOff;
+    }
     const speaksAgainst = record.isSilent ? answered : !answered && record.hasAnswered;
     record.against = speaksAgainst ? record.against + 1 : 0;
     const { fall, rise } = this.#thresholds;

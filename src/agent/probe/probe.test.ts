@@ -43,9 +43,18 @@ describe('who is silent', () => {
 
   test('who is no longer probed is forgotten', () => {
     const ledger = ledgerAfter('+++', '-++', '-++');
-    ledger.keepOnly(new Set([b, c]));
+    expect(ledger.keepOnly(new Set([b, c]))).toBe(true);
+    expect(ledger.keepOnly(new Set([b, c]))).toBe(false);
     expect(ledger.silent.size).toBe(0);
     expect(ledger.isCutOff).toBe(false);
+  });
+
+  test('that we are cut off begins and ends with who is probed, and both are told', () => {
+    const ledger = ledgerAfter('+++', '--+', '--+');
+    expect(ledger.keepOnly(new Set([a, b]))).toBe(true);
+    expect(ledger.isCutOff).toBe(true);
+    expect(ledger.record(c, true)).toBe(true);
+    expect([...ledger.silent]).toEqual([a, b]);
   });
 
   test('the controller decides while it is there, the gateway alone while it is not', () => {

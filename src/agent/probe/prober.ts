@@ -9,7 +9,7 @@ export interface ProberOptions {
   readonly ledger: ProbeLedger;
   targets(): readonly ProbeTarget[];
   knock(target: ProbeTarget, limitMs: number, signal: AbortSignal): Promise<boolean>;
-  /** Called after a round or a probe that changed who is silent. */
+  /** Called when a probe, or what there is to probe, has changed who is silent or whether we are cut off. */
   onChange(silent: ReadonlySet<Address>): void;
 }
 
@@ -29,7 +29,9 @@ export async function runProber(options: ProberOptions, signal: AbortSignal): Pr
   };
   while (!signal.aborted) {
     const targets = options.targets();
-    ledger.keepOnly(new Set(targets.map(({ address }) => address)));
+    // Who is not sent to any more is not silent either: should it come back, it begins anew.
+    const known = new Set(targets.map(({ address }) => address));
+    if (ledger.keepOnly(known)) options.onChange(ledger.silent);
     const slice = Math.ceil(targets.length / slicesPerRound);
     const started = clock.monotonic();
     for (let index = 0; index < slicesPerRound; index += 1) {

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { parseAddress, type Address } from '../../domain/address.ts';
+import { parsePort } from '../../domain/port.ts';
+import { SimulatedClock } from '../../runtime/simulated-clock.ts';
+import { ProbeLedger } from './probe-ledger.ts';
+import { runProber } from './prober.ts';
+
+const [node, other] = ['10.0.0.1', '10.0.0.2'].map(parseAddress) as [Address, Address];
+const intervalMs = 500;
+
+test('a node that fell silent, was taken away and comes back healthy is silent no longer', async () => {
+  const clock = new SimulatedClock();
+  const stop = new AbortController();
+  const targets = new Set([node, other]);
+  const dead = new Set<Address>();
+  let told: ReadonlySet<Address> = new Set();
+  const running = runProber(
+    {
+      clock,
+      intervalMs,
+      ledger: new ProbeLedger({ fall: 2, rise: 2 }),
+      targets: () => [...targets].map((address) => ({ address, port: parsePort(80) })),
+      knock: ({ address }) => Promise.resolve(!dead.has(address)),
+      onChange: (silent) => (told = silent),
+    },
+    stop.signal,
+  );
+  await clock.advance(2 * intervalMs);
+  dead.add(node);
+  await clock.advance(4 * intervalMs);
+  expect([...told]).toEqual([node]);
+  targets.delete(node);
+  await clock.advance(2 * intervalMs);
+  expect([...told]).toEqual([]);
+  dead.delete(node);
+  targets.add(node);
+  await clock.advance(4 * intervalMs);
+  expect([...told]).toEqual([]);
+  stop.abort();
+  await clock.advance(intervalMs);
+  await running;
+});
