@@ -2,6 +2,7 @@ import { ActivityWatch, type LiveConnections } from '../proxy/activity/activity-
 import { EgressFilter } from '../proxy/egress-firewall/egress-filter.ts';
 import { resolveName } from '../proxy/egress-firewall/resolve-name.ts';
 import { IdleServices } from '../proxy/holder/idle-services.ts';
+import { tellsByInterface } from '../proxy/node-context.ts';
 import type { ProxyParts, WrappedProxy } from '../proxy/run-proxy.ts';
 import type { DivertibleProxy, ServiceProxy } from '../proxy/service-proxy.ts';
 import type { Loop } from '../runtime/supervisor.ts';
@@ -25,6 +26,7 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
       inner: base,
       settings: settings.idling,
       node: settings.nodeName,
+      tellsByInterface: tellsByInterface(settings),
     });
     proxy = idle.proxy;
     loops['idle Services'] = (signal) => idle.run(signal);

@@ -35,6 +35,8 @@ export const slotChain = (family: Family, by: HashBy, slots: number, side: Side 
   `slots${family}-${by}-${slots}${side === 'all' ? '' : '-inside'}`;
 export const nodesChain = (family: Family, by: HashBy): string => `nodes${family}-${by}`;
 export const holdChain = (group: number): string => `hold-${group}`;
+/** Where packets are logged that come through an interface of those inside. */
+export const insideLogGroup = (group: number): number => group + 1;
 export const hereChain = (port: number): string => `here-${port}`;
 
 const perFamily = (name: string) => (family: Family) => `${name}${family}`;

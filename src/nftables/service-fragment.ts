@@ -2,7 +2,7 @@ import { familyOf, type Family } from '../domain/address.ts';
 import { mergedRanges } from './address-ranges.ts';
 import { CausewayError } from '../domain/error.ts';
 import type { Port } from '../domain/port.ts';
-import type { Operand, Rule, Verdict } from './expression.ts';
+import type { Operand, Rule, Statement, Verdict } from './expression.ts';
 import { FragmentBuilder, type Fragment } from './fragment.ts';
 import {
   chainNames,
@@ -10,6 +10,7 @@ import {
   firstSlot,
   hereChain,
   holdChain,
+  insideLogGroup,
   nodesChain,
   setNames,
   slotChain,
@@ -31,7 +32,7 @@ import {
   verdict as continueWith,
 } from './operands.ts';
 import { valueId, type Field } from './ruleset.ts';
-import { addressType, insideConditions } from './skeleton.ts';
+import { addressType, comesThrough, insideConditions } from './skeleton.ts';
 import { buildSlotTable } from './slot-table.ts';
 import {
   serviceKey,
@@ -272,9 +273,15 @@ class ServiceCompiler {
 
   #hold(group: number): Verdict {
     const name = holdChain(group);
+    const log = (to: number): Statement => ({ kind: 'log', group: to });
+    // Who is inside by the interface must be so when the packet is put back, which is through another.
+    const fromInside = (this.#settings.insiders?.interfaces ?? []).flatMap((link) => [
+      { statements: [comesThrough(link), log(insideLogGroup(group))] },
+      { statements: [comesThrough(link), drop] },
+    ]);
     this.#fragment.chains.push({
       name,
-      rules: [{ statements: [{ kind: 'log', group }] }, { statements: [drop] }],
+      rules: [...fromInside, { statements: [log(group)] }, { statements: [drop] }],
     });
     return { kind: 'goto', chain: name };
   }

@@ -194,13 +194,13 @@ function natChains(settings: LayoutSettings): Chain[] {
 
 /** Ways to tell that a packet comes from inside the cluster; any of them will do. */
 export function insideConditions({ interfaces }: Insiders, family: Family): Statement[] {
-  return [
-    isIn([source(family)], setNames.insiders(family)),
-    ...interfaces.map((name): Statement => {
-      const isPrefix = name.endsWith('*');
-      return { kind: 'input-interface', name: isPrefix ? name.slice(0, -1) : name, isPrefix };
-    }),
-  ];
+  return [isIn([source(family)], setNames.insiders(family)), ...interfaces.map(comesThrough)];
+}
+
+/** An interface by its name, or by how the name begins. */
+export function comesThrough(name: string): Statement {
+  const isPrefix = name.endsWith('*');
+  return { kind: 'input-interface', name: isPrefix ? name.slice(0, -1) : name, isPrefix };
 }
 
 /** For services that masquerade by who the client is. A pod that reaches itself is always rewritten. */

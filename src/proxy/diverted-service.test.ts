@@ -23,6 +23,19 @@ describe('a diverted Service', () => {
     expect(stranger.steps.map(({ rule }) => rule)).not.toContain('log group 9');
   });
 
+  it('is parked apart for those who are inside by their interface', () => {
+    const insiders = { networks: [], interfaces: ['cali*', 'causeway-inside'] };
+    const diversion = { kind: 'park', logGroup: 9 } as const;
+    const rules = web({}, {}, { diversion, layout: { insiders } });
+    const groups = (through: string) =>
+      traceAttempt(rules, { from: { address: '10.9.0.1', through }, to: clusterIp, port: 80 })
+        .steps.map(({ rule }) => /log group (\d+)/.exec(rule)?.[1])
+        .filter((group) => group !== undefined);
+    expect(groups('cali7')).toEqual(['10']);
+    expect(groups('causeway-inside')).toEqual(['10']);
+    expect(groups('eth0')).toEqual(['9']);
+  });
+
   it('keeps the address of clients from outside while what was parked is put back', () => {
     const endpoints = [
       { addresses: ['10.1.0.1'], nodeName: 'node1' },

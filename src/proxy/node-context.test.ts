@@ -41,8 +41,8 @@ describe('what the rules know of the node', () => {
     [{ by: 'cluster-networks', networks: ['10.1.0.0/16'] }, true, ['10.1.0.0'], []],
     [{ by: 'cluster-networks' }, false, [], []],
     [{ by: 'node-networks' }, true, ['10.1.1.0', 'fd01::'], []],
-    [{ by: 'bridge', interface: 'cni0' }, true, [], ['cni0']],
-    [{ by: 'interface-prefix', interface: 'veth' }, true, [], ['veth*']],
+    [{ by: 'bridge', interface: 'cni0' }, true, [], ['cni0', 'causeway-inside']],
+    [{ by: 'interface-prefix', interface: 'veth' }, true, [], ['veth*', 'causeway-inside']],
     [{ by: 'nothing' }, false, [], []],
   ])('who is inside: %j', (insiders, knows, networks, links) => {
     const chosen = settings({ insiders });
@@ -50,6 +50,12 @@ describe('what the rules know of the node', () => {
     const layout = layoutSettings(chosen, node);
     expect(layout.insiders?.networks.map(({ address }) => address)).toEqual(networks);
     expect(layout.insiders?.interfaces).toEqual(links);
+  });
+
+  it('needs no device for what is put back where nothing is held', () => {
+    const insiders = { by: 'bridge', interface: 'cni0' };
+    const layout = layoutSettings(settings({ insiders, idling: { enabled: false } }), node);
+    expect(layout.insiders?.interfaces).toEqual(['cni0']);
   });
 
   it('asks for the interface where pods are told by it', () => {

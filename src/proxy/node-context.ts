@@ -59,14 +59,24 @@ function insidersOf(settings: ProxySettings, node: Node | undefined): Insiders {
     case 'node-networks':
       return { networks: podNetworks(node), interfaces: [] };
     case 'bridge':
-      return { networks: [], interfaces: [neededInterface(settings)] };
+      return byInterface(settings, neededInterface(settings));
     case 'interface-prefix':
-      return { networks: [], interfaces: [`${neededInterface(settings)}*`] };
+      return byInterface(settings, `${neededInterface(settings)}*`);
     case 'nothing':
       return { networks: [], interfaces: [] };
     default:
       return by satisfies never;
   }
+}
+
+/** Packets that were held are put back through a device of ours; those of pods through one that counts too. */
+function byInterface({ idling }: ProxySettings, name: string): Insiders {
+  return { networks: [], interfaces: [name, ...(idling.enabled ? [idling.insideDevice] : [])] };
+}
+
+/** Whether pods are told from others by the interface that their packets come through. */
+export function tellsByInterface({ insiders }: ProxySettings): boolean {
+  return insiders.by === 'bridge' || insiders.by === 'interface-prefix';
 }
 
 function neededInterface({ insiders }: ProxySettings): string {

@@ -55,6 +55,8 @@ export class Holder implements PacketTapListener {
   readonly #packets;
   readonly #waitingPackets;
   readonly #waitingBytes;
+  /** Packets that came from inside, where pods are told by their interface. */
+  readonly #inside = new WeakSet<Buffer>();
   #early: Buffer[] | undefined = [];
   #tap: PacketTap | undefined;
   #isReplaying = false;
@@ -77,7 +79,8 @@ export class Holder implements PacketTapListener {
     this.#tap = tap;
   }
 
-  onPacket(packet: Buffer): void {
+  onPacket(packet: Buffer, isInside = false): void {
+    if (isInside) this.#inside.add(packet);
     if (this.#early !== undefined) {
       if (this.#early.length < mostEarly) this.#early.push(packet);
       else this.#count('full');
@@ -177,7 +180,8 @@ export class Holder implements PacketTapListener {
 
   #putBackOne(packet: Buffer): void {
     fillChecksums(packet);
-    this.#count(this.#tap?.inject(packet) === true ? 'replayed' : 'lost');
+    const isTaken = this.#tap?.inject(packet, this.#inside.has(packet)) === true;
+    this.#count(isTaken ? 'replayed' : 'lost');
   }
 
   #now(): number {

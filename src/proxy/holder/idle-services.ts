@@ -22,6 +22,8 @@ export interface IdleServicesOptions {
   readonly client: KubeClient;
   /** The name of this node. */
   readonly node: string;
+  /** Pods are told from others by the interface that their packets come through. */
+  readonly tellsByInterface?: boolean;
   /** A path such as /run/netns/blue; the process's own namespace when left out. */
   readonly networkNamespace?: string;
   readonly clock: Clock;
@@ -115,10 +117,14 @@ export class IdleServices {
   }
 
   async #useTap(signal: AbortSignal): Promise<void> {
-    const { settings, networkNamespace } = this.#options;
-    const { logGroup, device } = settings;
-    const namespace = networkNamespace === undefined ? {} : { networkNamespace };
-    const tap = await KernelPacketTap.open({ logGroup, device, ...namespace }, this.#holder);
+    const { settings, networkNamespace, tellsByInterface = false } = this.#options;
+    const { logGroup, device, insideDevice } = settings;
+    const options = {
+      ...{ logGroup, device },
+      ...(tellsByInterface ? { insideDevice } : {}),
+      ...(networkNamespace === undefined ? {} : { networkNamespace }),
+    };
+    const tap = await KernelPacketTap.open(options, this.#holder);
     this.#holder.attach(tap);
     const stopped = Promise.withResolvers<undefined>();
     if (signal.aborted) stopped.resolve(undefined);

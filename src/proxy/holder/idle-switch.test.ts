@@ -158,10 +158,10 @@ describe('the idle switch, in whatever order things are told', () => {
       await clock.advance(60_000);
       expect(state()).toBe('replay');
       commit();
-      await clock.advance(1_000);
+      await clock.advance(6_000);
       commit();
       expect(state()).toBe('replay');
-      await clock.advance(1_000);
+      await clock.advance(4_000);
       expect(state()).toBe('serve');
     });
 

@@ -29,9 +29,10 @@ interface Held {
 
 /**
  * For so long after a Service was switched to its endpoints, its connections from outside keep their
- * address: packets that were logged right before the switch come a little after it.
+ * address: until the gateways lead to pods, and have forgotten what they sent to nodes that stay silent.
+ * A node that answered at that very moment would be forgotten, too.
  */
-const replayMs = 2_000;
+const replayMs = 10_000;
 
 /**
  * Stands before the base proxy and diverts Services that sleep to the holder. The diversion is said in

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { insideLogGroup } from '../../nftables/names.ts';
 import { messageAttributes, readMessages } from '../../nftables/netlink/reader.ts';
 import { firstMessage, type SocketOptions } from '../../nftables/netlink/socket.ts';
 
@@ -9,10 +10,13 @@ export interface PacketTapOptions extends SocketOptions {
   readonly logGroup: number;
   /** The name of the TUN device that packets are put back through. */
   readonly device: string;
+  /** Another one, for packets that came from inside; none where it makes no difference. */
+  readonly insideDevice?: string;
 }
 
 export interface PacketTapListener {
-  onPacket(packet: Buffer): void;
+  /** `isInside` where it came through an interface of those inside. */
+  onPacket(packet: Buffer, isInside: boolean): void;
   /** The kernel had more than its buffer held: some are lost, and clients send them again. */
   onOverrun(): void;
 }
@@ -20,7 +24,13 @@ export interface PacketTapListener {
 /** Where packets of sleeping Services come from and are put back. Two implementations: the kernel, and memory in tests. */
 export interface PacketTap {
   /** Puts a packet on its way as if it had just arrived; false if the kernel did not take it. */
-  inject(packet: Buffer): boolean;
+  inject(packet: Buffer, isInside: boolean): boolean;
+}
+
+interface Descriptors {
+  readonly stop: number;
+  readonly device: number;
+  readonly insideDevice?: number;
 }
 
 type WorkerMessage =
@@ -29,18 +39,18 @@ type WorkerMessage =
 
 const payloadAttribute = 9;
 const logPacketMessage = 0x400;
+/** In the header of each message. */
+const groupAt = 2;
 
 /** Reads copies of logged packets in a thread of its own, and puts packets back through a TUN device. */
 export class KernelPacketTap implements PacketTap {
   /** Resolves if the thread fails: then nothing is held any more. */
   readonly failed: Promise<unknown>;
-  readonly #stop: number;
-  readonly #device: number;
+  readonly #descriptors: Descriptors;
   readonly #ended: Promise<void>;
 
-  private constructor(worker: Worker, { stop, device }: { stop: number; device: number }) {
-    this.#stop = stop;
-    this.#device = device;
+  private constructor(worker: Worker, descriptors: Descriptors) {
+    this.#descriptors = descriptors;
     this.#ended = new Promise((resolve) => worker.once('exit', () => resolve()));
     this.failed = new Promise((resolve) => worker.once('error', resolve));
   }
@@ -51,20 +61,21 @@ export class KernelPacketTap implements PacketTap {
   ): Promise<KernelPacketTap> {
     const file = new URL(`./packet-tap.worker${path.extname(import.meta.url)}`, import.meta.url);
     const worker = new Worker(file, { workerData: options, trackUnmanagedFds: false });
-    const tap = new KernelPacketTap(
-      worker,
-      await firstMessage<{ stop: number; device: number }>(worker),
-    );
+    const tap = new KernelPacketTap(worker, await firstMessage<Descriptors>(worker));
+    const insideGroup = insideLogGroup(options.logGroup);
     worker.on('message', (message: WorkerMessage) => {
       if (message.kind === 'overrun') listener.onOverrun();
-      else for (const packet of loggedPackets(message.bytes)) listener.onPacket(packet);
+      for (const { packet, group } of loggedPackets(message)) {
+        listener.onPacket(packet, group === insideGroup);
+      }
     });
     return tap;
   }
 
-  inject(packet: Buffer): boolean {
+  inject(packet: Buffer, isInside: boolean): boolean {
+    const { device, insideDevice = device } = this.#descriptors;
     try {
-      return fs.writeSync(this.#device, packet) === packet.length;
+      return fs.writeSync(isInside ? insideDevice : device, packet) === packet.length;
     } catch {
       return false;
     }
@@ -73,19 +84,22 @@ export class KernelPacketTap implements PacketTap {
   async close(): Promise<void> {
     const one = Buffer.alloc(8);
     one.writeBigUInt64LE(1n);
-    fs.writeSync(this.#stop, one);
+    const { stop, device, insideDevice } = this.#descriptors;
+    fs.writeSync(stop, one);
     await this.#ended;
-    fs.closeSync(this.#stop);
-    fs.closeSync(this.#device);
+    for (const each of [stop, device, insideDevice]) if (each !== undefined) fs.closeSync(each);
   }
 }
 
 /** Copies, because the datagram they came in holds many and lives as long as any of them. */
-function* loggedPackets(bytes: Uint8Array): Iterable<Buffer> {
+function* loggedPackets(received: WorkerMessage): Iterable<{ packet: Buffer; group: number }> {
+  if (received.kind === 'overrun') return;
+  const { bytes } = received;
   const datagram = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (const message of readMessages(datagram)) {
     if (message.type !== logPacketMessage) continue;
     const payload = messageAttributes(message).bytes(payloadAttribute);
-    if (payload !== undefined) yield Buffer.from(payload);
+    const group = message.payload.readUInt16BE(groupAt);
+    if (payload !== undefined) yield { packet: Buffer.from(payload), group };
   }
 }

@@ -7,6 +7,7 @@ import {
   noBuffers,
   SystemCallError,
 } from '../../nftables/netlink/system-calls.ts';
+import { insideLogGroup } from '../../nftables/names.ts';
 import { listenToGroup } from './log-group.ts';
 import type { PacketTapOptions } from './packet-tap.ts';
 import { openTunDevice } from './tun-device.ts';
@@ -17,11 +18,14 @@ if (options.networkNamespace !== undefined) enterNetworkNamespace(options.networ
 const bufferBytes = 16 * 1024 * 1024;
 
 const device = openTunDevice(options.device);
+const insideDevice =
+  options.insideDevice === undefined ? {} : { insideDevice: openTunDevice(options.insideDevice) };
 const socket = new NetlinkSocket();
 socket.reserve(64 * 1024, bufferBytes);
 listenToGroup(socket, options.logGroup);
+listenToGroup(socket, insideLogGroup(options.logGroup));
 const stop = createEventDescriptor();
-parentPort?.postMessage({ kind: 'ready', stop, device });
+parentPort?.postMessage({ kind: 'ready', stop, device, ...insideDevice });
 
 while (KernelSocket.waitForAny([socket], stop) !== undefined) {
   try {

@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 const count = (fallback: number) => z.number().int().min(1).default(fallback);
 
+const deviceName = z.string().regex(/^[a-z0-9-]{1,15}$/, 'is not the name of a device');
+
 /** The settings of holding connections to Services that sleep, `idling` in the proxy's. */
 export const holderSettings = z.strictObject({
   enabled: z
@@ -34,14 +36,17 @@ export const holderSettings = z.strictObject({
     .number()
     .int()
     .min(1)
-    .max(65_535)
+    .max(65_534)
     .default(29_071)
-    .describe('NFLOG group through which packets come; nobody else may listen to it'),
-  device: z
-    .string()
-    .regex(/^[a-z0-9-]{1,15}$/, 'is not the name of a device')
+    .describe(
+      'NFLOG group through which packets come, and the one after it; nobody else may listen',
+    ),
+  device: deviceName
     .default('causeway-hold')
     .describe('TUN device through which packets are put back'),
+  insideDevice: deviceName
+    .default('causeway-inside')
+    .describe('the same for packets of pods, where pods are told by their interface'),
 });
 
 export type HolderSettings = z.output<typeof holderSettings>;

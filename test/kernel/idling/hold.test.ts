@@ -2,7 +2,15 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
-import { Node, NodeProxy, nodePort, virtual6, webService, webSlices } from './node.ts';
+import {
+  insideDevice,
+  Node,
+  NodeProxy,
+  nodePort,
+  virtual6,
+  webService,
+  webSlices,
+} from './node.ts';
 
 describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () => {
   let node: Node;
@@ -100,6 +108,34 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
     await wake();
     const { served, errors } = await result;
     expect({ served, errors }).toEqual({ served: 50, errors: {} });
+  });
+});
+
+describe.runIf(canUseNamespaces())('where pods are told by their interface', () => {
+  let node: Node;
+  let proxy: NodeProxy;
+  beforeAll(async () => {
+    node = await Node.create();
+    await node.startPod();
+    const insiders = { networks: [], interfaces: ['front', insideDevice] };
+    proxy = await NodeProxy.start(node, () => {}, insiders);
+  });
+  afterAll(async () => {
+    await proxy?.stop();
+    await node?.remove();
+  });
+
+  it.each([
+    ['a pod that wakes a Service is seen by its own address', 'clientPod', '10.1.1.2'],
+    ['somebody outside is masqueraded, as on one that is awake', 'outside', '10.1.2.1'],
+  ] as const)('%s', async (_, from, seen) => {
+    await proxy.tell(webService(true), webSlices(false));
+    const { result } = await node.clients(node[from], { count: 3 });
+    await waitFor('them to wait', () => proxy.holder.waiting('shop/web') >= 3);
+    await proxy.tell(webService(true), webSlices(true));
+    expect(await result).toMatchObject({ served: 3, errors: {}, seen: { [seen]: 3 } });
+    const awake = await node.clients(node[from], { count: 3 });
+    expect(await awake.result).toMatchObject({ served: 3, errors: {}, seen: { [seen]: 3 } });
   });
 });
 

@@ -7,6 +7,7 @@ import type { Service, ServicePort, ServiceSpec } from '../../../src/kube/core-o
 import type { EndpointSlice } from '../../../src/kube/network-objects.ts';
 import { Conntrack } from '../../../src/nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
+import type { Insiders } from '../../../src/nftables/virtual-service.ts';
 import { BaseProxy } from '../../../src/proxy/base-proxy.ts';
 import { Holder } from '../../../src/proxy/holder/holder.ts';
 import { IdleSwitch } from '../../../src/proxy/holder/idle-switch.ts';
@@ -19,6 +20,7 @@ import { TestNetwork, type Host } from '../../services/namespaces.ts';
 const programs = path.join(import.meta.dirname, 'programs');
 const table = 'causeway-proxy';
 const logGroup = 7;
+export const insideDevice = 'causeway-inside';
 
 export const virtual4 = '10.96.0.10';
 export const virtual6 = 'fd00:96::10';
@@ -181,7 +183,13 @@ export class Node {
 }
 
 /** The base proxy of the node. */
-export async function openBase(networkNamespace: string): Promise<{
+export async function openBase(
+  networkNamespace: string,
+  insiders: Insiders = {
+    networks: [prefix('10.1.0.0/16'), prefix('fd00:1::/64')],
+    interfaces: [],
+  },
+): Promise<{
   readonly base: BaseProxy;
   readonly driver: NetlinkDriver;
   readonly connections: Conntrack;
@@ -199,7 +207,7 @@ export async function openBase(networkNamespace: string): Promise<{
       localSources: [],
       hairpin: true,
       resumeConnections: false,
-      insiders: { networks: [prefix('10.1.0.0/16'), prefix('fd00:1::/64')], interfaces: [] },
+      insiders,
     },
     node: {
       name: 'node1',
@@ -256,9 +264,10 @@ export class NodeProxy {
   static async start(
     node: Node,
     onNeedPods: (service: string) => void = () => {},
+    insiders?: Insiders,
   ): Promise<NodeProxy> {
     const networkNamespace = node.host.path;
-    const { base, close } = await openBase(networkNamespace);
+    const { base, close } = await openBase(networkNamespace, insiders);
     const holder = new Holder({
       bounds: {
         perService: { packets: 20_000, bytes: 8_000_000 },
@@ -271,7 +280,7 @@ export class NodeProxy {
       metrics: noMetrics,
     });
     const tap = await KernelPacketTap.open(
-      { logGroup, device: 'causeway-hold', networkNamespace },
+      { logGroup, device: 'causeway-hold', insideDevice, networkNamespace },
       holder,
     );
     holder.attach(tap);
