@@ -17,7 +17,7 @@ import { watchHealth } from './health-watch.ts';
 import { loadCredentials, type Credentials } from './http/credentials.ts';
 import { EventStream } from './http/event-stream.ts';
 import { startAgentServer } from './http/server.ts';
-import type { AgentStatus } from './http/status.ts';
+import type { AgentStatus, EndpointCount } from './http/status.ts';
 import { V1Api } from './http/v1-api.ts';
 import { V2Api } from './http/v2-api.ts';
 import { FaultReasons } from './keepalived/fault-reasons.ts';
@@ -26,6 +26,7 @@ import { VrrpStatus } from './keepalived/vrrp-status.ts';
 import { followVrrpState, keepAlive, sweepLinks } from './keepalived/watch.ts';
 import type { Kernel } from './kernel.ts';
 import { Levers, type LeverName } from './levers.ts';
+import { endpointKey } from './model/endpoint.ts';
 import { knock } from './probe/knock.ts';
 import { ProbeLedger } from './probe/probe-ledger.ts';
 import { runProber } from './probe/prober.ts';
@@ -33,6 +34,7 @@ import { probeTargets } from './probe/targets.ts';
 import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
 import { Silence } from './silence.ts';
 import { StateStore } from './store/state-store.ts';
+import { traceConnection, type TraceAnswer, type TraceQuestion } from './trace/trace-connection.ts';
 import { Upkeep } from './upkeep.ts';
 import { WakeUp } from './wake-up.ts';
 import { revisions } from './wire/revision.ts';
@@ -245,7 +247,8 @@ class Agent {
                   this.#silence.hand(silent);
                   return this.#silence.act(signal);
                 },
-                countConnections: (each) => this.#options.kernel.countConnections(each),
+                countConnections: (each) => this.#countConnections(each),
+                trace: (question) => this.#trace(question),
                 pull: (name, reason) => this.#pull(name, reason),
               }),
       },
@@ -255,6 +258,21 @@ class Agent {
     this.#options.onReady(server.url);
     await aborted(signal);
     await server.close();
+  }
+
+  /** With the Service's name, because the address may not be the one that clients know. */
+  async #countConnections(signal: AbortSignal): Promise<EndpointCount[]> {
+    const counts = await this.#options.kernel.countConnections(signal);
+    const { endpoints } = this.#gateway.state;
+    return counts.map((count) => {
+      const service = endpoints.get(endpointKey(count))?.service;
+      return service === undefined ? count : { ...count, service };
+    });
+  }
+
+  #trace(question: TraceQuestion): TraceAnswer {
+    const { state, silent } = this.#gateway;
+    return traceConnection({ state, silent, settings: this.#options.kernel.layout }, question);
   }
 
   #setTls: (tls: NonNullable<Credentials['tls']>) => void = () => {};

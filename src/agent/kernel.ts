@@ -1,11 +1,16 @@
 import type { KernelSetting } from '../nftables/kernel-settings.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
+import type { LayoutSettings } from '../nftables/virtual-service.ts';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
-import type { EndpointCount } from './http/status.ts';
 import type { EndpointId } from './model/endpoint.ts';
+
+/** New connections since the rules were made; a string, because it may be larger than a number holds. */
+export type ConnectionCount = EndpointId & { readonly connections: string };
 
 /** What the agent needs from the machine beside keepalived: the kernel's side of things. */
 export interface Kernel {
+  /** What is the same for all rules. */
+  readonly layout: LayoutSettings;
   readonly ruleset: RulesetWriter;
   forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
   /** Forgets every connection to a virtual address: its windows are out of date once a peer had it. */
@@ -23,6 +28,6 @@ export interface Kernel {
   /** How many elements our table holds. */
   elements(): number;
   /** How many connections each endpoint has had. */
-  countConnections(signal: AbortSignal): Promise<readonly EndpointCount[]>;
+  countConnections(signal: AbortSignal): Promise<readonly ConnectionCount[]>;
   connections(): { count: number; limit: number } | null;
 }

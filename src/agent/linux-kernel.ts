@@ -14,8 +14,7 @@ import type { TableFamily } from '../nftables/ruleset.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
 import { endpointCounts } from './endpoint-counts.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
-import type { EndpointCount } from './http/status.ts';
-import type { Kernel } from './kernel.ts';
+import type { ConnectionCount, Kernel } from './kernel.ts';
 import type { EndpointId } from './model/endpoint.ts';
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -43,6 +42,7 @@ export interface LinuxKernelOptions {
 
 /** The kernel that this process runs on. */
 export class LinuxKernel implements Kernel {
+  readonly layout: LayoutSettings;
   readonly ruleset: EngineRuleset;
   readonly #driver: Driver;
   readonly #conntrack: Conntrack;
@@ -54,6 +54,7 @@ export class LinuxKernel implements Kernel {
     this.#driver = driver;
     this.#conntrack = conntrack;
     const { layout } = options;
+    this.layout = layout;
     this.#links = options.links;
     this.ruleset = new EngineRuleset(driver, layout, {
       open: (family) =>
@@ -115,7 +116,7 @@ export class LinuxKernel implements Kernel {
     return this.ruleset.elements;
   }
 
-  async countConnections(signal: AbortSignal): Promise<EndpointCount[]> {
+  async countConnections(signal: AbortSignal): Promise<ConnectionCount[]> {
     const tracked = new Map<string, ElementCount>();
     for (const family of [4, 6] as const) {
       const counters = await this.#driver.counters(setNames.counts(family), signal);

@@ -103,7 +103,10 @@ export const agentSettings = z.strictObject({
         .regex(/^[a-z][a-z0-9-]{0,30}$/)
         .default('causeway')
         .describe('our table'),
-      driver: z.enum(['netlink', 'nft']).default('netlink').describe('how it is written'),
+      driver: z
+        .enum(['netlink', 'nft', 'memory'])
+        .default('netlink')
+        .describe('how it is written; memory: nowhere, to try things out'),
       localSources: z
         .array(networkSetting)
         .default([])

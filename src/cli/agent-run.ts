@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import { Command } from 'commander';
 import { runAgent } from '../agent/agent.ts';
 import { LinuxKernel } from '../agent/linux-kernel.ts';
+import { MemoryKernel } from '../agent/memory-kernel.ts';
 import {
   agentSettings,
   keepalivedSettings,
@@ -42,14 +43,7 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
     metrics,
     readiness,
   });
-  const kernel = await LinuxKernel.open({
-    driver: settings.nftables.driver,
-    layout: await layoutSettings(settings),
-    links: {
-      ...(settings.external === undefined ? {} : { external: settings.external.interface }),
-      ...(settings.internal === undefined ? {} : { internal: settings.internal.interface }),
-    },
-  });
+  const kernel = await openKernel(settings);
   try {
     await runAgent(
       {
@@ -71,6 +65,18 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
     await kernel.close();
     await observe.close();
   }
+}
+
+async function openKernel(settings: AgentSettings): Promise<LinuxKernel | MemoryKernel> {
+  const { driver } = settings.nftables;
+  const layout = await layoutSettings(settings);
+  if (driver === 'memory') return new MemoryKernel(layout);
+  const { external, internal } = settings;
+  const links = {
+    ...(external === undefined ? {} : { external: external.interface }),
+    ...(internal === undefined ? {} : { internal: internal.interface }),
+  };
+  return LinuxKernel.open({ driver, layout, links });
 }
 
 async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> {

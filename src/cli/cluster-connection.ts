@@ -6,9 +6,9 @@ import { systemClock } from '../runtime/clock.ts';
 import { stopSignal } from './stop-signal.ts';
 
 export interface ClusterOptions {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly namespace?: string;
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  readonly namespace?: string | undefined;
 }
 
 export interface ClusterSession {

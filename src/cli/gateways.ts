@@ -20,6 +20,7 @@ import { noMetrics } from '../runtime/metrics.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { openStackOf } from './controller-gateway.ts';
 import { controllerCommandSettings } from './controller-settings.ts';
+import { askGateways, printGateways } from './gateways-list.ts';
 import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -35,18 +36,19 @@ export function gatewaysCommand(): Command {
     checkCommand(),
     handBackCommand(),
   ]) {
-    gateways.addCommand(command);
+    gateways.addCommand(command, { isDefault: command.name() === 'list' });
   }
   return gateways;
 }
 
 function listCommand(): Command {
-  const command = new Command('list').description('how each gateway is, as the controller sees it');
+  const command = new Command('list').description(
+    'how each gateway is, as the controller sees it and, where its secret is at hand, as it says itself',
+  );
   addOutputOption(addConfigOptions(command, controllerCommandSettings));
   return command.action(async ({ output }: { output: OutputFormat }) => {
-    await withBoard(command, (_client, gateways) => {
-      print(output, gateways);
-      return Promise.resolve();
+    await withBoard(command, async (_client, gateways, settings, signal) => {
+      printGateways(output, await askGateways(gateways, settings, signal));
     });
   });
 }
@@ -177,25 +179,6 @@ function checkName(
         ? 'Name the settings of the controller with --config.'
         : `There are ${[...known].sort().join(', ')}.`,
   });
-}
-
-function print(output: OutputFormat, gateways: readonly GatewayOnBoard[]): void {
-  const flag = (value: boolean | undefined) => (value === undefined ? '-' : value ? 'yes' : 'no');
-  printObjects(output, gateways, [
-    { title: 'gateway', value: ({ name }) => name },
-    { title: 'answers', value: ({ state }) => flag(state?.reachable) },
-    { title: 'current', value: ({ state }) => flag(state?.current) },
-    { title: 'master', value: ({ state }) => flag(state?.master) },
-    { title: 'fence', value: describeFence },
-    { title: 'refused', value: ({ state }) => String(state?.refusedEndpoints ?? '-') },
-    { title: 'problems', value: ({ state }) => state?.problems.join('; ') || '-' },
-  ]);
-}
-
-function describeFence({ fence, state }: GatewayOnBoard): string {
-  if (fence === undefined) return state?.fenced === true ? 'in force' : '-';
-  const reason = `${fence.reason}, since ${fence.since}`;
-  return state?.fenced === true ? `in force (${reason})` : `asked for (${reason})`;
 }
 
 function say(text: string): void {

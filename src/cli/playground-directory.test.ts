@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { makePlaygroundDirectory } from './playground-directory.ts';
+import { makePlaygroundDirectory, markVariable } from './playground-directory.ts';
 
 test('makes its own directory, sweeps those of the dead, and leaves the living alone', async () => {
   const base = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-sweep-'));
@@ -18,5 +18,24 @@ test('makes its own directory, sweeps those of the dead, and leaves the living a
     path.basename(directory),
     'something-else',
   ]);
+  await fs.rm(base, { recursive: true });
+});
+
+test('ends what still runs of a dead one, and nothing else', async () => {
+  const base = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-sweep-'));
+  const dead = spawn(process.execPath, ['-e', '']);
+  await new Promise((resolve) => dead.once('exit', resolve));
+  const left = path.join(base, `causeway-playground-${dead.pid}`);
+  await fs.mkdir(left);
+  const start = (directory: string) =>
+    spawn('sleep', ['600'], { env: { ...process.env, [markVariable]: directory } });
+  const orphan = start(left);
+  const stranger = start(`${left}0`);
+  const ended = new Promise((resolve) => orphan.once('exit', (_, signal) => resolve(signal)));
+  await makePlaygroundDirectory(base);
+  expect(await ended).toBe('SIGKILL');
+  expect(stranger.kill('SIGTERM')).toBe(true);
+  await new Promise((resolve) => stranger.once('exit', resolve));
+  expect(stranger.signalCode).toBe('SIGTERM');
   await fs.rm(base, { recursive: true });
 });

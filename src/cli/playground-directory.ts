@@ -4,20 +4,39 @@ import path from 'node:path';
 
 const prefix = 'causeway-playground-';
 
+/** Every process of a playground has its directory in this variable, so that none can hide. */
+export const markVariable = 'CAUSEWAY_PLAYGROUND';
+
 /**
  * A directory for this playground's files, named after the process. Those of playgrounds that were
- * killed before they could clean up are removed first.
+ * killed before they could clean up are removed first, and what still runs of them is ended.
  */
 export async function makePlaygroundDirectory(base = os.tmpdir()): Promise<string> {
   for (const entry of await fs.readdir(base)) {
     const owner = new RegExp(`^${prefix}(\\d+)$`).exec(entry)?.[1];
     if (owner === undefined || isAlive(Number(owner))) continue;
-    await fs.rm(path.join(base, entry), { recursive: true, force: true });
+    const left = path.join(base, entry);
+    await endProcessesOf(left);
+    await fs.rm(left, { recursive: true, force: true });
   }
   const directory = path.join(base, `${prefix}${process.pid}`);
   await fs.rm(directory, { recursive: true, force: true });
   await fs.mkdir(directory, { mode: 0o700 });
   return directory;
+}
+
+async function endProcessesOf(directory: string): Promise<void> {
+  const mark = `${markVariable}=${directory}`;
+  for (const entry of await fs.readdir('/proc').catch(() => [])) {
+    if (!/^\d+$/.test(entry)) continue;
+    const environment = await fs.readFile(`/proc/${entry}/environ`, 'utf8').catch(() => '');
+    if (!environment.split('\0').includes(mark)) continue;
+    try {
+      process.kill(Number(entry), 'SIGKILL');
+    } catch {
+      // It has just ended by itself.
+    }
+  }
 }
 
 function isAlive(pid: number): boolean {

@@ -2,15 +2,15 @@ import fs from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { CausewayError } from '../domain/error.ts';
 import { createLog } from '../observe/logger.ts';
-import { startInMemory } from '../playground/in-memory.ts';
-import { whyNoNamespaces } from '../playground/namespaces.ts';
+import { chooseDataPath } from '../playground/choose-data-path.ts';
 import type { ReadyFile } from '../playground/ready-file.ts';
 import { parseScenario, type Scenario } from '../playground/scenario.ts';
 import { startPlayground } from '../playground/start.ts';
+import { enterUserNamespace } from '../playground/user-namespace.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { style } from './output.ts';
-import { makePlaygroundDirectory } from './playground-directory.ts';
-import { memoryTour, tour } from './playground-tour.ts';
+import { makePlaygroundDirectory, markVariable } from './playground-directory.ts';
+import { tour } from './playground-tour.ts';
 import { readTextFile } from './read-text-file.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -33,7 +33,7 @@ export function playgroundCommand(): Command {
     .addOption(
       new Option(
         '--datapath <kind>',
-        'kernel needs root (default: kernel where it can be had)',
+        'kernel: network namespaces; memory: nothing flows (default: kernel where it can be had)',
       ).choices(['kernel', 'memory']),
     )
     .addHelpText('after', '\nStop it with Ctrl-C; nothing is left behind.')
@@ -49,8 +49,15 @@ async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): P
   const { readyFile } = options;
   // A file of an earlier run must not be taken for this one's.
   if (readyFile !== undefined) await fs.rm(readyFile, { force: true });
-  const why = await whyInMemory(options.datapath);
+  addSystemPrograms();
+  const choice = await chooseDataPath(options.datapath);
+  if (choice.kind === 'user-namespace') {
+    process.exitCode = await enterUserNamespace(signal);
+    return;
+  }
+  const why = choice.kind === 'memory' ? choice.why : undefined;
   const directory = await makePlaygroundDirectory();
+  process.env[markVariable] = directory;
   try {
     await serve({ port, directory, scenario, readyFile, why }, signal);
   } finally {
@@ -59,12 +66,11 @@ async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): P
   }
 }
 
-/** Undefined where packets are to flow. */
-async function whyInMemory(datapath: string | undefined): Promise<string | undefined> {
-  if (datapath === 'memory') return '--datapath memory was given';
-  const why = await whyNoNamespaces();
-  if (datapath !== 'kernel' || why === undefined) return why;
-  throw new CausewayError('unsupported', `--datapath kernel: ${why}`);
+/** Where nft and keepalived are, which only root has in the path on some machines. */
+function addSystemPrograms(): void {
+  const present = (process.env['PATH'] ?? '').split(':');
+  const missing = ['/usr/sbin', '/sbin'].filter((directory) => !present.includes(directory));
+  process.env['PATH'] = [...present, ...missing].join(':');
 }
 
 interface Serving {
@@ -82,6 +88,7 @@ async function serve(
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => undefined);
   const options = {
+    datapath: why === undefined ? ('kernel' as const) : ('memory' as const),
     directory,
     port,
     scenario,
@@ -92,14 +99,13 @@ async function serve(
     },
     onDeath: (error: CausewayError) => failed.reject(error),
   };
-  const start = why === undefined ? startPlayground : startInMemory;
-  const playground = await start(options, signal).catch((error: unknown) => {
+  const playground = await startPlayground(options, signal).catch((error: unknown) => {
     throw explainPort(error, port);
   });
   try {
     const { ready, master } = playground;
     if (readyFile !== undefined) await writeReadyFile(readyFile, ready);
-    process.stdout.write(why === undefined ? tour(ready, master) : memoryTour(ready, why));
+    process.stdout.write(tour(ready, { master, why }));
     await Promise.race([aborted(signal), failed.promise]);
     process.stdout.write('\nStopping.\n');
   } finally {

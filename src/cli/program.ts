@@ -12,8 +12,10 @@ import { ipamCommand } from './ipam.ts';
 import { playgroundCommand } from './playground.ts';
 import { proxyCommand } from './proxy.ts';
 import { poolCommand } from './pool.ts';
+import { poolsOverviewCommand } from './pools.ts';
 import { servicesCommand } from './services.ts';
 import { statusCommand } from './status.ts';
+import { traceCommand } from './trace.ts';
 import { causewayVersion } from './version.ts';
 import { wakeCommand } from './wake.ts';
 
@@ -39,7 +41,9 @@ export function buildProgram(): Command {
     poolCommand(),
     statusCommand(),
     servicesCommand(),
+    poolsOverviewCommand(),
     explainCommand(),
+    traceCommand(),
     doctorCommand(),
     configCommand(),
     completionCommand(),

@@ -7,17 +7,20 @@ import { findConnection } from '../kube/connection.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
 import type { Driver } from '../nftables/driver.ts';
-import { procFiles } from '../nftables/kernel-settings.ts';
+import { procFiles, type SettingsFiles } from '../nftables/kernel-settings.ts';
+import { MemoryDriver } from '../nftables/memory-driver.ts';
 import { Conntrack } from '../nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../nftables/nft-driver.ts';
 import { watchProcess } from '../observe/event-loop.ts';
 import { createLog } from '../observe/logger.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
+import type { LiveConnections } from '../proxy/activity/activity-watch.ts';
 import { egressNetworkPolicyDefinition } from '../proxy/egress-firewall/egress-network-policy.ts';
 import { convertKubeProxyConfiguration } from '../proxy/kube-proxy-configuration.ts';
 import { runProxy } from '../proxy/run-proxy.ts';
 import { proxySettings, type ProxySettings } from '../proxy/settings.ts';
+import type { ConnectionTable } from '../proxy/stale-connections.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
@@ -99,7 +102,7 @@ async function run(
     ...{ clock, metrics },
   });
   const driver = await openDriver(settings);
-  const connections = await Conntrack.open();
+  const connections = await openConnections(settings);
   log.info({ cluster: connection.server, node: nodeName, services: settings.services }, 'starting');
   const recorder = new EventRecorder({
     ...{ client, clock, log, metrics },
@@ -124,7 +127,7 @@ async function run(
               metrics,
               metricsPage,
             },
-            kernelSettings: procFiles,
+            kernelSettings: settings.nftables.driver === 'memory' ? noSettings : procFiles,
             wrap: (base) =>
               wrapBase(base, {
                 ...{ settings, client, driver, connections, recorder, clock, log, metrics },
@@ -142,10 +145,28 @@ async function run(
 
 function openDriver({ nftables }: ProxySettings): Promise<Driver> {
   const { table, driver } = nftables;
-  return driver === 'netlink'
-    ? NetlinkDriver.open({ table })
-    : Promise.resolve(new NftDriver({ table }));
+  if (driver === 'netlink') return NetlinkDriver.open({ table });
+  return Promise.resolve(driver === 'nft' ? new NftDriver({ table }) : new MemoryDriver(table));
 }
+
+type Connections = ConnectionTable & LiveConnections & { close(): Promise<void> };
+
+async function openConnections({ nftables }: ProxySettings): Promise<Connections> {
+  return nftables.driver === 'memory' ? noConnections : Conntrack.open();
+}
+
+/** Where no packet ever comes. */
+const noConnections: Connections = {
+  forget: () => Promise.resolve(0),
+  forgetStrays: () => Promise.resolve(0),
+  connected: () => Promise.resolve(new Set()),
+  close: () => Promise.resolve(),
+};
+
+const noSettings: SettingsFiles = {
+  read: () => Promise.resolve(null),
+  write: () => Promise.resolve(),
+};
 
 async function adjustOomScore(score: number | undefined): Promise<void> {
   if (score === undefined) return;

@@ -57,16 +57,19 @@ test('of one that does not answer, the last word stays', async () => {
   });
   const never = await lookAt('a', { url: 'u', client }, undefined, signal);
   expect(never).toMatchObject({ key: 'a', reachable: false, generation: 0 });
-  expect(await connectionsTo({ url: 'u', client }, new Set(['x']), signal)).toBeUndefined();
+  expect(
+    await connectionsTo({ url: 'u', client }, { key: 'shop/web', addresses: ['x'] }, signal),
+  ).toBeUndefined();
 });
 
-test('connections are summed over the ports of the addresses', async () => {
+test('connections are summed over the ports of a Service, also behind a floating address', async () => {
   const counters = () =>
     Promise.resolve([
       { address: '192.0.2.1', protocol: 'TCP', port: 80, connections: '3' },
-      { address: '192.0.2.1', protocol: 'TCP', port: 443, connections: '4' },
-      { address: '192.0.2.2', protocol: 'TCP', port: 80, connections: '9' },
+      { address: '10.10.0.9', protocol: 'TCP', port: 443, service: 'shop/web', connections: '4' },
+      { address: '10.10.0.9', protocol: 'TCP', port: 80, service: 'shop/api', connections: '9' },
     ] as const);
   const client = { status: away, counters };
-  expect(await connectionsTo({ url: 'u', client }, new Set(['192.0.2.1']), signal)).toBe(7);
+  const service = { key: 'shop/web', addresses: ['192.0.2.1'] };
+  expect(await connectionsTo({ url: 'u', client }, service, signal)).toBe(7);
 });

@@ -4,7 +4,7 @@ import { CausewayError } from '../domain/error.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
 import type { Board } from './board.ts';
-import type { GatewayRow } from './rows.ts';
+import type { GatewayRow, ServiceRow } from './rows.ts';
 
 export interface Gateway {
   readonly url: string;
@@ -104,10 +104,13 @@ function neverSeen(name: string, url: string): GatewayRow {
   };
 }
 
-/** How many connections the gateway has seen to these addresses; undefined where it can't be asked. */
+/**
+ * How many connections the gateway has seen to the Service; undefined where it can't be asked. A floating
+ * address is translated before it gets here, so the Service's name counts beside its addresses.
+ */
 export async function connectionsTo(
   { client }: Gateway,
-  addresses: ReadonlySet<string>,
+  { key, addresses }: Pick<ServiceRow, 'key' | 'addresses'>,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   let counts: readonly EndpointCount[];
@@ -118,6 +121,6 @@ export async function connectionsTo(
     return undefined;
   }
   return counts
-    .filter(({ address }) => addresses.has(address))
+    .filter(({ address, service }) => service === key || addresses.includes(address))
     .reduce((sum, { connections }) => sum + Number(connections), 0);
 }

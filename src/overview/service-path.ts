@@ -43,11 +43,10 @@ async function gatewaysOf(
   signal: AbortSignal,
 ): Promise<PathGateway[]> {
   if (service.provider !== 'gateway') return [];
-  const addresses = new Set(service.addresses);
   return Promise.all(
     [...gateways].map(async ([name, gateway]) => {
       const row = board.get('gateway', name);
-      const connections = await connectionsTo(gateway, addresses, signal);
+      const connections = await connectionsTo(gateway, service, signal);
       return {
         name,
         vrrp: row?.vrrp ?? 'unknown',

@@ -3,28 +3,18 @@ import path from 'node:path';
 import { AgentClient } from '../agent/client/agent-client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Jobs } from './child-process.ts';
-import type { Namespaces } from './namespaces.ts';
+import type { DataPath, GatewayPlace, GatewaySettings } from './data-path.ts';
 import { gatewayNames, plan } from './plan.ts';
-import { forwardTo, type Forwarder } from './tcp-forwarder.ts';
-
-export interface GatewayPlace {
-  readonly name: string;
-  /** Its own address in the tenant's network, which the cloud has given it. */
-  readonly address: string;
-  /** The id of its Neutron port there. */
-  readonly port: string;
-}
+import { startRelay, type Relay } from './relay.ts';
 
 export interface PlaygroundGateway {
   readonly name: string;
   /** Where its agent can be called from this machine. */
   readonly url: string;
-  readonly netns: string;
-  readonly exec: readonly string[];
 }
 
 export interface GatewaysOptions {
-  readonly namespaces: Namespaces;
+  readonly dataPath: DataPath;
   readonly jobs: Jobs;
   readonly directory: string;
   readonly places: readonly GatewayPlace[];
@@ -33,10 +23,10 @@ export interface GatewaysOptions {
   readonly clock: Clock;
 }
 
-/** Two machines with real nftables and keepalived, each with its agent. */
+/** Two machines, each with its agent. */
 export class PlaygroundGateways {
   readonly #options: GatewaysOptions;
-  readonly #forwarders: Forwarder[] = [];
+  readonly #relays: Relay[] = [];
 
   constructor(options: GatewaysOptions) {
     this.#options = options;
@@ -72,63 +62,40 @@ export class PlaygroundGateways {
 
   #client(name: string): AgentClient {
     const { secret, clock } = this.#options;
-    const socketPath = path.join(this.#runtimeDirectory(name), 'api.sock');
+    const socketPath = this.#socket(name);
     return new AgentClient({
       ...{ url: 'http://localhost', name, secret, clock, limitMs: 5_000, socketPath },
     });
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#forwarders.map((forwarder) => forwarder.close()));
+    await Promise.all(this.#relays.map((relay) => relay.close()));
   }
 
   async #startOne(index: number, signal: AbortSignal): Promise<PlaygroundGateway> {
-    const { namespaces, jobs, places } = this.#options;
+    const { dataPath, jobs, places } = this.#options;
     const name = gatewayNames[index] ?? '';
-    const place = places[index];
-    if (place === undefined) throw new Error(`the gateway ${name} has no place`);
-    await this.#plug(name, place.address, plan.nodes.gateways[index] ?? '');
-    const config = await this.#writeConfig(name, index);
+    const config = await this.#writeConfig(name, await dataPath.addGateway(index, places));
     jobs.start({
       name,
       words: ['agent', 'run', '--config', config],
-      exec: namespaces.exec(name),
+      exec: dataPath.words(name),
       isRestarted: true,
     });
-    const socketPath = path.join(this.#runtimeDirectory(name), 'api.sock');
     const client = this.#client(name);
     await jobs.until(name, () => client.status(signal), signal);
     await client.close();
-    const forwarder = await forwardTo(socketPath);
-    this.#forwarders.push(forwarder);
-    return {
-      name,
-      url: `http://127.0.0.1:${forwarder.port}`,
-      netns: namespaces.nameOf(name),
-      exec: namespaces.exec(name),
-    };
+    const relay = await startRelay({ port: 0 }, { path: this.#socket(name) });
+    this.#relays.push(relay);
+    return { name, url: `http://127.0.0.1:${relay.port}` };
   }
 
-  async #plug(name: string, external: string, internal: string): Promise<void> {
-    const { namespaces } = this.#options;
-    const { tenant, nodes, node, pods } = plan;
-    await namespaces.add(name);
-    await namespaces.plug(name, 'ext', 'tenant', [`${external}/${tenant.bits}`]);
-    await namespaces.plug(name, 'int', 'nodes', [`${internal}/${nodes.bits}`]);
-    await namespaces.ip(name, [
-      `route add default via ${tenant.router}`,
-      `route add ${pods.prefix} via ${node.address}`,
-    ]);
-  }
-
-  async #writeConfig(name: string, index: number): Promise<string> {
-    const { directory, places, secret } = this.#options;
+  async #writeConfig(name: string, { nftables, ...place }: GatewaySettings): Promise<string> {
+    const { directory, secret } = this.#options;
     const own = path.join(directory, name);
     await fs.mkdir(own, { recursive: true });
     const secretsFile = path.join(own, 'secrets');
     await fs.writeFile(secretsFile, secret.toString('base64'), { mode: 0o600 });
-    const others = places.filter((_, other) => other !== index).map(({ address }) => address);
-    const peers = plan.nodes.gateways.filter((_, other) => other !== index);
     const config = {
       name,
       stateDirectory: path.join(own, 'state'),
@@ -136,26 +103,17 @@ export class PlaygroundGateways {
       secretsFile,
       seedFile: secretsFile,
       log: { format: 'text' },
-      nftables: { localSources: [plan.pods.prefix, plan.nodes.prefix] },
-      addresses: { start: 'spawn', priority: 250 - index * 10 },
-      external: {
-        interface: 'ext',
-        virtualRouterId: 51,
-        address4: places[index]?.address,
-        peers4: others,
-      },
-      internal: {
-        interface: 'int',
-        virtualRouterId: 52,
-        address4: plan.nodes.gateways[index],
-        peers4: peers,
-        routes: [plan.nodes.shared],
-      },
+      nftables: { localSources: [plan.pods.prefix, plan.inside.prefix], ...nftables },
+      ...place,
     };
     const file = path.join(own, 'agent.yaml');
     // JSON is YAML too.
     await fs.writeFile(file, JSON.stringify(config, undefined, 2));
     return file;
+  }
+
+  #socket(name: string): string {
+    return path.join(this.#runtimeDirectory(name), 'api.sock');
   }
 
   #runtimeDirectory(name: string): string {

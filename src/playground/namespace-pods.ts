@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
-import { addressFromInteger, addressToInteger } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
-import { parsePrefix, prefixSize } from '../domain/prefix.ts';
 import type { PodRunner, RunningPod } from '../sandbox/kubernetes/controllers/pod-runner.ts';
 import type { Pod } from '../sandbox/kubernetes/resources/pod/pod-type.ts';
 import type { EchoService, NamespaceServers } from './namespace-servers.ts';
 import type { Namespaces } from './namespaces.ts';
-import { plan } from './plan.ts';
+import { PodNetwork } from './pod-network.ts';
+import { nodeNamed, plan, type PlannedNode } from './plan.ts';
 
 const usualPort = 8080;
 
 /**
- * Runs each pod as a network namespace behind the node, with servers on the containers' ports that
+ * Runs each pod as a network namespace behind its node, with servers on the containers' ports that
  * answer with the pod's name and the client's address. What image it names makes no difference.
  */
 export class NamespacePods implements PodRunner {
@@ -19,9 +18,7 @@ export class NamespacePods implements PodRunner {
   readonly #servers: NamespaceServers;
   readonly #running = new Map<string, RunningPod>();
   readonly #listeners = new Set<(key: string) => void>();
-  readonly #range = parsePrefix(plan.pods.prefix);
-  readonly #taken = new Set<number>();
-  #next = 1;
+  readonly #networks = new Map<string, PodNetwork>();
 
   constructor(namespaces: Namespaces, servers: NamespaceServers) {
     this.#namespaces = namespaces;
@@ -32,15 +29,14 @@ export class NamespacePods implements PodRunner {
     const { uid, name } = pod.metadata;
     const known = this.#running.get(uid);
     if (known !== undefined) return known;
-    const hostAddresses = [plan.node.address];
     if (pod.spec.hostNetwork === true) {
       throw new CausewayError('unsupported', 'pods on the host network do not run here');
     }
-    const offset = this.#takeOffset();
-    const address = addressFromInteger(addressToInteger(this.#range.address) + BigInt(offset), 4);
+    const node = nodeNamed(pod.spec.nodeName);
+    const address = this.#networkOf(node).take();
     const machine = machineOf(uid);
     await this.#namespaces.add(machine);
-    await this.#namespaces.ip('node', [
+    await this.#namespaces.ip(node.name, [
       `link add ${machine} type veth peer name eth0 netns ${this.#namespaces.nameOf(machine)}`,
       `address add ${plan.pods.gateway}/32 dev ${machine} scope link`,
       `link set ${machine} up`,
@@ -53,7 +49,7 @@ export class NamespacePods implements PodRunner {
       `route add default via ${plan.pods.gateway} dev eth0`,
     ]);
     await this.#servers.open(name, this.#namespaces.pathOf(machine), servicesOf(pod));
-    const running = { addresses: [address], hostAddresses };
+    const running = { addresses: [address], hostAddresses: [node.address] };
     this.#running.set(uid, running);
     for (const listener of this.#listeners) listener(`${pod.metadata.namespace}/${name}`);
     return running;
@@ -66,11 +62,7 @@ export class NamespacePods implements PodRunner {
     await this.#namespaces.remove(machineOf(uid));
     this.#running.delete(uid);
     const [address] = running?.addresses ?? [];
-    if (address === undefined) return;
-    this.#taken.delete(
-      Number(addressToInteger(address as Parameters<typeof addressToInteger>[0])) -
-        Number(addressToInteger(this.#range.address)),
-    );
+    if (address !== undefined) this.#networkOf(nodeNamed(pod.spec.nodeName)).free(address);
   }
 
   isReady(pod: Pod): boolean {
@@ -82,17 +74,10 @@ export class NamespacePods implements PodRunner {
     return { close: () => void this.#listeners.delete(listener) };
   }
 
-  /** Goes round the range, so that an address rests before it is used again. */
-  #takeOffset(): number {
-    const size = Number(prefixSize(this.#range));
-    for (let tries = 0; tries < size; tries += 1) {
-      const offset = this.#next;
-      this.#next = this.#next + 1 >= size - 1 ? 1 : this.#next + 1;
-      if (this.#taken.has(offset)) continue;
-      this.#taken.add(offset);
-      return offset;
-    }
-    throw new CausewayError('exhausted', 'the pod network has no free address');
+  #networkOf({ name, pods }: PlannedNode): PodNetwork {
+    const network = this.#networks.get(name) ?? new PodNetwork(pods);
+    this.#networks.set(name, network);
+    return network;
   }
 }
 

@@ -21,7 +21,8 @@ export type ServerRequest =
       readonly id: number;
       readonly namespace: string;
       readonly port: number;
-      readonly to: number;
+      /** A socket in the file system. */
+      readonly to: string;
     };
 
 export interface ServerAnswer {
@@ -66,8 +67,8 @@ export class NamespaceServers {
     return this.#ask((id) => ({ kind: 'close', id, pod }));
   }
 
-  /** Takes what comes to a port of the loopback address there to a port of the loopback address here. */
-  forward(namespace: string, port: number, to: number): Promise<void> {
+  /** Takes what comes to a port of the loopback address there to a socket in the file system. */
+  forward(namespace: string, port: number, to: string): Promise<void> {
     return this.#ask((id) => ({ kind: 'forward', id, namespace, port, to }));
   }
 

@@ -4,51 +4,33 @@ import net from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { enterNetworkNamespace } from '../nftables/netlink/system-calls.ts';
 import type { EchoService, ServerAnswer, ServerRequest } from './namespace-servers.ts';
+import { join } from './relay.ts';
 
 /**
  * The servers in all namespaces. A thread that enters a namespace makes its sockets there, and they stay
- * there when it moves on; so one thread serves all of them, made one after another.
+ * there when it moves on; so one thread serves all of them, made one after another. It never goes back:
+ * who is root of a user namespace only may not.
  */
 
 const servers = new Map<string, (net.Server | dgram.Socket)[]>();
-const own = '/proc/self/ns/net';
 
 async function open({ pod, namespace, services }: Extract<ServerRequest, { kind: 'open' }>) {
   const made: (net.Server | dgram.Socket)[] = [];
   servers.set(pod, made);
   enterNetworkNamespace(namespace);
-  try {
-    for (const service of services) {
-      const server = service.protocol === 'UDP' ? udpServer(pod, service) : tcpServer(pod, service);
-      made.push(server);
-      await listening(server);
-    }
-  } finally {
-    enterNetworkNamespace(own);
+  for (const service of services) {
+    const server = service.protocol === 'UDP' ? udpServer(pod, service) : tcpServer(pod, service);
+    made.push(server);
+    await listening(server);
   }
 }
 
 async function forward({ namespace, port, to }: Extract<ServerRequest, { kind: 'forward' }>) {
-  // Made there, while what it connects to is found from here.
-  const server = net.createServer((near) => {
-    const far = net.connect(to, '127.0.0.1');
-    for (const socket of [near, far]) {
-      socket.on('error', () => {
-        near.destroy();
-        far.destroy();
-      });
-    }
-    near.pipe(far);
-    far.pipe(near);
-  });
+  const server = net.createServer((near) => join(near, { path: to }));
   servers.set(`${namespace}:${port}`, [server]);
   enterNetworkNamespace(namespace);
-  try {
-    server.listen({ port });
-    await listening(server);
-  } finally {
-    enterNetworkNamespace(own);
-  }
+  server.listen({ port, host: '127.0.0.1' });
+  await listening(server);
 }
 
 function close(pod: string): void {

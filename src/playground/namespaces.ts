@@ -1,8 +1,11 @@
 import fs from 'node:fs/promises';
 import { CausewayError } from '../domain/error.ts';
 import { runProgram } from '../runtime/program.ts';
+import type { Machine } from './ready-file.ts';
+import { isInUserNamespace } from './user-namespace.ts';
 
 const prefix = 'cwplay';
+const directory = '/run/netns';
 
 /**
  * Machines that are network namespaces, joined by segments that live in a namespace of their own, so
@@ -36,34 +39,42 @@ export class Namespaces {
 
   /** The file that stands for it, for setns. */
   pathOf(machine: string): string {
-    return `/run/netns/${this.nameOf(machine)}`;
+    return `${directory}/${this.nameOf(machine)}`;
   }
 
-  /** The words that go before a command to have it run there. */
-  exec(machine: string): readonly [string, ...string[]] {
-    return ['ip', 'netns', 'exec', this.nameOf(machine)];
+  /** The words that go before a command of this process to have it run there. */
+  words(machine: string): readonly [string, ...string[]] {
+    return ['nsenter', `--net=${this.pathOf(machine)}`];
+  }
+
+  /** Where the machine is and how commands get there, for whoever started this process. */
+  place(machine: string): Machine {
+    const name = this.nameOf(machine);
+    if (!isInUserNamespace()) return { netns: name, exec: ['ip', 'netns', 'exec', name] };
+    const pid = String(process.pid);
+    const netns = `/proc/${pid}/root${this.pathOf(machine)}`;
+    const user = ['--target', pid, '--user', '--preserve-credentials'];
+    return { netns, exec: ['nsenter', ...user, `--net=${netns}`] };
   }
 
   async add(machine: string): Promise<void> {
-    await run('ip', ['netns', 'add', this.nameOf(machine)]);
+    await addNamespace(this.nameOf(machine));
     this.#machines.add(machine);
     await this.ip(machine, ['link set lo up']);
   }
 
   /** Runs lines of `ip` on a machine, all in one go. */
   async ip(machine: string, lines: readonly string[]): Promise<void> {
-    await run('ip', ['-netns', this.nameOf(machine), '-batch', '-'], `${lines.join('\n')}\n`);
+    await this.#run(machine, ['ip', '-batch', '-'], `${lines.join('\n')}\n`);
   }
 
   async sysctl(machine: string, ...settings: readonly string[]): Promise<void> {
-    const [program, ...words] = this.exec(machine);
-    await run(program, [...words, 'sysctl', '-qw', ...settings]);
+    await this.#run(machine, ['sysctl', '-qw', ...settings]);
   }
 
   /** Rules for a machine, in the language of nft. */
   async nft(machine: string, rules: string): Promise<void> {
-    const [program, ...words] = this.exec(machine);
-    await run(program, [...words, 'nft', '-f', '-'], rules);
+    await this.#run(machine, ['nft', '-f', '-'], rules);
   }
 
   /** Joins a machine to a segment with an interface of this name and these addresses. */
@@ -93,6 +104,20 @@ export class Namespaces {
   async removeAll(): Promise<void> {
     for (const machine of [...this.#machines]) await this.remove(machine);
   }
+
+  #run(machine: string, command: readonly string[], input?: string): Promise<void> {
+    const [program, ...words] = this.words(machine);
+    return run(program, [...words, ...command], input);
+  }
+}
+
+/** In a user namespace `ip` can't make one: it wants to go back to the network that it came from. */
+async function addNamespace(name: string): Promise<void> {
+  if (!isInUserNamespace()) return run('ip', ['netns', 'add', name]);
+  await fs.mkdir(directory, { recursive: true });
+  const file = `${directory}/${name}`;
+  await fs.writeFile(file, '', { flag: 'wx' });
+  await run('unshare', [`--net=${file}`, 'true']);
 }
 
 /** Ends what runs in a namespace, and removes it. */
@@ -109,7 +134,7 @@ async function removeNamespace(name: string): Promise<void> {
 }
 
 async function sweep(): Promise<void> {
-  const names = await fs.readdir('/run/netns').catch(() => []);
+  const names = await fs.readdir(directory).catch(() => []);
   for (const name of names) {
     const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];
     if (pid === undefined) continue;
@@ -127,19 +152,28 @@ async function run(program: string, args: readonly string[], input = ''): Promis
   throw new CausewayError('unavailable', `${program} ${args.join(' ')}: ${stderr.trim()}`);
 }
 
-/** Why real network namespaces can't be had here; undefined where they can. */
+/** Why this process can't make network namespaces and rules in them; undefined where it can. */
 export async function whyNoNamespaces(): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return 'that needs root';
-  for (const program of ['ip', 'nft', 'keepalived', 'conntrack', 'sysctl']) {
-    const isThere = await runProgram('which', [program]).then(
-      ({ code }) => code === 0,
-      () => false,
-    );
-    if (!isThere) return `${program} is not installed`;
-  }
   const name = `${prefix}${process.pid}-try`;
-  const { code, stderr } = await runProgram('ip', ['netns', 'add', name]);
-  if (code !== 0) return `network namespaces are not allowed here (${stderr.trim()})`;
-  await removeNamespace(name);
+  const words = [`--net=${directory}/${name}`];
+  try {
+    await addNamespace(name);
+    await run('nsenter', [...words, 'ip', 'link', 'add', 'bridge', 'type', 'bridge']);
+    await run('nsenter', [...words, 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
+    await run('nsenter', [...words, 'nft', 'add table inet try']);
+    return undefined;
+  } catch (error) {
+    return CausewayError.from(error).message;
+  } finally {
+    await removeNamespace(name);
+  }
+}
+
+/** A program that the data path needs and that is not here. */
+export async function findMissingProgram(): Promise<string | undefined> {
+  for (const program of ['ip', 'nft', 'keepalived', 'conntrack', 'sysctl', 'nsenter', 'unshare']) {
+    const { code } = await runProgram('sh', ['-c', `command -v ${program}`]);
+    if (code !== 0) return program;
+  }
   return undefined;
 }

@@ -68,7 +68,7 @@ export async function playScenario(
   { objects, loadBalancers }: Scenario,
   stage: {
     readonly kubeconfig: string;
-    readonly cloud: EmbeddedOpenStack | undefined;
+    readonly cloud: EmbeddedOpenStack;
     readonly clock: Clock;
   },
   signal: AbortSignal,
@@ -87,7 +87,6 @@ export async function playScenario(
   } finally {
     await client.close();
   }
-  if (cloud === undefined) return;
   const subnet = cloud.neutron.subnets.all().find(({ name }) => name === 'private-v4');
   for (const values of loadBalancers) {
     cloud.addLoadBalancer(subnet?.project_id ?? '', { vip_subnet_id: subnet?.id, ...values });

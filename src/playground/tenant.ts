@@ -6,7 +6,7 @@ import { Neutron } from '../openstack/neutron/neutron.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { silentLog } from '../runtime/log.ts';
 import { noMetrics } from '../runtime/metrics.ts';
-import type { GatewayPlace } from './gateways.ts';
+import type { GatewayPlace } from './data-path.ts';
 import { gatewayNames } from './plan.ts';
 
 /** What the tenant has in the cloud before the first Service. */

@@ -111,7 +111,10 @@ export const proxySettings = z.strictObject({
         .regex(/^[a-z][a-z0-9-]{0,30}$/)
         .default('causeway-proxy')
         .describe('our table'),
-      driver: z.enum(['netlink', 'nft']).default('netlink').describe('how it is written'),
+      driver: z
+        .enum(['netlink', 'nft', 'memory'])
+        .default('netlink')
+        .describe('how it is written; memory: nowhere, to try things out'),
     })
     .prefault({}),
   log: z

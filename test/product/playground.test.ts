@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -8,13 +7,20 @@ import { ensureProgram } from '../services/programs.ts';
 import { runOrThrow, runProgram } from '../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { waitFor } from '../services/wait-for.ts';
+import {
+  addressOf,
+  kubectlFor,
+  launcher,
+  processesOf,
+  startPlayground,
+  type RunningPlayground,
+} from './running-playground.ts';
 
-const launcher = path.join(import.meta.dirname, '..', '..', 'bin', 'causeway.js');
 const hasKubectl = await isAvailable(() => ensureProgram('kubectl'));
 
 let directory = '';
 let kubectl = '';
-let playground: ChildProcess | undefined;
+let playground: RunningPlayground | undefined;
 
 beforeAll(async () => {
   if (hasKubectl) kubectl = await ensureProgram('kubectl');
@@ -23,71 +29,78 @@ beforeEach(async () => {
   directory = await scratchDirectory('playground');
 });
 afterEach(async () => {
-  playground?.kill('SIGKILL');
+  playground?.kill('SIGTERM');
+  await playground?.exited;
+  playground = undefined;
   await removeDirectory(directory);
 });
 
-async function start(): Promise<{ kubeconfig: string; exited: Promise<number | null> }> {
-  const readyFile = path.join(directory, 'ready.json');
-  fs.rmSync(readyFile, { force: true });
-  const child = spawn(process.execPath, [
-    launcher,
-    'playground',
-    '--datapath',
-    'memory',
-    '--ready-file',
-    readyFile,
-  ]);
-  playground = child;
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const text = await waitFor(
-    'the ready file',
-    () => fs.existsSync(readyFile) && fs.readFileSync(readyFile, 'utf8'),
-  );
-  return { ...(JSON.parse(text) as { kubeconfig: string }), exited };
-}
+const start = async (): Promise<RunningPlayground> => {
+  playground = await startPlayground({ directory, words: ['--datapath', 'memory'] });
+  return playground;
+};
 
-test.skipIf(!hasKubectl)('kubectl works with it, and Ctrl-C leaves nothing behind', async () => {
-  const { kubeconfig, exited } = await start();
-  const ask = (...args: string[]) => runOrThrow(kubectl, args, { env: { KUBECONFIG: kubeconfig } });
-  await ask(
-    'create',
-    'deployment',
-    'web',
-    '--image=example.com/web',
-    '--port=8080',
-    '--replicas=2',
-  );
-  await ask('expose', 'deployment', 'web', '--port=80', '--target-port=8080');
-  await ask('rollout', 'status', 'deployment/web', '--timeout=90s');
+test.skipIf(!hasKubectl)('all of it runs in memory, and Ctrl-C leaves nothing behind', async () => {
+  const running = await start();
+  const { ready } = running;
+  expect(ready).toMatchObject({
+    datapath: 'memory',
+    client: { netns: null, exec: [] },
+    gateways: [
+      { name: 'gateway-a', netns: null, exec: [], agent: expect.stringMatching(/^http:/) },
+      { name: 'gateway-b', netns: null, exec: [], agent: expect.stringMatching(/^http:/) },
+    ],
+    nodes: [{ name: 'node-1' }, { name: 'node-2' }],
+  });
+  const ask = kubectlFor(kubectl, running);
+  const image = '--image=example.com/web';
+  await ask('create', 'deployment', 'web', image, '--port=8080', '--replicas=2');
+  const expose = ['--type=LoadBalancer', '--port=80', '--target-port=8080'];
+  await ask('expose', 'deployment', 'web', ...expose);
+  await ask('rollout', 'status', 'deployment/web', '--timeout=30s');
   expect(await ask('get', 'pods', '--no-headers')).toMatch(/^(web-\S+ +1\/1 +Running .*\n){2}$/);
-  expect(await ask('get', 'service', 'web', '-o', 'jsonpath={.spec.ports[0].port}')).toBe('80');
-  playground?.kill('SIGINT');
-  expect(await exited).toBe(0);
-  expect(fs.existsSync(path.dirname(kubeconfig))).toBe(false);
+  // From the embedded cloud's floating addresses, once the gateways have taken it over.
+  expect(await addressOf(ask, 'default', 'web')).toMatch(/^203\.0\.113\.\d+$/);
+  const clouds = { OS_CLIENT_CONFIG_FILE: ready.openstack.clouds };
+  expect(fs.readFileSync(clouds.OS_CLIENT_CONFIG_FILE, 'utf8')).toContain('demo');
+  expect((await fetch(ready.dashboard.url, { redirect: 'manual' })).status).toBe(303);
+  const pools = await runOrThrow(process.execPath, [
+    ...[launcher, 'ipam', 'pools', 'list', 'playground'],
+    ...['--server', ready.ipam.url, '--token-file', ready.ipam.tokenFile],
+  ]);
+  expect(pools).toContain('192.0.2.0/24');
+  running.kill('SIGINT');
+  expect(await running.exited).toBe(0);
+  expect(await processesOf(running)).toEqual([]);
   expect(fs.readdirSync(directory)).toEqual([]);
 });
 
 test('when its launcher is killed it stops by itself', async () => {
-  const { kubeconfig } = await start();
-  playground?.kill('SIGKILL');
-  await waitFor('the playground to clean up', () => !fs.existsSync(path.dirname(kubeconfig)));
+  const running = await start();
+  running.kill('SIGKILL');
+  await waitFor('the playground to clean up', async () => {
+    const isGone = !fs.existsSync(path.dirname(running.ready.kubeconfig));
+    return isGone && (await processesOf(running)).length === 0;
+  });
 });
 
 test('after a kill of the whole thing the next start sweeps what it left', async () => {
-  const { kubeconfig } = await start();
-  const left = path.dirname(kubeconfig);
-  const pid = Number(/\d+$/.exec(left)?.[0]);
-  process.kill(pid, 'SIGKILL');
+  const first = await start();
+  const left = path.dirname(first.ready.kubeconfig);
+  process.kill(first.mainPid, 'SIGKILL');
+  await first.exited;
   expect(fs.existsSync(left)).toBe(true);
   const second = await start();
   expect(fs.existsSync(left)).toBe(false);
-  playground?.kill('SIGTERM');
+  expect(await processesOf(first)).toEqual([]);
+  second.kill('SIGTERM');
   expect(await second.exited).toBe(0);
 });
 
 const playgroundWith = (...args: string[]) =>
-  runProgram(process.execPath, [launcher, 'playground', '--datapath', 'memory', ...args]);
+  runProgram(process.execPath, [launcher, 'playground', '--datapath', 'memory', ...args], {
+    timeoutMs: 20_000,
+  });
 
 test('a ready file that cannot be written ends it at once, with the reason', async () => {
   const result = await playgroundWith('--ready-file', path.join(directory, 'none', 'ready.json'));
@@ -109,20 +122,7 @@ test('a port that is taken is told in words', async () => {
 });
 
 test('a ready file of an earlier run is not taken for this one', async () => {
-  const readyFile = path.join(directory, 'ready.json');
-  fs.writeFileSync(readyFile, '{"kubeconfig":"/stale"}');
-  const child = spawn(process.execPath, [
-    launcher,
-    'playground',
-    '--datapath',
-    'memory',
-    '--ready-file',
-    readyFile,
-  ]);
-  playground = child;
-  const text = await waitFor('a fresh ready file', () => {
-    const content = fs.existsSync(readyFile) ? fs.readFileSync(readyFile, 'utf8') : '';
-    return content !== '' && !content.includes('/stale') && content;
-  });
-  expect(fs.existsSync((JSON.parse(text) as { kubeconfig: string }).kubeconfig)).toBe(true);
+  const words = ['--datapath', 'memory'];
+  playground = await startPlayground({ directory, words, stale: '{"kubeconfig":"/stale"}' });
+  expect(fs.existsSync(playground.ready.kubeconfig)).toBe(true);
 });

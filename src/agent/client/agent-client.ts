@@ -8,6 +8,7 @@ import type { Acknowledgement } from '../admit/acknowledgement.ts';
 import type { AgentStatus, EndpointCount } from '../http/status.ts';
 import { digestOf, signRequest } from '../http/tokens.ts';
 import type { LeverName } from '../levers.ts';
+import type { TraceAnswer, TraceQuestion } from '../trace/trace-connection.ts';
 
 export interface AgentClientOptions {
   /** Where the agent listens, such as `https://192.0.2.7:15213`. */
@@ -95,6 +96,11 @@ export class AgentClient {
   async counters(signal: AbortSignal): Promise<readonly EndpointCount[]> {
     const body = await this.#call('GET', '/v2/counters', undefined, {}, signal);
     return (body as { endpoints: EndpointCount[] }).endpoints;
+  }
+
+  /** What would become of a new connection there. */
+  async trace(question: TraceQuestion, signal: AbortSignal): Promise<TraceAnswer> {
+    return (await this.#callJson('/v2/trace', question, signal)) as TraceAnswer;
   }
 
   /** The agent's status now and after every change. While it is read, the agent knows that we are there. */

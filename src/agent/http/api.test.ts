@@ -15,6 +15,7 @@ import { Levers } from '../levers.ts';
 import { makeEndpoint, type Endpoint } from '../model/endpoint.ts';
 import { StateStore } from '../store/state-store.ts';
 import { FakeWorld, Mortality } from '../testing/fake-world.ts';
+import { traceConnection } from '../trace/trace-connection.ts';
 import { writeState } from '../wire/write-push.ts';
 import { EventStream } from './event-stream.ts';
 import { startAgentServer, type AgentServer } from './server.ts';
@@ -26,6 +27,10 @@ import { V2Api } from './v2-api.ts';
 const { signal } = new AbortController();
 const secret = Buffer.from('a secret of enough bytes');
 const v1Secret = Buffer.from('another secret, for v1');
+const layout = {
+  ...{ table: 'causeway', hashSeed: 1, localSources: [] },
+  ...{ hairpin: false, resumeConnections: true },
+};
 let directory: string;
 let world: FakeWorld;
 let gateway: Gateway;
@@ -80,6 +85,11 @@ beforeEach(async () => {
         handSilent: (silent) => gateway.setSilent(silent, signal),
         pull: () => Promise.resolve(),
         countConnections: () => Promise.resolve([]),
+        trace: (question) =>
+          traceConnection(
+            { state: gateway.state, silent: gateway.silent, settings: layout },
+            question,
+          ),
       }),
     },
     signal,
@@ -151,6 +161,19 @@ describe('/v2', () => {
     await expect(post(compressed, { headers })).resolves.toMatchObject({ status: 200 });
     expect(world.services.size).toBe(1);
     await expect(client.status(signal)).resolves.toEqual({ generation: 2 });
+  });
+
+  test('answers what would become of a connection', async () => {
+    const question = {
+      client: parseAddress('198.51.100.1'),
+      clientPort: parsePort(40_000),
+      address: parseAddress('192.0.2.1'),
+      protocol: 'TCP',
+      port: parsePort(80),
+    } as const;
+    expect(await client.trace(question, signal)).toMatchObject({ outcome: 'not-served' });
+    const wrong = { ...question, client: 'somebody' as typeof question.client };
+    await expect(client.trace(wrong, signal)).rejects.toMatchObject({ code: 'invalid' });
   });
 
   test('takes a large push through the client, which compresses it', async () => {

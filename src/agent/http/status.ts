@@ -37,6 +37,8 @@ export interface AgentStatus {
 
 /** One line of what `GET /v2/counters` answers. */
 export interface EndpointCount extends EndpointIdRecord {
+  /** `namespace/name` of the Service that it is served for, where that is known. */
+  readonly service?: string;
   /** New connections since the rules were made; a string, because it may be larger than a number holds. */
   readonly connections: string;
   /** Of UDP and SCTP that is sent to nodes unchanged: packets, because nobody tracks its connections. */

@@ -2,9 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { parseAddress, type Address } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
+import { parsePort, parseProtocol } from '../../domain/port.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Gateway } from '../gateway.ts';
 import type { LeverName } from '../levers.ts';
+import type { TraceAnswer, TraceQuestion } from '../trace/trace-connection.ts';
 import { PushReader } from '../wire/push.ts';
 import { readLines, readSmallBody, UnsupportedMedia, type BodyLimits } from './body.ts';
 import type { Reply } from './reply.ts';
@@ -23,6 +25,7 @@ export interface V2ApiOptions {
   /** Takes the controller's answer on who is silent. */
   handSilent(silent: ReadonlySet<Address>): Promise<void>;
   countConnections(signal: AbortSignal): Promise<readonly EndpointCount[]>;
+  trace(question: TraceQuestion): TraceAnswer;
   /** Pulls a lever, or takes it back where there is no reason. */
   pull(name: LeverName, reason: string | undefined): Promise<void>;
 }
@@ -38,6 +41,14 @@ const leverBody = z.strictObject({
   lever: z.enum(['frozen', 'drained']),
   on: z.boolean(),
   reason: reasonText.optional(),
+});
+const traceBody = z.strictObject({
+  client: z.string(),
+  clientPort: z.number(),
+  address: z.string(),
+  protocol: z.string(),
+  port: z.number(),
+  service: z.string().optional(),
 });
 const silentBody = z.strictObject({ silent: z.array(z.string()) });
 
@@ -89,6 +100,8 @@ export class V2Api {
         return this.#lever(request, claims);
       case 'POST /v2/undo':
         return this.#undo(request, claims, signal);
+      case 'POST /v2/trace':
+        return this.#trace(request, claims);
       default:
         return undefined;
     }
@@ -132,6 +145,11 @@ export class V2Api {
     return { status: 200, body: this.#options.status() };
   }
 
+  async #trace(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
+    const question = readQuestion(await readJson(request, claims));
+    return { status: 200, body: this.#options.trace(question) };
+  }
+
   async #undo(
     request: IncomingMessage,
     claims: RequestClaims,
@@ -140,6 +158,18 @@ export class V2Api {
     const { reason } = undoBody.parse(await readJson(request, claims));
     return { status: 200, body: await this.#options.gateway.undo(reason, signal) };
   }
+}
+
+function readQuestion(body: unknown): TraceQuestion {
+  const { client, clientPort, address, protocol, port, service } = traceBody.parse(body);
+  return {
+    client: parseAddress(client),
+    clientPort: parsePort(clientPort),
+    address: parseAddress(address),
+    protocol: parseProtocol(protocol),
+    port: parsePort(port),
+    service,
+  };
 }
 
 function contentDigest(kind: string, digest: string): string {

@@ -1,8 +1,10 @@
 import fs from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
+import { CausewayError } from '../../domain/error.ts';
 import { firstMessage } from '../../nftables/netlink/socket.ts';
+import { runProgram } from '../../runtime/program.ts';
 import type { Claim } from './claim.ts';
 
 export interface ClaimsWorkerData {
@@ -22,7 +24,7 @@ export async function listenToClaims(
   const worker = new Worker(new URL(`./claims.worker${extension}`, import.meta.url), {
     workerData: {
       link,
-      linkIndex: Number(await ofLink(link, 'ifindex')),
+      linkIndex: (await findLink(link)).ifindex,
     } satisfies ClaimsWorkerData,
     trackUnmanagedFds: false,
   });
@@ -50,10 +52,15 @@ function wake(descriptor: number): void {
 }
 
 /** The hardware address of a link of this machine. */
-export function hardwareOf(link: string): Promise<string> {
-  return ofLink(link, 'address');
+export async function hardwareOf(link: string): Promise<string> {
+  return (await findLink(link)).address;
 }
 
-async function ofLink(link: string, what: 'ifindex' | 'address'): Promise<string> {
-  return (await readFile(`/sys/class/net/${link}/${what}`, 'utf8')).trim();
+const linkRecords = z.tuple([z.object({ ifindex: z.number(), address: z.string() })]);
+
+/** Asked of the network that this process is in: files under /sys may show another one's links. */
+async function findLink(link: string): Promise<z.output<typeof linkRecords>[0]> {
+  const { code, stdout, stderr } = await runProgram('ip', ['-json', 'link', 'show', 'dev', link]);
+  if (code === 0) return linkRecords.parse(JSON.parse(stdout))[0];
+  throw new CausewayError('unavailable', `the link ${link} can't be read`, { hint: stderr.trim() });
 }

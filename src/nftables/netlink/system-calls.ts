@@ -54,8 +54,9 @@ const closeOnExec = 0x80000;
 const netfilterProtocol = 12;
 const socketLevel = 1;
 const netlinkLevel = 270;
-const sendBufferForce = 32;
-const receiveBufferForce = 33;
+const sendBuffer = { plain: 7, force: 32 } as const;
+const receiveBuffer = { plain: 8, force: 33 } as const;
+const notPermitted = 1;
 const addMembership = 1;
 const capAck = 10;
 const extendedAck = 11;
@@ -150,8 +151,8 @@ export class NetlinkSocket extends KernelSocket {
 
   /** A transaction is one datagram, so the buffer must hold the largest. */
   reserve(sendBytes: number, receiveBytes: number): void {
-    this.#number(socketLevel, sendBufferForce, sendBytes);
-    this.#number(socketLevel, receiveBufferForce, receiveBytes);
+    this.#grow(sendBuffer, sendBytes);
+    this.#grow(receiveBuffer, receiveBytes);
   }
 
   join(group: number): void {
@@ -161,6 +162,16 @@ export class NetlinkSocket extends KernelSocket {
   send(bytes: Buffer): void {
     const sent = checked('send', sendCall(this.fd, bytes, bytes.length, 0));
     if (sent !== bytes.length) throw new SystemCallError('send', 0);
+  }
+
+  /** Beyond the machine's limit only its own root may go; root of a user namespace gets up to it. */
+  #grow(buffer: typeof sendBuffer | typeof receiveBuffer, bytes: number): void {
+    try {
+      this.#number(socketLevel, buffer.force, bytes);
+    } catch (error) {
+      if (!(error instanceof SystemCallError) || error.errno !== notPermitted) throw error;
+      this.#number(socketLevel, buffer.plain, bytes);
+    }
   }
 
   #number(level: number, name: number, value: number): void {

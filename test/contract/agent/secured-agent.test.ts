@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runAgent } from '../../../src/agent/agent.ts';
 import { AgentClient } from '../../../src/agent/client/agent-client.ts';
+import { MemoryKernel } from '../../../src/agent/memory-kernel.ts';
 import { makeEndpoint } from '../../../src/agent/model/endpoint.ts';
 import { agentSettings } from '../../../src/agent/settings.ts';
 import { writeState } from '../../../src/agent/wire/write-push.ts';
@@ -18,8 +19,11 @@ import {
 } from '../../services/certificates.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 import { waitFor } from '../../services/wait-for.ts';
-import { memoryKernel } from './memory-kernel.ts';
 
+const layout = {
+  ...{ table: 'causeway', hashSeed: 1, localSources: [] },
+  ...{ hairpin: false, resumeConnections: true },
+};
 const { signal } = new AbortController();
 const old = Buffer.from('the secret of last year');
 const fresh = Buffer.from('the secret of this year');
@@ -59,7 +63,7 @@ describe('an agent with certificates and secrets', () => {
           addresses: { mover: 'foreign' },
           probe: { intervalMs: 0 },
         }),
-        kernel: memoryKernel(),
+        kernel: new MemoryKernel(layout),
         clock: systemClock,
         log: { ...silentLog, warn: (_fields, message) => void warnings.push(message) },
         metrics: noMetrics,

@@ -11,7 +11,7 @@ import { keyOf } from './store-controller.ts';
  */
 export class MemoryPodRunner implements PodRunner {
   readonly #ranges: readonly Prefix[];
-  readonly #hostAddress: string;
+  readonly #hostAddressOf: (pod: Pod) => string;
   readonly #running = new Map<string, number>();
   readonly #taken = new Set<number>();
   readonly #unready = new Set<string>();
@@ -19,13 +19,16 @@ export class MemoryPodRunner implements PodRunner {
   #next = 1;
 
   /** Pods get addresses of these ranges, at most one of each family. */
-  constructor(podRanges: readonly Prefix[], hostAddress = '192.0.2.1') {
+  constructor(
+    podRanges: readonly Prefix[],
+    hostAddressOf: (pod: Pod) => string = () => '192.0.2.1',
+  ) {
     this.#ranges = podRanges;
-    this.#hostAddress = hostAddress;
+    this.#hostAddressOf = hostAddressOf;
   }
 
   start(pod: Pod): Promise<RunningPod> {
-    const hostAddresses = [this.#hostAddress];
+    const hostAddresses = [this.#hostAddressOf(pod)];
     if (pod.spec.hostNetwork === true) {
       return Promise.resolve({ addresses: hostAddresses, hostAddresses });
     }

@@ -1,0 +1,24 @@
+import fs from 'node:fs';
+import path from 'node:path';
+
+const sources = path.join(path.dirname(import.meta.dirname), 'src');
+/** What pretends to be somebody else speaks in their words. */
+const foreign = ['sandbox', 'playground'];
+
+/** Every match of the first group in the sources that speak in our own name. */
+export function wordsInSources(...patterns: readonly RegExp[]): Set<string> {
+  const found = new Set<string>();
+  for (const entry of fs.readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
+    const isOurs = !foreign.some((folder) => entry.startsWith(`${folder}${path.sep}`));
+    const isSource = entry.endsWith('.ts') && !entry.endsWith('.test.ts');
+    if (!isOurs || !isSource || /(^|\/)(testing|memory-provider\.ts|memory-agent\.ts)/.test(entry))
+      continue;
+    const text = fs.readFileSync(path.join(sources, entry), 'utf8');
+    for (const pattern of patterns) {
+      for (const [, word] of text.matchAll(new RegExp(pattern, 'g'))) {
+        if (word !== undefined) found.add(word);
+      }
+    }
+  }
+  return found;
+}

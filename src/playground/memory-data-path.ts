@@ -1,0 +1,58 @@
+import { parsePrefix } from '../domain/prefix.ts';
+import { MemoryPodRunner } from '../sandbox/kubernetes/controllers/memory-pod-runner.ts';
+import type { DataPath, GatewaySettings } from './data-path.ts';
+import { freePort } from './free-port.ts';
+import { nodeNamed, plan, type PlannedNode } from './plan.ts';
+import type { Machine } from './ready-file.ts';
+
+const loopback = '127.0.0.1';
+
+/** Every job runs, rules are worked out and kept in memory, and nothing flows. Pods run in name only. */
+export class MemoryDataPath implements DataPath {
+  readonly kind = 'memory';
+  readonly pods = new MemoryPodRunner(
+    [parsePrefix(plan.pods.prefix)],
+    ({ spec }) => nodeNamed(spec.nodeName).address,
+  );
+
+  place(): Machine {
+    return { netns: null, exec: [] };
+  }
+
+  words(): readonly string[] {
+    return [];
+  }
+
+  followCloud(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  addGateway(): Promise<GatewaySettings> {
+    return Promise.resolve({
+      listen: { address: loopback, port: 0 },
+      metrics: { address: loopback, port: 0 },
+      nftables: { driver: 'memory' },
+      addresses: { mover: 'foreign' },
+      // Nobody is there to answer.
+      probe: { intervalMs: 0 },
+    });
+  }
+
+  async proxySettings() {
+    return {
+      nftables: { driver: 'memory' },
+      // Nothing comes that could be held.
+      idling: { enabled: false },
+      health: { address: loopback, port: await freePort() },
+      metrics: { address: loopback, port: await freePort() },
+    };
+  }
+
+  bringPort(_node: PlannedNode, port: number): Promise<number> {
+    return Promise.resolve(port);
+  }
+
+  remove(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,52 @@
+import net, { type AddressInfo } from 'node:net';
+
+/** A port of the loopback address, or a socket in the file system, which reaches into every network namespace. */
+export type SocketPlace = { readonly port: number } | { readonly path: string };
+
+export interface Relay {
+  /** Where it listens; 0 where that is no port. */
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Takes connections from one place to another. Port 0 to listen on is any free one. */
+export async function startRelay(from: SocketPlace, to: SocketPlace): Promise<Relay> {
+  const open = new Set<net.Socket>();
+  const server = net.createServer((near) => {
+    for (const socket of [near, join(near, to)]) {
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(onThisMachine(from), resolve);
+  });
+  const address = server.address() as AddressInfo | string;
+  return {
+    port: typeof address === 'string' ? 0 : address.port,
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of open) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** Connects to a place and passes on what either side says. When one is gone, so is the other. */
+export function join(near: net.Socket, to: SocketPlace): net.Socket {
+  const far = net.connect(onThisMachine(to));
+  for (const socket of [near, far]) {
+    socket.on('error', () => {
+      near.destroy();
+      far.destroy();
+    });
+  }
+  near.pipe(far);
+  far.pipe(near);
+  return far;
+}
+
+function onThisMachine(place: SocketPlace) {
+  return 'path' in place ? place : { ...place, host: '127.0.0.1' };
+}

@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { ReadyFile } from '../../src/playground/ready-file.ts';
+import { runOrThrow, runProgram, type ProgramResult } from '../services/run-program.ts';
+import { waitFor } from '../services/wait-for.ts';
+
+export const repository = path.join(import.meta.dirname, '..', '..');
+export const launcher = path.join(repository, 'bin', 'causeway.js');
+
+const nobody = 65534;
+/** The words that make a command one of somebody who may do nothing in particular. */
+const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] as const;
+
+export interface PlaygroundStart {
+  /** A directory of the test's own. */
+  readonly directory: string;
+  readonly words?: readonly string[];
+  /** What stands in the ready file already. */
+  readonly stale?: string;
+  /** Not root, but a user without any rights. */
+  readonly isUnprivileged?: boolean;
+}
+
+/** A playground that is up, as a user has it. */
+export interface RunningPlayground {
+  readonly ready: ReadyFile;
+  readonly exited: Promise<number | null>;
+  /** The process that does the work; the ones before it only pass signals on. */
+  readonly mainPid: number;
+  /** To the process that the user has started. */
+  kill(signal: NodeJS.Signals): void;
+  /** Runs a command on one of its machines, as the user who started it. */
+  run(exec: readonly string[], ...command: string[]): Promise<ProgramResult>;
+}
+
+export async function startPlayground(start: PlaygroundStart): Promise<RunningPlayground> {
+  const { directory, words = [], stale, isUnprivileged = false } = start;
+  const readyFile = path.join(directory, 'ready.json');
+  fs.rmSync(readyFile, { force: true });
+  if (stale !== undefined) fs.writeFileSync(readyFile, stale);
+  const args = ['playground', '--ready-file', readyFile, ...words];
+  const [program, ...rest] = isUnprivileged
+    ? unprivileged(directory, args)
+    : [process.execPath, launcher, ...args];
+  const child = spawn(program ?? '', rest, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, TMPDIR: directory, ...(isUnprivileged ? { HOME: directory } : {}) },
+  });
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const text = await waitFor(
+    'the ready file',
+    () => {
+      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`);
+      const found = fs.existsSync(readyFile) ? fs.readFileSync(readyFile, 'utf8') : undefined;
+      return found === stale ? undefined : found;
+    },
+    { timeoutMs: 120_000 },
+  );
+  const ready = JSON.parse(text) as ReadyFile;
+  return {
+    ready,
+    exited,
+    mainPid: Number(/\d+$/.exec(path.dirname(ready.kubeconfig))?.[0]),
+    kill: (signal) => void child.kill(signal),
+    run(exec, ...command) {
+      const [first = '', ...others] = [...(isUnprivileged ? asNobody : []), ...exec, ...command];
+      return runProgram(first, others);
+    },
+  };
+}
+
+/** The clone may be where nobody may look: it is shown to them in another place. */
+function unprivileged(directory: string, args: readonly string[]): string[] {
+  const clone = path.join(directory, 'clone');
+  fs.mkdirSync(clone, { recursive: true });
+  fs.chownSync(directory, nobody, nobody);
+  const script = `mount --bind ${repository} ${clone} && cd / && exec "$@"`;
+  const node = [process.execPath.replace(repository, clone), path.join(clone, 'bin/causeway.js')];
+  return ['unshare', '--mount', 'sh', '-c', script, 'sh', ...asNobody, ...node, ...args];
+}
+
+/** Processes that still run of a playground, by the mark that all of them carry. */
+export async function processesOf({ ready }: RunningPlayground): Promise<string[]> {
+  const mark = `CAUSEWAY_PLAYGROUND=${path.dirname(ready.kubeconfig)}`;
+  const found: string[] = [];
+  for (const pid of await fs.promises.readdir('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    const read = (file: string) => fs.promises.readFile(`/proc/${pid}/${file}`, 'utf8');
+    const environment = await read('environ').catch(() => '');
+    if (environment.split('\0').includes(mark)) found.push(await read('cmdline').catch(() => pid));
+  }
+  return found;
+}
+
+/** Asks its Kubernetes API. */
+export function kubectlFor(kubectl: string, { ready }: RunningPlayground) {
+  return (...args: string[]) =>
+    runOrThrow(kubectl, args, { env: { KUBECONFIG: ready.kubeconfig } });
+}
+
+/** The address that a Service has got from outside, once it has one. */
+export function addressOf(
+  ask: ReturnType<typeof kubectlFor>,
+  namespace: string,
+  service: string,
+): Promise<string> {
+  return waitFor(`the address of ${service}`, async () => {
+    const wanted = 'jsonpath={.status.loadBalancer.ingress[0].ip}';
+    const address = await ask('get', 'service', service, '-n', namespace, '-o', wanted);
+    return address === '' ? undefined : address;
+  });
+}
+
+/** What the client gets from an address, once it gets anything. */
+export function fetchFrom(playground: RunningPlayground, address: string): Promise<string> {
+  return waitFor(
+    `an answer from ${address}`,
+    async () => {
+      const { exec } = playground.ready.client;
+      const { code, stdout } = await playground.run(exec, 'curl', '-sm', '5', address);
+      return code === 0 && stdout;
+    },
+    { timeoutMs: 60_000 },
+  );
+}
