@@ -8,13 +8,13 @@ const notEvents = new Set([
 ]);
 
 test('every Event in the sources is in the reference, and no other', () => {
-  const found = wordsInSources(
+  const found = wordsInSources([
     /reason: '([A-Z][A-Za-z0-9]+)'/,
     /(?:reason:|isKnown) [^'\n]*\? '([A-Z][A-Za-z0-9]+)'/,
     /(?:reason:|isKnown) [^'\n]*\? '[A-Z][A-Za-z0-9]+' : '([A-Z][A-Za-z0-9]+)'/,
     /'(?:Normal|Warning)',\s*'([A-Z][A-Za-z0-9]+)'/,
     /note\(\s*'([A-Z][A-Za-z0-9]+)'/,
-  );
+  ]);
   const events = [...found.difference(notEvents)].sort();
   expect(Object.keys(eventMeanings).sort()).toEqual(events);
 });

@@ -3,16 +3,14 @@ import path from 'node:path';
 
 const sources = path.join(path.dirname(import.meta.dirname), 'src');
 /** What pretends to be somebody else speaks in their words. */
-const foreign = ['sandbox', 'playground'];
+const pretenders = /^(sandbox|playground)\/|(^|\/)testing\/|(^|\/)memory-(provider|agent)\.ts$/;
 
-/** Every match of the first group in the sources that speak in our own name. */
-export function wordsInSources(...patterns: readonly RegExp[]): Set<string> {
+/** Every match of the first group in the sources, or in a folder of them, that speak in our own name. */
+export function wordsInSources(patterns: readonly RegExp[], folder = ''): Set<string> {
   const found = new Set<string>();
   for (const entry of fs.readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
-    const isOurs = !foreign.some((folder) => entry.startsWith(`${folder}${path.sep}`));
-    const isSource = entry.endsWith('.ts') && !entry.endsWith('.test.ts');
-    if (!isOurs || !isSource || /(^|\/)(testing|memory-provider\.ts|memory-agent\.ts)/.test(entry))
-      continue;
+    const isOurs = entry.startsWith(folder) && !pretenders.test(entry);
+    if (!isOurs || !entry.endsWith('.ts') || entry.endsWith('.test.ts')) continue;
     const text = fs.readFileSync(path.join(sources, entry), 'utf8');
     for (const pattern of patterns) {
       for (const [, word] of text.matchAll(new RegExp(pattern, 'g'))) {

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { makePlaygroundDirectory, markVariable } from './playground-directory.ts';
+import { makePlaygroundDirectory, markVariable, sweepPlaygrounds } from './playground-directory.ts';
 
 test('makes its own directory, sweeps those of the dead, and leaves the living alone', async () => {
   const base = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-sweep-'));
@@ -12,6 +12,7 @@ test('makes its own directory, sweeps those of the dead, and leaves the living a
   await fs.mkdir(path.join(base, `causeway-playground-${child.pid}`));
   await fs.mkdir(path.join(base, 'causeway-playground-1'));
   await fs.mkdir(path.join(base, 'something-else'));
+  await sweepPlaygrounds(base);
   const directory = await makePlaygroundDirectory(base);
   expect((await fs.readdir(base)).sort()).toEqual([
     'causeway-playground-1',
@@ -32,7 +33,7 @@ test('ends what still runs of a dead one, and nothing else', async () => {
   const orphan = start(left);
   const stranger = start(`${left}0`);
   const ended = new Promise((resolve) => orphan.once('exit', (_, signal) => resolve(signal)));
-  await makePlaygroundDirectory(base);
+  await sweepPlaygrounds(base);
   expect(await ended).toBe('SIGKILL');
   expect(stranger.kill('SIGTERM')).toBe(true);
   await new Promise((resolve) => stranger.once('exit', resolve));

@@ -7,11 +7,8 @@ const prefix = 'causeway-playground-';
 /** Every process of a playground has its directory in this variable, so that none can hide. */
 export const markVariable = 'CAUSEWAY_PLAYGROUND';
 
-/**
- * A directory for this playground's files, named after the process. Those of playgrounds that were
- * killed before they could clean up are removed first, and what still runs of them is ended.
- */
-export async function makePlaygroundDirectory(base = os.tmpdir()): Promise<string> {
+/** Removes what playgrounds left that were killed before they could clean up, and ends what still runs of them. */
+export async function sweepPlaygrounds(base = os.tmpdir()): Promise<void> {
   for (const entry of await fs.readdir(base)) {
     const owner = new RegExp(`^${prefix}(\\d+)$`).exec(entry)?.[1];
     if (owner === undefined || isAlive(Number(owner))) continue;
@@ -19,6 +16,10 @@ export async function makePlaygroundDirectory(base = os.tmpdir()): Promise<strin
     await endProcessesOf(left);
     await fs.rm(left, { recursive: true, force: true });
   }
+}
+
+/** A directory for this playground's files, named after the process. */
+export async function makePlaygroundDirectory(base = os.tmpdir()): Promise<string> {
   const directory = path.join(base, `${prefix}${process.pid}`);
   await fs.rm(directory, { recursive: true, force: true });
   await fs.mkdir(directory, { mode: 0o700 });

@@ -9,7 +9,7 @@ import { startPlayground } from '../playground/start.ts';
 import { enterUserNamespace } from '../playground/user-namespace.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { style } from './output.ts';
-import { makePlaygroundDirectory, markVariable } from './playground-directory.ts';
+import { makePlaygroundDirectory, markVariable, sweepPlaygrounds } from './playground-directory.ts';
 import { tour } from './playground-tour.ts';
 import { readTextFile } from './read-text-file.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -48,8 +48,10 @@ async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): P
       : parseScenario(await readTextFile(options.scenario), options.scenario);
   const { readyFile } = options;
   // A file of an earlier run must not be taken for this one's.
-  if (readyFile !== undefined) await fs.rm(readyFile, { force: true });
+  if (readyFile !== undefined) await clearReadyFile(readyFile);
   addSystemPrograms();
+  // Now, because from inside of a user namespace processes of another one can't be seen.
+  await sweepPlaygrounds();
   const choice = await chooseDataPath(options.datapath);
   if (choice.kind === 'user-namespace') {
     process.exitCode = await enterUserNamespace(signal);
@@ -131,12 +133,28 @@ function parsePortOption(text: string): number {
   return port;
 }
 
+/** Removes an earlier one, and makes sure that there can be another before anything is started. */
+async function clearReadyFile(file: string): Promise<void> {
+  await writable(file, async () => {
+    await fs.rm(file, { force: true });
+    const trial = `${file}.${process.pid}`;
+    await fs.writeFile(trial, '');
+    await fs.rm(trial);
+  });
+}
+
 /** Appears whole or not at all, because a script may be waiting for it. */
 async function writeReadyFile(file: string, ready: ReadyFile): Promise<void> {
   const unfinished = `${file}.${process.pid}`;
-  try {
+  await writable(file, async () => {
     await fs.writeFile(unfinished, `${JSON.stringify(ready, undefined, 2)}\n`, { mode: 0o600 });
     await fs.rename(unfinished, file);
+  });
+}
+
+async function writable(file: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     throw new CausewayError('invalid', `--ready-file: ${file} can't be written (${code})`, {
