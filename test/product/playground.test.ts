@@ -63,7 +63,7 @@ test.skipIf(!hasKubectl)('all of it runs in memory, and Ctrl-C leaves nothing be
   await ask('create', 'deployment', 'web', image, '--port=8080', '--replicas=2');
   const expose = ['--type=LoadBalancer', '--port=80', '--target-port=8080'];
   await ask('expose', 'deployment', 'web', ...expose);
-  await ask('rollout', 'status', 'deployment/web', '--timeout=30s');
+  await ask('rollout', 'status', 'deployment/web', '--timeout=90s');
   expect(await ask('get', 'pods', '--no-headers')).toMatch(/^(web-\S+ +1\/1 +Running .*\n){2}$/);
   // From the embedded cloud's floating addresses, once the gateways have taken it over.
   const address = await addressOf(ask, 'default', 'web');
@@ -98,20 +98,14 @@ test('a killed one is swept by the next; when only the launcher is killed it sto
   expect(fs.existsSync(left)).toBe(false);
   expect(await processesOf(first)).toEqual([]);
   second.kill('SIGKILL');
-  await waitFor(
-    'the playground to clean up',
-    async () => {
-      const isGone = !fs.existsSync(path.dirname(second.ready.kubeconfig));
-      return isGone && (await processesOf(second)).length === 0;
-    },
-    { timeoutMs: 60_000 },
-  );
+  await waitFor('the playground to clean up', async () => {
+    const isGone = !fs.existsSync(path.dirname(second.ready.kubeconfig));
+    return isGone && (await processesOf(second)).length === 0;
+  });
 }, 400_000);
 
 const playgroundWith = (...args: string[]) =>
-  runProgram(process.execPath, [launcher, 'playground', '--datapath', 'memory', ...args], {
-    timeoutMs: 60_000,
-  });
+  runProgram(process.execPath, [launcher, 'playground', '--datapath', 'memory', ...args]);
 
 test('a ready file that cannot be written ends it at once, with the reason', async () => {
   const result = await playgroundWith('--ready-file', path.join(directory, 'none', 'ready.json'));

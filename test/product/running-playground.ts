@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import type { ReadyFile } from '../../src/playground/ready-file.ts';
+import type { Machine, ReadyFile } from '../../src/playground/ready-file.ts';
 import { runOrThrow, runProgram, type ProgramResult } from '../services/run-program.ts';
 import { waitFor } from '../services/wait-for.ts';
 
@@ -48,15 +48,11 @@ export async function startPlayground(start: PlaygroundStart): Promise<RunningPl
     env: { ...process.env, TMPDIR: directory, ...(isUnprivileged ? { HOME: directory } : {}) },
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const text = await waitFor(
-    'the ready file',
-    () => {
-      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`);
-      const found = fs.existsSync(readyFile) ? fs.readFileSync(readyFile, 'utf8') : undefined;
-      return found === stale ? undefined : found;
-    },
-    { timeoutMs: 120_000 },
-  );
+  const text = await waitFor('the ready file', () => {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`);
+    const found = fs.existsSync(readyFile) ? fs.readFileSync(readyFile, 'utf8') : undefined;
+    return found === stale ? undefined : found;
+  });
   const ready = JSON.parse(text) as ReadyFile;
   return {
     ready,
@@ -112,15 +108,14 @@ export function addressOf(
   });
 }
 
-/** What the client gets from an address, once it gets anything. */
-export function fetchFrom(playground: RunningPlayground, address: string): Promise<string> {
-  return waitFor(
-    `an answer from ${address}`,
-    async () => {
-      const { exec } = playground.ready.client;
-      const { code, stdout } = await playground.run(exec, 'curl', '-sm', '5', address);
-      return code === 0 && stdout;
-    },
-    { timeoutMs: 60_000 },
-  );
+/** What a machine gets from an address, once it gets anything. */
+export function fetchFrom(
+  playground: RunningPlayground,
+  { exec }: Pick<Machine, 'exec'>,
+  address: string,
+): Promise<string> {
+  return waitFor(`an answer from ${address}`, async () => {
+    const { code, stdout } = await playground.run(exec, 'curl', '-sm', '5', address);
+    return code === 0 && stdout;
+  });
 }
