@@ -18,7 +18,7 @@ export const otherNames: ReadonlySet<string> = new Set([
   'causeway.dev/managed',
 ]);
 
-/** Every one that Causeway reads or writes. A test compares it with the sources, both ways. */
+/** Every one that Causeway reads or writes. `npm run docs` compares it with the sources, both ways. */
 export const marks: Readonly<Record<string, Mark>> = {
   'causeway.dev/address': user(
     service,
@@ -46,6 +46,10 @@ export const marks: Readonly<Record<string, Mark>> = {
     service,
     'the ports of the cloud that it is served on (gateway)',
   ),
+  'causeway.dev/gateway-layer': ours(
+    service,
+    '`Pod`: its gateways lead straight to its pods (gateway)',
+  ),
   'causeway.dev/pool-holding': ours(
     service,
     'what it holds in the shared ledger, and who announces it (pool)',
@@ -68,6 +72,10 @@ export const marks: Readonly<Record<string, Mark>> = {
   'causeway.dev/discovered-as': ours(
     'what was discovered',
     'what it was made from, to notice changes',
+  ),
+  'causeway.dev/discovered-from': ours(
+    'what was discovered',
+    'the object of another tool that it was adopted from',
   ),
   'causeway.dev/project-name': ours('what was discovered', "the project's name"),
   'causeway.dev/load-balancer-name': ours('what was discovered', "the load balancer's name"),

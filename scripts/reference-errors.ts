@@ -18,7 +18,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, { move: string; meaning: 
 
 export const errorCodes = Object.keys(errorMeanings) as ErrorCode[];
 
-/** Why an agent refuses a request. A test compares it with the sources, both ways. */
+/** Why an agent refuses a request. `npm run docs` compares it with the sources, both ways. */
 export const agentRefusals: Readonly<Record<string, { status: number; meaning: string }>> = {
   invalid: { status: 400, meaning: 'the request is not well formed' },
   'unsupported-revision': {

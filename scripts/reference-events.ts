@@ -9,7 +9,7 @@ export interface EventMeaning {
 const normal = (by: string, meaning: string): EventMeaning => ({ type: 'Normal', by, meaning });
 const warning = (by: string, meaning: string): EventMeaning => ({ type: 'Warning', by, meaning });
 
-/** Every reason. A test compares it with the sources, both ways. */
+/** Every reason. `npm run docs` compares it with the sources, both ways. */
 export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
   EnsuringLoadBalancer: normal('controller', 'A provider has taken the Service over.'),
   EnsuredLoadBalancer: normal('controller', 'It is served; the message has its addresses.'),
@@ -114,6 +114,10 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'Its status has an address that somebody else put there; it is left alone.',
   ),
   ForeignClass: warning('pool', 'The announcer does not look at Services of its class.'),
+  CannotWithdraw: warning(
+    'pool',
+    'The announcer announces until the Service is deleted, so that nothing can be promised to the ledger.',
+  ),
   Withdrawn: warning('pool', 'Its address was taken back; it gets another one.'),
   Discovered: normal('discovery', 'A load balancer of the cloud has become a Service.'),
   NoListeners: normal('discovery', 'A load balancer has no listeners, and so no Service.'),
@@ -143,6 +147,7 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
   ),
   ProjectFailed: warning('discovery', 'A project can not be read; what is known of it stays.'),
   BackendFailed: warning('discovery', 'The cloud can not be read; what is known of it stays.'),
+  CredentialsUnusable: warning('discovery', 'What is in the file or Secret makes no credentials.'),
   CredentialsRefused: warning('discovery', 'The cloud does not take the credentials.'),
   Idled: normal('idling', 'It was put to sleep.'),
   Waking: normal('idling', 'A connection came; its pods are being started.'),

@@ -8,7 +8,7 @@ const withToken = (meaning: string): HttpRequest => ({ who: 'bearers of a token'
 const everybody = (meaning: string): HttpRequest => ({ who: 'everybody', meaning });
 const visitors = (meaning: string): HttpRequest => ({ who: 'visitors with the token', meaning });
 
-/** The agent's API on a gateway. A test compares these tables with the sources, both ways. */
+/** The agent's API on a gateway. `npm run docs` compares these tables with the sources, both ways. */
 export const agentRequests: Readonly<Record<string, HttpRequest>> = {
   'GET /v2/status': withToken('how the gateway is and what it serves'),
   'GET /v2/events': withToken('the status now and after every change, a line of JSON each'),

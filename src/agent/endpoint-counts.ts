@@ -2,7 +2,7 @@ import { tryParseAddress } from '../domain/address.ts';
 import { parsePort, protocols } from '../domain/port.ts';
 import type { ElementCount } from '../nftables/driver.ts';
 import { protocolNumbers } from '../nftables/operands.ts';
-import type { EndpointCount } from './http/status.ts';
+import type { ConnectionCount } from './kernel.ts';
 import type { EndpointId } from './model/endpoint.ts';
 
 type Counts = ReadonlyMap<string, Pick<ElementCount, 'packets'>>;
@@ -11,8 +11,8 @@ type Counts = ReadonlyMap<string, Pick<ElementCount, 'packets'>>;
  * What came to each endpoint. Where connections are tracked, and in TCP, the rules count the first packet
  * of each; of the rest that is sent to nodes unchanged they count every packet.
  */
-export function endpointCounts(tracked: Counts, routed: Counts): EndpointCount[] {
-  const counts: EndpointCount[] = [];
+export function endpointCounts(tracked: Counts, routed: Counts): ConnectionCount[] {
+  const counts: ConnectionCount[] = [];
   for (const id of new Set([...tracked.keys(), ...routed.keys()])) {
     const endpoint = endpointOfCounter(id);
     if (endpoint === undefined) continue;

@@ -2,10 +2,11 @@ import type { KernelSetting } from '../nftables/kernel-settings.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
+import type { EndpointCount } from './http/status.ts';
 import type { EndpointId } from './model/endpoint.ts';
 
-/** New connections since the rules were made; a string, because it may be larger than a number holds. */
-export type ConnectionCount = EndpointId & { readonly connections: string };
+/** What came to an endpoint, as the rules have counted it. */
+export type ConnectionCount = EndpointId & Pick<EndpointCount, 'connections' | 'packets'>;
 
 /** What the agent needs from the machine beside keepalived: the kernel's side of things. */
 export interface Kernel {

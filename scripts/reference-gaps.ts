@@ -1,0 +1,66 @@
+import { marks, occmMarks, otherNames } from './reference-annotations.ts';
+import { agentRefusals } from './reference-errors.ts';
+import { eventMeanings } from './reference-events.ts';
+import { agentRequests, dashboardRequests, observeRequests } from './reference-http.ts';
+import { wordsInSources } from './words-in-sources.ts';
+
+/** Reasons of conditions and rows, which are no Events. */
+const notEvents: ReadonlySet<string> = new Set([
+  ...['Served', 'Serving', 'Released', 'Pending', 'Deleting', 'Idle', 'Foreign', 'Unclaimed'],
+]);
+
+/** What the sources have and the tables of the references lack, and the other way round, in words. */
+export function referenceGaps(): string[] {
+  const events = wordsInSources([
+    /reason: '([A-Z][A-Za-z0-9]+)'/,
+    /(?:reason:|isKnown) [^'\n]*\? '([A-Z][A-Za-z0-9]+)'/,
+    /(?:reason:|isKnown) [^'\n]*\? '[A-Z][A-Za-z0-9]+' : '([A-Z][A-Za-z0-9]+)'/,
+    /'(?:Normal|Warning)',\s*'([A-Z][A-Za-z0-9]+)'/,
+    /note\(\s*'([A-Z][A-Za-z0-9]+)'/,
+  ]);
+  const names = wordsInSources([
+    /['`](causeway\.dev\/[A-Za-z0-9-]+)['`]/,
+    /'(idling\.alpha\.openshift\.io\/[a-z-]+)'/,
+    /'(cah-loadbalancer\.k8s\.cloudandheat\.com\/[a-z-]+)'/,
+    /'(openstack\.org\/kuryr-[a-z-]+)'/,
+    /'(service\.beta\.kubernetes\.io\/[a-z-]+)'/,
+  ]);
+  const occm = wordsInSources([
+    /reader\.(?:text|flag)\((?:\w+, )?'([a-z-]+)'/,
+    /reader\.number\(-?\d+, (?:\w+, )?'([a-z-]+)'/,
+    /reader\.choice\((?:\[[^\]]*\]|\w+), '([a-z-]+)'/,
+  ]);
+  const refusals = [/reason: '([a-z-]+)'/, /new PushRefused\(\s*'([a-z-]+)'/];
+  const agentPaths = [/case '\w+ (\/[^']+)':/, /\.url === '(\/[^']+)'/];
+  return [
+    ...compare('reference-events.ts', events.difference(notEvents), Object.keys(eventMeanings)),
+    ...compare('reference-annotations.ts', names.difference(otherNames), Object.keys(marks)),
+    ...compare('reference-annotations.ts', occm, Object.keys(occmMarks)),
+    ...compare(
+      'reference-errors.ts',
+      wordsInSources(refusals, 'agent/'),
+      Object.keys(agentRefusals),
+    ),
+    ...comparePaths(wordsInSources(agentPaths, 'agent/http/'), agentRequests),
+    ...comparePaths(
+      wordsInSources([/pathname === '(\/api\/[^']+)'/], 'dashboard/'),
+      dashboardRequests,
+    ),
+    ...comparePaths(wordsInSources([/case '(\/[a-z]+)'/], 'observe/'), observeRequests),
+  ];
+}
+
+function comparePaths(found: ReadonlySet<string>, requests: object): string[] {
+  const paths = Object.keys(requests).map((name) => name.split(' ')[1] ?? '');
+  return compare('reference-http.ts', found, paths);
+}
+
+function compare(file: string, found: ReadonlySet<string>, described: readonly string[]): string[] {
+  const known = new Set(described);
+  return [
+    ...[...found.difference(known)].map((word) => `scripts/${file} does not describe ${word}`),
+    ...[...known.difference(found)].map(
+      (word) => `scripts/${file} describes ${word}, which nobody uses`,
+    ),
+  ];
+}
