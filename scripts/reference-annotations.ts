@@ -75,7 +75,7 @@ export const marks: Readonly<Record<string, Mark>> = {
   ),
   'causeway.dev/discovered-from': ours(
     'what was discovered',
-    'the object of another tool that it was adopted from',
+    'the project and the load balancer that it was made from',
   ),
   'causeway.dev/project-name': ours('what was discovered', "the project's name"),
   'causeway.dev/load-balancer-name': ours('what was discovered', "the load balancer's name"),

@@ -20,6 +20,7 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'controller',
     'A change could not be made; what was served is served on.',
   ),
+  LoadBalancerPending: normal('controller', 'It is under way; the message says what it waits for.'),
   ProviderMissing: warning(
     'controller',
     'The provider that serves it is not configured here any more; it is left alone.',
@@ -37,6 +38,9 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'The address can not be had, or is no address for an endpoint.',
   ),
   Remapped: warning('gateway', 'It is on another address now.'),
+  AddressChanged: warning('gateway', 'It is reached at another address now.'),
+  AddressLost: warning('gateway', 'The address that it had can not be had again.'),
+  FloatingIpLost: warning('gateway', 'The floating IP that was to be kept can not be had again.'),
   PortNotServed: warning('gateway', 'One of its ports can not be served; the others are.'),
   GatewayRefused: warning('gateway', 'Every gateway has refused it; the message has their words.'),
   KuryrEnsureLB: normal('octavia', 'A load balancer is being made.'),
