@@ -58,7 +58,10 @@ describe.skipIf(!available)('the real OpenStack services of the tests', () => {
     });
     onTestFinished(() => void child.kill('SIGKILL'));
     const lines = createInterface(child.stdout);
-    const [directory] = (await once(lines, 'line')) as [string];
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`it ended with ${code}`);
+    });
+    const [directory] = (await Promise.race([once(lines, 'line'), ended])) as [string];
     expect((await processesIn(directory)).length).toBeGreaterThanOrEqual(4);
     child.kill('SIGKILL');
     await untilNothingRunsIn(directory);

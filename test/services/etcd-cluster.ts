@@ -6,7 +6,7 @@ import { freePorts } from './free-port.ts';
 import { ensureProgram } from './programs.ts';
 import { removeDirectory, scratchDirectory } from './scratch.ts';
 import { logTail, startServiceProcess, type ServiceProcess } from './service-process.ts';
-import { waitFor } from './wait-for.ts';
+import { HopelessError, waitFor } from './wait-for.ts';
 
 export interface EtcdClusterOptions {
   readonly members: 1 | 3;
@@ -118,7 +118,7 @@ class RunningCluster implements EtcdCluster {
     const { clientUrl, logFile } = this.#member(index);
     await waitFor(`etcd member ${index} to be healthy`, async () => {
       if (!this.#member(index).process.isRunning()) {
-        throw new Error(`etcd ended:\n${logTail(logFile)}`);
+        throw new HopelessError(`etcd ended:\n${logTail(logFile)}`);
       }
       const answer = await request(`${clientUrl}/health`, { dispatcher: this.#agent });
       await answer.body.dump();

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { freePorts } from './free-port.ts';
 import { ensureProgram } from './programs.ts';
 import { logTail, startServiceProcess, type ServiceProcess } from './service-process.ts';
-import { waitFor } from './wait-for.ts';
+import { HopelessError, waitFor } from './wait-for.ts';
 
 export interface EtcdServer {
   readonly url: string;
@@ -29,7 +29,7 @@ export async function startEtcdServer(directory: string): Promise<EtcdServer> {
     { logFile },
   );
   await waitFor('etcd to be healthy', async () => {
-    if (!server.isRunning()) throw new Error(`etcd ended:\n${logTail(logFile)}`);
+    if (!server.isRunning()) throw new HopelessError(`etcd ended:\n${logTail(logFile)}`);
     const { statusCode, body } = await request(`${url}/health`);
     await body.dump();
     return statusCode === 200;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { request } from 'undici';
 import { freePorts } from './free-port.ts';
 import { logTail, startServiceProcess, type ServiceProcess } from './service-process.ts';
-import { waitFor } from './wait-for.ts';
+import { HopelessError, waitFor } from './wait-for.ts';
 
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
@@ -44,7 +44,7 @@ export async function startIpamServer(
   };
   const ready = () =>
     waitFor(`${name} to be ready`, async () => {
-      if (!server.process.isRunning()) throw new Error(`it ended:\n${logTail(logFile)}`);
+      if (!server.process.isRunning()) throw new HopelessError(`it ended:\n${logTail(logFile)}`);
       const answer = await request(`http://127.0.0.1:${healthPort}/readyz`);
       await answer.body.dump();
       return answer.statusCode === 200;

@@ -11,7 +11,7 @@ import { freePort } from './free-port.ts';
 import { ensureProgram } from './programs.ts';
 import { removeDirectory, scratchDirectory } from './scratch.ts';
 import { logTail, startServiceProcess, type ServiceProcess } from './service-process.ts';
-import { waitFor } from './wait-for.ts';
+import { HopelessError, waitFor } from './wait-for.ts';
 
 export interface KubernetesOptions {
   /** Runs the real kube-controller-manager too: endpoint slices, garbage collection, deployments. */
@@ -147,7 +147,7 @@ async function startApiServer(
   const server = startServiceProcess(program, flags, { logFile });
   const dispatcher = new Agent({ connect: { ca } });
   await waitFor('kube-apiserver to be ready', async () => {
-    if (!server.isRunning()) throw new Error(`kube-apiserver ended:\n${logTail(logFile)}`);
+    if (!server.isRunning()) throw new HopelessError(`kube-apiserver ended:\n${logTail(logFile)}`);
     const answer = await request(`${url}/readyz`, {
       dispatcher,
       headers: { authorization: `Bearer ${token}` },

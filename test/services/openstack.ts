@@ -22,7 +22,7 @@ import {
 } from './openstack/services.ts';
 import { descendantsOf, endOrphans } from './process-tree.ts';
 import { removeDirectory, scratchDirectory } from './scratch.ts';
-import type { ServiceProcess } from './service-process.ts';
+import { processesIn, type ServiceProcess } from './service-process.ts';
 
 export type OpenStackOptions = Partial<CloudSettings>;
 
@@ -76,7 +76,7 @@ export async function startOpenStack(options: OpenStackOptions = {}): Promise<Re
   const settings = { ...defaultSettings, ...options };
   const archive = await prepareOpenStack();
   const layout = await layoutIn(await scratchDirectory('openstack'));
-  const running = new Map<ServiceName | 'database', ServiceProcess>();
+  const running = new Map<ServiceName, ServiceProcess>();
   const end = async (services: readonly ServiceProcess[], signal: NodeJS.Signals) => {
     // Neutron has children of its own, which take a moment to notice that it is gone.
     const orphans = (await Promise.all(services.map(({ pid }) => descendantsOf(pid)))).flat();
@@ -85,7 +85,8 @@ export async function startOpenStack(options: OpenStackOptions = {}): Promise<Re
     await endOrphans(orphans);
   };
   const stop = async () => {
-    await end([...running.values()], 'SIGKILL');
+    // Those among it that were still starting when another one failed.
+    await end(processesIn(layout.directory), 'SIGKILL');
     await removeDirectory(layout.directory);
   };
   const start = async (name: ServiceName) => {
@@ -94,7 +95,7 @@ export async function startOpenStack(options: OpenStackOptions = {}): Promise<Re
   try {
     await restoreCloud(archive, layout);
     await writeConfiguration(layout, settings);
-    running.set('database', await startDatabase(layout));
+    await startDatabase(layout);
     await correctCatalog(layout);
     await Promise.all([start('keystone'), start('neutron'), start('octavia')]);
     await warmUp(layout);

@@ -16,6 +16,15 @@ export interface ServiceProcessOptions {
   readonly cwd?: string;
 }
 
+const started = new Map<ServiceProcess, string>();
+
+/** Those of this process whose logs are in the directory, and that have not ended. */
+export function processesIn(directory: string): ServiceProcess[] {
+  return [...started]
+    .filter(([service, log]) => log.startsWith(`${directory}/`) && service.isRunning())
+    .map(([service]) => service);
+}
+
 /** Starts a program that the kernel kills when this process dies, however it dies. */
 export function startServiceProcess(
   program: string,
@@ -29,7 +38,10 @@ export function startServiceProcess(
     cwd: options.cwd,
   });
   fs.closeSync(log);
-  return watchChild(child, program);
+  const service = watchChild(child, program);
+  started.set(service, options.logFile);
+  void service.exited.then(() => started.delete(service));
+  return service;
 }
 
 function watchChild(child: ChildProcess, program: string): ServiceProcess {

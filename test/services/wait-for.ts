@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Far more than anything takes, also on a machine that has a lot of other things to do. */
-export const patienceMs = 240_000;
+export const patienceMs = 400_000;
+
+/** Thrown by a condition that can't come about any more: there is nothing to wait for. */
+export class HopelessError extends Error {}
 
 /**
  * Waits until the condition answers with something other than undefined or false, and answers with
@@ -21,6 +24,7 @@ export async function waitFor<T>(
       if (answer !== undefined && answer !== false) return answer;
       lastError = undefined;
     } catch (error) {
+      if (error instanceof HopelessError) throw error;
       lastError = error;
     }
     if (performance.now() > end) {

@@ -11,7 +11,7 @@ import {
   startServiceProcess,
   type ServiceProcess,
 } from '../../services/service-process.ts';
-import { waitFor } from '../../services/wait-for.ts';
+import { HopelessError, waitFor } from '../../services/wait-for.ts';
 import { TestNetwork } from './network.ts';
 
 export type GatewayName = 'g1' | 'g2';
@@ -84,7 +84,7 @@ export class Topology {
     this.agents.set(name, process);
     const client = this.client(name);
     await waitFor(`the agent of ${name}`, () => {
-      if (!process.isRunning()) throw new Error(logTail(this.log(`agent-${name}`)));
+      if (!process.isRunning()) throw new HopelessError(logTail(this.log(`agent-${name}`)));
       return client.status(signal);
     });
   }

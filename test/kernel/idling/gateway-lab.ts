@@ -140,7 +140,7 @@ export class GatewayLab {
           return status.loadBalancer?.ingress?.[0]?.ip;
         throw new Error(`${JSON.stringify(status)}\n${logTail(this.topology.log('controller'))}`);
       },
-      { timeoutMs: 60_000, intervalMs: 100 },
+      { intervalMs: 100 },
     );
   }
 
@@ -150,13 +150,10 @@ export class GatewayLab {
     const [port] = (service?.spec['ports'] ?? []) as { nodePort?: number }[];
     const nodePort = port?.nodePort ?? 0;
     const shows = (machine: string, table: string, map: string, text: RegExp) =>
-      waitFor(
-        `${machine} to show ${text.source}`,
-        async () =>
-          text.test(
-            await this.topology.network.run(machine, ['nft', 'list', 'map', 'inet', table, map]),
-          ),
-        { timeoutMs: 60_000 },
+      waitFor(`${machine} to show ${text.source}`, async () =>
+        text.test(
+          await this.topology.network.run(machine, ['nft', 'list', 'map', 'inet', table, map]),
+        ),
       );
     for (const node of nodeNames) {
       const parked = new RegExp(`${servers[node].v4} \\. tcp \\. ${nodePort} : goto hold-`);
@@ -185,7 +182,7 @@ export class GatewayLab {
   startClients(order: object): Promise<Result> {
     this.#clients += 1;
     const name = `clients-${this.#clients}`;
-    const full = { count: 1, limitMs: 90_000, ...order };
+    const full = { count: 1, limitMs: 240_000, ...order };
     const words = [path.join(programs, 'clients.ts'), JSON.stringify(full)];
     const child = this.topology.start('c', name, words);
     return child.exited.then(async () => {
@@ -230,15 +227,18 @@ export class GatewayLab {
 
   async #playKubelet(): Promise<void> {
     while (!this.#stopped.signal.aborted) {
-      const objects = new Map(
-        (await this.space.list('pods')).map((pod) => [pod.metadata.uid, pod]),
-      );
-      for (const [uid, running] of this.#pods) await this.#endPod(uid, running, objects.get(uid));
-      for (const pod of objects.values()) {
-        const isNew = pod.status['phase'] === 'Pending' && !this.#pods.has(pod.metadata.uid);
-        if (isNew && pod.metadata.deletionTimestamp === undefined) await this.#runPod(pod);
-      }
+      // What changes under its hands is seen at the next turn.
+      await this.#takeTurn().catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  async #takeTurn(): Promise<void> {
+    const objects = new Map((await this.space.list('pods')).map((pod) => [pod.metadata.uid, pod]));
+    for (const [uid, running] of this.#pods) await this.#endPod(uid, running, objects.get(uid));
+    for (const pod of objects.values()) {
+      const isNew = pod.status['phase'] === 'Pending' && !this.#pods.has(pod.metadata.uid);
+      if (isNew && pod.metadata.deletionTimestamp === undefined) await this.#runPod(pod);
     }
   }
 

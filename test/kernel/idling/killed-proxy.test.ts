@@ -3,7 +3,7 @@ import { idledAt } from '../../../src/idling/annotations.ts';
 import { endpointSlices, services } from '../../../src/kube/resources.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { logTail, type ServiceProcess } from '../../services/service-process.ts';
-import { waitFor } from '../../services/wait-for.ts';
+import { HopelessError, waitFor } from '../../services/wait-for.ts';
 import { CommandLab } from '../proxy/command-lab.ts';
 import { endpoint, heard, pods } from '../proxy/proxy-lab.ts';
 
@@ -47,13 +47,13 @@ describe.runIf(canUseNamespaces())('a proxy that is killed while clients wait', 
     waitFor(
       `${count} to wait`,
       async () => {
-        if (!proxy.isRunning()) throw new Error(logTail(lab.logFile));
+        if (!proxy.isRunning()) throw new HopelessError(logTail(lab.logFile));
         const { body } = await lab.get('http://127.0.0.1:10249/metrics');
         const [, packets = '0'] = /^causeway_holder_waiting_packets (\d+)$/m.exec(body) ?? [];
         if (Number(packets) < count) throw new Error(`${packets} wait`);
         return true;
       },
-      { timeoutMs: 60_000, intervalMs: 250 },
+      { intervalMs: 250 },
     );
   const setEndpoints = (isReady: boolean) =>
     lab.client.patchMerge(endpointSlices, slice, { endpoints: isReady ? [endpoint('p1')] : [] });

@@ -6,7 +6,7 @@ import { isAvailable } from '../../services/missing.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { logTail, type ServiceProcess } from '../../services/service-process.ts';
-import { waitFor } from '../../services/wait-for.ts';
+import { HopelessError, waitFor } from '../../services/wait-for.ts';
 import type { Answer, Request } from '../nftables/lab.ts';
 import { CommandLab } from './command-lab.ts';
 import { clientIp, pods } from './proxy-lab.ts';
@@ -97,16 +97,12 @@ describe.skipIf(!available)('causeway proxy beside the real kube-proxy', () => {
 
   /** The last Service that every proxy serves is there, and health is well. */
   async function ready(proxy: ServiceProcess): Promise<void> {
-    await waitFor(
-      'the proxy',
-      async () => {
-        if (!proxy.isRunning()) throw new Error(logTail(lab.logFile));
-        const { cluster } = addressesOf(1);
-        const [answer] = await lab.lab.ask('p2', { ...cluster, timeoutMs: 1000 });
-        return answer?.text.startsWith('p1') === true;
-      },
-      { timeoutMs: 60_000 },
-    );
+    await waitFor('the proxy', async () => {
+      if (!proxy.isRunning()) throw new HopelessError(logTail(lab.logFile));
+      const { cluster } = addressesOf(1);
+      const [answer] = await lab.lab.ask('p2', { ...cluster, timeoutMs: 1000 });
+      return answer?.text.startsWith('p1') === true;
+    });
   }
 
   test('does the same for every kind of Service', async () => {
