@@ -138,6 +138,24 @@ describe('admitting a push', () => {
     expect(complaints.map(({ message }) => message).join()).toMatch(/dropped/);
   });
 
+  test('a bad assignment keeps what the pod had, and closes a pod that had nothing', () => {
+    const policies = [{ namespace: 'a', name: 'p' }];
+    const assignment = (last: number, named: object[]) => ({
+      assignment: { address: `10.0.0.${last}`, policies: named },
+    });
+    const { state, complaints } = after(
+      push({ generation: 1 }, assignment(1, policies)),
+      push({ generation: 2 }, assignment(1, [{}]), assignment(2, [{}])),
+    );
+    expect([...state.assignments.values()]).toEqual([
+      { address: '10.0.0.1', policies: ['a/p'], namedPorts: [] },
+      { address: '10.0.0.2', policies: [], namedPorts: [] },
+    ]);
+    expect(complaints.map(({ message }) => message).join()).toMatch(/10\.0\.0\.2 is closed/);
+    const removed = after(push({ generation: 1 }, assignment(2, [{}])), push({ generation: 2 }));
+    expect(removed.state.assignments.size).toBe(0);
+  });
+
   const many = (count: number) => Array.from({ length: count }, (_, index) => endpoint(index + 1));
   test.each([
     ['more than half and more than 20', 45, 22, true],

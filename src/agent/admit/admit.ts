@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Address } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import {
   parseEndpointKey,
@@ -6,6 +7,7 @@ import {
   type Endpoint,
   type EndpointKey,
 } from '../model/endpoint.ts';
+import type { Assignment } from '../model/policy.ts';
 import type { Change, Edits, GatewayState, Kept } from '../model/state.ts';
 import type { Complaint } from '../wire/complaint.ts';
 import type { Push } from '../wire/push.ts';
@@ -52,19 +54,13 @@ export function admit(
   if (!header.meansRemoval) refuseMassRemoval(state, endpoints, limits);
   return {
     verdict: 'admitted',
-    complaints: [...push.complaints, ...collisions(state, push)],
+    complaints: [...push.complaints, ...collisions(state, push), ...closings(state, push)],
     change: {
       generation: header.generation,
       digest,
       endpoints,
       policies: edits(push, state.policies, push.policies, push.removedPolicies, push.badPolicies),
-      assignments: edits(
-        push,
-        state.assignments,
-        push.assignments,
-        push.removedAssignments,
-        push.badAssignments,
-      ),
+      assignments: assignmentEdits(state, push),
       nodes: edits(push, state.nodes, push.nodes, push.removedNodes, new Set()),
       kept,
     },
@@ -140,6 +136,33 @@ function* collisions(state: GatewayState, push: Push): Generator<Complaint> {
       };
     }
   }
+}
+
+function assignmentEdits(state: GatewayState, push: Push): Edits<Address, Assignment> {
+  const { assignments, removedAssignments, badAssignments } = push;
+  const result = edits(push, state.assignments, assignments, removedAssignments, badAssignments);
+  const closed = closedPods(state, push).map(
+    (address) => [address, { address, policies: [], namedPorts: [] }] as const,
+  );
+  return new Map([...result, ...closed]);
+}
+
+/**
+ * Pods whose records are wrong and that had none before. Somebody meant to restrict them, so they are
+ * selected and nothing is allowed: a record that can't be read must not open what it should close.
+ */
+function closedPods(state: GatewayState, push: Push): Address[] {
+  return [...push.badAssignments].filter(
+    (address) => !push.assignments.has(address) && !state.assignments.has(address),
+  );
+}
+
+function closings(state: GatewayState, push: Push): Complaint[] {
+  return closedPods(state, push).map((address) => ({
+    endpoint: undefined,
+    record: 0,
+    message: `the pod ${address} is closed to everybody until its assignment can be read`,
+  }));
 }
 
 function refuseMassRemoval(

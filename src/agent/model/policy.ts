@@ -53,11 +53,9 @@ export interface Assignment {
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 
-/** Any name that Kubernetes takes: a DNS subdomain of at most 253 characters. */
+/** Any name that Kubernetes takes: at most 253 characters, and no limit to each part as the DNS has it. */
 export function isPolicyName(text: string): boolean {
-  return (
-    text.length <= 253 && text.split('.').every((part) => part.length <= 63 && label.test(part))
-  );
+  return text.length <= 253 && text.split('.').every((part) => label.test(part));
 }
 
 export function isNamespace(text: string): boolean {
