@@ -31,6 +31,13 @@ const kubernetes = (name: string): ProgramSource => ({
   ldflags: kubernetesFlags,
 });
 
+const metallb = (name: string): ProgramSource => ({
+  module: 'metallb',
+  version: '0.15.3',
+  package: `go.universe.tf/metallb/${name}`,
+  ldflags: '',
+});
+
 const sources = {
   'kube-apiserver': kubernetes('kube-apiserver'),
   'kube-controller-manager': kubernetes('kube-controller-manager'),
@@ -44,6 +51,14 @@ const sources = {
     package: 'go.etcd.io/etcd/server/v3',
     ldflags: '',
   },
+  'kube-vip': {
+    module: 'kube-vip',
+    version: '1.0.0',
+    package: 'github.com/kube-vip/kube-vip',
+    ldflags: '',
+  },
+  'metallb-controller': metallb('controller'),
+  'metallb-speaker': metallb('speaker'),
   /** A linearizability checker with our model in it; count up the last part when the model changes. */
   porcupine: {
     module: 'porcupine',
@@ -98,6 +113,22 @@ async function build(name: string, source: ProgramSource, target: string): Promi
     throw new MissingError(`${name} could not be built: ${result.stderr.trim()}`);
   }
   await fs.rename(unfinished, target);
+}
+
+/** Where the sources are that a program is built from, as they were published. */
+export async function sourceDirectory(name: ProgramName): Promise<string> {
+  const { module, package: main }: ProgramSource = sources[name];
+  const { code, stdout, stderr } = await runProgram(
+    'go',
+    ['list', '-f', '{{.Module.Dir}}{{with .Module.Replace}} {{.Dir}}{{end}}', main],
+    {
+      cwd: path.join(import.meta.dirname, 'binaries', module),
+      env: { GOFLAGS: '-mod=readonly' },
+    },
+  );
+  const directory = stdout.trim().split(' ').at(-1);
+  if (code !== 0 || directory === undefined) throw new MissingError(`${name}: ${stderr.trim()}`);
+  return directory;
 }
 
 /** The compiler's cache is ten times the size of what it makes; it goes when all is built. */

@@ -13,10 +13,7 @@ import { ServiceController } from '../../../src/loadbalancer/service-controller.
 import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../../src/sandbox/kubernetes/start.ts';
+import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 
 export interface ControllerWish {
@@ -34,19 +31,17 @@ export const named = (name: string) => ({ namespace: 'default', name });
 export const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
-/** An embedded cluster, and the controller with the pool provider on it. */
+/** A cluster, embedded unless it is another's, and the controller with the pool provider on it. */
 export class ClusterUnderTest {
-  readonly kubernetes: EmbeddedKubernetes;
   readonly client: KubeClient;
   readonly events: string[] = [];
-  readonly #directory: string;
+  readonly #stopKubernetes: () => Promise<void>;
   #stop = new AbortController();
   #ended: Promise<void> | undefined;
 
-  private constructor(kubernetes: EmbeddedKubernetes, client: KubeClient, directory: string) {
-    this.kubernetes = kubernetes;
+  private constructor(client: KubeClient, stopKubernetes: () => Promise<void>) {
     this.client = client;
-    this.#directory = directory;
+    this.#stopKubernetes = stopKubernetes;
   }
 
   static async start(): Promise<ClusterUnderTest> {
@@ -54,10 +49,17 @@ export class ClusterUnderTest {
     const kubernetes = await startEmbeddedKubernetes();
     const kubeconfig = path.join(directory, 'kubeconfig');
     await fs.writeFile(kubeconfig, kubernetes.kubeconfig);
+    return ClusterUnderTest.on(kubeconfig, async () => {
+      await kubernetes.stop();
+      await removeDirectory(directory);
+    });
+  }
+
+  /** On a cluster that is there already. */
+  static async on(kubeconfig: string, stop: () => Promise<void>): Promise<ClusterUnderTest> {
     const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
     const transport = new HttpTransport(connection, systemClock);
-    const client = new KubeClient({ transport, clock: systemClock });
-    return new ClusterUnderTest(kubernetes, client, directory);
+    return new ClusterUnderTest(new KubeClient({ transport, clock: systemClock }), stop);
   }
 
   startController(wish: ControllerWish): void {
@@ -122,7 +124,6 @@ export class ClusterUnderTest {
   async stop(): Promise<void> {
     await this.stopController();
     await this.client.close();
-    await this.kubernetes.stop();
-    await removeDirectory(this.#directory);
+    await this.#stopKubernetes();
   }
 }

@@ -1,0 +1,44 @@
+import net from 'node:net';
+
+/** A port of the loopback address, or a socket in the file system. */
+export type DoorEnd =
+  | { readonly host: '127.0.0.1'; readonly port: number }
+  | { readonly path: string };
+
+export interface Door {
+  /** Where it listens, if that is a port. */
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Connections to one end come out at the other. The file system is the same in all network
+ * namespaces: two doors, a socket there between them, lead from one into another.
+ */
+export async function openDoor(from: DoorEnd, to: DoorEnd): Promise<Door> {
+  const open = new Set<net.Socket>();
+  const server = net.createServer((client) => {
+    const target = net.connect(to);
+    for (const [socket, other] of [
+      [client, target],
+      [target, client],
+    ] as const) {
+      open.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        open.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(from, resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    async close() {
+      for (const socket of open) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
