@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
-import type { EndpointSlice } from '../kube/network-objects.ts';
+import type { Endpoint, EndpointSlice } from '../kube/network-objects.ts';
 import type { ObjectName } from '../kube/object.ts';
-import { endpointSlices } from '../kube/resources.ts';
+import { endpointSlices, pods } from '../kube/resources.ts';
 
 const serviceLabel = 'kubernetes.io/service-name';
 
@@ -9,15 +9,37 @@ const serviceLabel = 'kubernetes.io/service-name';
 export function hasReadyEndpoint(slices: Iterable<EndpointSlice>): boolean {
   for (const { addressType, endpoints } of slices) {
     if (addressType === 'FQDN') continue;
-    const isReady = endpoints?.some(
-      ({ conditions }) => conditions?.ready !== false && conditions?.terminating !== true,
-    );
-    if (isReady === true) return true;
+    if (endpoints?.some(isReady) === true) return true;
   }
   return false;
 }
 
-export async function slicesOfService(
+function isReady({ conditions }: Endpoint): boolean {
+  return conditions?.ready !== false && conditions?.terminating !== true;
+}
+
+/**
+ * Whether a ready endpoint will stay. Right after a Service was put to sleep its slices still name pods
+ * that are being deleted, or are gone: they do not count.
+ */
+export async function hasLastingEndpoint(
+  client: KubeClient,
+  service: ObjectName,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace = '' } = service;
+  for (const { addressType, endpoints } of await slicesOfService(client, service, signal)) {
+    if (addressType === 'FQDN') continue;
+    for (const { targetRef } of (endpoints ?? []).filter(isReady)) {
+      if (targetRef?.kind !== 'Pod' || targetRef.name === undefined) return true;
+      const pod = await client.find(pods, { namespace, name: targetRef.name }, { signal });
+      if (pod !== undefined && pod.metadata?.deletionTimestamp === undefined) return true;
+    }
+  }
+  return false;
+}
+
+async function slicesOfService(
   client: KubeClient,
   { namespace, name }: ObjectName,
   signal: AbortSignal,

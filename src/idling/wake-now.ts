@@ -5,7 +5,7 @@ import type { ObjectName } from '../kube/object.ts';
 import { endpoints, services } from '../kube/resources.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import { annotationsOf, hasIdledAt, idledAt, type UnidleTarget } from './annotations.ts';
-import { hasReadyEndpoint, slicesOfService } from './ready-endpoints.ts';
+import { hasLastingEndpoint } from './ready-endpoints.ts';
 import { targetsOf, type Started, type Waker } from './waker.ts';
 
 export interface WakeNowOptions {
@@ -45,7 +45,7 @@ async function untilReady(options: WakeNowOptions, name: ObjectName, signal: Abo
   const { client, clock, timeoutMs } = options;
   const giveUpAt = clock.monotonic() + timeoutMs;
   for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 2_000)) {
-    if (hasReadyEndpoint(await slicesOfService(client, name, signal))) return;
+    if (await hasLastingEndpoint(client, name, signal)) return;
     if (clock.monotonic() + delayMs > giveUpAt) {
       throw new CausewayError(
         'timeout',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CausewayError } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { Service } from '../kube/core-objects.ts';
+import type { Pod, Service } from '../kube/core-objects.ts';
+import type { Resource } from '../kube/resource.ts';
 import { silentLog } from '../runtime/log.ts';
 import { noMetrics } from '../runtime/metrics.ts';
 import { SimulatedClock } from '../runtime/simulated-clock.ts';
@@ -24,6 +25,8 @@ function start() {
   const world = {
     service: asleep as Service | undefined,
     isReady: true,
+    /** The pod behind the endpoint; undefined where there is none. */
+    pod: undefined as Pod | undefined,
     requestedAt: clock.wallTime() as number | undefined,
     failures: 0,
     finished: 0,
@@ -40,10 +43,14 @@ function start() {
     },
   };
   const client = {
-    find: () => Promise.resolve(undefined),
+    find: (resource: Resource) =>
+      Promise.resolve(resource.plural === 'pods' ? world.pod : undefined),
     async *list() {
       await Promise.resolve();
-      yield { addressType: 'IPv4', endpoints: world.isReady ? [{ addresses: ['10.1.0.1'] }] : [] };
+      const targetRef =
+        world.pod === undefined ? {} : { targetRef: { kind: 'Pod', name: 'web-1' } };
+      const endpoint = { addresses: ['10.1.0.1'], ...targetRef };
+      yield { addressType: 'IPv4', endpoints: world.isReady ? [endpoint] : [] };
     },
   };
   const told: string[] = [];
@@ -66,6 +73,16 @@ describe('waking a Service', () => {
     await expect(reconcile()).rejects.toThrow('it has changed');
     expect(await reconcile()).toEqual({ kind: 'done' });
     expect(world.finished).toBe(1);
+    expect(told).toEqual(['Woken']);
+  });
+
+  it('is not done while its slices still name the pods of before, which are being deleted', async () => {
+    const { world, reconcile, told } = start();
+    world.pod = { metadata: { name: 'web-1', deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    expect(await reconcile()).toMatchObject({ kind: 'retryAfter' });
+    expect(world.finished).toBe(0);
+    world.pod = { metadata: { name: 'web-1' } };
+    expect(await reconcile()).toEqual({ kind: 'done' });
     expect(told).toEqual(['Woken']);
   });
 

@@ -23,7 +23,7 @@ import {
 } from './annotations.ts';
 import { decideWake } from './decide-wake.ts';
 import { coldStart, wakes } from './metric-definitions.ts';
-import { hasReadyEndpoint, slicesOfService } from './ready-endpoints.ts';
+import { hasLastingEndpoint } from './ready-endpoints.ts';
 import { targetsOf, type Started, type Waker } from './waker.ts';
 
 export interface WakeReconcilerOptions {
@@ -117,7 +117,7 @@ export class WakeReconciler {
     const result = await waker.start(name.namespace ?? '', parsed.targets, signal);
     this.#tellStarted(service, result);
     const hasNothing = result.started.length + result.running.length === 0;
-    const isReady = hasReadyEndpoint(await slicesOfService(client, name, signal));
+    const isReady = await hasLastingEndpoint(client, name, signal);
     const isLate = clock.monotonic() - sleep.wakingSince > giveUpAfterMs;
     if (!isReady && !hasNothing && !isLate) {
       const delayMs = looksMs[Math.min(sleep.looks, looksMs.length - 1)] ?? 1_500;

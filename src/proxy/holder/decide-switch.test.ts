@@ -4,7 +4,6 @@ import { decideSwitch, type SwitchInput } from './decide-switch.ts';
 const base: SwitchInput = {
   isMarked: true,
   hasReadyEndpoint: false,
-  isHeld: false,
   unmarkedAt: undefined,
   now: 1_000,
   graceMs: 500,
@@ -12,11 +11,15 @@ const base: SwitchInput = {
 
 it.each<[string, Partial<SwitchInput>, string]>([
   ['marked and empty', {}, 'hold'],
-  ['marked, and a pod is ready', { hasReadyEndpoint: true, isHeld: true }, 'serve'],
+  ['marked, and a pod is ready', { hasReadyEndpoint: true }, 'serve'],
   ['empty and never asleep', { isMarked: false }, 'serve'],
-  ['the mark has just gone', { isMarked: false, isHeld: true, unmarkedAt: 1_000 }, 'hold-until'],
-  ['the mark went too long ago', { isMarked: false, isHeld: true, unmarkedAt: 500 }, 'serve'],
-  ['put to sleep again while waking', { isHeld: true }, 'hold'],
+  ['the mark has just gone', { isMarked: false, unmarkedAt: 1_000 }, 'hold-until'],
+  ['the mark went too long ago', { isMarked: false, unmarkedAt: 500 }, 'serve'],
+  [
+    'the mark has gone, and a pod is ready',
+    { isMarked: false, hasReadyEndpoint: true, unmarkedAt: 900 },
+    'serve',
+  ],
 ])('%s: %s', (_, change, kind) => {
   expect(decideSwitch({ ...base, ...change }).kind).toBe(kind);
 });

@@ -4,9 +4,7 @@ export interface SwitchInput {
   readonly isMarked: boolean;
   /** In any of its slices, however many there are. */
   readonly hasReadyEndpoint: boolean;
-  /** Whether its connections are held so far. */
-  readonly isHeld: boolean;
-  /** When the mark went while connections were held; undefined while it is there. */
+  /** When the mark went; undefined while it is there, and if it never was. */
   readonly unmarkedAt: number | undefined;
   readonly now: number;
   /** How long connections are still held after the mark has gone. */
@@ -21,14 +19,15 @@ export type SwitchDecision =
 
 /**
  * A Service sleeps if it is marked and nothing is ready. OpenShift's controller takes the mark away as
- * soon as it has scaled up, long before a pod is ready: such a Service is held for a while longer.
- * A Service that is empty and was never asleep refuses, and is none of ours.
+ * soon as it has scaled up, long before a pod is ready; and the pods of before may still be named when
+ * the mark goes, and leave after it. Such a Service is held for a while longer. One that is empty and was
+ * never asleep refuses, and is none of ours.
  */
 export function decideSwitch(input: SwitchInput): SwitchDecision {
-  const { isMarked, hasReadyEndpoint, isHeld, unmarkedAt, now, graceMs } = input;
+  const { isMarked, hasReadyEndpoint, unmarkedAt, now, graceMs } = input;
   if (hasReadyEndpoint) return { kind: 'serve' };
   if (isMarked) return { kind: 'hold' };
-  if (!isHeld) return { kind: 'serve' };
-  const time = (unmarkedAt ?? now) + graceMs;
+  if (unmarkedAt === undefined) return { kind: 'serve' };
+  const time = unmarkedAt + graceMs;
   return now < time ? { kind: 'hold-until', time } : { kind: 'serve' };
 }

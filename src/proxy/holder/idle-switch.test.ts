@@ -102,6 +102,11 @@ describe('the idle switch, in whatever order things are told', () => {
       [set(marked()), set(awake), slice(ready('a'))],
       'serve',
     ],
+    [
+      'the mark went while the pods of before were still named, then they leave',
+      [set(marked()), slice(ready('a')), set(awake), gone('a')],
+      'park',
+    ],
     ['put to sleep again during waking', [set(marked()), set(awake), set(marked())], 'park'],
     ['deleted while asleep', [set(marked()), deleted], 'serve'],
     [

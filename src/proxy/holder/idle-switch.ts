@@ -23,7 +23,6 @@ interface Held {
   readonly way: HoldingWay;
   /** What the diversion was made for; another Service under the same name gets its own. */
   readonly service: Service;
-  unmarkedAt?: number;
   timer?: Timer;
 }
 
@@ -43,6 +42,8 @@ export class IdleSwitch implements ServiceProxy {
   readonly #services = new Map<string, Service>();
   readonly #slices = new SliceIndex();
   readonly #held = new Map<string, Held>();
+  /** Services that are marked, and those whose mark went not long ago with the time of it. */
+  readonly #marks = new Map<string, number | undefined>();
   /** Services whose packets are being put back, with the timer of its end once the kernel serves them. */
   readonly #replaying = new Map<string, Timer | undefined>();
 
@@ -93,21 +94,18 @@ export class IdleSwitch implements ServiceProxy {
     const held = this.#held.get(key);
     held?.timer?.cancel();
     if (service === undefined) {
+      this.#marks.delete(key);
       if (held !== undefined || this.#replaying.has(key)) this.#serve(key);
       return;
     }
     const isMarked = hasIdledAt(service);
     const now = clock.monotonic();
-    if (held !== undefined) {
-      if (isMarked) delete held.unmarkedAt;
-      else held.unmarkedAt ??= now;
-    }
+    const unmarkedAt = this.#unmarkedAt(key, isMarked, now);
     const isReady = hasReadyEndpoint(this.#slices.of(key));
     const decision = decideSwitch({
       isMarked,
       hasReadyEndpoint: isReady,
-      isHeld: held !== undefined,
-      unmarkedAt: held?.unmarkedAt,
+      unmarkedAt,
       now,
       graceMs,
     });
@@ -122,15 +120,20 @@ export class IdleSwitch implements ServiceProxy {
     }
   }
 
+  #unmarkedAt(key: string, isMarked: boolean, now: number): number | undefined {
+    if (isMarked) this.#marks.set(key, undefined);
+    if (isMarked || !this.#marks.has(key)) return undefined;
+    const since = this.#marks.get(key) ?? now;
+    if (now - since < this.#options.graceMs) this.#marks.set(key, since);
+    else this.#marks.delete(key);
+    return since;
+  }
+
   #hold(key: string, service: Service, held: Held | undefined): Held {
     const way = annotationsOf(service)[holdAnnotation] === 'accept' ? 'accept' : 'park';
     const isSame = held?.way === way && samePorts(held.service, service);
     if (held !== undefined && isSame) return held;
-    const fresh: Held = {
-      way,
-      service,
-      ...(held?.unmarkedAt === undefined ? {} : { unmarkedAt: held.unmarkedAt }),
-    };
+    const fresh: Held = { way, service };
     this.#held.set(key, fresh);
     this.#endReplay(key);
     this.#options.inner.divert(key, this.#options.holdingFor(service, way));
