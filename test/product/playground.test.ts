@@ -11,8 +11,8 @@ import {
   addressOf,
   kubectlFor,
   launcher,
-  processesOf,
   startPlayground,
+  untilGone,
   type RunningPlayground,
 } from './running-playground.ts';
 
@@ -73,18 +73,26 @@ test.skipIf(!hasKubectl)('all of it runs in memory, and Ctrl-C leaves nothing be
   const tool = (...words: string[]) => runOrThrow(process.execPath, [launcher, ...words]);
   const settings = ['--config', path.join(path.dirname(ready.kubeconfig), 'controller.yaml')];
   // The gateways know the fixed address behind the floating one.
-  const traced = await tool('trace', '198.51.100.10', `${address}:80`, ...settings);
-  expect(traced).toContain(
-    `${address}:80/TCP is the load balancer address of Service default/web.`,
+  // Both come to serve its pods, one after the other.
+  await waitFor('both gateways to lead to its pods', async () => {
+    const traced = await tool('trace', '198.51.100.10', `${address}:80`, ...settings);
+    expect(traced).toContain(
+      `${address}:80/TCP is the load balancer address of Service default/web.`,
+    );
+    expect(traced).toMatch(
+      /gateway-a .*: 10\.10\.\S+:80\/TCP goes to 10\.244\.\S+:8080 \(web-\S+\)/,
+    );
+    expect(traced).toMatch(/gateway-b .*: the same\.\n$/);
+    return true;
+  });
+  await waitFor('gateway-b to be shown', async () =>
+    /gateway-b +yes .*\d{5,} +yes +1 /.test(await tool('gateways', ...settings)),
   );
-  expect(traced).toMatch(/gateway-a .*: 10\.10\.\S+:80\/TCP goes to 10\.244\.\S+:8080 \(web-\S+\)/);
-  expect(traced).toMatch(/gateway-b .*: the same\.\n$/);
-  expect(await tool('gateways', ...settings)).toMatch(/gateway-b +yes .*\d{5,} +yes +1 /);
   const ipam = ['--server', ready.ipam.url, '--token-file', ready.ipam.tokenFile];
   expect(await tool('pools', ...ipam)).toMatch(/playground\/first +·+ 0 % .* 192\.0\.2\.0\/24/);
   running.kill('SIGINT');
   expect(await running.exited).toBe(0);
-  expect(await processesOf(running)).toEqual([]);
+  await untilGone(running);
   expect(fs.readdirSync(directory)).toEqual([]);
 });
 
@@ -96,13 +104,14 @@ test('a killed one is swept by the next; when only the launcher is killed it sto
   expect(fs.existsSync(left)).toBe(true);
   const second = await start();
   expect(fs.existsSync(left)).toBe(false);
-  expect(await processesOf(first)).toEqual([]);
+  await untilGone(first);
   second.kill('SIGKILL');
-  await waitFor('the playground to clean up', async () => {
-    const isGone = !fs.existsSync(path.dirname(second.ready.kubeconfig));
-    return isGone && (await processesOf(second)).length === 0;
-  });
-}, 400_000);
+  await waitFor(
+    'the playground to clean up',
+    () => !fs.existsSync(path.dirname(second.ready.kubeconfig)),
+  );
+  await untilGone(second);
+});
 
 const playgroundWith = (...args: string[]) =>
   runProgram(process.execPath, [launcher, 'playground', '--datapath', 'memory', ...args]);

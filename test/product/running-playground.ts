@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Machine, ReadyFile } from '../../src/playground/ready-file.ts';
 import { runOrThrow, runProgram, type ProgramResult } from '../services/run-program.ts';
-import { waitFor } from '../services/wait-for.ts';
+import { HopelessError, waitFor } from '../services/wait-for.ts';
 
 export const repository = path.join(import.meta.dirname, '..', '..');
 export const launcher = path.join(repository, 'bin', 'causeway.js');
@@ -49,7 +49,7 @@ export async function startPlayground(start: PlaygroundStart): Promise<RunningPl
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const text = await waitFor('the ready file', () => {
-    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new HopelessError(`ended with ${child.exitCode}`);
     const found = fs.existsSync(readyFile) ? fs.readFileSync(readyFile, 'utf8') : undefined;
     return found === stale ? undefined : found;
   });
@@ -76,8 +76,17 @@ function unprivileged(directory: string, args: readonly string[]): string[] {
   return ['unshare', '--mount', 'sh', '-c', script, 'sh', ...asNobody, ...node, ...args];
 }
 
+/** Waits until no process of a playground runs any more. */
+export async function untilGone(playground: RunningPlayground): Promise<void> {
+  await waitFor('its processes to be gone', async () => {
+    const left = await processesOf(playground);
+    if (left.length > 0) throw new Error(left.join('\n'));
+    return true;
+  });
+}
+
 /** Processes that still run of a playground, by the mark that all of them carry. */
-export async function processesOf({ ready }: RunningPlayground): Promise<string[]> {
+async function processesOf({ ready }: RunningPlayground): Promise<string[]> {
   const mark = `CAUSEWAY_PLAYGROUND=${path.dirname(ready.kubeconfig)}`;
   const found: string[] = [];
   for (const pid of await fs.promises.readdir('/proc')) {

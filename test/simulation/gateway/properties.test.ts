@@ -166,4 +166,4 @@ test('whatever happens, everything comes right and nobody loses an address witho
       interruptAfterTimeLimit: 120_000,
     },
   );
-}, 170_000);
+});
