@@ -1,3 +1,4 @@
+import type { Address } from '../domain/address.ts';
 import type { Driver, ElementCount as CountedPackets } from '../nftables/driver.ts';
 import type { LayoutChange } from '../nftables/layout-change.ts';
 import { LayoutWriter } from '../nftables/layout-writer.ts';
@@ -47,6 +48,12 @@ export class EngineRuleset implements RulesetWriter {
 
   close(): Promise<void> {
     return this.#routed.close();
+  }
+
+  /** What clients open their connections to. */
+  virtualAddresses(): Set<Address> {
+    const services = this.#writer.layout?.services.values() ?? [];
+    return new Set([...services].map(({ address }) => address));
   }
 
   /** How many elements the table holds. */

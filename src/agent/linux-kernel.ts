@@ -86,11 +86,13 @@ export class LinuxKernel implements Kernel {
   }
 
   async forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
-    await this.#conntrack.forget(removed, signal);
+    const hasNodes = removed.some(({ endpoint }) => endpoint === undefined);
+    const virtual = hasNodes ? this.ruleset.virtualAddresses() : undefined;
+    await this.#conntrack.forget(removed, signal, virtual);
   }
 
   async forgetAllConnections(signal: AbortSignal): Promise<void> {
-    await this.#conntrack.forgetRewritten(signal);
+    await this.#conntrack.forgetRewritten(this.ruleset.virtualAddresses(), signal);
   }
 
   async *foreignChanges(signal: AbortSignal): AsyncGenerator<{ readonly what: string }> {

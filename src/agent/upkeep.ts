@@ -131,10 +131,18 @@ export class Upkeep {
   }
 
   async #compact(signal: AbortSignal): Promise<void> {
-    const { gateway, clock } = this.#options;
+    const { gateway, clock, log } = this.#options;
     while (!signal.aborted) {
       await sleep(clock, compactEveryMs, signal);
-      await gateway.compactIfNeeded();
+      try {
+        await gateway.compactIfNeeded();
+      } catch (error) {
+        // A full disk: the file that is there is whole, and only grows.
+        log.warn(
+          { error: CausewayError.from(error) },
+          "the stored configuration can't be rewritten",
+        );
+      }
     }
   }
 }

@@ -10,7 +10,8 @@ import { buildRuleset, Layout } from './layout.ts';
 import { MemoryDriver } from './memory-driver.ts';
 import { emptyRuleset, ruleDigest, valueId, type Ruleset } from './ruleset.ts';
 import { isEmpty } from './transaction.ts';
-import type { LayoutSettings, VirtualService } from './virtual-service.ts';
+import type { LayoutChange } from './layout-change.ts';
+import { serviceKey, type LayoutSettings, type VirtualService } from './virtual-service.ts';
 
 const settings: LayoutSettings = {
   table: 'causeway',
@@ -125,6 +126,33 @@ describe('changes', () => {
     expect(layout.plan({ set: [{ ...asleep, affinity: { kind: 'client-hash' } }] })).toMatchObject({
       removedEndpoints: [],
     });
+  });
+
+  test('name nodes and pods without mercy where nothing else ends the flow', () => {
+    const datagrams = (dispatch: VirtualService['dispatch']) =>
+      service({ protocol: 'UDP', dispatch });
+    const asleep = datagrams({ kind: 'node-ports', nodePort: port(30_080) });
+    const awake = datagrams(service().dispatch);
+    const nodes = [address('10.0.0.9')];
+    const { layout, plan } = Layout.plan({ settings, services: [asleep], nodes });
+    plan.accept();
+    const moved = datagrams({ kind: 'node-ports', nodePort: port(31_000) });
+    const left = (change: LayoutChange) =>
+      layout
+        .plan(change)
+        .removedEndpoints.map(({ address: at, endpoint, isStillThere = false }) => [
+          ...[at, endpoint?.port, isStillThere],
+        ]);
+    expect(left({ set: [moved] })).toEqual([['10.0.0.9', 30_080, false]]);
+    expect(left({ remove: [serviceKey(asleep)] })).toEqual([['10.0.0.9', 30_080, false]]);
+    // Its node answers the datagram that it has kept.
+    expect(left({ set: [awake] })).toEqual([['10.0.0.9', 30_080, true]]);
+    layout.plan({ set: [awake] }).accept();
+    expect(left({ set: [asleep] })).toEqual([
+      ['10.0.0.1', 8080, false],
+      ['10.0.0.2', 8080, false],
+      ['10.0.0.3', 8080, false],
+    ]);
   });
 
   test('that cannot be expressed are refused with the name of the service', () => {

@@ -257,19 +257,27 @@ function* removedFromServices(
   for (const { before, after } of changes) {
     if (before === undefined) continue;
     const kept = new Set(ledTo(after, nodes).map(({ address, port }) => `${address} ${port}`));
-    // A service that is gone is on its nodes, too: they refuse by themselves.
-    const given = after === undefined ? serviceEndpoints(before) : ledTo(before, nodes);
-    for (const { address, port } of given) {
+    // A service that is gone is on its nodes, too: they refuse by themselves, unless nobody would hear it.
+    const isHeard = after === undefined && before.protocol === 'TCP';
+    const isStillThere = after !== undefined && servesOn(before, after);
+    for (const { address, port } of isHeard ? serviceEndpoints(before) : ledTo(before, nodes)) {
       if (kept.has(`${address} ${port}`)) continue;
       const { protocol, address: virtualAddress, port: virtualPort } = before;
       const endpoint = { protocol, port, virtualAddress, virtualPort };
-      // Asleep or awake, the other side still serves whom it has answered: nodes their node ports, pods
-      // until they have ended.
-      const isSwitch = [before, after].some((each) => each?.dispatch.kind === 'node-ports');
-      if (after !== undefined && isSwitch) yield { address, isStillThere: true, endpoint };
+      if (isStillThere) yield { address, isStillThere, endpoint };
       else yield { address, endpoint };
     }
   }
+}
+
+/**
+ * Whether a service was put to sleep or woken, so that the other side still serves whom it has answered:
+ * nodes their node ports, pods until they have ended. Without an end, a client would stay on a pod's
+ * address for ever.
+ */
+function servesOn(before: VirtualService, after: VirtualService): boolean {
+  const [was, is] = [before, after].map(({ dispatch }) => dispatch.kind === 'node-ports');
+  return was !== is && (was === true || before.protocol === 'TCP');
 }
 
 function ledTo(

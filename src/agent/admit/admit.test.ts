@@ -128,6 +128,42 @@ describe('admitting a push', () => {
     expect(acknowledge(state, [], false).older).toMatchObject([{ generation: 1 }]);
   });
 
+  test('what is not served is not listed, whatever led there', () => {
+    const bad = { endpoint: { ...record(1).endpoint, destinations: 'none' } };
+    const removed = { removeEndpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } };
+    const { state } = after(
+      push({ generation: 1 }, record(1, '10.0.0.1')),
+      push({ generation: 2, kind: 'delta', base: 1 }, bad, removed),
+    );
+    expect([...state.endpoints.keys(), ...state.kept.keys()]).toEqual([]);
+
+    const holder = new StateHolder();
+    const first = admit(holder.current, push({ generation: 1 }, record(1, '10.0.0.1')), '', limits);
+    if (first.verdict !== 'admitted') throw new Error('refused');
+    const undo = inverseOf(holder.current, first.change, 3);
+    holder.commit(first.change);
+    const second = admit(holder.current, push({ generation: 2 }, bad), 'b', limits);
+    if (second.verdict !== 'admitted') throw new Error('refused');
+    holder.commit(second.change);
+    expect(holder.current.kept.size).toBe(1);
+    holder.commit(undo);
+    expect([...holder.current.endpoints.keys(), ...holder.current.kept.keys()]).toEqual([]);
+  });
+
+  test.each([
+    ['its port', { port: '80' }, ['192.0.2.1']],
+    ['its address', { address: 'nowhere' }, ['192.0.2.1', '192.0.2.2']],
+  ])('a record without %s takes nothing away that it may be about', (_name, broken, kept) => {
+    const bad = { endpoint: { ...record(1, '10.0.0.9').endpoint, ...broken } };
+    const { state, complaints } = after(
+      push({ generation: 1 }, record(1, '10.0.0.1'), record(2, '10.0.0.1'), record(3, '10.0.0.1')),
+      push({ generation: 2 }, record(3, '10.0.0.1'), bad),
+    );
+    expect([...state.kept.keys()]).toEqual(kept.map((address) => expect.stringContaining(address)));
+    expect(served(state)).toHaveLength(kept.length + 1);
+    expect(complaints).toHaveLength(1);
+  });
+
   test('a kept endpoint that a valid record claims is dropped, and that is reported', () => {
     const { state, complaints } = after(
       pushOf(1, [endpoint(1)]),

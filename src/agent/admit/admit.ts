@@ -49,8 +49,9 @@ export function admit(
     return { verdict: 'repeated' };
   }
   refuseStale(state, push);
-  const endpoints = new Map(endpointEdits(state, push));
-  const kept = keptEdits(state, push, endpoints);
+  const bad = badEndpoints(state, push);
+  const endpoints = new Map(endpointEdits(state, push, bad));
+  const kept = keptEdits(state, push, bad, endpoints);
   if (!header.meansRemoval) refuseMassRemoval(state, endpoints, limits);
   return {
     verdict: 'admitted',
@@ -85,9 +86,23 @@ function refuseStale(state: GatewayState, push: Push): void {
   }
 }
 
+/** What a wrong record is about, and in a whole state whatever one may be about that can't be read. */
+function badEndpoints(state: GatewayState, push: Push): ReadonlyMap<EndpointKey, string> {
+  const { addresses, anywhere } = push.unreadable;
+  if (push.header.kind === 'delta' || (addresses.size === 0 && !anywhere)) return push.badEndpoints;
+  const bad = new Map(push.badEndpoints);
+  for (const [key, { address }] of state.endpoints) {
+    if (push.endpoints.has(key) || bad.has(key)) continue;
+    if (anywhere || addresses.has(address))
+      bad.set(key, 'a record that can not be read may mean it');
+  }
+  return bad;
+}
+
 function* endpointEdits(
   state: GatewayState,
   push: Push,
+  bad: ReadonlyMap<EndpointKey, string>,
 ): Generator<[EndpointKey, Endpoint | undefined]> {
   for (const [key, endpoint] of push.endpoints) {
     const before = state.endpoints.get(key);
@@ -100,7 +115,7 @@ function* endpointEdits(
     return;
   }
   for (const key of state.endpoints.keys()) {
-    if (!push.endpoints.has(key) && !push.badEndpoints.has(key)) yield [key, undefined];
+    if (!push.endpoints.has(key) && !bad.has(key)) yield [key, undefined];
   }
 }
 
@@ -108,6 +123,7 @@ function* endpointEdits(
 function keptEdits(
   state: GatewayState,
   push: Push,
+  bad: ReadonlyMap<EndpointKey, string>,
   endpoints: Edits<EndpointKey, Endpoint>,
 ): Edits<EndpointKey, Kept> {
   const kept = new Map<EndpointKey, Kept | undefined>();
@@ -116,7 +132,7 @@ function keptEdits(
       kept.set(key, undefined);
     }
   }
-  for (const [key, reason] of push.badEndpoints) {
+  for (const [key, reason] of bad) {
     if (push.endpoints.has(key) || !state.endpoints.has(key)) continue;
     const generation = state.kept.get(key)?.generation ?? state.generation;
     const before = state.kept.get(key);

@@ -322,7 +322,7 @@ describe('/v1', () => {
     ['nonsense', () => apply('nonsense'), 400],
     ['a wrong signature', async () => apply(await sign(config, undefined, secret)), 400],
     ['an expired token', async () => apply(await sign(config, Date.now() / 1000 - 60)), 400],
-    ['a bad address', async () => apply(await sign({ ingress: [{ address: 'x; drop' }] })), 200],
+    ['a bad address', async () => apply(await sign({ ingress: [{ address: 'x; drop' }] })), 400],
     [
       'an injected address',
       async () =>

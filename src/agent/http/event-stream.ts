@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { CausewayError } from '../../domain/error.ts';
 
 const mostListeners = 16;
+/** What may wait for a reader before it is let go. One line may be longer. */
+const mostWaitingBytes = 1024 * 1024;
 
 /** Controllers that listen for changes. One that does not read as fast as we write is let go. */
 export class EventStream {
@@ -34,7 +36,10 @@ export class EventStream {
 
   send(event: object): void {
     const line = `${JSON.stringify(event)}\n`;
-    for (const response of this.#listeners) if (!response.write(line)) response.destroy();
+    for (const response of this.#listeners) {
+      if (response.writableLength > mostWaitingBytes) response.destroy();
+      else response.write(line);
+    }
   }
 
   close(): void {

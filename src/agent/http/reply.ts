@@ -16,6 +16,8 @@ export interface Reply {
 export interface Refusal {
   readonly status: number;
   readonly reason: string;
+  /** What was thrown, for the log. */
+  readonly error?: unknown;
 }
 
 export function refusalOf(thrown: unknown): Refusal {

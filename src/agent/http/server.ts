@@ -101,7 +101,9 @@ async function serve(
 ): Promise<void> {
   if (request.url === '/v1/apply' && options.v1 !== undefined) {
     const { reply, refusal } = await options.v1.apply(request, signal);
-    if (refusal !== undefined) countRefusal(options, 'v1', refusal.reason, request);
+    if (refusal !== undefined) {
+      countRefusal(options, 'v1', refusal.reason, request, refusal.error);
+    }
     send(request, response, reply);
     return;
   }

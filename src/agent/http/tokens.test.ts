@@ -63,6 +63,17 @@ describe('a token', () => {
     );
   });
 
+  test('works after the clock was set back behind the start of the agent', async () => {
+    const guard = new ReplayGuard(now + 7_200_000);
+    const make = async (at: number) =>
+      checkBinding(await verifyToken(await signRequest(old, binding, '', at), [old], at), binding);
+    const early = await make(now - 1000);
+    expect(() => guard.use(early, now)).toThrow('before this agent started');
+    const later = await make(now + 1);
+    guard.use(later, now + 2);
+    expect(() => guard.use(later, now + 3)).toThrow('used before');
+  });
+
   test('is forgotten when it has expired, so that memory is bounded', async () => {
     const guard = new ReplayGuard(0, 1);
     const first = await signRequest(old, binding, '', now);

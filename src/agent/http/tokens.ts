@@ -7,8 +7,8 @@ import { CausewayError } from '../../domain/error.ts';
 // one agent, one method and path, and one body, so that it is of no use for anything else.
 
 /** Clocks of two machines may differ by this much. */
-const clockSkewSeconds = 5;
-const longestLifetimeSeconds = 120;
+export const clockSkewSeconds = 5;
+export const longestLifetimeSeconds = 120;
 
 const registeredClaims = z.looseObject({ exp: z.number() });
 
@@ -109,7 +109,7 @@ export function digestOf(body: Uint8Array | string): string {
  * because it can't know whether they were used. Whoever is refused for that simply makes a new one.
  */
 export class ReplayGuard {
-  readonly #startedMs: number;
+  #startedMs: number;
   readonly #limit: number;
   readonly #used = new Map<string, number>();
 
@@ -119,6 +119,8 @@ export class ReplayGuard {
   }
 
   use(claims: RequestClaims, nowMs: number): void {
+    // The clock was set back: nothing made before this moment is from after the start.
+    if (nowMs < this.#startedMs) this.#startedMs = nowMs;
     if (claims.iat * 1000 < this.#startedMs) {
       throw unauthorized('the token was made before this agent started', 'Send again.');
     }

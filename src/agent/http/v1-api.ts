@@ -6,7 +6,7 @@ import type { Masquerade } from '../model/endpoint.ts';
 import { readV1Config } from '../wire/v1.ts';
 import { BodyTooLarge, readSmallBody } from './body.ts';
 import { errorReply, refusalOf, type Refusal, type Reply } from './reply.ts';
-import { digestOf, verifyToken } from './tokens.ts';
+import { clockSkewSeconds, digestOf, longestLifetimeSeconds, verifyToken } from './tokens.ts';
 
 /** As large as the original agent takes it. */
 const largestToken = 1_048_576;
@@ -30,7 +30,7 @@ export class V1Api {
 
   constructor(options: V1ApiOptions) {
     this.#options = options;
-    this.#newestExpiry = Number(storedDigest.exec(options.gateway.state.digest)?.[1] ?? 0);
+    this.#newestExpiry = expiryIn(options.gateway.state.digest);
   }
 
   async apply(
@@ -50,7 +50,7 @@ export class V1Api {
         error instanceof BodyTooLarge ? 413 : status === 401 || status === 400 ? 400 : 500;
       return {
         reply: { ...errorReply(error), status: v1Status },
-        refusal: { status: v1Status, reason },
+        refusal: { status: v1Status, reason, error },
       };
     }
   }
@@ -58,18 +58,32 @@ export class V1Api {
   async #applyToken(token: string, signal: AbortSignal): Promise<void> {
     const { gateway, clock, masquerade } = this.#options;
     const claims = await verifyToken(token, this.#options.secrets(), clock.wallTime());
-    if (claims.exp < this.#newestExpiry) {
-      throw new CausewayError('unauthorized', 'the token is older than one that was applied');
-    }
     const digest = `v1 ${claims.exp} ${digestOf(token)}`;
     await gateway.push(
       digest,
-      (state) =>
-        readV1Config(claims['load-balancer-config'] ?? {}, state.generation + 1, masquerade),
+      (state) => {
+        // Only now it is its turn: whatever came in between has been applied.
+        this.#refuseLate(claims.exp, state.digest);
+        return readV1Config(claims['load-balancer-config'] ?? {}, state.generation + 1, masquerade);
+      },
       signal,
     );
     this.#newestExpiry = Math.max(this.#newestExpiry, claims.exp);
   }
+
+  #refuseLate(expiry: number, servedDigest: string): void {
+    const newest = Math.max(this.#newestExpiry, expiryIn(servedDigest));
+    const latest =
+      this.#options.clock.wallTime() / 1000 + longestLifetimeSeconds + clockSkewSeconds;
+    // An expiry that no token can have now is from before the clock was set back.
+    if (expiry < newest && newest <= latest) {
+      throw new CausewayError('unauthorized', 'the token is older than one that was applied');
+    }
+  }
+}
+
+function expiryIn(digest: string): number {
+  return Number(storedDigest.exec(digest)?.[1] ?? 0);
 }
 
 function plain(status: number, reason: string): { reply: Reply; refusal: Refusal } {

@@ -26,7 +26,9 @@ export interface KeepalivedMoverOptions {
   readonly claimedFile: string;
 }
 
+/** How long keepalived may take, and longer for each address: 4,000 took some 2 s on a busy machine. */
 const verifyLimitMs = 5_000;
+const verifyLimitMsEach = 5;
 const pollMs = 20;
 const greetMs = 300;
 const patientRounds = 25;
@@ -63,7 +65,7 @@ export class KeepalivedMover implements AddressMover {
   }
 
   async announced(): Promise<ReadonlySet<Address>> {
-    const text = await fs.readFile(this.#options.settings.files.config, 'utf8').catch(() => '');
+    const text = await readIfThere(this.#options.settings.files.config);
     return new Set(readServedAddresses(text)).difference(this.#ownAddresses());
   }
 
@@ -80,12 +82,15 @@ export class KeepalivedMover implements AddressMover {
   async announce(addresses: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
     const { config } = this.#options.settings.files;
     const text = this.#render(addresses);
-    const isSame = (await fs.readFile(config, 'utf8').catch(() => '')) === text;
+    const isSame = (await readIfThere(config)) === text;
+    // Whoever was stopped between the file and the reload left keepalived with another configuration.
+    const isLoaded = isSame && (await readIfThere(loadedFile(config))) === text;
     await this.#claimed.add(addresses.union(this.#ownAddresses()));
     this.#wanted = addresses;
     if (!isSame) await replaceFile(config, text);
     if (!(await this.process.isRunning())) await this.start(signal);
-    else if (!isSame) await this.process.reload();
+    else if (!isLoaded) await this.process.reload();
+    if (!isLoaded) await fs.writeFile(loadedFile(config), text, { mode: 0o600 });
     await this.#verify(signal);
   }
 
@@ -156,7 +161,8 @@ export class KeepalivedMover implements AddressMover {
 
   async #verify(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    await withDeadline(clock, verifyLimitMs, signal, 'keepalived', async (limit) => {
+    const limitMs = verifyLimitMs + this.#wanted.size * verifyLimitMsEach;
+    await withDeadline(clock, limitMs, signal, 'keepalived', async (limit) => {
       for (let round = 0; ; round += 1) {
         if (!(await this.process.isRunning())) {
           throw new CausewayError('unavailable', 'keepalived ended when it was reloaded');
@@ -200,4 +206,13 @@ export class KeepalivedMover implements AddressMover {
   #links(): Set<string> {
     return new Set(this.#options.settings.networks.map((network) => network.interface));
   }
+}
+
+/** What keepalived was last told to read. */
+function loadedFile(config: string): string {
+  return `${config}.loaded`;
+}
+
+function readIfThere(file: string): Promise<string> {
+  return fs.readFile(file, 'utf8').catch(() => '');
 }

@@ -122,6 +122,10 @@ export class StateHolder {
     applyEdits(this.#state.assignments, change.assignments);
     applyEdits(this.#state.nodes, change.nodes);
     applyEdits(this.#state.kept, change.kept);
+    // Whatever the change says: what is not served is not served from an older push either.
+    for (const [key, endpoint] of change.endpoints) {
+      if (endpoint === undefined) this.#state.kept.delete(key);
+    }
     this.#state.generation = change.generation;
     this.#state.digest = change.digest;
   }

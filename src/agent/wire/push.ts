@@ -44,9 +44,17 @@ export interface Push {
   readonly removedNodes: ReadonlySet<Address>;
   /** Endpoints whose records were wrong. They keep what they had. */
   readonly badEndpoints: ReadonlyMap<EndpointKey, string>;
+  /** Where records are that don't tell which endpoint they are about. */
+  readonly unreadable: UnreadableEndpoints;
   readonly badPolicies: ReadonlySet<PolicyKey>;
   readonly badAssignments: ReadonlySet<Address>;
   readonly complaints: readonly Complaint[];
+}
+
+/** What such records may be about is left as it is: one of these addresses, or anything. */
+export interface UnreadableEndpoints {
+  readonly addresses: ReadonlySet<Address>;
+  readonly anywhere: boolean;
 }
 
 const generationNumber = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
@@ -81,6 +89,7 @@ export class PushReader {
   readonly #removedAssignments = new Set<Address>();
   readonly #removedNodes = new Set<Address>();
   readonly #badEndpoints = new Map<EndpointKey, string>();
+  readonly #unreadable = { addresses: new Set<Address>(), anywhere: false };
   readonly #badPolicies = new Set<PolicyKey>();
   readonly #badAssignments = new Set<Address>();
   readonly #complaints: Complaint[] = [];
@@ -123,6 +132,7 @@ export class PushReader {
       removedAssignments: this.#removedAssignments,
       removedNodes: this.#removedNodes,
       badEndpoints: this.#badEndpoints,
+      unreadable: this.#unreadable,
       badPolicies: this.#badPolicies,
       badAssignments: this.#badAssignments,
       complaints: this.#complaints,
@@ -177,9 +187,17 @@ export class PushReader {
           endpointKey(id),
           duplicate ? ambiguous : describeWithoutQuotes(thrown),
         );
+      } else {
+        this.#noteUnreadable(body);
       }
       this.#complain(id, describeProblem(thrown));
     }
+  }
+
+  #noteUnreadable(body: unknown): void {
+    const address = addressOf(body);
+    if (address === undefined) this.#unreadable.anywhere = true;
+    else this.#unreadable.addresses.add(address);
   }
 
   #policy(body: unknown): void {
@@ -205,9 +223,7 @@ export class PushReader {
       }
       this.#assignments.set(assignment.address, assignment);
     } catch (thrown) {
-      const address = tryParse(() =>
-        parseAddress(z.object({ address: z.string() }).parse(body).address),
-      );
+      const address = addressOf(body);
       if (address !== undefined) this.#badAssignments.add(address);
       this.#complain(undefined, describeProblem(thrown));
     }
@@ -252,6 +268,10 @@ export class PushReader {
   #complain(endpoint: EndpointId | undefined, message: string): void {
     this.#complaints.push({ endpoint, record: this.#records, message });
   }
+}
+
+function addressOf(body: unknown): Address | undefined {
+  return tryParse(() => parseAddress(z.object({ address: z.string() }).parse(body).address));
 }
 
 const ambiguous = 'stands more than once in the request';

@@ -81,6 +81,7 @@ export function readV1Config(claim: unknown, generation: number, masquerade: Mas
     removedAssignments: new Set(),
     removedNodes: new Set(),
     badEndpoints: new Map(),
+    unreadable: { addresses: new Set(), anywhere: false },
     badPolicies: new Set(),
     badAssignments: new Set(),
     complaints: [],
@@ -92,12 +93,13 @@ function readEndpoints(
   masquerade: Masquerade,
 ): Map<EndpointKey, Endpoint> {
   const endpoints = new Map<EndpointKey, Endpoint>();
-  for (const { address, ports } of ingress) {
+  for (const { address: text, ports } of ingress) {
+    const address = parseAddress(text);
     for (const port of ports) {
       const destinationPort = parsePort(port['destination-port']);
       const destinations = new Set(port['destination-addresses'].map(parseAddress));
       const endpoint = makeEndpoint({
-        address: parseAddress(address),
+        address,
         protocol: parseV1Protocol(port.protocol),
         port: parsePort(port['inbound-port']),
         destinations: [...destinations].map((destination) => ({

@@ -72,20 +72,26 @@ export class Conntrack {
   /**
    * Deletes the connections to endpoints that are gone and answers how many there were; to one that is
    * still there, only those that it has not answered. One picked up from the server's side is stored
-   * the other way round; both ways are looked for.
+   * the other way round; both ways are looked for. What goes to a node as a whole counts when it was
+   * opened to one of the virtual addresses: its own connections may be rewritten by somebody else.
    */
-  async forget(removed: readonly RemovedEndpoint[], signal?: AbortSignal): Promise<number> {
+  async forget(
+    removed: readonly RemovedEndpoint[],
+    signal?: AbortSignal,
+    virtual: ReadonlySet<Address> = new Set(),
+  ): Promise<number> {
     if (removed.length === 0) return 0;
-    const wanted = new RemovedConnections(removed);
+    const wanted = new RemovedConnections(removed, new VirtualAddresses(virtual));
     return this.#deleteWhere((tracked) => wanted.includes(tracked), wanted.families, signal);
   }
 
   /**
-   * Deletes every connection whose addresses were rewritten: when another gateway takes over, what is
+   * Deletes every rewritten connection to these addresses: when another gateway takes over, what is
    * remembered here goes out of date and would be in the way on the connections' return.
    */
-  forgetRewritten(signal?: AbortSignal): Promise<number> {
-    return this.#deleteWhere(() => true, families, signal);
+  forgetRewritten(virtual: ReadonlySet<Address>, signal?: AbortSignal): Promise<number> {
+    const addresses = new VirtualAddresses(virtual);
+    return this.#deleteWhere((tracked) => addresses.includes(tracked), families, signal);
   }
 
   /**
@@ -196,14 +202,29 @@ export class Conntrack {
 
 const nestedFlag = 0x8000;
 
+/** Recognises connections that were opened to a virtual address, in either orientation. */
+class VirtualAddresses {
+  readonly #addresses: ReadonlySet<string>;
+
+  constructor(addresses: ReadonlySet<Address>) {
+    this.#addresses = new Set([...addresses].map(binary));
+  }
+
+  includes({ original, reply }: Tracked): boolean {
+    return this.#addresses.has(original.destination) || this.#addresses.has(reply.destination);
+  }
+}
+
 /** Recognises connections to endpoints that are gone, in either orientation. */
 class RemovedConnections {
+  readonly #virtual: VirtualAddresses;
   readonly #endpoints = new Set<string>();
   readonly #stillThere = new Set<string>();
   readonly #nodes = new Set<string>();
   readonly families: readonly Family[];
 
-  constructor(removed: readonly RemovedEndpoint[]) {
+  constructor(removed: readonly RemovedEndpoint[], virtual: VirtualAddresses) {
+    this.#virtual = virtual;
     for (const { address, endpoint, isStillThere = false } of removed) {
       if (endpoint === undefined) {
         this.#nodes.add(binary(address));
@@ -220,8 +241,11 @@ class RemovedConnections {
     this.families = families.filter((family) => present.has(family));
   }
 
-  includes({ original, reply, isAnswered }: Tracked): boolean {
-    if (this.#nodes.has(reply.source) || this.#nodes.has(original.source)) return true;
+  includes(tracked: Tracked): boolean {
+    const { original, reply, isAnswered } = tracked;
+    if (this.#nodes.has(reply.source) || this.#nodes.has(original.source)) {
+      return this.#virtual.includes(tracked);
+    }
     const forwards = identity(
       ...([original.protocol, reply.source, reply.sourcePort] as const),
       ...([original.destination, original.destinationPort] as const),
@@ -230,7 +254,8 @@ class RemovedConnections {
       ...([original.protocol, original.source, original.sourcePort] as const),
       ...([reply.destination, reply.destinationPort] as const),
     );
-    if (!isAnswered && this.#stillThere.has(forwards)) return true;
+    const isGivenUp = this.#stillThere.has(forwards) || this.#stillThere.has(backwards);
+    if (!isAnswered && isGivenUp) return true;
     return this.#endpoints.has(forwards) || this.#endpoints.has(backwards);
   }
 }

@@ -1,3 +1,4 @@
+import fs from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeState } from '../../../src/agent/wire/write-push.ts';
@@ -108,6 +109,28 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
       return vrrp.state === 'BACKUP';
     });
     expect(await waitFor('one master', () => topology.master())).toBe(other);
+  });
+
+  test('killed between the file of keepalived and its reload, tells keepalived afterwards', async () => {
+    const name = await waitFor('one master', () => topology.master());
+    generation = (await topology.client(name).status(signal)).generation;
+    const config = topology.runtimeFile(name, 'keepalived.conf');
+    await push(name, endpoint('10.77.1.1', 'TCP', ['p1']));
+    const accepted = await fs.readFile(config, 'utf8');
+    const onLink = () => topology.network.ip(name, '-brief address show dev ext');
+    await topology.killAgent(name);
+    // As if it had died on its way back: keepalived has the address, and the file no longer does.
+    const wider = accepted.replace('10.77.1.1/32 dev ext', '$&\n    10.77.1.9/32 dev ext');
+    await fs.writeFile(config, wider);
+    const pid = await fs.readFile(topology.runtimeFile(name, 'keepalived.pid'), 'utf8');
+    process.kill(Number(pid), 'SIGHUP');
+    await waitFor('keepalived to take it', async () => (await onLink()).includes('10.77.1.9/32'));
+    await fs.writeFile(config, accepted);
+    await fs.writeFile(`${config}.loaded`, wider);
+    await topology.startAgent(name);
+    await waitFor('the address to go', async () => !(await onLink()).includes('10.77.1.9/32'));
+    expect(await waitFor('one master', () => topology.master())).toBe(name);
+    expect((await topology.client(name).status(signal)).vrrp.state).toBe('MASTER');
   });
 
   test('undo leads back to what was served before, and nothing is taken until it is thawed', async () => {

@@ -138,9 +138,15 @@ describe.skipIf(!canUseNamespaces())('connections to endpoints that are gone', (
       );
     await ask();
     await withConntrack(first, async (conntrack) => {
-      expect(await conntrack.forget([{ address: address('10.78.0.21') }])).toBeGreaterThan(0);
+      const node = { address: address('10.78.0.21') };
+      const virtual = new Set([address(virtual4)]);
+      const foreign = new Set([address('192.0.2.99')]);
+      // Connections that somebody else rewrites are none of ours.
+      expect(await conntrack.forget([node], undefined, foreign)).toBe(0);
+      expect(await conntrack.forgetRewritten(foreign)).toBe(0);
+      expect(await conntrack.forget([node], undefined, virtual)).toBeGreaterThan(0);
       expect(await listed(first, 'ipv4', 'src=10.78.0.21')).toBe(0);
-      expect(await conntrack.forgetRewritten()).toBeGreaterThan(0);
+      expect(await conntrack.forgetRewritten(virtual)).toBeGreaterThan(0);
       expect(await listed(first, 'ipv4', 'src=10.78.0.22')).toBe(0);
     });
   });

@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http';
+import { EventEmitter } from 'node:events';
+import { expect, test } from 'vitest';
+import { EventStream } from './event-stream.ts';
+
+/** A response whose reader takes nothing until it is told to. */
+class Reader extends EventEmitter {
+  writableLength = 0;
+  isCut = false;
+  lines = 0;
+  readonly writeHead = () => this;
+
+  write(text: string): boolean {
+    this.writableLength += text.length;
+    this.lines += 1;
+    return this.writableLength < 64 * 1024;
+  }
+
+  destroy(): void {
+    this.isCut = true;
+    this.emit('close');
+  }
+}
+
+function listen() {
+  const stream = new EventStream(() => undefined);
+  const reader = new Reader();
+  stream.add(reader as unknown as ServerResponse, {});
+  return { stream, reader };
+}
+
+test('a long line reaches a reader that keeps up', () => {
+  const { stream, reader } = listen();
+  for (let count = 0; count < 20; count += 1) {
+    stream.send({ errors: 'x'.repeat(2_000_000) });
+    reader.writableLength = 0;
+  }
+  expect(reader).toMatchObject({ isCut: false, lines: 21 });
+});
+
+test('a reader that does not keep up is let go', () => {
+  const { stream, reader } = listen();
+  for (let count = 0; count < 20 && !reader.isCut; count += 1) {
+    stream.send({ errors: 'x'.repeat(100_000) });
+  }
+  expect(reader.isCut).toBe(true);
+  expect(stream.hasListeners).toBe(false);
+});
