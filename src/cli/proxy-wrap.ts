@@ -27,6 +27,7 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
       settings: settings.idling,
       node: settings.nodeName,
       tellsByInterface: tellsByInterface(settings),
+      settingsDirectory: settings.settingsDirectory,
     });
     proxy = idle.proxy;
     loops['idle Services'] = (signal) => idle.run(signal);

@@ -7,7 +7,7 @@ import { findConnection } from '../kube/connection.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
 import type { Driver } from '../nftables/driver.ts';
-import { procFiles, type SettingsFiles } from '../nftables/kernel-settings.ts';
+import { settingsIn, type SettingsFiles } from '../nftables/kernel-settings.ts';
 import { MemoryDriver } from '../nftables/memory-driver.ts';
 import { Conntrack } from '../nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
@@ -127,7 +127,10 @@ async function run(
               metrics,
               metricsPage,
             },
-            kernelSettings: settings.nftables.driver === 'memory' ? noSettings : procFiles,
+            kernelSettings:
+              settings.nftables.driver === 'memory'
+                ? noSettings
+                : settingsIn(settings.settingsDirectory),
             wrap: (base) =>
               wrapBase(base, {
                 ...{ settings, client, driver, connections, recorder, clock, log, metrics },

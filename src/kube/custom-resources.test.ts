@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answer, FakeKubeApi } from '../../test/doubles/fake-kube-api.ts';
+import { answer, failure, FakeKubeApi } from '../../test/doubles/fake-kube-api.ts';
 import { SimulatedClock } from '../runtime/simulated-clock.ts';
 import { KubeClient } from './client.ts';
 import type { CustomResourceDefinition } from './custom-resource-definition.ts';
@@ -19,15 +19,30 @@ const definition: CustomResourceDefinition = {
   },
 };
 
-function setUp(conditionsAt: (getNumber: number) => readonly Condition[]) {
+interface World {
+  /** What the server has before anything is installed. */
+  readonly present?: CustomResourceDefinition;
+  readonly mayWrite?: boolean;
+}
+
+function setUp(
+  conditionsAt: (getNumber: number) => readonly Condition[],
+  { present, mayWrite = true }: World = {},
+) {
   const api = new FakeKubeApi();
   const clock = new SimulatedClock();
   const client = new KubeClient({ transport: api, clock });
   let gets = 0;
+  let stored = present;
   api.fault = ({ method }) => {
-    if (method === 'PATCH') return answer(200, definition);
+    if (method === 'PATCH') {
+      if (!mayWrite) return failure(403, 'Forbidden');
+      stored = definition;
+      return answer(200, definition);
+    }
+    if (stored === undefined) return failure(404, 'NotFound');
     gets += 1;
-    return answer(200, { ...definition, status: { conditions: conditionsAt(gets) } });
+    return answer(200, { ...stored, status: { conditions: conditionsAt(gets) } });
   };
   const { signal } = new AbortController();
   const installing = installCustomResources(client, [definition], {
@@ -48,7 +63,42 @@ describe('installCustomResources', () => {
     );
     await clock.advance(1_000);
     expect(await installing).toBe('installed');
-    expect(api.requests.map(({ method }) => method)).toEqual(['PATCH', 'GET', 'GET', 'GET', 'GET']);
+    expect(api.requests.map(({ method }) => method)).toEqual([
+      ...['GET', 'PATCH', 'GET', 'GET', 'GET', 'GET'],
+    ]);
+  });
+
+  const established: readonly Condition[] = [{ type: 'Established', status: 'True' }];
+  /** As the server keeps it: with defaults of its own. */
+  const withDefaults: CustomResourceDefinition = {
+    ...definition,
+    spec: {
+      ...definition.spec,
+      names: { ...definition.spec.names, singular: 'widget', listKind: 'WidgetList' },
+      conversion: { strategy: 'None' },
+    },
+  };
+
+  it('writes nothing where all is there, so that it need not be allowed to', async () => {
+    const world = { present: withDefaults, mayWrite: false };
+    const { api, clock, installing } = setUp(() => established, world);
+    await clock.advance(1_000);
+    expect(await installing).toBe('installed');
+    expect(api.requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
+  });
+
+  const [first] = definition.spec.versions;
+  it.each<[string, CustomResourceDefinition | undefined]>([
+    ['missing', undefined],
+    ['old', { ...withDefaults, spec: { ...withDefaults.spec, versions: first ? [first] : [] } }],
+  ])('says what to do when one is %s and may not be written', async (_, present) => {
+    const world = { mayWrite: false, ...(present === undefined ? {} : { present }) };
+    const { clock, installing } = setUp(() => established, world);
+    await clock.advance(1_000);
+    expect(await installing).toMatchObject({
+      code: 'forbidden',
+      hint: expect.stringContaining('kubectl apply --server-side -k deploy/kustomize/crds'),
+    });
   });
 
   it('says when its names are taken', async () => {

@@ -1,4 +1,4 @@
-import { CausewayError } from '../domain/error.ts';
+import { CausewayError, isErrorCode } from '../domain/error.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import type { KubeClient } from './client.ts';
 import type { CustomResourceDefinition } from './custom-resource-definition.ts';
@@ -14,7 +14,10 @@ export interface InstallOptions {
   readonly timeoutMs?: number;
 }
 
-/** Installs or updates definitions and waits until the server serves them all. */
+/**
+ * Installs or updates definitions and waits until the server serves them all. What is there as it should
+ * be is not written: who installs definitions by other means need not let us write any.
+ */
 export async function installCustomResources(
   client: KubeClient,
   definitions: readonly CustomResourceDefinition[],
@@ -24,13 +27,53 @@ export async function installCustomResources(
   const giveUpAt = clock.monotonic() + timeoutMs;
   await Promise.all(
     definitions.map(async (definition) => {
-      await client.apply(customResourceDefinitions, definition, {
-        fieldManager,
-        force: true,
-        signal,
-      });
-      await waitUntilServed(client, definition.metadata?.name ?? '', giveUpAt, clock, signal);
+      const name = definition.metadata?.name ?? '';
+      const present = await client.find(customResourceDefinitions, { name }, { signal });
+      if (present === undefined || !covers(present.spec, definition.spec)) {
+        await write(client, definition, fieldManager, signal);
+      }
+      await waitUntilServed(client, name, giveUpAt, clock, signal);
     }),
+  );
+}
+
+async function write(
+  client: KubeClient,
+  definition: CustomResourceDefinition,
+  fieldManager: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const options = { fieldManager, force: true, signal };
+    await client.apply(customResourceDefinitions, definition, options);
+  } catch (error) {
+    if (!isErrorCode(error, 'forbidden')) throw error;
+    const name = definition.metadata?.name ?? '';
+    throw new CausewayError(
+      'forbidden',
+      `the definition ${name} is missing or old, and may not be written`,
+      {
+        cause: error,
+        hint: 'Apply those of this version: kubectl apply --server-side -k deploy/kustomize/crds.',
+      },
+    );
+  }
+}
+
+/** Whether everything that is wanted is there; the server adds defaults of its own. */
+function covers(present: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(present) &&
+      present.length === wanted.length &&
+      wanted.every((item, index) => covers(present[index], item))
+    );
+  }
+  if (typeof wanted !== 'object' || wanted === null) return present === wanted;
+  if (typeof present !== 'object' || present === null) return false;
+  const there = present as Readonly<Record<string, unknown>>;
+  return Object.entries(wanted).every(
+    ([key, value]) => value === undefined || covers(there[key], value),
   );
 }
 

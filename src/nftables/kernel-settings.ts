@@ -86,20 +86,27 @@ function reversePath(link: string): string {
   return `net.ipv4.conf.${link}.rp_filter`;
 }
 
-/** Those of this machine, or of the network namespace that the process is in. */
-export const procFiles: SettingsFiles = {
+export const settingsDirectory = '/proc/sys';
+
+/**
+ * The settings below a directory. They are those of the network namespace that the process is in,
+ * wherever they are mounted: in a container /proc/sys is read-only, and a mount elsewhere is not.
+ */
+export const settingsIn = (directory: string): SettingsFiles => ({
   async read(name) {
-    const text = await fs.readFile(fileOf(name), 'utf8').catch(() => null);
+    const text = await fs.readFile(fileOf(directory, name), 'utf8').catch(() => null);
     return text === null ? null : text.trim();
   },
-  write: (name, value) => fs.writeFile(fileOf(name), value),
-};
+  write: (name, value) => fs.writeFile(fileOf(directory, name), value),
+});
+
+const procFiles = settingsIn(settingsDirectory);
 
 /** The part in the middle may be the name of a link with dots in it. */
-function fileOf(name: string): string {
+function fileOf(directory: string, name: string): string {
   const [net = '', family = '', area = '', ...rest] = name.split('.');
   const last = rest.pop();
   const parts =
     last === undefined ? [area] : [area, ...(rest.length === 0 ? [] : [rest.join('.')]), last];
-  return path.join('/proc/sys', net, family, ...parts);
+  return path.join(directory, net, family, ...parts);
 }

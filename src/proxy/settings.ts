@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { networkSetting } from '../config/parsed.ts';
+import { settingsDirectory } from '../nftables/kernel-settings.ts';
 import { egressFirewallSettings } from './egress-firewall/settings.ts';
 import { holderSettings } from './holder/settings.ts';
 
@@ -102,6 +103,11 @@ export const proxySettings = z.strictObject({
     .max(1000)
     .optional()
     .describe('how readily the kernel ends this process when memory runs out'),
+  settingsDirectory: z
+    .string()
+    .min(1)
+    .default(settingsDirectory)
+    .describe("where the kernel's settings are, for containers whose own /proc/sys is read-only"),
   egressFirewall: egressFirewallSettings.prefault({}),
   idling: holderSettings.prefault({}),
   nftables: z

@@ -15,10 +15,12 @@ const debianPackages = [
   'nftables',
   'openssl',
   'procps',
+  'prometheus',
 ];
 
 const programs: readonly ProgramName[] = [
   'etcd',
+  'helm',
   'kube-apiserver',
   'kube-controller-manager',
   'kube-proxy',

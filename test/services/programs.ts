@@ -7,6 +7,7 @@ import { runProgram } from './run-program.ts';
 
 const kubernetesVersion = '1.36.3';
 const etcdVersion = '3.6.16';
+const helmVersion = '4.3.1';
 
 interface ProgramSource {
   /** The folder below `binaries/` whose go.mod and go.sum pin what is built. */
@@ -59,6 +60,12 @@ const sources = {
   },
   'metallb-controller': metallb('controller'),
   'metallb-speaker': metallb('speaker'),
+  helm: {
+    module: 'helm',
+    version: helmVersion,
+    package: 'helm.sh/helm/v4/cmd/helm',
+    ldflags: `-X helm.sh/helm/v4/internal/version.version=v${helmVersion}`,
+  },
   /** A linearizability checker with our model in it; count up the last part when the model changes. */
   porcupine: {
     module: 'porcupine',

@@ -12,7 +12,10 @@ import type { AnnouncerName } from './announcer.ts';
  * What shows that an announcer is not only installed but has addresses to announce: Cilium, say, is
  * on many clusters where something else announces.
  */
-const poolKinds: readonly { readonly announcer: AnnouncerName; readonly resource: Resource }[] = [
+export const poolKinds: readonly {
+  readonly announcer: AnnouncerName;
+  readonly resource: Resource;
+}[] = [
   {
     announcer: 'metallb',
     resource: kind('metallb.io', 'v1beta1', 'ipaddresspools', 'IPAddressPool', true),

@@ -17,7 +17,7 @@ interface MetalLbStatus extends KubeObject {
 const metalLbStatus = (plural: string, kind: string): Resource<MetalLbStatus> =>
   defineResource({ group: 'metallb.io', version: 'v1beta1', plural, kind, namespaced: true });
 /** Its speakers write one for each Service and node that announces it, and remove it when they stop. */
-const metalLbStatuses = [
+export const metalLbStatuses = [
   metalLbStatus('servicel2statuses', 'ServiceL2Status'),
   metalLbStatus('servicebgpstatuses', 'ServiceBGPStatus'),
 ];

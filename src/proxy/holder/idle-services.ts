@@ -26,6 +26,8 @@ export interface IdleServicesOptions {
   readonly tellsByInterface?: boolean;
   /** A path such as /run/netns/blue; the process's own namespace when left out. */
   readonly networkNamespace?: string;
+  /** Where the kernel's settings are, if not in /proc/sys. */
+  readonly settingsDirectory?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -117,10 +119,15 @@ export class IdleServices {
   }
 
   async #useTap(signal: AbortSignal): Promise<void> {
-    const { settings, networkNamespace, tellsByInterface = false } = this.#options;
+    const {
+      settings,
+      networkNamespace,
+      settingsDirectory,
+      tellsByInterface = false,
+    } = this.#options;
     const { logGroup, device, insideDevice } = settings;
     const options = {
-      ...{ logGroup, device },
+      ...{ logGroup, device, settingsDirectory },
       ...(tellsByInterface ? { insideDevice } : {}),
       ...(networkNamespace === undefined ? {} : { networkNamespace }),
     };

@@ -12,6 +12,8 @@ export interface PacketTapOptions extends SocketOptions {
   readonly device: string;
   /** Another one, for packets that came from inside; none where it makes no difference. */
   readonly insideDevice?: string;
+  /** Where the kernel's settings are, if not in /proc/sys. */
+  readonly settingsDirectory?: string | undefined;
 }
 
 export interface PacketTapListener {

@@ -17,9 +17,10 @@ const options = workerData as PacketTapOptions;
 if (options.networkNamespace !== undefined) enterNetworkNamespace(options.networkNamespace);
 const bufferBytes = 16 * 1024 * 1024;
 
-const device = openTunDevice(options.device);
+const open = (name: string) => openTunDevice(name, options.settingsDirectory);
+const device = open(options.device);
 const insideDevice =
-  options.insideDevice === undefined ? {} : { insideDevice: openTunDevice(options.insideDevice) };
+  options.insideDevice === undefined ? {} : { insideDevice: open(options.insideDevice) };
 const socket = new NetlinkSocket();
 socket.reserve(64 * 1024, bufferBytes);
 listenToGroup(socket, options.logGroup);

@@ -1,5 +1,7 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import koffi from 'koffi';
+import { settingsDirectory } from '../../nftables/kernel-settings.ts';
 import { SystemCallError } from '../../nftables/netlink/system-calls.ts';
 
 const libc = koffi.load(null);
@@ -36,14 +38,15 @@ const oneHost = [255, 255, 255, 255];
  * Makes a device through which packets enter the machine as if they came from the network, and
  * answers with its descriptor. It is gone when that is closed, so nothing is left behind.
  */
-export function openTunDevice(name: string): number {
+export function openTunDevice(name: string, directory = settingsDirectory): number {
   const device = fs.openSync('/dev/net/tun', 'r+');
   const request = requestFor(name);
   request.writeUInt16LE(tunWithoutHeader, nameLength);
   call('make the TUN device', device, setInterface, request);
   // Packets come from anywhere, also from this machine itself; the routes back are the ordinary ones.
-  setting(`net/ipv4/conf/${name}/rp_filter`, 2);
-  setting(`net/ipv4/conf/${name}/accept_local`, 1);
+  const settings = path.join(directory, 'net', 'ipv4', 'conf', name);
+  fs.writeFileSync(path.join(settings, 'rp_filter'), '2');
+  fs.writeFileSync(path.join(settings, 'accept_local'), '1');
   const socket = socketCall(inet, datagram | closeOnExec, 0);
   try {
     call('give it an address', socket, setAddress, addressRequest(name, dummyAddress));
@@ -75,8 +78,4 @@ function call(what: string, fd: number, request: number, argument: Buffer): void
   if (ioctlCall(fd, request, argument) < 0) {
     throw new SystemCallError(`ioctl to ${what}`, koffi.errno());
   }
-}
-
-function setting(file: string, value: number): void {
-  fs.writeFileSync(`/proc/sys/${file}`, String(value));
 }

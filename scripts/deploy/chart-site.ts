@@ -1,0 +1,97 @@
+import { settingsName } from './pods.ts';
+import { labelsOf, type Manifest, type Site } from './site.ts';
+
+/** Something that users of the chart may set. */
+export interface ChartValue {
+  readonly path: string;
+  readonly fallback: unknown;
+  readonly meaning: string;
+}
+
+/** Stands for an expression of the template; nothing else in a manifest has these characters. */
+const expression = (text: string) => `⟪${text}⟫`;
+
+/** Answers with expressions of the template, and remembers what users may set. */
+export class ChartSite implements Site {
+  readonly values = new Map<string, ChartValue>();
+  readonly namespace = expression('.Release.Namespace');
+  readonly nodeNamespace: string;
+  readonly reportsNamespace: string;
+  readonly image: string;
+
+  constructor() {
+    this.nodeNamespace = this.text(
+      'nodeNamespace',
+      'causeway-node',
+      'namespace of the proxy, whose pods need privileges',
+    );
+    this.reportsNamespace = this.text(
+      'reportsNamespace',
+      'causeway-reports',
+      'namespace in which nodes report the activity of Services',
+    );
+    const repository = this.path('image.repository', 'causeway', 'where the image is');
+    const tag = this.path('image.tag', '', 'its version; that of the chart if empty');
+    this.image = expression(
+      `printf "%s:%s" ${repository} (${tag} | default .Chart.AppVersion) | quote`,
+    );
+  }
+
+  rollOn(job: string): Manifest {
+    return { 'checksum/config': expression(`toYaml .Values.${job}.config | sha256sum`) };
+  }
+
+  value(path: string, fallback: unknown, meaning: string): string {
+    return expression(this.path(path, fallback, meaning));
+  }
+
+  text(path: string, fallback: unknown, meaning: string): string {
+    return expression(`${this.path(path, fallback, meaning)} | quote`);
+  }
+
+  block(path: string, fallback: object, meaning: string): string {
+    return expression(`block ${this.path(path, fallback, meaning)}`);
+  }
+
+  items(path: string, fallback: readonly object[], meaning: string): string[] {
+    return [expression(`items ${this.path(path, fallback, meaning)}`)];
+  }
+
+  /** Where a value is, for conditions. */
+  path(path: string, fallback: unknown, meaning: string): string {
+    this.values.set(path, { path, fallback, meaning });
+    return `.Values.${path}`;
+  }
+
+  /** The settings of a job, as its users write them. */
+  settings(job: string, namespace: string): Manifest {
+    const config = this.path(
+      `${job}.config`,
+      {},
+      'settings of the job: docs/reference/configuration.md',
+    );
+    return {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: settingsName(job), namespace, labels: labelsOf(job) },
+      data: { [`${job}.yaml`]: expression(`toYaml ${config} | quote`) },
+    };
+  }
+}
+
+/** Puts expressions where they stand for; lists and objects are indented below their key. */
+export function fillTemplate(yaml: string): string {
+  return yaml
+    .split('\n')
+    .map((line) => {
+      const indent = /^ */.exec(line)?.[0].length ?? 0;
+      const items = /^ *- ⟪items (.*)⟫$/.exec(line)?.[1];
+      if (items !== undefined) {
+        return `{{- with ${items} }}{{ toYaml . | nindent ${indent} }}{{- end }}`;
+      }
+      const block = /^(.*): ⟪block (.*)⟫$/.exec(line);
+      if (block !== null) return `${block[1]}: {{- toYaml ${block[2]} | nindent ${indent + 2} }}`;
+      return line.replaceAll(/⟪(.*?)⟫/g, '{{ $1 }}');
+    })
+    .join('\n');
+}

@@ -1,0 +1,17 @@
+import type { CustomResourceDefinition } from '../../src/kube/custom-resource-definition.ts';
+import { kuryrLoadBalancerDefinition } from '../../src/loadbalancer/octavia/definition.ts';
+import { egressNetworkPolicyDefinition } from '../../src/proxy/egress-firewall/egress-network-policy.ts';
+
+/** As a manifest: the code's own definition need not say what it is. */
+const manifest = ({ metadata, spec }: CustomResourceDefinition): CustomResourceDefinition => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  ...(metadata === undefined ? {} : { metadata }),
+  spec,
+});
+
+/** Every custom resource definition, with the job that needs it. */
+export const definitions: Readonly<Record<'octavia' | 'proxy', CustomResourceDefinition>> = {
+  octavia: manifest(kuryrLoadBalancerDefinition),
+  proxy: manifest(egressNetworkPolicyDefinition),
+};

@@ -1,0 +1,83 @@
+import { permissions } from './permissions.ts';
+import {
+  configFile,
+  disruptionBudget,
+  fromField,
+  ingressPolicy,
+  metricsAnnotations,
+  mounts,
+  probes,
+  restrictedContainer,
+  restrictedPodSpec,
+  secretsDirectory,
+  spread,
+  volumes,
+} from './pods.ts';
+import { rolesOf, serviceAccount } from './rbac.ts';
+import { labelsOf, type Manifest, type Site } from './site.ts';
+
+const name = 'causeway-discovery';
+const labels = labelsOf('discovery');
+const observePort = 15_204;
+
+export function discoveryObjects(site: Site): Manifest[] {
+  const { namespace } = site;
+  const subject = { name, namespace };
+  return [
+    serviceAccount(subject, 'discovery'),
+    ...rolesOf('discovery', permissions.discovery, subject, site),
+    deployment(site),
+    disruptionBudget(name, namespace, labels),
+    ingressPolicy(name, namespace, labels, ['observe']),
+  ];
+}
+
+function deployment(site: Site): Manifest {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: site.namespace, labels },
+    spec: {
+      replicas: site.value('discovery.replicas', 2, 'one works, the others wait to take over'),
+      selector: { matchLabels: labels },
+      template: {
+        metadata: {
+          labels,
+          annotations: { ...metricsAnnotations(String(observePort)), ...site.rollOn('discovery') },
+        },
+        spec: {
+          serviceAccountName: name,
+          automountServiceAccountToken: true,
+          ...restrictedPodSpec('discovery', site),
+          topologySpreadConstraints: spread(labels),
+          containers: [container(site)],
+          volumes: volumes('discovery'),
+        },
+      },
+    },
+  };
+}
+
+function container(site: Site): Manifest {
+  return {
+    name: 'discovery',
+    image: site.image,
+    imagePullPolicy: 'IfNotPresent',
+    args: ['discover', '--config', configFile('discovery')],
+    env: [
+      fromField('CAUSEWAY_LEADER_ELECTION_NAMESPACE', 'metadata.namespace'),
+      fromField('CAUSEWAY_OBSERVE_ADDRESS', 'status.podIP'),
+      { name: 'OS_CLIENT_CONFIG_FILE', value: `${secretsDirectory}/clouds.yaml` },
+      ...site.items('discovery.env', [], 'further variables'),
+    ],
+    ports: [{ name: 'observe', containerPort: observePort }],
+    ...probes({ port: 'observe', live: '/livez', ready: '/readyz' }),
+    resources: site.block(
+      'discovery.resources',
+      { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '512Mi' } },
+      'what it may use',
+    ),
+    securityContext: restrictedContainer,
+    volumeMounts: mounts,
+  };
+}

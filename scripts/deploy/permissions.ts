@@ -1,0 +1,165 @@
+import { poolKinds } from '../../src/loadbalancer/pool/detect-announcer.ts';
+import { metalLbStatuses } from '../../src/loadbalancer/pool/withdrawal.ts';
+import { kuryrLoadBalancerDefinition } from '../../src/loadbalancer/octavia/definition.ts';
+
+/** A rule of a Role or ClusterRole. */
+export interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+/** What a part may do, by where it may do it. */
+export interface Permissions {
+  readonly everywhere?: readonly Rule[];
+  /** In the namespace that the part itself runs in. */
+  readonly atHome?: readonly Rule[];
+  /** In the namespace where nodes report the activity of Services. */
+  readonly inReports?: readonly Rule[];
+}
+
+const rule = (group: string, resources: readonly string[], verbs: string): Rule => ({
+  apiGroups: [group],
+  resources,
+  verbs: verbs.split(' '),
+});
+/** Only objects of these names. `list` and `watch` count if they ask for one name. */
+const named = (group: string, resource: string, verbs: string, ...names: string[]): Rule => ({
+  ...rule(group, [resource], verbs),
+  resourceNames: names,
+});
+
+const core = '';
+const slices = 'discovery.k8s.io';
+const coordination = 'coordination.k8s.io';
+const follow = 'list watch';
+
+const events = rule(core, ['events'], 'create patch');
+/** `create` can't be limited to a name: the API server learns it too late. */
+const lease = (name: string): Rule[] => [
+  rule(coordination, ['leases'], 'create'),
+  named(coordination, 'leases', `get ${follow} update`, name),
+];
+/** What the controller of Services writes, whichever provider serves them. */
+const servedServices = [
+  rule(core, ['services'], `${follow} patch`),
+  rule(core, ['services/status'], 'patch'),
+];
+const endpointsAndNodes = [rule(slices, ['endpointslices'], follow), rule(core, ['nodes'], follow)];
+
+const scalable = ['deployments', 'replicasets', 'statefulsets'];
+
+/** What each part may do: what its code calls, and nothing else. `test/cluster/install` holds both against each other. */
+export const permissions = {
+  controller: {
+    everywhere: [events],
+    atHome: lease('causeway-controller'),
+  },
+  gateway: {
+    everywhere: [...servedServices, ...endpointsAndNodes],
+    atHome: [
+      rule(core, ['configmaps'], 'create'),
+      named(core, 'configmaps', `${follow} patch`, 'causeway-gateways'),
+    ],
+  },
+  'gateway-pods': {
+    everywhere: [
+      rule(core, ['pods'], follow),
+      rule('networking.k8s.io', ['networkpolicies'], follow),
+    ],
+  },
+  octavia: {
+    everywhere: [
+      ...servedServices,
+      ...endpointsAndNodes,
+      // After a conflict on the finalizer of a Service that Kuryr left behind.
+      rule(core, ['services'], 'get'),
+      rule(core, ['endpoints'], 'get patch'),
+      rule('openstack.org', ['kuryrloadbalancers'], `${follow} create patch delete`),
+      rule('openstack.org', ['kuryrloadbalancers/status'], 'patch'),
+      named(
+        'apiextensions.k8s.io',
+        'customresourcedefinitions',
+        'get',
+        kuryrLoadBalancerDefinition.metadata?.name ?? '',
+      ),
+    ],
+  },
+  pool: {
+    everywhere: [
+      ...servedServices,
+      rule(core, ['nodes'], follow),
+      // kube-vip and Cilium show by their leases whether an address is still announced.
+      rule(coordination, ['leases'], 'get'),
+      ...announcerRules(),
+    ],
+    atHome: [
+      rule(core, ['configmaps'], 'create'),
+      named(core, 'configmaps', 'get patch', 'causeway-pool-departed'),
+      rule(coordination, ['leases'], 'create'),
+      named(coordination, 'leases', 'get patch delete', 'causeway-pool-contact'),
+    ],
+  },
+  idling: {
+    everywhere: [
+      rule(core, ['services'], `get ${follow} patch`),
+      rule(core, ['events'], follow),
+      rule(core, ['endpoints'], 'get list patch'),
+      rule(slices, ['endpointslices'], 'list'),
+      rule(core, ['pods'], 'get list'),
+      rule(core, ['nodes'], 'list'),
+      rule(core, ['replicationcontrollers'], 'get list patch'),
+      rule(core, ['replicationcontrollers/scale'], 'get patch'),
+      rule('apps', scalable, 'get list patch'),
+      rule(
+        'apps',
+        scalable.map((name) => `${name}/scale`),
+        'get patch',
+      ),
+      rule('autoscaling', ['horizontalpodautoscalers'], 'list patch'),
+    ],
+    inReports: [rule(core, ['configmaps'], 'list')],
+  },
+  dashboard: {
+    everywhere: [
+      rule(core, ['services', 'events'], follow),
+      rule(slices, ['endpointslices'], follow),
+    ],
+  },
+  discovery: {
+    everywhere: [
+      events,
+      rule(core, ['namespaces'], `${follow} create`),
+      rule(core, ['services', 'endpoints'], `get ${follow} create update delete`),
+      rule(slices, ['endpointslices'], `get ${follow} create update delete`),
+    ],
+    atHome: [
+      ...lease('causeway-discovery'),
+      named(core, 'secrets', 'get', 'causeway-discovery-cloud'),
+    ],
+  },
+  proxy: {
+    everywhere: [
+      events,
+      rule(core, ['services', 'nodes'], follow),
+      rule(slices, ['endpointslices'], follow),
+      rule('network.openshift.io', ['egressnetworkpolicies'], follow),
+    ],
+    inReports: [rule(core, ['configmaps'], 'create patch')],
+  },
+} satisfies Record<string, Permissions>;
+
+export type Part = keyof typeof permissions;
+
+/** What announcers show of themselves, in one rule for each of their groups. */
+function announcerRules(): Rule[] {
+  const plurals = new Map<string, Set<string>>();
+  for (const { group, plural } of [
+    ...poolKinds.map(({ resource }) => resource),
+    ...metalLbStatuses,
+  ]) {
+    plurals.set(group, (plurals.get(group) ?? new Set()).add(plural));
+  }
+  return [...plurals].map(([group, names]) => rule(group, [...names], 'list'));
+}

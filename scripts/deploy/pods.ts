@@ -1,0 +1,129 @@
+import type { Manifest, Site } from './site.ts';
+
+/** Nobody, as far as the machine is concerned. The image runs as the same. */
+const userId = 65_532;
+
+/** What Kubernetes calls restricted. */
+const restrictedPod = {
+  runAsNonRoot: true,
+  runAsUser: userId,
+  runAsGroup: userId,
+  fsGroup: userId,
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+
+export const restrictedContainer = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+
+export const fromField = (name: string, fieldPath: string) => ({
+  name,
+  valueFrom: { fieldRef: { fieldPath } },
+});
+
+export interface Probes {
+  readonly port: string;
+  readonly live: string;
+  readonly ready: string;
+}
+
+/** A process that is up but stuck is ended after a minute; one that can't work gets no traffic at once. */
+export function probes({ port, live, ready }: Probes): Manifest {
+  return {
+    livenessProbe: { httpGet: { path: live, port }, periodSeconds: 20, failureThreshold: 3 },
+    readinessProbe: { httpGet: { path: ready, port }, periodSeconds: 5 },
+    startupProbe: { httpGet: { path: live, port }, periodSeconds: 2, failureThreshold: 60 },
+  };
+}
+
+export const metricsAnnotations = (port: string) => ({
+  'prometheus.io/scrape': 'true',
+  'prometheus.io/port': port,
+  'prometheus.io/path': '/metrics',
+});
+
+/**
+ * The ConfigMap with a job's settings. Not the name of anything else: kustomize adds a hash to it, also
+ * where a role names an object of another kind so.
+ */
+export const settingsName = (job: string) => `causeway-${job}-settings`;
+
+const configDirectory = '/etc/causeway';
+export const secretsDirectory = `${configDirectory}/secrets`;
+export const configFile = (job: string) => `${configDirectory}/config/${job}.yaml`;
+
+export const mounts = [
+  { name: 'config', mountPath: `${configDirectory}/config`, readOnly: true },
+  { name: 'secrets', mountPath: secretsDirectory, readOnly: true },
+  { name: 'tmp', mountPath: '/tmp' },
+];
+
+export const volumes = (job: string) => [
+  { name: 'config', configMap: { name: settingsName(job) } },
+  // Optional, because what is in it depends on the settings; the job says in words what it misses.
+  {
+    name: 'secrets',
+    secret: { secretName: `causeway-${job}`, optional: true, defaultMode: 0o440 },
+  },
+  { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '16Mi' } },
+];
+
+/** What all pods of the control plane have in common. */
+export function restrictedPodSpec(job: string, site: Site): Manifest {
+  return {
+    securityContext: restrictedPod,
+    priorityClassName: 'system-cluster-critical',
+    terminationGracePeriodSeconds: 30,
+    nodeSelector: site.block(`${job}.nodeSelector`, {}, 'nodes that it may run on'),
+    tolerations: site.block(`${job}.tolerations`, [], 'taints that it puts up with'),
+  };
+}
+
+/** Two of a kind are no use on one node. */
+export const spread = (labels: Readonly<Record<string, string>>) => [
+  {
+    maxSkew: 1,
+    topologyKey: 'kubernetes.io/hostname',
+    whenUnsatisfiable: 'ScheduleAnyway',
+    labelSelector: { matchLabels: labels },
+  },
+];
+
+export function disruptionBudget(
+  name: string,
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+): Manifest {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, namespace, labels },
+    spec: {
+      maxUnavailable: 1,
+      selector: { matchLabels: labels },
+      // A pod that is not ready protects nobody, and must not keep a node from being drained.
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    },
+  };
+}
+
+/** Nothing comes in but to these ports. What goes out depends on the site: clouds, gateways, ledgers. */
+export function ingressPolicy(
+  name: string,
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+  ports: readonly string[],
+): Manifest {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name, namespace, labels },
+    spec: {
+      podSelector: { matchLabels: labels },
+      policyTypes: ['Ingress'],
+      ingress: [{ ports: ports.map((port) => ({ port, protocol: 'TCP' })) }],
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { helmFiles } from './deploy/helm.ts';
+import { kustomizeFiles } from './deploy/kustomize.ts';
+import { grafanaDashboard } from './operations/grafana.ts';
+import { prometheusFiles, runbooksPage } from './operations/prometheus.ts';
+import { referencePages } from './reference-pages.ts';
+
+const root = path.dirname(import.meta.dirname);
+
+/** Folders in which every file is generated; what is in them and not generated is left over. */
+export const generatedFolders = [
+  'deploy/kustomize',
+  'deploy/helm/causeway',
+  'deploy/prometheus',
+  'deploy/grafana',
+];
+
+/** Everything that is generated, by its path in the repository. */
+export function generatedFiles(): Record<string, string> {
+  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return {
+    ...below('docs/reference', { ...referencePages(), 'runbooks.md': runbooksPage() }),
+    ...below('deploy/kustomize', kustomizeFiles()),
+    ...below('deploy/helm/causeway', helmFiles(version)),
+    ...below('deploy/prometheus', prometheusFiles()),
+    ...below('deploy/grafana', { 'causeway.json': grafanaDashboard() }),
+  };
+}
+
+function below(folder: string, files: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]),
+  );
+}

@@ -1,0 +1,142 @@
+import type { AlertGroup } from './alert.ts';
+
+export const controllerAlerts: AlertGroup = {
+  name: 'controller',
+  title: 'Controller, and what all jobs have in common',
+  alerts: [
+    {
+      name: 'CausewayNoLeader',
+      severity: 'critical',
+      expression: 'max by (lease) (causeway_leader) == 0',
+      for: '2m',
+      summary: 'Nobody holds the lease {{ $labels.lease }}.',
+      meaning:
+        'What is served stays served. Nothing new gets an address, nothing deleted is cleaned up, nothing wakes.',
+      look: [
+        '`kubectl get pods -n causeway-system`: do the replicas run?',
+        '`kubectl get lease -n causeway-system -o yaml`: who had it last, and when?',
+        'their logs: the API server away, or the permission on leases missing?',
+      ],
+      remedy: [
+        'The API server is slow or away: mend that first; a leader comes by itself.',
+        'Permissions were changed: apply the manifests of this version again.',
+      ],
+      example: {
+        'causeway_leader{lease="causeway-system/causeway-controller",pod="a"}': '0x10',
+        'causeway_leader{lease="causeway-system/causeway-controller",pod="b"}': '0x10',
+      },
+      firesAt: '5m',
+    },
+    {
+      name: 'CausewayWatchBroken',
+      severity: 'warning',
+      expression: 'causeway_kube_store_synced == 0',
+      for: '5m',
+      summary:
+        '{{ $labels.instance }} does not follow {{ $labels.resource }} of the Kubernetes API.',
+      meaning: 'It works on what it knew last; changes are not seen.',
+      look: [
+        '`/readyz` of the process names the resource and the reason.',
+        '`kubectl auth can-i watch RESOURCE --as=system:serviceaccount:NAMESPACE:NAME`',
+      ],
+      remedy: [
+        'Forbidden: apply the manifests of this version again. Not found: a custom resource definition is missing (`deploy/kustomize/crds`). Else the API server.',
+      ],
+      example: { 'causeway_kube_store_synced{instance="a",resource="services"}': '0x10' },
+      firesAt: '8m',
+    },
+    {
+      name: 'CausewayQueueStuck',
+      severity: 'warning',
+      expression: 'min_over_time(causeway_queue_depth[15m]) > 50',
+      summary:
+        'More than 50 keys have waited in {{ $labels.controller }} of {{ $labels.instance }} for 15 minutes.',
+      meaning: 'Changes take long to have an effect.',
+      look: [
+        '`causeway_reconcile_duration_seconds` by outcome: slow, or failing?',
+        '`causeway_openstack_request_duration_seconds`: is it the cloud?',
+      ],
+      remedy: [
+        'Slow outside services: raise `workers`, or mend them. Failing: the log names what fails.',
+      ],
+      example: { 'causeway_queue_depth{instance="a",controller="services"}': '80x30' },
+      firesAt: '20m',
+    },
+    {
+      name: 'CausewayReconcileFails',
+      severity: 'warning',
+      expression: 'rate(causeway_reconcile_retries_total[10m]) > 0.2',
+      for: '15m',
+      summary: '{{ $labels.controller }} of {{ $labels.instance }} fails again and again.',
+      meaning: 'Some Services are not as they should be; their conditions and Events say which.',
+      look: ['`causeway services` and `causeway explain SERVICE`', 'the log, by `controller`.'],
+      remedy: [
+        'Do what the Event says. If all fail alike, it is what they share: the cloud, the ledger, the gateways.',
+      ],
+      example: {
+        'causeway_reconcile_retries_total{instance="a",controller="services"}': '0+60x40',
+      },
+      firesAt: '35m',
+    },
+    {
+      name: 'CausewayOpenStackFails',
+      severity: 'warning',
+      expression:
+        'sum by (service) (rate(causeway_openstack_requests_total{status=~"5..|none"}[10m]))\n  / sum by (service) (rate(causeway_openstack_requests_total[10m])) > 0.1',
+      for: '10m',
+      summary: 'More than a tenth of the requests to {{ $labels.service }} fail.',
+      meaning: 'What is served stays served; changes are tried again until the service answers.',
+      look: ['The service’s own log, by the request ids in ours.'],
+      remedy: ['Mend the service. Nothing has to be restarted here.'],
+      example: {
+        'causeway_openstack_requests_total{service="octavia",status="503"}': '0+60x40',
+        'causeway_openstack_requests_total{service="octavia",status="200"}': '0+60x40',
+      },
+      firesAt: '30m',
+    },
+    {
+      name: 'CausewayCredentialsRefused',
+      severity: 'critical',
+      expression:
+        'increase(causeway_openstack_tokens_total{outcome="invalid-credentials"}[10m]) > 0',
+      for: '2m',
+      summary: 'Keystone refuses the credentials of {{ $labels.instance }}.',
+      meaning: 'Nothing can be changed in OpenStack; what is served stays served.',
+      look: ['`openstack --os-cloud NAME token issue` with the same clouds.yaml.'],
+      remedy: [
+        'Put the new password or application credential into the Secret. It is read again before the next token; no restart.',
+      ],
+      example: {
+        'causeway_openstack_tokens_total{instance="a",outcome="invalid-credentials"}': '0+1x20',
+      },
+      firesAt: '10m',
+    },
+    {
+      name: 'CausewayPoolFindings',
+      severity: 'warning',
+      expression: 'causeway_pool_findings > 0',
+      for: '30m',
+      summary: 'Cluster and ledger do not agree on {{ $value }} Services ({{ $labels.kind }}).',
+      meaning:
+        '`not-in-ledger` and `other-address`: an address may be given to somebody else. `leaked`: an address that nobody uses is kept.',
+      look: ['`causeway pool check`'],
+      remedy: [
+        '`causeway pool check --repair` mends what is safe; it says what to do about the rest.',
+      ],
+      example: { 'causeway_pool_findings{kind="leaked"}': '1x60' },
+      firesAt: '40m',
+    },
+    {
+      name: 'CausewayProcessSlow',
+      severity: 'warning',
+      expression: 'causeway_event_loop_delay_seconds{quantile="0.99"} > 0.5',
+      for: '10m',
+      summary: '{{ $labels.instance }} runs its timers {{ $value | humanizeDuration }} late.',
+      meaning: 'Leases may be lost and health checks answered late.',
+      look: ['CPU limits and throttling of the pod; the node’s load.'],
+      remedy: ['Raise or remove the CPU limit; move the pod.'],
+      example: { 'causeway_event_loop_delay_seconds{instance="a",quantile="0.99"}': '0.9x20' },
+      firesAt: '15m',
+    },
+  ],
+};

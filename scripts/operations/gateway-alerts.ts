@@ -1,0 +1,155 @@
+import type { AlertGroup } from './alert.ts';
+
+export const gatewayAlerts: AlertGroup = {
+  name: 'gateway',
+  title: 'Gateways',
+  alerts: [
+    {
+      name: 'CausewayGatewayAlarm',
+      severity: 'critical',
+      expression: 'causeway_agent_alarm == 1',
+      for: '1m',
+      summary: 'Gateway {{ $labels.instance }} raises the alarm {{ $labels.alarm }}.',
+      meaning:
+        'The gateway has found something that it can’t mend by itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine; with `cut-off`, `bad-health` or `addresses-missing` the gateway serves nothing, and the other one should have taken over; with `degraded` it goes on with what it has and takes nothing new.',
+      look: [
+        '`causeway agent status -c /etc/causeway/agent.yaml` on the gateway: the column ALARMS says it in words.',
+        '`journalctl -u causeway-agent -u causeway-keepalived` since the alarm began.',
+      ],
+      remedy: [
+        '`two-masters`: the gateways don’t hear each other. Let protocol 112 pass between them on both links; then one steps back by itself.',
+        '`duplicate-address`: the message names the other machine’s hardware address. Take the address off it, or out of `gateway.addresses`.',
+        '`cut-off`: look at the internal link, its VLAN and the nodes’ routes.',
+        '`addresses-missing`: keepalived’s log says why it could not set them; `systemctl restart causeway-keepalived`.',
+        '`degraded`: the log names the step that failed; most often another program changes the table `causeway`. The agent tries again every few seconds.',
+        '`bad-health`: the message says which check failed. Mend that; the gateway takes part again by itself.',
+      ],
+      example: { 'causeway_agent_alarm{instance="gw1",alarm="two-masters"}': '1x10' },
+      firesAt: '5m',
+    },
+    {
+      name: 'CausewayNoMaster',
+      severity: 'critical',
+      expression: 'max by (job) (causeway_agent_vrrp_state{state="MASTER"}) == 0',
+      for: '1m',
+      summary: 'No gateway of {{ $labels.job }} is master: nobody answers for its addresses.',
+      meaning: 'Clients outside get no answer on any address of this set of gateways.',
+      look: [
+        '`causeway agent status` on each gateway: state, levers (drained?), alarms.',
+        '`systemctl status causeway-keepalived` on each.',
+      ],
+      remedy: [
+        'All drained: `causeway agent undrain` on one.',
+        'keepalived is not running: `systemctl start causeway-keepalived`; its log says what it does not like.',
+        'All in bad health: mend what the alarm names; see [CausewayGatewayAlarm](#causewaygatewayalarm).',
+      ],
+      example: {
+        'causeway_agent_vrrp_state{job="gateways",instance="gw1",state="MASTER"}': '0x10',
+        'causeway_agent_vrrp_state{job="gateways",instance="gw2",state="MASTER"}': '0x10',
+      },
+      firesAt: '5m',
+    },
+    {
+      name: 'CausewayKeepalivedRestarts',
+      severity: 'warning',
+      expression: 'increase(causeway_agent_keepalived_restarts_total[15m]) > 2',
+      summary: 'keepalived on {{ $labels.instance }} dies again and again.',
+      meaning:
+        'Addresses move between the gateways each time; running connections survive in topology A only.',
+      look: [
+        '`journalctl -u causeway-keepalived`',
+        '`dmesg` for the kernel’s out-of-memory killer.',
+      ],
+      remedy: [
+        'Drain the gateway (`causeway agent drain`) so that addresses stop moving, then mend it in peace.',
+      ],
+      example: { 'causeway_agent_keepalived_restarts_total{instance="gw1"}': '0+1x20' },
+      firesAt: '15m',
+    },
+    {
+      name: 'CausewayConnectionTableFull',
+      severity: 'critical',
+      expression: 'causeway_agent_connection_table_fill_ratio > 0.9',
+      for: '5m',
+      summary:
+        'The connection table of {{ $labels.instance }} is {{ $value | humanizePercentage }} full.',
+      meaning:
+        'When it is full the kernel drops the first packet of new connections; running ones go on.',
+      look: [
+        '`conntrack -C` and `sysctl net.netfilter.nf_conntrack_max`',
+        '`conntrack -L | awk …` for one source that has most of them: an attack, or a client that never closes.',
+      ],
+      remedy: [
+        'Raise `net.netfilter.nf_conntrack_max`: 320 bytes for each entry; see [conntrack sizing](../operations.md#connection-tables).',
+        'Keep the one source away with `loadBalancerSourceRanges`, or a rule of your own.',
+      ],
+      example: { 'causeway_agent_connection_table_fill_ratio{instance="gw1"}': '0.95x20' },
+      firesAt: '10m',
+    },
+    {
+      name: 'CausewayGatewayUnreachable',
+      severity: 'critical',
+      expression: 'causeway_gateway_reachable == 0',
+      for: '5m',
+      summary: 'The controller does not reach gateway {{ $labels.gateway }}.',
+      meaning:
+        'The gateway goes on with what it has; new and changed Services wait until all gateways have confirmed them, and addresses of deleted ones are kept back.',
+      look: [
+        '`causeway gateways list`',
+        'from the controller’s node: `curl -k https://GATEWAY:15213/healthz`; the agent’s log for refused requests (clock, secret, certificate).',
+      ],
+      remedy: [
+        'The machine is gone for good: take it out of `gateway.agents`, or `causeway gateways fence NAME`.',
+        'Refused: the secrets differ, or a clock is off by more than seconds.',
+      ],
+      example: { 'causeway_gateway_reachable{gateway="gw1"}': '0x20' },
+      firesAt: '10m',
+    },
+    {
+      name: 'CausewayGatewayBehind',
+      severity: 'warning',
+      expression: 'causeway_gateway_behind == 1',
+      for: '10m',
+      summary:
+        'Gateway {{ $labels.gateway }} has not confirmed the newest configuration for 10 minutes.',
+      meaning: 'A failover to it would bring back what was served before.',
+      look: ['`causeway gateways list`: frozen, refusing, or silent?', 'the agent’s log.'],
+      remedy: [
+        'Frozen (`causeway agent freeze` or `undo`): `causeway agent thaw` once the reason is gone.',
+        'Too much would be removed at once: see whether that is meant, then confirm as the log says.',
+      ],
+      example: { 'causeway_gateway_behind{gateway="gw1"}': '1x20' },
+      firesAt: '15m',
+    },
+    {
+      name: 'CausewayGatewayFenced',
+      severity: 'warning',
+      expression: 'causeway_gateway_fenced == 1',
+      for: '5m',
+      summary: 'Gateway {{ $labels.gateway }} is fenced: it gets no addresses.',
+      meaning: 'One gateway less; nothing is lost while another one serves.',
+      look: ['`causeway gateways list` says why and since when.'],
+      remedy: ['When the machine is well again: `causeway gateways unfence NAME`.'],
+      example: { 'causeway_gateway_fenced{gateway="gw1"}': '1x20' },
+      firesAt: '10m',
+    },
+    {
+      name: 'CausewayGatewayRefusesEndpoints',
+      severity: 'warning',
+      expression: 'causeway_gateway_refused_endpoints > 0',
+      for: '15m',
+      summary: 'Gateway {{ $labels.gateway }} does not take {{ $value }} endpoints.',
+      meaning:
+        'The Services concerned are served as they were before, or not at all; all others are well.',
+      look: [
+        '`kubectl get events -A --field-selector reason=GatewayRefused`',
+        '`causeway agent status` names endpoint and reason.',
+      ],
+      remedy: [
+        'Mend the Service as its Event says; versions of agent and controller that differ much may disagree: update the agents.',
+      ],
+      example: { 'causeway_gateway_refused_endpoints{gateway="gw1"}': '2x30' },
+      firesAt: '20m',
+    },
+  ],
+};

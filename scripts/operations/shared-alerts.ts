@@ -1,0 +1,141 @@
+import type { AlertGroup } from './alert.ts';
+
+export const ipamAlerts: AlertGroup = {
+  name: 'ipam',
+  title: 'Shared allocator',
+  alerts: [
+    {
+      name: 'CausewayIpamPoolAlmostExhausted',
+      severity: 'warning',
+      expression:
+        'causeway_ipam_addresses{state="free"}\n  / ignoring(state) (causeway_ipam_addresses{state="total"} > 0) < 0.1\n  unless ignoring(state) causeway_ipam_addresses{state="drained"} > 0',
+      for: '10m',
+      summary:
+        'Pool {{ $labels.pool }} of site {{ $labels.site }} has less than 10 % of its IPv{{ $labels.family }} addresses left.',
+      meaning: 'Soon new Services get none.',
+      look: [
+        '`causeway ipam pools list SITE`',
+        '`causeway ipam clusters list SITE`: does one hold more than it should?',
+      ],
+      remedy: [
+        'Add addresses with `causeway ipam pools set`. Leaks: `causeway pool check` in the cluster that holds them.',
+      ],
+      example: {
+        'causeway_ipam_addresses{site="edge",pool="public",state="free"}': '1x30',
+        'causeway_ipam_addresses{site="edge",pool="public",state="total"}': '32x30',
+      },
+      firesAt: '20m',
+    },
+    {
+      name: 'CausewayIpamRequestsRefused',
+      severity: 'critical',
+      expression:
+        'sum by (reason) (increase(causeway_ipam_refusals_total{reason=~"pool-exhausted|quota"}[10m])) > 0',
+      for: '10m',
+      summary: 'Services get no address ({{ $labels.reason }}).',
+      meaning: 'New Services stay without an address; those that have one keep it.',
+      look: ['The Events of the Services; `causeway ipam pools list SITE`.'],
+      remedy: ['Add addresses or raise the quota; resting addresses come back by themselves.'],
+      example: { 'causeway_ipam_refusals_total{reason="pool-exhausted"}': '0+1x40' },
+      firesAt: '25m',
+    },
+    {
+      name: 'CausewayIpamRequestsWaiting',
+      severity: 'warning',
+      expression: 'min_over_time(causeway_ipam_waiting_requests[15m]) > 0',
+      summary: 'Requests of site {{ $labels.site }} have waited for an address for 15 minutes.',
+      meaning: 'As above, for requests that said they would wait.',
+      look: ['`causeway ipam pools list SITE`: free, held, resting.'],
+      remedy: ['Add addresses to a pool of the site.'],
+      example: { 'causeway_ipam_waiting_requests{site="edge"}': '1x30' },
+      firesAt: '20m',
+    },
+    {
+      name: 'CausewayIpamClusterLost',
+      severity: 'warning',
+      expression: 'causeway_ipam_clusters{health="lost"} > 0',
+      for: '5m',
+      summary: 'A cluster of site {{ $labels.site }} sends no heartbeats. It keeps its addresses.',
+      meaning: 'Nothing changes for its clients. Its addresses can’t be used by others.',
+      look: ['`causeway ipam clusters list SITE` says which and since when; its controller’s log.'],
+      remedy: [
+        'Find out whether it still announces them; if it is gone for good, `causeway ipam clusters reclaim`.',
+      ],
+      example: { 'causeway_ipam_clusters{site="edge",health="lost"}': '1x20' },
+      firesAt: '10m',
+    },
+    {
+      name: 'CausewayIpamSlow',
+      severity: 'warning',
+      expression:
+        'histogram_quantile(0.99, sum by (le) (rate(causeway_ipam_change_duration_seconds_bucket[5m]))) > 2',
+      for: '10m',
+      summary: 'One change in a hundred takes longer than 2 s.',
+      meaning: 'Addresses come late; none is given twice.',
+      look: ['`causeway_ipam_conflicts_total`; the ledger’s disk, or etcd’s leader and network.'],
+      remedy: ['SQLite: a faster disk. etcd: as its own alerts say.'],
+      example: {
+        'causeway_ipam_change_duration_seconds_bucket{le="2"}': '0x40',
+        'causeway_ipam_change_duration_seconds_bucket{le="5"}': '0+10x40',
+        'causeway_ipam_change_duration_seconds_bucket{le="+Inf"}': '0+10x40',
+      },
+      firesAt: '25m',
+    },
+  ],
+};
+
+export const discoveryAlerts: AlertGroup = {
+  name: 'discovery',
+  title: 'Discovery',
+  alerts: [
+    {
+      name: 'CausewayDiscoveryBackendDown',
+      severity: 'critical',
+      expression: 'causeway_discovery_backend_up == 0',
+      for: '10m',
+      summary: 'Backend {{ $labels.backend }} can’t be read. Its Services stay as they are.',
+      meaning: 'Load balancers that come or go in the cloud are not seen.',
+      look: ['The log says whether the credentials are refused or the cloud is away.'],
+      remedy: ['Correct the Secret, or look at Keystone. No restart is needed.'],
+      example: { 'causeway_discovery_backend_up{backend="east"}': '0x30' },
+      firesAt: '20m',
+    },
+    {
+      name: 'CausewayDiscoveryStale',
+      severity: 'critical',
+      expression: 'time() - causeway_discovery_last_success_timestamp_seconds > 900',
+      summary: 'Backend {{ $labels.backend }} was last read more than 15 minutes ago.',
+      meaning: 'As above.',
+      look: ['`/readyz` and the log; `causeway_discovery_cycle_duration_seconds`.'],
+      remedy: ['A cycle that takes this long needs more `workers`, or fewer projects.'],
+      example: { 'causeway_discovery_last_success_timestamp_seconds{backend="east"}': '0x40' },
+      firesAt: '20m',
+    },
+    {
+      name: 'CausewayDiscoveryProjectsFail',
+      severity: 'warning',
+      expression: 'causeway_discovery_projects{state="failed"} > 0',
+      for: '30m',
+      summary:
+        '{{ $value }} projects of backend {{ $labels.backend }} can’t be read. Nothing of them changes.',
+      meaning: 'Load balancers of these projects are as they were.',
+      look: ['`kubectl get events -A --field-selector reason=ProjectFailed` names them.'],
+      remedy: ['Give the user a role there, or leave them out with `ignoreProjects`.'],
+      example: { 'causeway_discovery_projects{backend="east",state="failed"}': '2x60' },
+      firesAt: '40m',
+    },
+    {
+      name: 'CausewayDiscoveryDeletionsHeld',
+      severity: 'warning',
+      expression: 'causeway_discovery_held_load_balancers > 0',
+      for: '10m',
+      summary:
+        '{{ $value }} load balancers of backend {{ $labels.backend }} seem to be gone, but cycles do not agree.',
+      meaning: 'Their Services stay until three cycles agree or somebody confirms.',
+      look: ['Look at the cloud: are they gone?'],
+      remedy: ['If the cloud is right: `causeway discover --once --confirm`.'],
+      example: { 'causeway_discovery_held_load_balancers{backend="east"}': '2x30' },
+      firesAt: '20m',
+    },
+  ],
+};

@@ -1,0 +1,64 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { runAgent } from '../../../src/agent/agent.ts';
+import { agentSettings } from '../../../src/agent/settings.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { memoryKernel } from '../../contract/agent/memory-kernel.ts';
+
+export interface MemoryGateways {
+  /** As the controller's settings name them. */
+  readonly agents: readonly { readonly name: string; readonly url: string }[];
+  readonly secret: string;
+  stop(): Promise<void>;
+}
+
+/** Gateways whose agents are real and whose kernels are in memory. */
+export async function startMemoryGateways(
+  directory: string,
+  names: readonly string[],
+): Promise<MemoryGateways> {
+  const secret = Buffer.from('a secret that only tests share').toString('base64');
+  const stop = new AbortController();
+  const running: Promise<void>[] = [];
+  const agents: { name: string; url: string }[] = [];
+  for (const name of names) {
+    const home = path.join(directory, name);
+    await fs.mkdir(home, { recursive: true });
+    await fs.writeFile(path.join(home, 'secrets'), secret);
+    const ready = Promise.withResolvers<string>();
+    const agent = runAgent(
+      {
+        settings: agentSettings.parse({
+          name,
+          listen: { address: '127.0.0.1', port: 0 },
+          stateDirectory: path.join(home, 'state'),
+          runtimeDirectory: path.join(home, 'run'),
+          secretsFile: path.join(home, 'secrets'),
+          addresses: { mover: 'foreign' },
+          probe: { intervalMs: 0 },
+        }),
+        kernel: memoryKernel(),
+        clock: systemClock,
+        log: silentLog,
+        metrics: noMetrics,
+        version: '0.0.0',
+        metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),
+        onReady: ready.resolve,
+      },
+      stop.signal,
+    );
+    running.push(agent);
+    const url = await Promise.race([ready.promise, agent.then(() => 'it ended')]);
+    agents.push({ name, url });
+  }
+  return {
+    agents,
+    secret,
+    async stop() {
+      stop.abort();
+      await Promise.all(running);
+    },
+  };
+}
