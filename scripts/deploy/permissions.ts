@@ -1,3 +1,5 @@
+import { addressBookName } from '../../src/loadbalancer/gateway/address-book.ts';
+import { boardName } from '../../src/loadbalancer/gateway/gateway-board.ts';
 import { poolKinds } from '../../src/loadbalancer/pool/detect-announcer.ts';
 import { metalLbStatuses } from '../../src/loadbalancer/pool/withdrawal.ts';
 import { kuryrLoadBalancerDefinition } from '../../src/loadbalancer/octavia/definition.ts';
@@ -17,6 +19,7 @@ export interface Permissions {
   readonly atHome?: readonly Rule[];
   /** In the namespace where nodes report the activity of Services. */
   readonly inReports?: readonly Rule[];
+  readonly inKubeSystem?: readonly Rule[];
 }
 
 const rule = (group: string, resources: readonly string[], verbs: string): Rule => ({
@@ -48,6 +51,9 @@ const servedServices = [
 ];
 const endpointsAndNodes = [rule(slices, ['endpointslices'], follow), rule(core, ['nodes'], follow)];
 
+/** Its UID is the cluster's identity. */
+const identity = named(core, 'namespaces', 'get', 'kube-system');
+
 const scalable = ['deployments', 'replicasets', 'statefulsets'];
 
 /** What each part may do: what its code calls, and nothing else. `test/cluster/install` holds both against each other. */
@@ -57,10 +63,11 @@ export const permissions = {
     atHome: lease('causeway-controller'),
   },
   gateway: {
-    everywhere: [...servedServices, ...endpointsAndNodes],
+    everywhere: [...servedServices, ...endpointsAndNodes, identity],
     atHome: [
       rule(core, ['configmaps'], 'create'),
-      named(core, 'configmaps', `${follow} patch`, 'causeway-gateways'),
+      named(core, 'configmaps', `${follow} patch`, boardName),
+      named(core, 'configmaps', 'get patch', addressBookName),
     ],
   },
   'gateway-pods': {
@@ -73,6 +80,7 @@ export const permissions = {
     everywhere: [
       ...servedServices,
       ...endpointsAndNodes,
+      identity,
       // After a conflict on the finalizer of a Service that Kuryr left behind.
       rule(core, ['services'], 'get'),
       rule(core, ['endpoints'], 'get patch'),
@@ -91,9 +99,11 @@ export const permissions = {
       ...servedServices,
       rule(core, ['nodes'], follow),
       // kube-vip and Cilium show by their leases whether an address is still announced.
-      rule(coordination, ['leases'], 'get'),
+      rule(coordination, ['leases'], 'get list'),
       ...announcerRules(),
     ],
+    // kube-vip, which has no resources of its own.
+    inKubeSystem: [rule('apps', ['daemonsets'], 'list')],
     atHome: [
       rule(core, ['configmaps'], 'create'),
       named(core, 'configmaps', 'get patch', 'causeway-pool-departed'),
@@ -144,6 +154,7 @@ export const permissions = {
       events,
       rule(core, ['services', 'nodes'], follow),
       rule(slices, ['endpointslices'], follow),
+      rule('networking.k8s.io', ['servicecidrs'], follow),
       rule('network.openshift.io', ['egressnetworkpolicies'], follow),
     ],
     inReports: [rule(core, ['configmaps'], 'create patch')],

@@ -21,18 +21,20 @@ export function serviceAccount({ name, namespace }: Subject, component: string):
 /** The roles that make up the permissions of a part, and their bindings. */
 export function rolesOf(
   part: string,
-  { everywhere = [], atHome = [], inReports = [] }: Permissions,
+  { everywhere = [], atHome = [], inReports = [], inKubeSystem = [] }: Permissions,
   subject: Subject,
   site: Site,
 ): Manifest[] {
   const name = `causeway-${part}`;
-  return [
-    ...(everywhere.length === 0 ? [] : roleAndBinding(name, undefined, everywhere, subject)),
-    ...(atHome.length === 0 ? [] : roleAndBinding(name, subject.namespace, atHome, subject)),
-    ...(inReports.length === 0
-      ? []
-      : roleAndBinding(name, site.reportsNamespace, inReports, subject)),
+  const places: readonly (readonly [string | undefined, readonly Rule[]])[] = [
+    [undefined, everywhere],
+    [subject.namespace, atHome],
+    [site.reportsNamespace, inReports],
+    ['kube-system', inKubeSystem],
   ];
+  return places
+    .filter(([, rules]) => rules.length > 0)
+    .flatMap(([namespace, rules]) => roleAndBinding(name, namespace, rules, subject));
 }
 
 function roleAndBinding(

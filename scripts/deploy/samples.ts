@@ -4,7 +4,6 @@
  */
 export const samples = {
   gateway: `# Settings of the controller. Every one of them: docs/reference/configuration.md.
-clusterId: kubernetes               # tells the clusters of one cloud project from each other
 defaultProvider: gateway            # serves Services without a loadBalancerClass
 gateway:
   portManager: static               # or openstack, with subnets and clouds.yaml in the Secret
@@ -15,7 +14,6 @@ gateway:
     - { name: gateway-2, url: 'http://192.0.2.12:15213' }
 `,
   octavia: `# Settings of the controller. Every one of them: docs/reference/configuration.md.
-clusterId: kubernetes               # tells the clusters of one cloud project from each other
 defaultProvider: octavia            # serves Services without a loadBalancerClass
 cloud: openstack                    # entry of clouds.yaml in the Secret
 octavia:

@@ -114,6 +114,7 @@ export class InstalledCluster {
     await this.kubectl('delete', 'clusterroles,clusterrolebindings', ...ours);
     const made = 'roles,rolebindings,leases,configmaps';
     await this.kubectl('delete', made, '--all', '-n', 'causeway-system');
+    await this.kubectl('delete', 'roles,rolebindings', ...ours, '-n', 'kube-system');
   }
 
   /** A kubeconfig with a token of the service account and nothing else. */
