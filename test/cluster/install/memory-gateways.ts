@@ -1,11 +1,19 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { runAgent } from '../../../src/agent/agent.ts';
+import { MemoryKernel } from '../../../src/agent/memory-kernel.ts';
 import { agentSettings } from '../../../src/agent/settings.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
-import { memoryKernel } from '../../contract/agent/memory-kernel.ts';
+
+const layout = {
+  table: 'causeway',
+  hashSeed: 1,
+  localSources: [],
+  hairpin: false,
+  resumeConnections: true,
+};
 
 export interface MemoryGateways {
   /** As the controller's settings name them. */
@@ -39,7 +47,7 @@ export async function startMemoryGateways(
           addresses: { mover: 'foreign' },
           probe: { intervalMs: 0 },
         }),
-        kernel: memoryKernel(),
+        kernel: new MemoryKernel(layout),
         clock: systemClock,
         log: silentLog,
         metrics: noMetrics,
