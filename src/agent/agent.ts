@@ -103,6 +103,7 @@ class Agent {
       log,
       metrics,
       forgetConnections: (removed, each) => kernel.forgetConnections(removed, each),
+      forgetStrays: (services, each) => kernel.forgetStrays(services, each),
     });
     this.#events = new EventStream(() => this.#controllerCameOrLeft());
     this.#silence = new Silence(this.#gateway, log, () => this.#events.hasListeners);

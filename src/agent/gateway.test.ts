@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseAddress } from '../domain/address.ts';
-import { parsePort } from '../domain/port.ts';
+import { parsePort, type Protocol } from '../domain/port.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { silentLog } from '../runtime/log.ts';
 import { noMetrics } from '../runtime/metrics.ts';
@@ -23,9 +23,13 @@ beforeEach(async () => {
 afterEach(() => fs.rm(directory, { recursive: true }));
 
 function endpoint(last: number, ...to: string[]): Endpoint {
+  return endpointOf('TCP', last, to);
+}
+
+function endpointOf(protocol: Protocol, last: number, to: readonly string[]): Endpoint {
   return makeEndpoint({
     address: parseAddress(`192.0.2.${last}`),
-    protocol: 'TCP',
+    protocol,
     port: parsePort(80),
     destinations: to.map((address) => ({
       address: parseAddress(address),
@@ -47,6 +51,7 @@ async function startAgent(world: FakeWorld, life = new Mortality()) {
   const { store, stored } = await StateStore.open(directory);
   const append = store.append.bind(store);
   store.append = (step) => life.call('persist', () => append(step));
+  const strays: string[] = [];
   const gateway = new Gateway({
     ruleset: world.ruleset(life),
     mover: world.mover(life),
@@ -58,9 +63,12 @@ async function startAgent(world: FakeWorld, life = new Mortality()) {
     log: silentLog,
     metrics: noMetrics,
     forgetConnections: () => Promise.resolve(),
+    forgetStrays: async (services) => {
+      strays.push(...services.map(({ address }) => address));
+    },
   });
   const push = (each: Push) => gateway.push(`digest ${each.header.generation}`, () => each, signal);
-  return { gateway, push, close: () => store.close() };
+  return { gateway, push, strays, close: () => store.close() };
 }
 
 const old = [endpoint(1, '10.0.0.1'), endpoint(2, '10.0.0.1', '10.0.0.2'), endpoint(3, '10.0.0.3')];
@@ -121,6 +129,18 @@ describe('the gateway', () => {
     await agent.push(pushOf(2, ...wanted));
     expect(agent.gateway.state.generation).toBe(2);
     await agent.close();
+  });
+
+  test('has flows without an end forgotten that an earlier process may have left astray', async () => {
+    const world = new FakeWorld();
+    const first = await startAgent(world);
+    await first.push(pushOf(1, endpoint(1, '10.0.0.1'), endpointOf('UDP', 2, ['10.0.0.1'])));
+    await first.close();
+    const second = await startAgent(world);
+    await second.gateway.restore(signal);
+    await second.gateway.idle();
+    expect(second.strays).toEqual(['192.0.2.2']);
+    await second.close();
   });
 
   test('goes back when the disk is full', async () => {

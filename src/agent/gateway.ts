@@ -1,6 +1,7 @@
 import type { Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
+import type { VirtualService } from '../nftables/virtual-service.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import type { Log } from '../runtime/log.ts';
@@ -39,6 +40,8 @@ export interface GatewayOptions {
   readonly metrics: Metrics;
   /** Makes the kernel forget connections to endpoints that are gone. Failing is no reason to go back. */
   forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
+  /** The same for flows to these services that lead to none of their endpoints, whatever they led to. */
+  forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
 }
 
 const applyLimitMs = 60_000;
@@ -220,8 +223,10 @@ export class Gateway {
     const announced = await mover.announced();
     // What an interrupted step announced too much goes before the rules that served it.
     if (!announced.isSubsetOf(wanted)) await mover.announce(announced.intersection(wanted), signal);
-    await ruleset.replaceAll(toWholeLayout(state, this.#silent), signal);
+    const layout = toWholeLayout(state, this.#silent);
+    await ruleset.replaceAll(layout, signal);
     await mover.announce(wanted, signal);
+    this.#forgetFlows(layout.set, signal);
   }
 
   /** Rewrites the stored file when it has grown; between two turns, so nobody waits for it. */
@@ -246,18 +251,29 @@ export class Gateway {
     });
   }
 
+  /**
+   * What an earlier process took away and did not live to have forgotten. Only flows that have no end:
+   * a connection to an endpoint that is gone ends by itself, and one that a sleeping service's node
+   * has answered goes on.
+   */
+  #forgetFlows(services: readonly VirtualService[], signal: AbortSignal): void {
+    const endless = services.filter(
+      ({ protocol, dispatch }) => protocol === 'UDP' && dispatch.kind === 'slots',
+    );
+    this.#inBackground(() => this.#options.forgetStrays(endless, signal), signal);
+  }
+
   #forgetNow(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
     if (removed.length === 0) return;
+    this.#inBackground(() => this.#options.forgetConnections(removed, signal), signal);
+  }
+
+  #inBackground(forget: () => Promise<void>, signal: AbortSignal): void {
     const { log } = this.#options;
-    this.#forgetting = this.#forgetting
-      .then(() => this.#options.forgetConnections(removed, signal))
-      .catch((error: unknown) => {
-        if (signal.aborted) return;
-        log.warn(
-          { error: CausewayError.from(error) },
-          'connections of removed endpoints may linger',
-        );
-      });
+    this.#forgetting = this.#forgetting.then(forget).catch((error: unknown) => {
+      if (signal.aborted) return;
+      log.warn({ error: CausewayError.from(error) }, 'connections of removed endpoints may linger');
+    });
   }
 
   #report(): void {

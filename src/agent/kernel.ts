@@ -1,6 +1,7 @@
 import type { KernelSetting } from '../nftables/kernel-settings.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
+import type { VirtualService } from '../nftables/virtual-service.ts';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
 import type { EndpointCount } from './http/status.ts';
 import type { EndpointId } from './model/endpoint.ts';
@@ -14,6 +15,8 @@ export interface Kernel {
   readonly layout: LayoutSettings;
   readonly ruleset: RulesetWriter;
   forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
+  /** Forgets flows to these services that lead to none of their endpoints. */
+  forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
   /** Forgets every connection to a virtual address: its windows are out of date once a peer had it. */
   forgetAllConnections(signal: AbortSignal): Promise<void>;
   /** Changes of our table by others, until the signal fires. */

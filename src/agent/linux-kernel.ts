@@ -5,6 +5,7 @@ import {
   type KernelSetting,
 } from '../nftables/kernel-settings.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
+import type { VirtualService } from '../nftables/virtual-service.ts';
 import { setNames } from '../nftables/names.ts';
 import { Conntrack } from '../nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
@@ -89,6 +90,10 @@ export class LinuxKernel implements Kernel {
     const hasNodes = removed.some(({ endpoint }) => endpoint === undefined);
     const virtual = hasNodes ? this.ruleset.virtualAddresses() : undefined;
     await this.#conntrack.forget(removed, signal, virtual);
+  }
+
+  async forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void> {
+    await this.#conntrack.forgetStrays(services, signal);
   }
 
   async forgetAllConnections(signal: AbortSignal): Promise<void> {

@@ -17,6 +17,7 @@ export class MemoryKernel implements Kernel {
   }
 
   async forgetConnections(): Promise<void> {}
+  async forgetStrays(): Promise<void> {}
   async forgetAllConnections(): Promise<void> {}
   async look(): Promise<void> {}
 

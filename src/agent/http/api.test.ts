@@ -54,6 +54,7 @@ beforeEach(async () => {
     log: silentLog,
     metrics: noMetrics,
     forgetConnections: () => Promise.resolve(),
+    forgetStrays: () => Promise.resolve(),
   });
   await gateway.restore(signal);
   const status = () => ({ generation: gateway.state.generation }) as AgentStatus;
