@@ -9,6 +9,7 @@ import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts'
 import { usageMetricDefinitions } from '../src/ipam/usage.ts';
 import { fleetMetrics } from '../src/loadbalancer/gateway/fleet-metrics.ts';
 import { controllerCommandSettings } from '../src/cli/controller-settings.ts';
+import { departureMetricDefinitions } from '../src/loadbalancer/pool/departure-watch.ts';
 import { poolMetricDefinitions } from '../src/loadbalancer/pool/drift-watch.ts';
 import { kubeMetrics } from '../src/kube/kube-metrics.ts';
 import { processMetrics } from '../src/observe/event-loop.ts';
@@ -43,6 +44,7 @@ export const allMetrics: readonly MetricDefinition[] = [
   ...kubeMetrics,
   ...openStackMetricDefinitions,
   ...poolMetricDefinitions,
+  ...departureMetricDefinitions,
   ...processMetrics,
   ...proxyMetricDefinitions,
   ...usageMetricDefinitions,

@@ -3,6 +3,7 @@ import type { Service } from '../../kube/core-objects.ts';
 import type { Store } from '../../kube/store.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { MetricDefinition, Metrics } from '../../runtime/metrics.ts';
 import type { Departure, Departures } from './departures.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import type { WithdrawalWatch } from './withdrawal.ts';
@@ -13,7 +14,19 @@ export interface DepartureWatchOptions {
   readonly watch: WithdrawalWatch;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
+
+const departing: MetricDefinition<never> = {
+  kind: 'gauge',
+  name: 'causeway_pool_departing',
+  help: 'Services that are gone and whose addresses stay reserved, because they are seen announced or the ledger was not told yet.',
+  labels: [],
+};
+
+export const departureMetricDefinitions = [departing];
+
+type Services = Pick<Store<Service>, 'get'>;
 
 const everyMs = 10_000;
 /** While somebody is waited for that may be seen to stop. */
@@ -31,14 +44,18 @@ export class DepartureWatch {
     this.#options = options;
   }
 
-  async run(services: Store<Service>, isHeard: () => boolean, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#options;
+  /** Looks until the signal fires, whenever the ledger is heard of. */
+  async run(services: Services, isHeard: () => boolean, signal: AbortSignal): Promise<void> {
+    const { clock, log, metrics } = this.#options;
+    const gauge = metrics.gauge(departing);
     let isWatching = false;
     while (!signal.aborted) {
       await sleep(clock, isWatching ? whileAnnouncedMs : everyMs, signal);
       if (!isHeard()) continue;
       try {
-        isWatching = (await this.catchUp(services, signal)) > 0;
+        const left = await this.catchUp(services, signal);
+        gauge.set({}, left);
+        isWatching = left > 0;
       } catch (error) {
         if (signal.aborted) throw error;
         const { message } = CausewayError.from(error);
@@ -48,7 +65,7 @@ export class DepartureWatch {
   }
 
   /** Answers how many are not freed yet. */
-  async catchUp(services: Store<Service>, signal: AbortSignal): Promise<number> {
+  async catchUp(services: Services, signal: AbortSignal): Promise<number> {
     const { departures, ledger, watch } = this.#options;
     let left = 0;
     for (const departure of await departures.list(signal)) {
@@ -67,7 +84,7 @@ export class DepartureWatch {
   /** Undefined while it must not be freed. */
   async #isWithdrawn(
     { uid, announced, withdrawn }: Departure,
-    services: Store<Service>,
+    services: Services,
     signal: AbortSignal,
   ): Promise<boolean | undefined> {
     if (announced === undefined) return withdrawn;

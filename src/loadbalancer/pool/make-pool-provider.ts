@@ -48,7 +48,7 @@ export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
     ledger,
     detector: new AnnouncerDetector(client, clock),
     release: new PoolRelease({ departures, ledger, watch, clock, withdrawalMs }),
-    departed: new DepartureWatch({ departures, ledger, watch, clock, log }),
+    departed: new DepartureWatch({ departures, ledger, watch, clock, log, metrics }),
     selfWithdrawal: parts.selfWithdrawal,
     contact: new Contact({
       ...{ ledger, clock, log, selfWithdrawal: parts.selfWithdrawal },

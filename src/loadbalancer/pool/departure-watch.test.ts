@@ -1,0 +1,86 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { Service } from '../../kube/core-objects.ts';
+import { leases } from '../../kube/resources.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { silentLog } from '../../runtime/log.ts';
+import { noMetrics } from '../../runtime/metrics.ts';
+import { memoryKubeClient } from '../../sandbox/kubernetes/memory-client.testing.ts';
+import { DepartureWatch } from './departure-watch.ts';
+import { Departures, type Departure } from './departures.ts';
+import type { PoolLedger } from './pool-ledger.ts';
+import { WithdrawalWatch } from './withdrawal.ts';
+
+const { signal } = new AbortController();
+const web = { namespace: 'default', name: 'web' };
+const announced = { by: 'kube-vip', ...web, wasSeen: true } as const;
+
+let freed: unknown[];
+let present: Map<string, Service>;
+let departures: Departures;
+let watch: DepartureWatch;
+let hold: (holderIdentity: string) => Promise<unknown>;
+
+beforeEach(() => {
+  const client = memoryKubeClient();
+  freed = [];
+  present = new Map();
+  departures = new Departures(client, 'kube-system');
+  const ledger = {
+    delete: (...args: unknown[]) => {
+      freed.push(args.slice(0, 3));
+      return Promise.resolve();
+    },
+    reservations: () => Promise.resolve([{ uid: 'u', fence: 9 }]),
+  } as unknown as PoolLedger;
+  watch = new DepartureWatch({
+    ...{ departures, ledger, clock: systemClock, log: silentLog, metrics: noMetrics },
+    watch: new WithdrawalWatch(client),
+  });
+  hold = (holderIdentity) =>
+    client.apply(
+      leases,
+      { metadata: { namespace: 'default', name: 'kubevip-web' }, spec: { holderIdentity } },
+      { fieldManager: 'announcer', force: true },
+    );
+});
+
+const catchUp = () => watch.catchUp(present, signal);
+const depart = (more: Partial<Departure> = {}) =>
+  departures.add({ uid: 'u', fence: 7, withdrawn: false, ...more }, signal);
+
+test('who is seen announced is kept until that is over, and then freed as withdrawn', async () => {
+  await hold('node-1');
+  await depart({ announced });
+  expect(await catchUp()).toBe(1);
+  expect(await catchUp()).toBe(1);
+  expect(freed).toEqual([]);
+  await hold('');
+  expect(await catchUp()).toBe(0);
+  expect(freed).toEqual([['u', 7, true]]);
+  expect(await departures.list(signal)).toEqual([]);
+});
+
+test('what a controller before saw is remembered; what nobody saw is freed as such', async () => {
+  await depart({ announced });
+  expect(await catchUp()).toBe(0);
+  expect(freed).toEqual([['u', 7, true]]);
+  await depart({ announced: { ...announced, wasSeen: false } });
+  expect(await catchUp()).toBe(0);
+  expect(freed.at(-1)).toEqual(['u', 7, false]);
+});
+
+test('nothing is freed while the Service is still there; another of its name is another', async () => {
+  await depart({ announced });
+  present.set('default/web', { metadata: { ...web, uid: 'u' } });
+  expect(await catchUp()).toBe(1);
+  expect(freed).toEqual([]);
+  present.set('default/web', { metadata: { ...web, uid: 'anew' } });
+  expect(await catchUp()).toBe(0);
+  expect(freed).toEqual([['u', 7, true]]);
+});
+
+test('whom the ledger could not be told of is freed as it was noted; it knows the fence', async () => {
+  await depart({ fence: undefined, withdrawn: true });
+  expect(await catchUp()).toBe(0);
+  expect(freed).toEqual([['u', 9, true]]);
+});
