@@ -70,7 +70,7 @@ export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHoo
     discoverer,
     /** One cycle of one backend; throws what it failed with. */
     async once(settings: TestSettings = {}, isConfirmed = false) {
-      const signal = AbortSignal.timeout(100_000);
+      const signal = AbortSignal.timeout(300_000);
       const [result] = await discoverer(settings).once(isConfirmed, signal);
       if (result?.report === undefined) throw result?.error ?? new Error('no result');
       return result.report;

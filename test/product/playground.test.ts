@@ -63,7 +63,7 @@ test.skipIf(!hasKubectl)('all of it runs in memory, and Ctrl-C leaves nothing be
   await ask('create', 'deployment', 'web', image, '--port=8080', '--replicas=2');
   const expose = ['--type=LoadBalancer', '--port=80', '--target-port=8080'];
   await ask('expose', 'deployment', 'web', ...expose);
-  await ask('rollout', 'status', 'deployment/web', '--timeout=90s');
+  await ask('rollout', 'status', 'deployment/web', '--timeout=300s');
   expect(await ask('get', 'pods', '--no-headers')).toMatch(/^(web-\S+ +1\/1 +Running .*\n){2}$/);
   // From the embedded cloud's floating addresses, once the gateways have taken it over.
   const address = await addressOf(ask, 'default', 'web');

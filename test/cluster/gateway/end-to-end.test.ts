@@ -92,7 +92,7 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
   });
 
   test('both are deleted: nothing answers, and nothing is left in Neutron', async () => {
-    await lab.kubectl('delete', 'service', 'web', 'mail', '--timeout=100s');
+    await lab.kubectl('delete', 'service', 'web', 'mail', '--timeout=300s');
     expect(await lab.world.curl(address, 8080)).toBeUndefined();
     await waitFor(
       'nothing to be left in Neutron',

@@ -68,7 +68,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
           if (ip === undefined) throw new Error(`${JSON.stringify(status)}\n${logOf(job)}`);
           return ip;
         },
-        { timeoutMs: 60_000, intervalMs: 200 },
+        { intervalMs: 200 },
       );
     /** Nothing was refused, and all was needed. */
     const judge = async (overlay: string, exceptions: readonly string[] = []) => {
@@ -105,9 +105,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
         await cluster.kubectl('delete', 'rolebinding', 'causeway-gateway', '-n', 'causeway-system');
         const files = { 'agents.secret': gateways.secret };
         job = await cluster.launch('gateway', settings('NodePort'), files);
-        await waitFor('a refusal', async () => (await cluster.refused(account)).length > 0, {
-          timeoutMs: 60_000,
-        });
+        await waitFor('a refusal', async () => (await cluster.refused(account)).length > 0);
       });
 
       test('serves Services', async () => {
@@ -115,7 +113,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
         job = await start('NodePort');
         await cluster.apply(balanced('web'));
         expect(await addressOf('web')).toMatch(/^192\.0\.2\./);
-        await cluster.kubectl('delete', 'service', 'web', '--timeout=60s');
+        await cluster.kubectl('delete', 'service', 'web', '--timeout=300s');
         await judge('gateway');
       });
 
@@ -127,7 +125,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
         job = await start('Pod');
         await cluster.apply(balanced('pods'));
         await addressOf('pods');
-        await cluster.kubectl('delete', 'service', 'pods', '--timeout=60s');
+        await cluster.kubectl('delete', 'service', 'pods', '--timeout=300s');
         const extra = rolesIn(objectsOf(await fs.readFile(file, 'utf8')));
         await cluster.allUsed(account, extra, []);
         await job.stop();
@@ -159,7 +157,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
           subsets: [{ addresses: [{ ip: '192.0.2.201' }], ports: [{ port: 80 }] }],
         });
         await addressOf('web');
-        await cluster.kubectl('delete', 'service', 'web', '--timeout=60s');
+        await cluster.kubectl('delete', 'service', 'web', '--timeout=300s');
         // Asked for after a conflict alone.
         await judge('octavia', ['causeway-octavia: get /services']);
       } finally {

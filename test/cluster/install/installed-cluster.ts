@@ -11,7 +11,7 @@ import {
   startServiceProcess,
   type ServiceProcess,
 } from '../../services/service-process.ts';
-import { waitFor } from '../../services/wait-for.ts';
+import { HopelessError, waitFor } from '../../services/wait-for.ts';
 import { auditPolicy, refusedOf, unusedOf, usesOf, type Role } from './permission-use.ts';
 
 const root = path.join(import.meta.dirname, '..', '..', '..');
@@ -146,16 +146,12 @@ export class InstalledCluster {
     files: Readonly<Record<string, string>> = {},
   ): Promise<RunningJob> {
     const job = await this.launch(overlay, settings, files);
-    await waitFor(
-      `${overlay} to be ready`,
-      async () => {
-        if (!job.process.isRunning()) throw new Error(`it ended:\n${logTail(job.logFile)}`);
-        const answer = await fetch(`${job.url}/readyz`);
-        if (answer.status === 200) return true;
-        throw new Error(`${await answer.text()}\n${logTail(job.logFile)}`);
-      },
-      { timeoutMs: 90_000 },
-    );
+    await waitFor(`${overlay} to be ready`, async () => {
+      if (!job.process.isRunning()) throw new HopelessError(`it ended:\n${logTail(job.logFile)}`);
+      const answer = await fetch(`${job.url}/readyz`);
+      if (answer.status === 200) return true;
+      throw new Error(`${await answer.text()}\n${logTail(job.logFile)}`);
+    });
     return job;
   }
 
@@ -210,7 +206,7 @@ export class InstalledCluster {
         if (left.length > 0) throw new Error(left.join('\n'));
         return true;
       },
-      { timeoutMs: 90_000, intervalMs: 500 },
+      { intervalMs: 500 },
     );
   }
 

@@ -55,7 +55,7 @@ async function cycle(
     log: silentLog,
     metrics: noMetrics,
   });
-  const [result] = await discoverer.once(isConfirmed, AbortSignal.timeout(60_000));
+  const [result] = await discoverer.once(isConfirmed, AbortSignal.timeout(300_000));
   if (result?.report === undefined) throw result?.error ?? new Error('no result');
   return result.report;
 }

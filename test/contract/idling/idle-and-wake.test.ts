@@ -62,7 +62,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
       JSON.stringify(slice['endpoints']).includes('"ready":true'),
     );
   const wake = async (space: Workspace, name: string) => {
-    const options = { client, waker, clock: systemClock, timeoutMs: 90_000 };
+    const options = { client, waker, clock: systemClock, timeoutMs: 300_000 };
     let isAwake = false;
     const waking = wakeNow(options, { namespace: space.namespace, name }, signal).finally(() => {
       isAwake = true;

@@ -111,7 +111,7 @@ describe('cut off at any write', () => {
   const idle = (where: { namespace: string; name: string }) => idler().idle(where, signal);
   const wake = (where: { namespace: string; name: string }) => {
     const waker = new Waker({ client, discovery: new ScaleDiscovery(client) });
-    const options = { client, waker, clock: systemClock, timeoutMs: 90_000 };
+    const options = { client, waker, clock: systemClock, timeoutMs: 300_000 };
     return wakeNow(options, where, signal);
   };
 

@@ -90,7 +90,7 @@ async function waited(server: ServerUnderTest, namespace: string): Promise<objec
       'wait',
       'deployment/web',
       `--for=${condition}`,
-      '--timeout=90s',
+      '--timeout=300s',
     ]),
   );
   const time = '2026-01-01T00:00:00Z';
@@ -117,7 +117,14 @@ async function gone(server: ServerUnderTest, namespace: string): Promise<object>
   await server.call('POST', path, {
     body: { metadata: { name: 'held', finalizers: ['example.com/hold'] } },
   });
-  const kubectl = follow(server, ['-n', namespace, 'delete', 'configmap', 'held', '--timeout=90s']);
+  const kubectl = follow(server, [
+    '-n',
+    namespace,
+    'delete',
+    'configmap',
+    'held',
+    '--timeout=300s',
+  ]);
   await waitFor('the deletion', async () => {
     const { body } = await server.call('GET', `${path}/held`);
     const { metadata } = body as { metadata: { deletionTimestamp?: string } };

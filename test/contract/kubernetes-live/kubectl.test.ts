@@ -56,24 +56,24 @@ describe.runIf(await isAvailable(withManager)).each([
       service('web', { selector: { app: 'web' }, ports: [{ port: 80 }] }),
     ];
     await hear('apply -f -', manifests.map((one) => stringify(one)).join('---\n'));
-    await hear('rollout status deployment/web --timeout=90s');
-    await hear('wait --for=condition=Available deployment/web --timeout=90s');
+    await hear('rollout status deployment/web --timeout=300s');
+    await hear('wait --for=condition=Available deployment/web --timeout=300s');
     await hear('set image deployment/web main=example/web:2');
-    await hear('rollout status deployment/web --timeout=90s');
+    await hear('rollout status deployment/web --timeout=300s');
     await hear('rollout history deployment/web');
     await hear('rollout undo deployment/web');
-    await hear('rollout status deployment/web --timeout=90s');
+    await hear('rollout status deployment/web --timeout=300s');
     await hear('scale deployment/web --replicas=1');
-    await hear('wait --for=jsonpath={.status.replicas}=1 deployment/web --timeout=90s');
+    await hear('wait --for=jsonpath={.status.replicas}=1 deployment/web --timeout=300s');
     await hear(
       'get deployments,replicasets --no-headers -o custom-columns=KIND:.kind,WANTED:.spec.replicas,READY:.status.readyReplicas',
     );
-    await hear('delete deployment/web --cascade=foreground --timeout=90s');
+    await hear('delete deployment/web --cascade=foreground --timeout=300s');
     await hear('get pods --ignore-not-found');
   });
 
   test('deletes a namespace with all that is in it', async () => {
-    await hear('delete namespace/kubectl --timeout=90s');
+    await hear('delete namespace/kubectl --timeout=300s');
     const { code } = await cluster.server.kubectl(['get', 'namespace/kubectl']);
     expect(code).toBe(1);
   });

@@ -53,7 +53,7 @@ describe.skipIf(!canUseNamespaces())('traffic to a discovered Service', () => {
       log: silentLog,
       metrics: noMetrics,
     });
-    const [result] = await discoverer.once(false, AbortSignal.timeout(60_000));
+    const [result] = await discoverer.once(false, AbortSignal.timeout(300_000));
     expect(result?.report).toMatchObject({ replicated: 1, failures: 0 });
     const [service] = await collect(lab.client.list(services, { labelSelector }));
     return service?.spec;
