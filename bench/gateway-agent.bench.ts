@@ -56,12 +56,20 @@ class LoadedGateway {
   }
 
   /** How often the kernel was written to so far. */
-  async commits(): Promise<number> {
+  commits(): Promise<number> {
+    return this.#metric('causeway_agent_ruleset_commits_total');
+  }
+
+  /** The agent's memory, in MB. */
+  async resident(): Promise<number> {
+    return (await this.#metric('causeway_resident_memory_bytes')) / 1_000_000;
+  }
+
+  async #metric(name: string): Promise<number> {
     const response = await this.topology.network.run('g1', [
       ...['curl', '--silent', '--globoff', 'http://[::1]:15214/metrics'],
     ]);
-    const line = /^causeway_agent_ruleset_commits_total (\d+)$/m.exec(response);
-    return Number(line?.[1]);
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(response)?.[1]);
   }
 
   async #request(endpoints: readonly Endpoint[]): Promise<number> {
@@ -96,11 +104,14 @@ function service(index: number, variant: number): Endpoint {
   });
 }
 
-export const suite: BenchmarkSuite<'agent-request-to-commit' | 'agent-no-op-commits'> = {
+export const suite: BenchmarkSuite<
+  'agent-request-to-commit' | 'agent-no-op-commits' | 'agent-resident'
+> = {
   name: 'gateway-agent',
   bars: {
     'agent-request-to-commit': { of: 'ratio', comparison: 'at most', limit: 2, unit: 'ms' },
     'agent-no-op-commits': { of: 'value', comparison: 'at most', limit: 0, unit: 'commits' },
+    'agent-resident': { of: 'value', comparison: 'at most', limit: 120, unit: 'MB' },
   },
   async run() {
     const topology = await Topology.start();
@@ -123,6 +134,7 @@ export const suite: BenchmarkSuite<'agent-request-to-commit' | 'agent-no-op-comm
       return {
         'agent-request-to-commit': ratio,
         'agent-no-op-commits': { value: commits, baseline: null },
+        'agent-resident': { value: await gateway.resident(), baseline: null },
       };
     } finally {
       await topology.stop();

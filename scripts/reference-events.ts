@@ -39,8 +39,11 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
   ),
   Remapped: warning('gateway', 'It is on another address now.'),
   AddressChanged: warning('gateway', 'It is reached at another address now.'),
-  AddressLost: warning('gateway', 'The address that it had can not be had again.'),
-  FloatingIpLost: warning('gateway', 'The floating IP that was to be kept can not be had again.'),
+  AddressLost: warning('gateway', 'Its port is lost and can not be made again now.'),
+  FloatingIpLost: warning(
+    'gateway',
+    'Its floating IP is lost and can not be had now; it is tried again.',
+  ),
   PortNotServed: warning('gateway', 'One of its ports can not be served; the others are.'),
   GatewayRefused: warning('gateway', 'Every gateway has refused it; the message has their words.'),
   KuryrEnsureLB: normal('octavia', 'A load balancer is being made.'),

@@ -7,12 +7,16 @@ export class RowsStore {
   #shelves: Shelves = emptyShelves();
   /** Rows of a connection that has not told everything yet: shown when it has. */
   #arriving: Shelves | undefined;
+  /** Whether everything was told once. */
+  #isFilled = false;
+  /** How many Services were shown before that. */
+  #shownFirst = 0;
   readonly #listeners = new Set<() => void>();
   readonly #lists = new Map<RowKind, unknown>();
 
-  /** A new connection tells everything anew; what is shown stays until it has. */
+  /** A new connection tells everything anew; what is shown stays until it has, if there is anything. */
   begin(): void {
-    this.#arriving = emptyShelves();
+    this.#arriving = this.#isFilled ? emptyShelves() : undefined;
   }
 
   take(changes: RowChanges): void {
@@ -21,12 +25,16 @@ export class RowsStore {
     put(shelves.gateway, changes.set.gateway, changes.removed.gateway);
     put(shelves.pool, changes.set.pool, changes.removed.pool);
     put(shelves.event, changes.set.event, changes.removed.event);
-    if (this.#arriving === undefined) this.#tell();
+    // Of the very first rows enough to fill a screen are shown at once, the others when all are here.
+    const isShown = this.#isFilled || this.#shownFirst === 0;
+    if (this.#arriving !== undefined || !isShown) return;
+    this.#shownFirst = shelves.service.size;
+    this.#tell();
   }
 
   complete(): void {
-    if (this.#arriving === undefined) return;
-    this.#shelves = this.#arriving;
+    this.#isFilled = true;
+    if (this.#arriving !== undefined) this.#shelves = this.#arriving;
     this.#arriving = undefined;
     this.#tell();
   }

@@ -26,6 +26,16 @@ function hasState(row: ServiceRow, state: ServiceFilter['state']): boolean {
   return row.state === state;
 }
 
+/** Makes the texts that are searched, as long as there is time. Answers whether all are made. */
+export function prepareSearch(rows: readonly ServiceRow[], hasTime: () => boolean): boolean {
+  for (const row of rows) {
+    if (texts.has(row)) continue;
+    if (!hasTime()) return false;
+    searchText(row);
+  }
+  return true;
+}
+
 const texts = new WeakMap<ServiceRow, string>();
 
 function searchText(row: ServiceRow): string {
@@ -38,8 +48,14 @@ function searchText(row: ServiceRow): string {
   return text;
 }
 
+const counted = new WeakMap<readonly ServiceRow[], ReadonlyMap<ServiceState, number>>();
+
+/** Counted once for a list: it is asked for with every key of a search. */
 export function countStates(rows: readonly ServiceRow[]): ReadonlyMap<ServiceState, number> {
+  const known = counted.get(rows);
+  if (known !== undefined) return known;
   const counts = new Map<ServiceState, number>();
   for (const { state } of rows) counts.set(state, (counts.get(state) ?? 0) + 1);
+  counted.set(rows, counts);
   return counts;
 }

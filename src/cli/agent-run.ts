@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import { Command } from 'commander';
-import { runAgent } from '../agent/agent.ts';
+import { runAgent, type AgentOptions } from '../agent/agent.ts';
 import { LinuxKernel } from '../agent/linux-kernel.ts';
 import { MemoryKernel } from '../agent/memory-kernel.ts';
 import {
@@ -11,11 +11,13 @@ import {
   type AgentSettings,
 } from '../agent/settings.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
+import { watchProcess } from '../observe/event-loop.ts';
 import { createLog } from '../observe/logger.ts';
 import { startObserveServer } from '../observe/observe-server.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
 import { Readiness } from '../observe/readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { supervise } from '../runtime/supervisor.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { stopSignal } from './stop-signal.ts';
 import { causewayVersion } from './version.ts';
@@ -45,22 +47,23 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
   });
   const kernel = await openKernel(settings);
   try {
-    await runAgent(
-      {
-        settings,
-        kernel,
-        clock: systemClock,
-        log,
-        metrics,
-        version: causewayVersion(),
-        metricsPage: async () => ({ type: metrics.contentType, body: await metrics.render() }),
-        onReady(url) {
-          problem = undefined;
-          log.info({ url }, 'the agent is ready');
-        },
+    const parts: AgentOptions = {
+      settings,
+      kernel,
+      clock: systemClock,
+      log,
+      metrics,
+      version: causewayVersion(),
+      metricsPage: async () => ({ type: metrics.contentType, body: await metrics.render() }),
+      onReady(url) {
+        problem = undefined;
+        log.info({ url }, 'the agent is ready');
       },
-      signal,
-    );
+    };
+    await supervise(signal, {
+      'process metrics': (inner) => watchProcess(systemClock, metrics, inner),
+      agent: (inner) => runAgent(parts, inner),
+    });
   } finally {
     await kernel.close();
     await observe.close();

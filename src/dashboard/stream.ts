@@ -7,6 +7,8 @@ import type { RowChanges } from '../overview/rows.ts';
 const mostBufferedBytes = 32 * 1024 * 1024;
 /** Rows of the first message come in parts, so that no line is larger than a browser likes. */
 const rowsInMessage = 2_000;
+/** More than a screen shows: with these a page is painted before the rest has come. */
+const rowsInFirstMessage = 100;
 
 /** Server-sent events: every row first, and then what changes. */
 export function streamChanges(
@@ -27,13 +29,32 @@ export function streamChanges(
   const write = (event: string, data: unknown) => {
     out.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   };
+  const flush = () => packed?.flush(constants.Z_SYNC_FLUSH);
+  /** What has changed while the first rows are still being told; undefined once they are. */
+  let waiting: RowChanges[] | undefined = [];
+  /** One part at a time, so that the first one is on its way before the next is made. */
+  const tell = (parts: Iterator<RowChanges>) => {
+    if (response.destroyed) return;
+    const { done, value } = parts.next();
+    if (done === true) {
+      write('complete', {});
+      for (const changes of waiting ?? []) write('rows', changes);
+      waiting = undefined;
+    } else {
+      write('rows', value);
+      setImmediate(() => tell(parts));
+    }
+    flush();
+  };
   let isFirst = true;
   const stop = board.listen((changes) => {
-    if (isFirst) for (const part of inParts(changes)) write('rows', part);
-    else write('rows', changes);
-    if (isFirst) write('complete', {});
+    if (isFirst) tell(inParts(changes));
+    else if (waiting !== undefined) waiting.push(changes);
+    else {
+      write('rows', changes);
+      flush();
+    }
     isFirst = false;
-    packed?.flush(constants.Z_SYNC_FLUSH);
     if (response.writableLength + (packed?.writableLength ?? 0) > mostBufferedBytes) {
       response.destroy();
     }
@@ -46,8 +67,10 @@ export function streamChanges(
 
 function* inParts({ set, removed }: RowChanges): Generator<RowChanges> {
   const { service = [], ...rest } = set;
-  yield { set: rest, removed };
-  for (let start = 0; start < service.length; start += rowsInMessage) {
-    yield { set: { service: service.slice(start, start + rowsInMessage) }, removed: {} };
+  // In the order in which they are shown.
+  const sorted = service.toSorted((left, right) => (left.key < right.key ? -1 : 1));
+  yield { set: { ...rest, service: sorted.slice(0, rowsInFirstMessage) }, removed };
+  for (let start = rowsInFirstMessage; start < sorted.length; start += rowsInMessage) {
+    yield { set: { service: sorted.slice(start, start + rowsInMessage) }, removed: {} };
   }
 }

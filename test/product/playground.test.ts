@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { isAvailable } from '../services/missing.ts';
 import { ensureProgram } from '../services/programs.ts';
 import { runOrThrow, runProgram } from '../services/run-program.ts';
@@ -16,6 +16,8 @@ import {
   type RunningPlayground,
 } from './running-playground.ts';
 
+// Whole playgrounds come up here, also on a machine that has a lot of other things to do.
+vi.setConfig({ testTimeout: 400_000 });
 const hasKubectl = await isAvailable(() => ensureProgram('kubectl'));
 
 let directory = '';

@@ -1,7 +1,12 @@
 import type { ServiceRow, ServiceState } from '../../src/overview/rows.ts';
 import { element } from '../element.ts';
 import type { RowsStore } from '../rows-store.ts';
-import { countStates, filterServices, type ServiceFilter } from '../service-filter.ts';
+import {
+  countStates,
+  filterServices,
+  prepareSearch,
+  type ServiceFilter,
+} from '../service-filter.ts';
 import { VirtualList } from '../virtual-list.ts';
 import { badge, cell } from './cells.ts';
 import type { View } from './view.ts';
@@ -81,6 +86,15 @@ export class ServicesView implements View {
     }
     this.#count.textContent = `${rows.length} of ${all.length}`;
     this.#list.show(rows);
+    this.#prepareSearch();
+  }
+
+  /** While the browser has nothing else to do, so that the first key finds everything ready. */
+  #prepareSearch(): void {
+    requestIdleCallback((deadline) => {
+      const hasTime = () => deadline.timeRemaining() > 1;
+      if (!prepareSearch(this.#store.list('service'), hasTime)) this.#prepareSearch();
+    });
   }
 
   #chip(state: ServiceFilter['state'], label: string): HTMLButtonElement {
