@@ -33,7 +33,7 @@ export function streamChanges(
   /** What has changed while the first rows are still being told; undefined once they are. */
   let waiting: RowChanges[] | undefined = [];
   /** One part at a time, so that the first one is on its way before the next is made. */
-  const tell = (parts: Iterator<RowChanges>) => {
+  const tell = (parts: Iterator<RowChanges, undefined>) => {
     if (response.destroyed) return;
     const { done, value } = parts.next();
     if (done === true) {
@@ -65,7 +65,7 @@ export function streamChanges(
   });
 }
 
-function* inParts({ set, removed }: RowChanges): Generator<RowChanges> {
+function* inParts({ set, removed }: RowChanges): Generator<RowChanges, undefined> {
   const { service = [], ...rest } = set;
   // In the order in which they are shown.
   const sorted = service.toSorted((left, right) => (left.key < right.key ? -1 : 1));
@@ -73,4 +73,5 @@ function* inParts({ set, removed }: RowChanges): Generator<RowChanges> {
   for (let start = rowsInFirstMessage; start < sorted.length; start += rowsInMessage) {
     yield { set: { service: sorted.slice(start, start + rowsInMessage) }, removed: {} };
   }
+  return undefined;
 }
