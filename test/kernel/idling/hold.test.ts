@@ -77,6 +77,8 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
   });
 
   it('are refused, not swallowed, where a Service is empty and not asleep', async () => {
+    // Another one of the same name, which never slept.
+    proxy.idle.removeService('shop/web');
     await proxy.tell(webService(false), webSlices(false));
     const { result } = await node.clients(node.clientPod, { count: 2 });
     expect(await result).toMatchObject({ served: 0, errors: { ECONNREFUSED: 2 } });
