@@ -66,6 +66,8 @@ function container(site: Site): Manifest {
     args: ['discover', '--config', configFile('discovery')],
     env: [
       fromField('CAUSEWAY_LEADER_ELECTION_NAMESPACE', 'metadata.namespace'),
+      // The one that its role names; by default it is named after the backend.
+      { name: 'CAUSEWAY_LEADER_ELECTION_NAME', value: name },
       fromField('CAUSEWAY_OBSERVE_ADDRESS', 'status.podIP'),
       { name: 'OS_CLIENT_CONFIG_FILE', value: `${secretsDirectory}/clouds.yaml` },
       ...site.items('discovery.env', [], 'further variables'),
