@@ -74,6 +74,7 @@ test('leaves out what it can not do, says so, and serves the rest', async () => 
   await untilServed(lab, 'web');
   expect(await lab.balancers()).toMatchObject([{ provider: 'ovn', listeners: [{ port: 80 }] }]);
   expect(cloud.octavia.healthMonitors.all()).toMatchObject([{ type: 'TCP' }]);
+  expect(cloud.octavia.members.all()).toMatchObject([{ monitor_port: null }]);
   const told = refusals().join('\n');
   for (const what of ['flavors', 'zones', 'ROUND_ROBIN', 'X-Forwarded-For', 'timeouts', 'HTTP']) {
     expect(told).toContain(what);
@@ -125,6 +126,9 @@ test('the embedded cloud refuses what the driver refuses, with a 501', async () 
   const made = await balancing.createPool({ ...pool, algorithm: 'SOURCE_IP_PORT' }, call);
   await balancing.waiter.active(id, call);
   const member = { address: parseAddress('10.10.1.1'), port: parsePort(80) };
+  await expect(
+    balancing.createMember(made.id, { ...member, monitorPort: parsePort(81) }, call),
+  ).rejects.toMatchObject({ status: 501 });
   await balancing.createMember(made.id, member, call);
   await balancing.waiter.active(id, call);
   const monitor = { poolId: made.id, delay: 5, timeout: 3, maxRetries: 2 } as const;

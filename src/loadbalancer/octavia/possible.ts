@@ -80,6 +80,11 @@ export class Possible {
     return plain;
   }
 
+  /** The health port of a node, which is not the one that it serves on. */
+  get memberMonitorPorts(): boolean {
+    return this.#capabilities.memberMonitorPorts;
+  }
+
   monitorType(asked: HealthMonitorType): boolean {
     const isPossible = this.#capabilities.monitorTypes.includes(asked);
     if (!isPossible) this.#lacks(`health monitors by ${asked}`);

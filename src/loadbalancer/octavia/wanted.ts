@@ -148,7 +148,9 @@ function listenersOf(
     }
     taken.add(port.port);
     const poolProtocol = can.poolProtocol(poolProtocolFor(protocol, options), port.protocol);
-    const members = membersOf(input.klb, port, family, input.nodes);
+    const members = membersOf(input.klb, port, family, input.nodes).map((member) =>
+      can.memberMonitorPorts ? member : withoutMonitorPort(member),
+    );
     return [
       {
         name,
@@ -166,6 +168,10 @@ function listenersOf(
       },
     ];
   });
+}
+
+function withoutMonitorPort({ monitorPort: _, ...member }: MemberSpec): MemberSpec {
+  return member;
 }
 
 function sourcesFor(family: Family, options: KlbOptions, can: Possible): WantedListenerSettings {
@@ -239,7 +245,9 @@ function monitorOf(
   };
   const isByHttp = monitor.node_port !== undefined && (protocol === 'TCP' || can.udpByHttp);
   // Without HTTP the port itself is tried: nodes without endpoints answer there neither.
-  if (isByHttp && can.monitorType('HTTP')) return { ...common, type: 'HTTP', urlPath: '/healthz' };
+  if (isByHttp && can.monitorType('HTTP') && can.memberMonitorPorts) {
+    return { ...common, type: 'HTTP', urlPath: '/healthz' };
+  }
   const type = protocol === 'UDP' ? 'UDP-CONNECT' : protocol;
   return can.monitorType(type) ? { ...common, type } : undefined;
 }

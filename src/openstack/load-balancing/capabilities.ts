@@ -23,6 +23,8 @@ export interface Capabilities {
   readonly poolProtocols: readonly PoolProtocol[];
   readonly algorithms: readonly Algorithm[];
   readonly monitorTypes: readonly HealthMonitorType[];
+  /** Members that are checked on another port than the one they serve on. */
+  readonly memberMonitorPorts: boolean;
 }
 
 /** A version of Octavia's API such as v2.26, by its minor number. */
@@ -67,6 +69,7 @@ export function octaviaCapabilities(minor: OctaviaMinor, provider?: string): Cap
     monitorTypes: ovn
       ? ['TCP', 'UDP-CONNECT']
       : [...plainMonitors, 'TLS-HELLO', 'UDP-CONNECT', ...(sctp ? (['SCTP'] as const) : [])],
+    memberMonitorPorts: !ovn,
   };
 }
 
@@ -89,6 +92,7 @@ export const lbaasV2Capabilities: Capabilities = {
   poolProtocols: ['TCP', 'HTTP', 'HTTPS'],
   algorithms: ['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP'],
   monitorTypes: plainMonitors,
+  memberMonitorPorts: false,
 };
 
 /** The capability that a field of a spec or a filter needs. */

@@ -1,5 +1,5 @@
 import { tryParseAddress } from '../../../domain/address.ts';
-import { checkOvnListener, checkOvnMonitor, checkOvnPool } from './ovn.ts';
+import { checkOvnListener, checkOvnMember, checkOvnMonitor, checkOvnPool } from './ovn.ts';
 import { conflict, unsupportedOption, validationFailure } from './refusals.ts';
 import type { HealthMonitorRow, ListenerRow, LoadBalancerRow, MemberRow, PoolRow } from './rows.ts';
 import type { OctaviaState } from './state.ts';
@@ -117,6 +117,7 @@ export function readPersistence(wanted: unknown): PoolRow['session_persistence']
 }
 
 export function insertMember(state: OctaviaState, pool: PoolRow, values: Values): MemberRow {
+  checkOvnMember(state.loadBalancers.get(pool.loadbalancer_id)?.provider ?? '', values);
   const address = values['address'] as string;
   const port = values['protocol_port'] as number;
   if (

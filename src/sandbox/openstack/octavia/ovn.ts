@@ -39,6 +39,14 @@ export function checkOvnMonitor(provider: string, values: Values): void {
   requireOneOf(monitorTypes, textOf(values, 'type'), 'health monitor');
 }
 
+export function checkOvnMember(provider: string, values: Values): void {
+  if (provider !== 'ovn') return;
+  const { monitor_address: address, monitor_port: port } = values;
+  if ((address ?? port ?? undefined) === undefined) return;
+  const message = 'OVN Load Balancer does not support different member monitor address or port.';
+  throw unsupportedOption('ovn', message);
+}
+
 function textOf(values: Values, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
