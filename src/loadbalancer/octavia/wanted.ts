@@ -170,8 +170,9 @@ function listenersOf(
   });
 }
 
-function withoutMonitorPort({ monitorPort: _, ...member }: MemberSpec): MemberSpec {
-  return member;
+function withoutMonitorPort(member: MemberSpec): MemberSpec {
+  const { monitorPort: _, ...rest } = member;
+  return rest;
 }
 
 function sourcesFor(family: Family, options: KlbOptions, can: Possible): WantedListenerSettings {
