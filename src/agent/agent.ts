@@ -106,7 +106,7 @@ class Agent {
       forgetStrays: (services, each) => kernel.forgetStrays(services, each),
     });
     this.#events = new EventStream(() => this.#controllerCameOrLeft());
-    this.#silence = new Silence(this.#gateway, log, () => this.#events.hasListeners);
+    this.#silence = new Silence(this.#gateway, { log, clock }, () => this.#events.hasListeners);
     this.#ledger = new ProbeLedger(settings.probe);
     this.#upkeep = new Upkeep({
       ...{ gateway: this.#gateway, kernel, mover: parts.mover, status: parts.status },
@@ -152,6 +152,8 @@ class Agent {
       api: (signal) => this.#serve(signal),
       ...this.#upkeep.loops(),
       'silent destinations': (signal) => this.#actOnSilence(signal),
+      'controller that vanished': (signal) =>
+        this.#silence.forgetVanished(() => this.#silenceDue.call(), signal),
       'status events': (signal) => this.#sendStatus(signal),
       credentials: (signal) => this.#followCredentials(signal),
       ...(settings.probe.intervalMs === 0 ? {} : { probes: (signal) => this.#probe(signal) }),

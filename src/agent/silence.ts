@@ -1,20 +1,32 @@
 import type { Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
+import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Gateway } from './gateway.ts';
 import { agreedSilence } from './probe/agreed-silence.ts';
 
+/** Three times as long as a controller takes to hand it again. */
+export const handedLastsMs = 30_000;
+const expireEveryMs = 5_000;
+
 /** Brings together what the probes see, what the controller hands out, and what the gateway acts on. */
 export class Silence {
-  readonly #gateway: Gateway;
+  readonly #gateway: Pick<Gateway, 'setSilent'>;
   readonly #log: Log;
+  readonly #clock: Clock;
   readonly #isControllerPresent: () => boolean;
   #own: ReadonlySet<Address> = new Set();
   #handed: ReadonlySet<Address> | undefined;
+  #handedAt = 0;
 
-  constructor(gateway: Gateway, log: Log, isControllerPresent: () => boolean) {
+  constructor(
+    gateway: Pick<Gateway, 'setSilent'>,
+    { log, clock }: { readonly log: Log; readonly clock: Clock },
+    isControllerPresent: () => boolean,
+  ) {
     this.#gateway = gateway;
     this.#log = log;
+    this.#clock = clock;
     this.#isControllerPresent = isControllerPresent;
   }
 
@@ -28,11 +40,31 @@ export class Silence {
 
   hand(handed: ReadonlySet<Address>): void {
     this.#handed = handed;
+    this.#handedAt = this.#clock.monotonic();
   }
 
   /** A controller that left hands out nothing; when it comes back it starts anew. */
   controllerLeft(): void {
     this.#handed = undefined;
+  }
+
+  /**
+   * Forgets what was handed too long ago: a controller that is there hands it again and again, one whose
+   * power was cut leaves a stream that looks alive. Answers whether that changes anything.
+   */
+  expire(): boolean {
+    if (this.#handed === undefined) return false;
+    if (this.#clock.monotonic() - this.#handedAt < handedLastsMs) return false;
+    this.#handed = undefined;
+    return true;
+  }
+
+  /** Looks from time to time whether what was handed is too old. */
+  async forgetVanished(onForgotten: () => void, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(this.#clock, expireEveryMs, signal);
+      if (this.expire()) onForgotten();
+    }
   }
 
   /** Acts on what is agreed now. A failure is told and tried again with the next change. */

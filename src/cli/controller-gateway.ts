@@ -41,6 +41,7 @@ export async function gatewayProvider(
     masquerade: gateway.masquerade,
     keepWayBack: gateway.keepWayBack,
     driftEveryMs: settings.driftSeconds * 1000,
+    lookEveryMs: gateway.lookSeconds * 1000,
     fenceAfterMs: gateway.fenceAfterSeconds * 1000,
     restMs: gateway.restSeconds * 1000,
     manager:

@@ -3,7 +3,8 @@ import { endpointKey, makeEndpoint, type Endpoint } from '../../agent/model/endp
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
 import { silentLog } from '../../runtime/log.ts';
-import { noMetrics } from '../../runtime/metrics.ts';
+import { PrometheusMetrics } from '../../observe/prometheus.ts';
+import { noMetrics, type Metrics } from '../../runtime/metrics.ts';
 import { seededRandom } from '../../runtime/random.ts';
 import { settled, SimulatedClock } from '../../runtime/simulated-clock.ts';
 import { AgentFleet } from './agent-fleet.ts';
@@ -27,7 +28,9 @@ afterEach(async () => {
   await ended;
 });
 
-async function start(...agents: MemoryAgent[]) {
+const start = (...agents: MemoryAgent[]) => startWith(noMetrics, ...agents);
+
+async function startWith(metrics: Metrics, ...agents: MemoryAgent[]) {
   stop = new AbortController();
   complaints.length = 0;
   const clock = new SimulatedClock();
@@ -36,7 +39,7 @@ async function start(...agents: MemoryAgent[]) {
     clock,
     random: seededRandom(1),
     log: silentLog,
-    metrics: noMetrics,
+    metrics,
     limitMs: 1_000,
     checkEveryMs: 60_000,
     onNews: () => {},
@@ -234,6 +237,38 @@ test('a stream that has died without a word is opened anew', async () => {
   agent.mode = 'works';
   await clock.advance(20_000);
   expect(agent.handed).toEqual([]);
+});
+
+test('who is silent is handed again and again, so that a gateway can tell a controller that is gone', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(agent);
+  run(fleet);
+  await settled();
+  for (let round = 0; round < 3; round += 1) {
+    agent.handed = undefined;
+    await clock.advance(10_000);
+    expect(agent.handed).toEqual([]);
+  }
+});
+
+test("each gateway's generation is shown, also of one that has fallen behind", async () => {
+  const metrics = new PrometheusMetrics();
+  const [good, slow] = [new MemoryAgent(), new MemoryAgent()];
+  const { fleet, clock } = await startWith(metrics, good, slow);
+  const first = fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  slow.mode = 'fails';
+  const second = fleet.setService('default/b', [endpoint('b', 81)]);
+  await clock.advance(1_000);
+  expect(fleet.standings()).toMatchObject([
+    { name: 'g1', generation: second, isCurrent: true },
+    { name: 'g2', generation: first, isCurrent: false, failure: 'no route' },
+  ]);
+  const text = await metrics.render();
+  expect(text).toContain(`causeway_gateway_generation{gateway="g1"} ${second}`);
+  expect(text).toContain(`causeway_gateway_generation{gateway="g2"} ${first}`);
+  expect(text).toContain(`causeway_gateway_wanted_generation ${second}`);
 });
 
 test('a gateway a version behind gets what it understands, and all of it once it is upgraded', async () => {

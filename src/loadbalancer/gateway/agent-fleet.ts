@@ -43,6 +43,8 @@ export interface GatewayStanding {
   readonly downForMs: number | undefined;
   /** Why it does not, if so. */
   readonly failure: string | undefined;
+  /** The newest generation that it has confirmed; 0 while it has not been heard. */
+  readonly generation: number;
   /** Whether it has confirmed the newest state. */
   readonly isCurrent: boolean;
   readonly isMaster: boolean;
@@ -76,6 +78,8 @@ export class AgentFleet {
     this.#gauges = {
       reachable: metrics.gauge(fleetMetrics.reachable),
       behind: metrics.gauge(fleetMetrics.behind),
+      generation: metrics.gauge(fleetMetrics.generation),
+      wanted: metrics.gauge(fleetMetrics.wantedGeneration),
       refused: metrics.gauge(fleetMetrics.refused),
       fenced: metrics.gauge(fleetMetrics.fenced),
     };
@@ -210,6 +214,7 @@ export class AgentFleet {
       name,
       downForMs,
       failure: failure?.message,
+      generation: confirmed,
       isCurrent: failure === undefined && confirmed >= newest && this.#isComplete,
       isMaster: this.#health.statusOf(name)?.vrrp.state === 'MASTER',
       isFenced: this.#fenced.get(name) === 'all',
@@ -284,9 +289,11 @@ export class AgentFleet {
 
   #show(): void {
     const newest = this.#state?.generation ?? 0;
+    this.#gauges.wanted.set({}, newest);
     for (const { name, failure, confirmed, complaints } of this.#links) {
       this.#gauges.reachable.set({ gateway: name }, failure === undefined ? 1 : 0);
       this.#gauges.behind.set({ gateway: name }, confirmed < newest ? 1 : 0);
+      this.#gauges.generation.set({ gateway: name }, confirmed);
       this.#gauges.refused.set({ gateway: name }, complaints.size);
       this.#gauges.fenced.set({ gateway: name }, this.#fenced.get(name) === 'all' ? 1 : 0);
     }

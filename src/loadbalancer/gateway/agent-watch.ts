@@ -24,6 +24,8 @@ export interface AgentWatchOptions {
 const pace: BackoffPolicy = { baseMs: 500, maxMs: 15_000, jitter: 0.3 };
 /** A stream that says nothing for so long may be dead: we ask. */
 const quietMs = 30_000;
+/** What was handed lasts three times as long on the gateway, so that it can tell a controller that vanished. */
+const handEveryMs = 10_000;
 
 /**
  * Follows one gateway's status, by which the gateway knows that we are there, and hands it who is
@@ -81,6 +83,7 @@ export class AgentWatch {
     this.#stream = new AbortController();
     const both = AbortSignal.any([signal, this.#stream.signal]);
     const quiet = this.#watchQuiet();
+    const again = this.#handAgain();
     try {
       for await (const status of agent.events(both)) {
         const isFirst = this.#status === undefined;
@@ -92,6 +95,7 @@ export class AgentWatch {
       }
     } finally {
       quiet.stop();
+      again.stop();
       this.#status = undefined;
       this.#stream.abort();
       await this.#handing;
@@ -113,6 +117,16 @@ export class AgentWatch {
         this.#stream.abort();
       }
     }
+  }
+
+  #handAgain() {
+    const { clock } = this.#options;
+    const hand = () => {
+      if (this.#status !== undefined) this.hand(this.#silent);
+      timer = clock.timer(handEveryMs, hand);
+    };
+    let timer = clock.timer(handEveryMs, hand);
+    return { stop: () => timer.cancel() };
   }
 
   /** Asks when nothing was heard for long; without an answer the stream is opened anew. */

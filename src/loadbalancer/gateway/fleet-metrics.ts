@@ -13,6 +13,18 @@ export const fleetMetrics = {
     help: '1 while the gateway has not confirmed the newest generation.',
     labels: ['gateway'],
   },
+  generation: {
+    kind: 'gauge',
+    name: 'causeway_gateway_generation',
+    help: 'The newest generation that the gateway has confirmed.',
+    labels: ['gateway'],
+  },
+  wantedGeneration: {
+    kind: 'gauge',
+    name: 'causeway_gateway_wanted_generation',
+    help: 'The newest generation that gateways are to have.',
+    labels: [],
+  },
   refused: {
     kind: 'gauge',
     name: 'causeway_gateway_refused_endpoints',

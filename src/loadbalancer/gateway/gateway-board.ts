@@ -22,6 +22,8 @@ const statePrefix = 'state.';
 const fenceSchema = z.object({ reason: z.string(), since: z.string() });
 const stateSchema = z.object({
   reachable: z.boolean(),
+  /** The newest that it has confirmed. Not written by older versions. */
+  generation: z.number().optional(),
   current: z.boolean(),
   master: z.boolean(),
   fenced: z.boolean(),
@@ -163,10 +165,19 @@ export async function writeBoard(
 }
 
 function stateOf(standing: GatewayStanding): State {
-  const { downForMs, failure, isCurrent, isMaster, isFenced, refusedEndpoints, complaints } =
-    standing;
+  const {
+    downForMs,
+    failure,
+    generation,
+    isCurrent,
+    isMaster,
+    isFenced,
+    refusedEndpoints,
+    complaints,
+  } = standing;
   return {
     reachable: downForMs === undefined,
+    generation,
     current: isCurrent,
     master: isMaster,
     fenced: isFenced,

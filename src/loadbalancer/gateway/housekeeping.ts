@@ -22,8 +22,9 @@ export interface HousekeepingOptions {
   readonly board?: GatewayBoard | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  /** How often the ports are compared with what the manager has. */
+  /** How often the ports are compared with what the manager has: at the least, and at the most. */
   readonly driftEveryMs: number;
+  readonly lookEveryMs: number;
 }
 
 /**
@@ -145,9 +146,11 @@ export class GatewayHousekeeping {
   }
 
   async #watchDrift(host: ProviderHost, signal: AbortSignal): Promise<void> {
-    const { keeper, clock, log, driftEveryMs } = this.#options;
+    const { keeper, clock, log, driftEveryMs, lookEveryMs } = this.#options;
+    let tookMs = 0;
     while (!signal.aborted) {
-      await sleep(clock, driftEveryMs, signal);
+      await sleep(clock, pauseAfterLook(tookMs, lookEveryMs, driftEveryMs), signal);
+      const started = clock.monotonic();
       try {
         const orphaned = new Set(await keeper.findDrift(advertised(host), signal));
         for (const [key, service] of entries(host)) {
@@ -161,8 +164,17 @@ export class GatewayHousekeeping {
         if (known.code === 'aborted') throw known;
         log.warn({ error: known }, 'could not look for drift');
       }
+      tookMs = clock.monotonic() - started;
     }
   }
+}
+
+/**
+ * How long to wait after a look that took so long. Nobody tells when something is lost in the cloud, so it
+ * is looked for as often as that is cheap: at most a twentieth of the time, between the two limits.
+ */
+export function pauseAfterLook(tookMs: number, soonestMs: number, latestMs: number): number {
+  return Math.min(latestMs, Math.max(soonestMs, tookMs * 19));
 }
 
 /** Every address that any Service tells its users. */

@@ -28,6 +28,8 @@ export interface GatewayParts {
   readonly masquerade: Masquerade;
   readonly keepWayBack: boolean;
   readonly driftEveryMs: number;
+  /** How soon the cloud is looked at again where that is quick; `driftEveryMs` where left out. */
+  readonly lookEveryMs?: number;
   /** What the network lets gateways use; nothing stands in their way where left out. */
   readonly doors?: AddressDoors;
   /** Where operators ask for fences, and read how the gateways are. */
@@ -80,6 +82,7 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     clock,
     log,
     driftEveryMs: parts.driftEveryMs,
+    lookEveryMs: parts.lookEveryMs ?? parts.driftEveryMs,
   });
   const { layer, masquerade, keepWayBack } = parts;
   const settings = { layer, masquerade, keepWayBack, families: manager.families };

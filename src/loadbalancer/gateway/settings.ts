@@ -77,6 +77,13 @@ export const gatewaySettings = z.strictObject({
         .describe("Neutron's max_allowed_address_pair, which it tells nobody"),
     })
     .prefault({}),
+  lookSeconds: z
+    .number()
+    .min(5)
+    .default(30)
+    .describe(
+      'how soon the cloud is looked at again for lost ports where that is quick; looking takes at most a twentieth of the time, and driftSeconds is the longest pause',
+    ),
   fenceAfterSeconds: z
     .number()
     .min(5)

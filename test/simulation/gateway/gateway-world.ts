@@ -1,14 +1,23 @@
+import type { Family } from '../../../src/domain/address.ts';
+import { parsePrefix } from '../../../src/domain/prefix.ts';
 import { isErrorCode } from '../../../src/domain/error.ts';
 import type { KubeClient } from '../../../src/kube/client.ts';
 import { runAsLeader } from '../../../src/kube/leader-election.ts';
 import { EventRecorder } from '../../../src/kube/event-recorder.ts';
-import type { Service } from '../../../src/kube/core-objects.ts';
+import type { Service, ServiceSpec } from '../../../src/kube/core-objects.ts';
 import type { ObjectName } from '../../../src/kube/object.ts';
 import { namespaces, services } from '../../../src/kube/resources.ts';
 import type { AgentPort } from '../../../src/loadbalancer/gateway/agent-link.ts';
+import {
+  legacyManagedAnnotation,
+  legacyPortAnnotation,
+} from '../../../src/loadbalancer/gateway/annotations.ts';
+import { GatewayBoard } from '../../../src/loadbalancer/gateway/gateway-board.ts';
+import { OpenStackAddressDoors } from '../../../src/loadbalancer/gateway/openstack-address-doors.ts';
 import { makeGatewayProvider } from '../../../src/loadbalancer/gateway/make-gateway-provider.ts';
 import { MemoryAgent } from '../../../src/loadbalancer/gateway/memory-agent.ts';
 import { OpenStackPortManager } from '../../../src/loadbalancer/gateway/openstack-port-manager.ts';
+import type { Annotations } from '../../../src/loadbalancer/provider.ts';
 import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
 import { collect } from '../../../src/openstack/collect.ts';
 import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
@@ -27,29 +36,45 @@ export interface GatewayWorldOptions extends WorldOptions {
   readonly workers?: number;
   readonly gateways?: number;
   readonly driftEveryMs?: number;
+  readonly lookEveryMs?: number;
+  /** Whether Neutron has to let gateways use addresses, and in which way. */
+  readonly doors?: 'network' | 'single';
+  readonly fenceAfterMs?: number;
+  readonly restMs?: number;
+  readonly keepWayBack?: boolean;
+  /** Whether the gateways have addresses of IPv6, too. */
+  readonly isDualStack?: boolean;
 }
 
 export interface ServiceWish {
   readonly namespace?: string;
   readonly ports?: readonly number[];
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly spec?: Partial<ServiceSpec>;
 }
 
 /** A cluster, a cloud with floating IPs and some gateways, and controllers that come and go. */
 export class GatewayWorld extends SimulatedWorld {
   readonly agents: ReadonlyMap<string, MemoryAgent>;
   readonly #workers: number;
-  readonly #driftEveryMs: number;
+  /** The gateways' own Neutron ports, where the network has doors. */
+  readonly gatewayPorts = new Map<string, string>();
+  readonly #options: GatewayWorldOptions;
+  readonly #pace: { readonly driftEveryMs: number; readonly lookEveryMs?: number };
   readonly #operator: Neutron;
-  #subnet: Subnet | undefined;
+  readonly #subnets = new Map<Family, Subnet>();
   #floatingNetwork = '';
   #controllers = 0;
 
   private constructor(seed: number, options: GatewayWorldOptions) {
     super(seed, options);
     const { workers = 4, gateways = 2 } = options;
+    this.#options = options;
     this.#workers = workers;
-    this.#driftEveryMs = options.driftEveryMs ?? driftEveryMs;
+    this.#pace = {
+      driftEveryMs: options.driftEveryMs ?? driftEveryMs,
+      ...(options.lookEveryMs === undefined ? {} : { lookEveryMs: options.lookEveryMs }),
+    };
     this.#operator = new Neutron(this.cloud(this.simulation.process('operator')).session());
     this.agents = new Map(
       Array.from({ length: gateways }, (_, index) => [`g${index + 1}`, new MemoryAgent()]),
@@ -66,8 +91,20 @@ export class GatewayWorld extends SimulatedWorld {
     const [external] = await world.complete(
       collect(neutron.networks.list({ external: true }, { signal })),
     );
-    world.#subnet = subnet;
+    if (subnet === undefined) throw new Error('the cloud has no subnet');
+    world.#subnets.set(4, subnet);
     world.#floatingNetwork = external?.id ?? '';
+    await world.ensureNamespace('kube-system');
+    for (const name of options.doors === undefined ? [] : world.agents.keys()) {
+      const own = { name, networkId: subnet.networkId, portSecurityEnabled: true };
+      const { id } = await world.complete(neutron.ports.create(own, { signal }));
+      world.gatewayPorts.set(name, id);
+    }
+    if (options.isDualStack === true) {
+      const { networkId } = subnet;
+      const six = { name: 'private-v6', networkId, cidr: parsePrefix('fd00:10::/64') };
+      world.#subnets.set(6, await world.complete(neutron.subnets.create(six, { signal })));
+    }
     return world;
   }
 
@@ -117,8 +154,10 @@ export class GatewayWorld extends SimulatedWorld {
       agents: new Map(agents),
       layer: 'ClusterIP',
       masquerade: 'needed',
-      keepWayBack: false,
-      driftEveryMs: this.#driftEveryMs,
+      keepWayBack: this.#options.keepWayBack ?? false,
+      ...this.#pace,
+      ...this.#doors(process),
+      board: new GatewayBoard({ ...common, namespace: 'kube-system' }),
     });
     const controller = new ServiceController({
       ...common,
@@ -135,7 +174,7 @@ export class GatewayWorld extends SimulatedWorld {
 
   /** Makes a Service of type LoadBalancer, as a user would. */
   async createService(name: string, options: ServiceWish = {}): Promise<void> {
-    const { namespace = 'default', ports = [80], annotations = {} } = options;
+    const { namespace = 'default', ports = [80], annotations = {}, spec = {} } = options;
     await this.ensureNamespace(namespace);
     await this.complete(
       this.user.create(services, {
@@ -143,6 +182,7 @@ export class GatewayWorld extends SimulatedWorld {
         spec: {
           type: 'LoadBalancer',
           ports: ports.map((port) => ({ name: `p${port}`, port })),
+          ...spec,
         },
       }),
     );
@@ -150,6 +190,10 @@ export class GatewayWorld extends SimulatedWorld {
 
   async patchService(name: string, spec: object, namespace = 'default'): Promise<void> {
     await this.#asUser(this.user.patchMerge(services, { namespace, name }, { spec }));
+  }
+
+  async annotateService(name: ObjectName, annotations: Annotations): Promise<void> {
+    await this.#asUser(this.user.patchMerge(services, name, { metadata: { annotations } }));
   }
 
   async deleteService(name: string, namespace = 'default'): Promise<void> {
@@ -193,9 +237,26 @@ export class GatewayWorld extends SimulatedWorld {
     await this.complete(this.#operator.floatingIps.delete(id, { signal }));
   }
 
+  /** The project may have no more of these than it has now, or again as many as it likes. */
+  limit(what: 'port' | 'floatingip' | undefined): void {
+    const { neutron } = this.openstack;
+    const project = neutron.subnets.all().find(({ name }) => name === 'private-v4')?.project_id;
+    if (project === undefined) throw new Error('the cloud has no subnet');
+    if (what === undefined) {
+      neutron.quotas.delete(project);
+      return;
+    }
+    const rows = what === 'port' ? neutron.ports.all() : neutron.floatingIps.all();
+    const used = rows.filter(({ project_id }) => project_id === project).length;
+    neutron.quotas.set(project, { ...neutron.defaultQuotas, [what]: used });
+  }
+
   /** Runs until everything is as it should be; `always` is asked after each step. */
-  async settle(always: () => readonly string[], maxSteps = 20_000): Promise<void> {
-    await this.runUntilSettled(() => unsettled(this), always, maxSteps);
+  async settle(
+    always: () => readonly string[],
+    also: () => readonly string[] = () => [],
+  ): Promise<void> {
+    await this.runUntilSettled(() => [...unsettled(this), ...also()], always, 20_000);
   }
 
   /** The Services as they are, without asking anybody. */
@@ -203,23 +264,88 @@ export class GatewayWorld extends SimulatedWorld {
     return this.kubernetes.cluster.store.list('services');
   }
 
+  /** One of them, in the namespace default. */
+  service(name: string): Service | undefined {
+    return this.kubernetes.cluster.store.get('services', 'default', name);
+  }
+
   #portManager(process: SimulatedProcess): OpenStackPortManager {
-    if (this.#subnet === undefined) throw new Error('the cloud has no subnet');
     return new OpenStackPortManager({
       neutron: new Neutron(this.cloud(process).session()),
       clusterId,
-      subnets: new Map([[4, this.#subnet]]),
+      subnets: this.#subnets,
       floating: { networkId: this.#floatingNetwork },
+      keepWayBack: this.#options.keepWayBack ?? false,
     });
+  }
+
+  #doors(process: SimulatedProcess) {
+    const { doors: mode, fenceAfterMs, restMs } = this.#options;
+    const pace = {
+      ...(fenceAfterMs === undefined ? {} : { fenceAfterMs }),
+      ...(restMs === undefined ? {} : { restMs }),
+    };
+    if (mode === undefined) return pace;
+    const neutron = new Neutron(this.cloud(process).session());
+    const networks = [...this.#subnets.values()].map(({ cidr }) => cidr);
+    const ports = this.gatewayPorts;
+    return {
+      ...pace,
+      doors: new OpenStackAddressDoors({ neutron, mode, limit: 10, networks, ports }),
+    };
+  }
+
+  /** A Service as ch-k8s-lbaas leaves it: a port with a floating IP, annotations, a status. */
+  async createInherited(name: string, port: number): Promise<void> {
+    const { signal } = new AbortController();
+    const subnet = this.#subnets.get(4);
+    if (subnet === undefined) throw new Error('the cloud has no subnet');
+    const neutron = this.#operator;
+    const description = 'Managed by cah-loadbalancer';
+    const making = neutron.ports.create(
+      {
+        ...{ name: `lbaas-${name}`, description, networkId: subnet.networkId },
+        ...{ fixedIps: [{ subnetId: subnet.id }], portSecurityEnabled: false },
+      },
+      { signal },
+    );
+    const { id } = await this.complete(making);
+    await this.complete(neutron.ports.replaceTags(id, [legacyManagedAnnotation], { signal }));
+    const { id: floatingId, address } = await this.complete(
+      neutron.floatingIps.create(
+        { description, floatingNetworkId: this.#floatingNetwork, portId: id },
+        { signal },
+      ),
+    );
+    const tags = [legacyManagedAnnotation];
+    await this.complete(neutron.floatingIps.replaceTags(floatingId, tags, { signal }));
+    const annotations = { [legacyManagedAnnotation]: 'true', [legacyPortAnnotation]: id };
+    await this.createService(name, { ports: [port], annotations });
+    const status = { loadBalancer: { ingress: [{ ip: address }] } };
+    const object = { namespace: 'default', name };
+    await this.#asUser(
+      this.user.patchMerge(services, object, { status }, { subresource: 'status' }),
+    );
   }
 }
 
-/** The way to a gateway is one of the outside calls. To one that hangs, the call never takes place. */
+/**
+ * The way to a gateway is one of the outside calls. One that hangs, also since the call was begun, never
+ * answers; the world goes on.
+ */
 function overWire(process: SimulatedProcess, name: string, agent: MemoryAgent): AgentPort {
-  const call = <T>(verb: string, signal: AbortSignal, effect: () => Promise<T>): Promise<T> =>
-    agent.mode === 'hangs'
-      ? untilAborted(new Promise<T>(() => {}), signal)
-      : process.call(`${verb} agent ${name}`, effect);
+  const never = new Promise<never>(() => {});
+  const call = async <T>(
+    verb: string,
+    signal: AbortSignal,
+    effect: () => Promise<T>,
+  ): Promise<T> => {
+    if (agent.mode === 'hangs') return untilAborted(never, signal);
+    const answer = await process.call(`${verb} agent ${name}`, async () =>
+      agent.mode === 'hangs' ? undefined : { value: await effect() },
+    );
+    return answer === undefined ? untilAborted(never, signal) : answer.value;
+  };
   return {
     status: (signal) => call('ASK', signal, () => agent.status(signal)),
     events: (signal) => agent.events(signal),

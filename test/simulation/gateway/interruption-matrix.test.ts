@@ -1,20 +1,11 @@
-import { expect, test } from 'vitest';
-import { callsOf, interrupt } from './interruption.ts';
+import { interruptionMatrix, type Line } from './matrix.ts';
 import { scenarios, type ScenarioName } from './scenarios.ts';
-
-/**
- * One line for each "If interrupted" of the design, and what its steps are among our outside calls; then
- * what the design does not speak of. A call belongs to the first line that names it.
- */
-interface Line {
-  readonly says: string;
-  readonly calls: Partial<Record<ScenarioName, RegExp>>;
-}
 
 const pushes = /^PUSH agent/;
 const all = /./;
 
-const lines: readonly Line[] = [
+/** One line for each "If interrupted" of the design; then what the design does not speak of. */
+const lines: readonly Line<ScenarioName>[] = [
   {
     says: 'CreateAndAssignPort 1, create the port: it is cleaned up',
     calls: {
@@ -97,48 +88,18 @@ const lines: readonly Line[] = [
     },
   },
   {
+    says: 'how the gateways are is shown again by the next controller',
+    calls: {
+      'a Service is mapped to a new port': /configmaps/,
+      'a Service is mapped to a port that is there': /configmaps/,
+      'a Service is deleted, and its port with it': /configmaps/,
+      'a Service is deleted, and another stays on its port': /configmaps/,
+    },
+  },
+  {
     says: 'the recovery of a lost port is cut off',
     calls: { 'a port and its floating IP are lost': all },
   },
 ];
 
-const enumerated = new Map<ScenarioName, Promise<readonly string[]>>();
-function callsIn(name: ScenarioName): Promise<readonly string[]> {
-  const calls = enumerated.get(name) ?? callsOf(name);
-  enumerated.set(name, calls);
-  return calls;
-}
-
-const lineOf = (name: ScenarioName, label: string): Line | undefined =>
-  lines.find(({ calls }) => calls[name]?.test(label) === true);
-
-for (const line of lines) {
-  test(`if interrupted: ${line.says}`, async () => {
-    for (const name of Object.keys(line.calls) as ScenarioName[]) {
-      const calls = await callsIn(name);
-      const mine = [...calls.entries()].filter(([, label]) => lineOf(name, label) === line);
-      expect(mine.length, `calls of "${name}"`).toBeGreaterThan(0);
-      for (const [index, label] of mine) {
-        for (const moment of ['before', 'after'] as const) {
-          await interrupt(name, index + 1, moment).catch((cause: unknown) => {
-            const what = `"${name}" cut off ${moment} its call ${index + 1}, ${label}`;
-            throw new Error(`${what}:\n${String(cause)}`, { cause });
-          });
-        }
-      }
-    }
-  });
-}
-
-test('every outside call of every operation belongs to a line', async () => {
-  const strays: string[] = [];
-  for (const name of Object.keys(scenarios) as ScenarioName[]) {
-    const calls = await callsIn(name);
-    strays.push(
-      ...calls
-        .filter((label) => lineOf(name, label) === undefined)
-        .map((label) => `${name}: ${label}`),
-    );
-  }
-  expect(strays).toEqual([]);
-});
+interruptionMatrix(scenarios, lines);

@@ -2,43 +2,41 @@ import { expect } from 'vitest';
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort } from './invariants.ts';
-import { scenarios, type Scenario, type ScenarioName } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
 
 const seed = 7;
 /** Long enough for what still follows once all is settled: Events, a last look. */
 const lingerMs = 5_000;
 
 /** The outside calls of an operation that nobody disturbs, in their order. */
-export async function callsOf(name: ScenarioName): Promise<readonly string[]> {
-  const scenario: Scenario = scenarios[name];
-  const world = await GatewayWorld.create(seed);
+export async function callsOf(scenario: Scenario): Promise<readonly string[]> {
+  const world = await GatewayWorld.create(seed, scenario.world);
   const process = await scenario.prepare(world);
   const before = callsBefore(scenario, process);
   await scenario.operate(world);
-  await world.settle(alwaysTrue(world, scenario));
+  await settle(world, scenario, alwaysTrue(world, scenario));
   await world.simulation.runFor(lingerMs);
   return process.callLabels.slice(before);
 }
 
 /** Cuts the operation off at one of its calls; a new controller has to find its way from there. */
 export async function interrupt(
-  name: ScenarioName,
+  scenario: Scenario,
   call: number,
   moment: 'before' | 'after',
 ): Promise<void> {
-  const scenario: Scenario = scenarios[name];
-  const world = await GatewayWorld.create(seed);
+  const world = await GatewayWorld.create(seed, scenario.world);
   const process = await scenario.prepare(world);
   const addresses = addressesOf(world);
   process.killAt(callsBefore(scenario, process) + call, moment);
   const always = alwaysTrue(world, scenario);
   await scenario.operate(world);
   await world.simulation.runUntil(() => process.isKilled, { maxSteps: 20_000 });
-  const next = world.startController();
-  await world.settle(always);
+  const next = scenario.hasStandby === true ? undefined : world.startController();
+  await settle(world, scenario, always);
   await world.simulation.runFor(lingerMs);
-  await world.settle(always);
-  next.kill();
+  await settle(world, scenario, always);
+  next?.kill();
   const now = addressesOf(world);
   for (const [key, address] of addresses) {
     const name = key.slice('default/'.length);
@@ -46,6 +44,9 @@ export async function interrupt(
     if (!mayMove) expect(`${key} ${now.get(key)}`).toBe(`${key} ${address}`);
   }
 }
+
+const settle = (world: GatewayWorld, { isDone }: Scenario, always: () => readonly string[]) =>
+  world.settle(always, () => isDone?.(world) ?? []);
 
 const callsBefore = (scenario: Scenario, process: SimulatedProcess): number =>
   scenario.isStart === true ? 0 : process.calls;
@@ -60,6 +61,7 @@ function alwaysTrue(world: GatewayWorld, scenario: Scenario): () => readonly str
   );
   return () => [
     ...(scenario.losesPorts === true ? [] : announcedWithoutPort(world)),
+    ...(scenario.always?.(world) ?? []),
     ...bystanders
       .filter(({ agent, key, service }) => agent.holds.get(key)?.service !== service)
       .map(({ name, key, service }) => `${name} no longer serves ${key} for ${service}`),

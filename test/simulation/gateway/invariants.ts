@@ -1,28 +1,33 @@
-import { readPortIds } from '../../../src/loadbalancer/gateway/annotations.ts';
+import {
+  addressAnnotation,
+  readPlace,
+  readPortIds,
+} from '../../../src/loadbalancer/gateway/annotations.ts';
 import type { Service } from '../../../src/kube/core-objects.ts';
+import { tryParseAddress, type Address } from '../../../src/domain/address.ts';
+import { parsePrefix, prefixContains, type Prefix } from '../../../src/domain/prefix.ts';
 import { keyOf } from '../../../src/kube/object.ts';
 import { readRecord } from '../../../src/loadbalancer/record.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 
 export const clusterId = 'simulated';
 
-/** `203.0.113.7:80/TCP`: what no two Services may have. */
-function claimsOf(service: Service): string[] {
-  const record = readRecord(service);
-  if (record.kind !== 'record') return [];
-  return record.record.ingress.flatMap((ingress) =>
-    (service.spec?.ports ?? []).map(({ port, protocol = 'TCP' }) =>
-      'ip' in ingress ? `${ingress.ip}:${port}/${protocol}` : '',
-    ),
+/** `10.10.0.7:80/TCP`: what no two Services may have. Each has what is written on it, whatever it asks for. */
+function claimsOf(service: Service, ports: ReadonlyMap<string, string>): string[] {
+  if (readRecord(service).kind !== 'record') return [];
+  const held = readPlace(service).held ?? [];
+  return [...readPortIds(service).values()].flatMap((id) =>
+    held.map(({ port, protocol }) => `${ports.get(id) ?? id}:${port}/${protocol}`),
   );
 }
 
 /** Every address, protocol and port that more than one Service believes to have. */
 export function doublyClaimed(world: GatewayWorld): string[] {
+  const ports = portsOf(world);
   const owners = new Map<string, string>();
   const problems: string[] = [];
   for (const service of world.services()) {
-    for (const claim of claimsOf(service)) {
+    for (const claim of claimsOf(service, ports)) {
       const other = owners.get(claim);
       if (other !== undefined) problems.push(`${claim} is ${other}'s and ${keyOf(service)}'s`);
       owners.set(claim, keyOf(service));
@@ -31,11 +36,11 @@ export function doublyClaimed(world: GatewayWorld): string[] {
   return problems;
 }
 
-/** Our ports by id, with their fixed addresses. */
+/** Our ports by id, with their fixed addresses; those of ch-k8s-lbaas are as good as ours here. */
 export function portsOf(world: GatewayWorld): Map<string, string> {
   const ours = world.openstack.neutron.ports
     .all()
-    .filter(({ name }) => name.startsWith(`causeway-${clusterId}-`));
+    .filter(({ description }) => description.startsWith('Managed by '));
   return new Map(ours.map((port) => [port.id, port.fixed_ips[0]?.ip_address ?? '']));
 }
 
@@ -44,8 +49,31 @@ export function announcedWithoutPort(world: GatewayWorld): string[] {
   const addresses = new Set(portsOf(world).values());
   return [...world.agents].flatMap(([name, agent]) =>
     [...agent.holds.values()]
-      .filter(({ address }) => !addresses.has(address))
+      .filter(({ address }) => !addresses.has(address) && isLetThrough(world, name, address))
       .map(({ address }) => `${name} serves ${address}, which has no port`),
+  );
+}
+
+/** The prefixes that Neutron lets a gateway use beside its own; undefined where it does not look. */
+function pairsOf(world: GatewayWorld, gateway: string): Prefix[] | undefined {
+  const id = world.gatewayPorts.get(gateway);
+  const row = world.openstack.neutron.ports.all().find((port) => port.id === id);
+  return row?.allowed_address_pairs.map(({ ip_address: text }) =>
+    parsePrefix(text.includes('/') ? text : `${text}/32`),
+  );
+}
+
+function isLetThrough(world: GatewayWorld, gateway: string, address: Address): boolean {
+  return pairsOf(world, gateway)?.some((prefix) => prefixContains(prefix, address)) ?? true;
+}
+
+/** Every gateway may use what is in use. */
+function shutDoors(world: GatewayWorld): string[] {
+  const used = [...portsOf(world).values()].flatMap((text) => tryParseAddress(text) ?? []);
+  return [...world.gatewayPorts.keys()].flatMap((name) =>
+    used
+      .filter((address) => !isLetThrough(world, name, address))
+      .map((address) => `the network does not let ${name} use ${address}`),
   );
 }
 
@@ -56,6 +84,7 @@ export function unsettled(world: GatewayWorld): string[] {
     ...announcedWithoutPort(world),
     ...world.services().flatMap((service) => unsettledService(world, service)),
     ...leftovers(world),
+    ...shutDoors(world),
     ...[...world.agents.keys()].flatMap((name) => unsettledAgent(world, name)),
   ];
 }
@@ -72,18 +101,35 @@ function unsettledService(world: GatewayWorld, service: Service): string[] {
     const isClean = ids.length === 0 && ingress.length === 0;
     return isClean && readRecord(service).kind === 'none' ? [] : [`${key} is not released yet`];
   }
+  const [condition] = service.status?.conditions ?? [];
   const expected = ids.map((id) => publicAddress(world, id));
   const shown = ingress.map(({ ip }) => ip);
-  if (expected.length === 0) return [`${key} has no port`];
   if (expected.join() !== shown.join())
     return [`${key} shows ${shown.join()}, has ${expected.join()}`];
-  const [condition] = service.status?.conditions ?? [];
+  if (condition?.reason === 'AddressTaken' && isTaken(world, service)) return [];
+  // All that are asked for are of IPv4.
+  const hasNoIpv4 = service.spec?.ipFamilies?.includes('IPv4') === false;
+  if (condition?.reason === 'AddressOfOtherFamily' && hasNoIpv4) return [];
+  if (expected.length === 0) return [`${key} has no port: ${condition?.message}`];
   return condition?.status === 'True' ? [] : [`${key} is not served: ${condition?.message}`];
+}
+
+/** Whether another Service really has the address that this one asks for. */
+function isTaken(world: GatewayWorld, service: Service): boolean {
+  const requested = service.metadata?.annotations?.[addressAnnotation];
+  const ports = portsOf(world);
+  return world
+    .services()
+    .filter((other) => other !== service)
+    .some((other) => [...readPortIds(other).values()].some((id) => ports.get(id) === requested));
 }
 
 function publicAddress(world: GatewayWorld, portId: string): string | undefined {
   const floating = world.openstack.neutron.floatingIps.all();
-  return floating.find((row) => row.port_id === portId)?.floating_ip_address;
+  const address = floating.find((row) => row.port_id === portId)?.floating_ip_address;
+  const fixed = portsOf(world).get(portId);
+  // Only IPv4 has floating IPs.
+  return address ?? (fixed?.includes(':') === true ? fixed : undefined);
 }
 
 /** Ports and floating IPs of ours that no Service names. */
@@ -92,7 +138,8 @@ function leftovers(world: GatewayWorld): string[] {
   const ports = [...portsOf(world).keys()].filter((id) => !named.has(id));
   const floating = world.openstack.neutron.floatingIps
     .all()
-    .filter((row) => row.port_id === null || !named.has(row.port_id));
+    .filter((row) => row.port_id === null || !named.has(row.port_id))
+    .filter(({ description }) => description !== `Kept by Causeway for the cluster ${clusterId}`);
   return [
     ...ports.map((id) => `the port ${id} is nobody's`),
     ...floating.map((row) => `the floating IP ${row.floating_ip_address} is nobody's`),
@@ -110,9 +157,8 @@ function unsettledAgent(world: GatewayWorld, name: string): string[] {
       .filter(wants)
       .flatMap((service) =>
         [...readPortIds(service).values()].flatMap((id) =>
-          (service.spec?.ports ?? []).map(
-            ({ port, protocol = 'TCP' }) =>
-              [`${ports.get(id)}:${port}/${protocol}`, keyOf(service)] as const,
+          servedPorts(service).map(
+            (port) => [`${endpointAddress(ports.get(id))}:${port}`, keyOf(service)] as const,
           ),
         ),
       ),
@@ -123,4 +169,17 @@ function unsettledAgent(world: GatewayWorld, name: string): string[] {
     ...missing.map(([key, service]) => `${name} does not serve ${key} for ${service}`),
     ...extra.map((key) => `${name} still serves ${key}`),
   ];
+}
+
+/** What it asks for and has: a port that it asks for in vain is not served. */
+function servedPorts(service: Service): string[] {
+  const held = new Set(readPlace(service).held?.map(({ port, protocol }) => `${port}/${protocol}`));
+  return (service.spec?.ports ?? [])
+    .map(({ port, protocol = 'TCP' }) => `${port}/${protocol}`)
+    .filter((port) => held.has(port));
+}
+
+/** As keys of endpoints write it. */
+function endpointAddress(address = ''): string {
+  return address.includes(':') ? `[${address}]` : address;
 }

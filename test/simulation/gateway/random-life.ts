@@ -1,33 +1,73 @@
 import fc from 'fast-check';
 
+/** What a user asks for beside ports. */
+export interface Wish {
+  /** Which of a few addresses; 0 is none. */
+  readonly address: number;
+  readonly isShared: boolean;
+  readonly keep: 'true' | 'false' | undefined;
+}
+
 /** Something that a user, an operator or fate does. Numbers choose among what is there. */
 export type Act =
-  | { readonly kind: 'create'; readonly service: number; readonly ports: readonly number[] }
+  | {
+      readonly kind: 'create';
+      readonly service: number;
+      readonly ports: readonly number[];
+      readonly families: 'IPv4' | 'IPv6' | 'both';
+      readonly wish: Wish;
+    }
   | { readonly kind: 'change ports'; readonly service: number; readonly ports: readonly number[] }
+  | { readonly kind: 'change wish'; readonly service: number; readonly wish: Wish }
   | { readonly kind: 'change type'; readonly service: number }
   | { readonly kind: 'delete'; readonly service: number }
   | { readonly kind: 'delete by force'; readonly service: number }
   | { readonly kind: 'lose port'; readonly which: number }
   | { readonly kind: 'lose floating IP'; readonly which: number }
+  /** No more ports, or no more floating IPs, than there are now. */
+  | { readonly kind: 'exhaust'; readonly what: 'port' | 'floatingip' }
   | { readonly kind: 'gateway'; readonly which: number; readonly mode: 'works' | 'fails' | 'hangs' }
   | { readonly kind: 'restart' }
-  /** The controller is gone while one of them changes its ports. */
+  /** The controller is gone while one of them changes. */
   | { readonly kind: 'change unseen'; readonly service: number; readonly ports: readonly number[] }
+  | { readonly kind: 'wish unseen'; readonly service: number; readonly wish: Wish }
   | { readonly kind: 'steps'; readonly count: number }
   | { readonly kind: 'settle' };
 
 const service = fc.nat({ max: 5 });
 const which = fc.nat({ max: 7 });
 const ports = fc.uniqueArray(fc.constantFrom(25, 80, 443), { minLength: 1, maxLength: 2 });
+const families = fc.constantFrom(
+  'IPv4' as const,
+  'IPv4' as const,
+  'both' as const,
+  'IPv6' as const,
+);
+const wish: fc.Arbitrary<Wish> = fc.record({
+  address: fc.constantFrom(0, 0, 0, 1, 2),
+  isShared: fc.boolean(),
+  keep: fc.constantFrom(undefined, undefined, 'true' as const, 'false' as const),
+});
 
 const act: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('create'), service, ports }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('create'), service, ports, families, wish }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('change ports'), service, ports }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('change wish'), service, wish }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('change type'), service }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), service }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete by force'), service }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose port'), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose floating IP'), which }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('exhaust'),
+      what: fc.constantFrom('port', 'floatingip'),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -38,6 +78,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart') }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('change unseen'), service, ports }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('wish unseen'), service, wish }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('steps'), count: fc.nat({ max: 60 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('settle') }) },
 );

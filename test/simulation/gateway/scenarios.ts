@@ -1,37 +1,7 @@
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { driftEveryMs, type GatewayWorld } from './gateway-world.ts';
 import { portsOf } from './invariants.ts';
-
-/** An operation that may be cut off anywhere. */
-export interface Scenario {
-  /** Everything before the operation. Answers with the process that will be cut off. */
-  prepare(world: GatewayWorld): Promise<SimulatedProcess>;
-  /** What begins the operation. */
-  operate(world: GatewayWorld): Promise<void>;
-  /** The operation is a controller's start, from its very first call. */
-  readonly isStart?: boolean;
-  /** The Services that it is about; all others keep their address and are served all the time. */
-  readonly touches: readonly string[];
-  /** Those of them that keep their address all the same. */
-  readonly stay?: readonly string[];
-  /** Ports vanish under the gateways, by the operator's hand and not by ours. */
-  readonly losesPorts?: boolean;
-}
-
-const nothing = () => [];
-
-async function withServices(
-  world: GatewayWorld,
-  ...wishes: readonly (readonly [string, readonly number[]])[]
-): Promise<SimulatedProcess> {
-  const process = world.startController();
-  for (const [name, ports] of wishes) {
-    await world.createService(name, { ports });
-    await world.settle(nothing);
-    await world.simulation.runFor(1_000);
-  }
-  return process;
-}
+import { withServices, type Scenario } from './scenario.ts';
 
 /** The controller is gone; what happens then, happens while nobody looks. */
 async function restarted(

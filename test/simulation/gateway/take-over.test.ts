@@ -24,10 +24,12 @@ async function pair(seed: number) {
 }
 
 const isWrite = (label: string): boolean => /^(POST|PUT|PATCH|DELETE) /.test(label);
-/** Its own lease is all that a controller may write when everything is right, and its token it must have. */
+/** Its own lease and how the gateways are is all that a controller may write when everything is right, and its token it must have. */
 const changes = ({ callLabels }: SimulatedProcess): readonly string[] =>
   callLabels.filter(
-    (label) => isWrite(label) && !/ leases | identity auth\/tokens$/.test(`${label} `.trimEnd()),
+    (label) =>
+      isWrite(label) &&
+      !/ (leases|configmaps) | identity auth\/tokens$/.test(`${label} `.trimEnd()),
   );
 const hasPushed = ({ callLabels }: SimulatedProcess): boolean =>
   ['g1', 'g2'].every((name) => callLabels.includes(`PUSH agent ${name}`));

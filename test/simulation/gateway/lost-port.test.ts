@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { events } from '../../../src/kube/resources.ts';
+import { GatewayWorld } from './gateway-world.ts';
+import { portsOf } from './invariants.ts';
+
+const nothing = () => [];
+
+async function tellings(world: GatewayWorld): Promise<string[]> {
+  const all: string[] = [];
+  const reading = (async () => {
+    for await (const { type, reason, message } of world.user.list(events)) {
+      all.push(`${type} ${reason}: ${message}`);
+    }
+  })();
+  await world.complete(reading);
+  return all;
+}
+
+test('a port that is lost in the cloud is noticed soon where looking is quick', async () => {
+  const world = await GatewayWorld.create(3, { driftEveryMs: 300_000, lookEveryMs: 30_000 });
+  world.startController();
+  await world.createService('web');
+  await world.settle(nothing);
+  const [[id, address] = ['', '']] = portsOf(world);
+  await world.losePort(id);
+  const lostAt = world.simulation.clock.monotonic();
+  await world.simulation.runUntil(() => portsOf(world).size === 1);
+  expect(world.simulation.clock.monotonic() - lostAt).toBeLessThan(40_000);
+  expect([...portsOf(world).values()]).toEqual([address]);
+  await world.settle(nothing);
+});
+
+test('a floating IP that can not be had again is told, not forgotten, and had when it can be', async () => {
+  const world = await GatewayWorld.create(4, { driftEveryMs: 10_000 });
+  world.startController();
+  await world.createService('web');
+  await world.settle(nothing);
+  const shown = () => world.service('web')?.status;
+  const before = shown()?.loadBalancer?.ingress;
+  const [floating] = world.openstack.neutron.floatingIps.all();
+  await world.loseFloatingIp(floating?.id ?? '');
+  world.limit('floatingip');
+  await world.simulation.runUntil(() => shown()?.conditions?.[0]?.reason === 'FloatingIpLost');
+  // Its users keep the address that they know.
+  expect(shown()?.loadBalancer?.ingress).toEqual(before);
+  await world.simulation.runFor(30_000);
+  expect(await tellings(world)).toContainEqual(
+    expect.stringContaining(`Warning FloatingIpLost: The floating IP ${before?.[0]?.ip} is lost`),
+  );
+  world.limit(undefined);
+  await world.settle(nothing);
+});
+
+test('what a Service waits for is told when it lasts', async () => {
+  const world = await GatewayWorld.create(5);
+  world.startController();
+  await world.simulation.runFor(1_000);
+  const slow = world.agents.get('g2');
+  if (slow !== undefined) slow.mode = 'hangs';
+  await world.createService('web');
+  await world.simulation.runFor(9_000);
+  expect(await tellings(world)).toContain('Normal LoadBalancerPending: Waiting for g2');
+});
