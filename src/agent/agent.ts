@@ -5,10 +5,10 @@ import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
-import { groupByEndpoint, listOlder } from './admit/acknowledgement.ts';
 import { Alarms } from './alarms.ts';
 import { foreignMover } from './apply/address-mover.ts';
 import { credentialFiles } from './credential-files.ts';
+import { describeAgent } from './describe-agent.ts';
 import { watchForStrangers } from './duplicate-address.ts';
 import { watchForSecondMaster } from './duplicate-master.ts';
 import { Gateway } from './gateway.ts';
@@ -32,13 +32,12 @@ import { ProbeLedger } from './probe/probe-ledger.ts';
 import { runProber } from './probe/prober.ts';
 import { probeTargets } from './probe/targets.ts';
 import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
+import { servableHere } from './servable-here.ts';
 import { Silence } from './silence.ts';
 import { StateStore } from './store/state-store.ts';
 import { traceConnection, type TraceAnswer, type TraceQuestion } from './trace/trace-connection.ts';
 import { Upkeep } from './upkeep.ts';
 import { WakeUp } from './wake-up.ts';
-import { revisions } from './wire/revision.ts';
-import { formatEndpointId } from './wire/records.ts';
 
 export interface AgentOptions {
   readonly settings: AgentSettings;
@@ -48,12 +47,11 @@ export interface AgentOptions {
   readonly metrics: Metrics;
   readonly version: string;
   metricsPage(): Promise<{ type: string; body: string }>;
-  /** Called when the accepted configuration is in force and the API listens. */
+  /** Called when the API listens. The accepted configuration is in force by then, or is tried again. */
   onReady(url: string): void;
 }
 
 const credentialsEveryMs = 5_000;
-const mostListed = 100;
 
 /** Runs a gateway's agent until the signal fires. */
 export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
@@ -126,6 +124,7 @@ class Agent {
         : await KeepalivedMover.open(
             {
               settings: keepalivedSettings(settings),
+              servable: servableHere(settings),
               start: settings.addresses.start,
               clock,
               log,
@@ -139,8 +138,22 @@ class Agent {
     const faults = new FaultReasons(mover);
     await faults.set('drained', levers.get('drained') !== undefined);
     const agent = new Agent(options, { opened, levers, status, mover, faults, credentials });
-    await agent.#gateway.restore(signal);
+    await agent.#restore(signal);
     return agent;
+  }
+
+  /**
+   * A gateway that can't restore its configuration is degraded, and tries again and again: an agent that
+   * ended instead could not be told what would mend it.
+   */
+  async #restore(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#gateway.restore(signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const problem = { error: CausewayError.from(error) };
+      this.#options.log.error(problem, "the accepted configuration can't be restored yet");
+    }
   }
 
   loops(): Record<string, Loop> {
@@ -231,6 +244,7 @@ class Agent {
                 gateway,
                 clock,
                 masquerade: settings.v1.masquerade,
+                servable: servableHere(settings),
                 secrets: () => this.#credentials.v1Secrets,
               }),
         v2:
@@ -240,6 +254,7 @@ class Agent {
                 name: settings.name,
                 gateway,
                 clock,
+                servable: servableHere(settings),
                 limits: {
                   totalBytes: settings.limits.bodyBytes,
                   lineBytes: settings.limits.lineBytes,
@@ -351,33 +366,11 @@ class Agent {
 
   #describe(): AgentStatus {
     const { settings, version, kernel } = this.#options;
-    const { state } = this.#gateway;
-    return {
-      agent: settings.name,
-      version,
-      revisions,
-      generation: state.generation,
-      endpoints: state.endpoints.size,
-      older: listOlder(state),
-      errors: groupByEndpoint(this.#gateway.complaints),
-      notFailoverSafe: kernel.notFailoverSafe().slice(0, mostListed).map(formatEndpointId),
-      sound: !this.#gateway.isDegraded,
-      vrrp: {
-        state: this.#mover === undefined ? 'foreign' : this.#status.state,
-        since: new Date(this.#status.since).toISOString(),
-      },
-      frozen: this.#levers.get('frozen') ?? null,
-      drained: this.#levers.get('drained') ?? null,
-      undoSteps: this.#gateway.undoSteps,
-      silent: {
-        heard: this.#ledger.heard,
-        seen: [...this.#silence.own],
-        acted: [...this.#gateway.silent],
-      },
-      alarms: this.#alarms.list(),
-      kernelSettings: kernel.settings(),
-      connections: kernel.connections(),
-    };
+    return describeAgent({
+      ...{ name: settings.name, version, kernel, gateway: this.#gateway, levers: this.#levers },
+      ...{ alarms: this.#alarms, ledger: this.#ledger, silence: this.#silence },
+      ...{ vrrp: this.#status, isMoverForeign: this.#mover === undefined },
+    });
   }
 }
 

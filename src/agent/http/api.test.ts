@@ -9,6 +9,7 @@ import { parsePort } from '../../domain/port.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { noMetrics } from '../../runtime/metrics.ts';
+import type { ServableAddresses } from '../admit/servable.ts';
 import { AgentClient } from '../client/agent-client.ts';
 import { Gateway } from '../gateway.ts';
 import { Levers } from '../levers.ts';
@@ -30,6 +31,10 @@ const v1Secret = Buffer.from('another secret, for v1');
 const layout = {
   ...{ table: 'causeway', hashSeed: 1, localSources: [] },
   ...{ hairpin: false, resumeConnections: true },
+};
+const servable: ServableAddresses = {
+  families: new Set([4]),
+  taken: new Map([[parseAddress('192.0.2.254'), "this gateway's own"]]),
 };
 let directory: string;
 let world: FakeWorld;
@@ -74,6 +79,7 @@ beforeEach(async () => {
         gateway,
         clock: systemClock,
         masquerade: 'always',
+        servable,
         secrets: () => [v1Secret],
       }),
       v2: new V2Api({
@@ -81,6 +87,7 @@ beforeEach(async () => {
         gateway,
         clock: systemClock,
         limits: { totalBytes: 100_000, lineBytes: 10_000 },
+        servable,
         secrets: () => [secret],
         status,
         handSilent: (silent) => gateway.setSilent(silent, signal),
@@ -175,6 +182,17 @@ describe('/v2', () => {
     expect(await client.trace(question, signal)).toMatchObject({ outcome: 'not-served' });
     const wrong = { ...question, client: 'somebody' as typeof question.client };
     await expect(client.trace(wrong, signal)).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  test('sets aside what this gateway can not hold, says which, and serves the others', async () => {
+    const { errors } = await client.push([state(1, endpoint(1), endpoint(254))], signal);
+    expect(errors).toMatchObject([
+      {
+        endpoint: { address: '192.0.2.254' },
+        errors: [{ message: "192.0.2.254 is this gateway's own" }],
+      },
+    ]);
+    expect([...world.announced]).toEqual(['192.0.2.1']);
   });
 
   test('takes a large push through the client, which compresses it', async () => {
@@ -324,6 +342,12 @@ describe('/v1', () => {
     ['a wrong signature', async () => apply(await sign(config, undefined, secret)), 400],
     ['an expired token', async () => apply(await sign(config, Date.now() / 1000 - 60)), 400],
     ['a bad address', async () => apply(await sign({ ingress: [{ address: 'x; drop' }] })), 400],
+    [
+      "the gateway's own address",
+      async () =>
+        apply(await sign({ ingress: [{ ...config.ingress[0], address: '192.0.2.254' }] })),
+      400,
+    ],
     [
       'an injected address',
       async () =>

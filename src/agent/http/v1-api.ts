@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
 import { CausewayError } from '../../domain/error.ts';
+import { refuseUnservable, type ServableAddresses } from '../admit/servable.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Masquerade } from '../model/endpoint.ts';
 import { readV1Config } from '../wire/v1.ts';
@@ -16,6 +17,7 @@ export interface V1ApiOptions {
   readonly gateway: Gateway;
   readonly clock: Clock;
   readonly masquerade: Masquerade;
+  readonly servable: ServableAddresses;
   secrets(): readonly Uint8Array[];
 }
 
@@ -56,7 +58,7 @@ export class V1Api {
   }
 
   async #applyToken(token: string, signal: AbortSignal): Promise<void> {
-    const { gateway, clock, masquerade } = this.#options;
+    const { gateway, clock, masquerade, servable } = this.#options;
     const claims = await verifyToken(token, this.#options.secrets(), clock.wallTime());
     const digest = `v1 ${claims.exp} ${digestOf(token)}`;
     await gateway.push(
@@ -64,7 +66,8 @@ export class V1Api {
       (state) => {
         // Only now it is its turn: whatever came in between has been applied.
         this.#refuseLate(claims.exp, state.digest);
-        return readV1Config(claims['load-balancer-config'] ?? {}, state.generation + 1, masquerade);
+        const config = claims['load-balancer-config'] ?? {};
+        return refuseUnservable(readV1Config(config, state.generation + 1, masquerade), servable);
       },
       signal,
     );

@@ -4,6 +4,7 @@ import { parseAddress, type Address } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import { parsePort, parseProtocol } from '../../domain/port.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { setUnservableAside, type ServableAddresses } from '../admit/servable.ts';
 import type { Gateway } from '../gateway.ts';
 import type { LeverName } from '../levers.ts';
 import type { TraceAnswer, TraceQuestion } from '../trace/trace-connection.ts';
@@ -20,6 +21,7 @@ export interface V2ApiOptions {
   readonly gateway: Gateway;
   readonly clock: Clock;
   readonly limits: BodyLimits;
+  readonly servable: ServableAddresses;
   secrets(): readonly Uint8Array[];
   status(): AgentStatus;
   /** Takes the controller's answer on who is silent. */
@@ -124,7 +126,7 @@ export class V2Api {
       signal,
     );
     checkBody(digest, claims);
-    const push = reader.result();
+    const push = setUnservableAside(reader.result(), this.#options.servable);
     const body = await this.#options.gateway.push(
       contentDigest(push.header.kind, digest),
       () => push,

@@ -6,6 +6,7 @@ import { replaceFile } from '../../runtime/atomic-file.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Log } from '../../runtime/log.ts';
+import { whyUnservable, type ServableAddresses } from '../admit/servable.ts';
 import type { AddressMover } from '../apply/address-mover.ts';
 import { knock } from '../probe/knock.ts';
 import { ClaimedAddresses } from './claimed-addresses.ts';
@@ -18,6 +19,8 @@ import type { VrrpStatus } from './vrrp-status.ts';
 
 export interface KeepalivedMoverOptions {
   readonly settings: KeepalivedSettings;
+  /** What can be announced with these settings; the rest is left out. */
+  readonly servable: ServableAddresses;
   readonly start: StartMode;
   readonly clock: Clock;
   readonly log: Log;
@@ -69,7 +72,8 @@ export class KeepalivedMover implements AddressMover {
     return new Set(readServedAddresses(text)).difference(this.#ownAddresses());
   }
 
-  async test(addresses: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+  async test(all: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+    const addresses = this.#announceable(all);
     const candidate = `${this.#options.settings.files.config}.candidate`;
     await fs.writeFile(candidate, this.#render(addresses), { mode: 0o600 });
     try {
@@ -79,8 +83,9 @@ export class KeepalivedMover implements AddressMover {
     }
   }
 
-  async announce(addresses: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+  async announce(all: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
     const { config } = this.#options.settings.files;
+    const addresses = this.#announceable(all);
     const text = this.#render(addresses);
     const isSame = (await readIfThere(config)) === text;
     // Whoever was stopped between the file and the reload left keepalived with another configuration.
@@ -153,6 +158,12 @@ export class KeepalivedMover implements AddressMover {
       for (const address of await readHostAddresses(link, signal)) present.add(address);
     }
     return this.#wanted.difference(present);
+  }
+
+  /** No push brings others, but the settings may have changed since one was taken. */
+  #announceable(addresses: ReadonlySet<Address>): Set<Address> {
+    const { servable } = this.#options;
+    return new Set([...addresses].filter((each) => whyUnservable(servable, each) === undefined));
   }
 
   #render(addresses: ReadonlySet<Address>): string {

@@ -1,0 +1,59 @@
+import { familyOf, type Address, type Family } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import { isUnroutable } from '../../domain/unroutable-address.ts';
+import { endpointKey, type EndpointKey } from '../model/endpoint.ts';
+import type { Complaint } from '../wire/complaint.ts';
+import type { Push } from '../wire/push.ts';
+
+/** What a gateway can hold: one address that it can't would keep all others from being announced. */
+export interface ServableAddresses {
+  readonly families: ReadonlySet<Family>;
+  /** Addresses that somebody has already, and who: serving one would cut it off. */
+  readonly taken: ReadonlyMap<Address, string>;
+}
+
+/** Why the address can't be a virtual one here; undefined where it can. */
+export function whyUnservable(
+  { families, taken }: ServableAddresses,
+  address: Address,
+): string | undefined {
+  if (isUnroutable(address)) return `${address} is no address that clients could connect to`;
+  const owner = taken.get(address);
+  if (owner !== undefined) return `${address} is ${owner}`;
+  const family = familyOf(address);
+  if (families.has(family)) return undefined;
+  return `this gateway has no IPv${family} address in the external network, so ${address} can't be announced`;
+}
+
+/** The push without the endpoints that can't be served. They count as bad, and the others go on. */
+export function setUnservableAside(push: Push, servable: ServableAddresses): Push {
+  const unservable = findUnservable(push, servable);
+  if (unservable.size === 0) return push;
+  const endpoints = new Map(push.endpoints);
+  const badEndpoints = new Map(push.badEndpoints);
+  const complaints: Complaint[] = [...push.complaints];
+  for (const [key, message] of unservable) {
+    const endpoint = push.endpoints.get(key);
+    endpoints.delete(key);
+    badEndpoints.set(key, message);
+    complaints.push({ endpoint, record: 0, message });
+  }
+  return { ...push, endpoints, badEndpoints, complaints };
+}
+
+/** For requests that are taken as a whole or not at all. */
+export function refuseUnservable(push: Push, servable: ServableAddresses): Push {
+  for (const [key, message] of findUnservable(push, servable)) {
+    throw new CausewayError('invalid', `${key} can't be served: ${message}`);
+  }
+  return push;
+}
+
+function findUnservable(push: Push, servable: ServableAddresses): Map<EndpointKey, string> {
+  const found = new Map<EndpointKey, string>();
+  for (const endpoint of push.endpoints.values()) {
+    const why = whyUnservable(servable, endpoint.address);
+    if (why !== undefined) found.set(endpointKey(endpoint), why);
+  }
+  return found;
+}
