@@ -173,8 +173,7 @@ class Agent {
       ...(mover === undefined
         ? {}
         : {
-            'VRRP state': (signal) =>
-              followVrrpState(keepalivedSettings(settings).files.notifyFifo, status, signal),
+            'VRRP state': (signal) => followVrrpState(keepalivedSettings(settings), status, signal),
             keepalived: (signal) => keepAlive({ ...watch, mover }, signal),
             links: (signal) => sweepLinks({ ...watch, mover }, signal),
             health: (signal) => this.#watchHealth(signal),

@@ -4,17 +4,17 @@ import net from 'node:net';
 import { promisify } from 'node:util';
 import { CausewayError } from '../../domain/error.ts';
 import { runProgram } from '../../runtime/program.ts';
-import { syncGroup } from './render.ts';
 
 export type VrrpState = 'MASTER' | 'BACKUP' | 'FAULT' | 'STOP';
 
-const groupLine = new RegExp(`^GROUP "${syncGroup}" (MASTER|BACKUP|FAULT|STOP)\\b`);
+const stateWord = /^ (MASTER|BACKUP|FAULT|STOP)\b/;
 const longestLine = 1000;
 const openDescriptor = promisify(open);
 
-/** The group's new state, where the line tells one. */
-export function parseNotification(line: string): VrrpState | undefined {
-  return groupLine.exec(line)?.[1] as VrrpState | undefined;
+/** The new state of the subject, such as `GROUP "gateway"`, where the line tells one. */
+export function parseNotification(line: string, subject: string): VrrpState | undefined {
+  if (!line.startsWith(subject)) return undefined;
+  return stateWord.exec(line.slice(subject.length))?.[1] as VrrpState | undefined;
 }
 
 /** Makes the pipe before keepalived does, so that it outlives each of its restarts. */
@@ -36,6 +36,7 @@ export async function makeFifo(file: string, signal: AbortSignal): Promise<void>
  */
 export async function* readNotifications(
   file: string,
+  subject: string,
   signal: AbortSignal,
 ): AsyncGenerator<VrrpState> {
   // A plain descriptor: it belongs to the socket from here on, which closes it.
@@ -50,7 +51,7 @@ export async function* readNotifications(
       const lines = (rest + chunk.toString()).split('\n');
       rest = (lines.pop() ?? '').slice(-longestLine);
       for (const line of lines) {
-        const state = parseNotification(line);
+        const state = parseNotification(line, subject);
         if (state !== undefined) yield state;
       }
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../domain/address.ts';
 import { parseNotification } from './notify.ts';
-import { readServedAddresses, renderKeepalived } from './render.ts';
+import { notifiedSubject, readServedAddresses, renderKeepalived } from './render.ts';
 import { keepalivedFiles, type KeepalivedSettings } from './settings.ts';
 
 const family = (number: 4 | 6, anchor: string, routes: string[]) => ({
@@ -86,6 +86,31 @@ describe("keepalived's configuration", () => {
   });
 });
 
+describe('a gateway with one family in one network', () => {
+  const families = [{ ...family(4, '169.254.255.51', []), peers: [] }];
+  const lone: KeepalivedSettings = {
+    ...settings,
+    networks: [{ name: 'external', interface: 'ext', families }],
+  };
+
+  test('has no group and no unicast without peers, which keepalived would refuse', () => {
+    const text = renderKeepalived(lone, [parseAddress('192.0.2.1')]);
+    expect(text).not.toContain('vrrp_sync_group');
+    expect(text).not.toContain('unicast');
+    expect(text.match(/^vrrp_instance /gm)).toHaveLength(1);
+    expect([...readServedAddresses(text)]).toContain('192.0.2.1');
+  });
+
+  test.each([
+    ['INSTANCE "external-4" MASTER 150', 'MASTER'],
+    ['INSTANCE "external-4" FAULT 150', 'FAULT'],
+    ['INSTANCE "external-46" MASTER 150', undefined],
+    ['GROUP "gateway" MASTER 0', undefined],
+  ])('hears its state in %s', (line, state) => {
+    expect(parseNotification(line, notifiedSubject(lone))).toBe(state);
+  });
+});
+
 test.each([
   ['GROUP "gateway" MASTER 0', 'MASTER'],
   ['GROUP "gateway" FAULT 0', 'FAULT'],
@@ -93,5 +118,5 @@ test.each([
   ['GROUP "other" MASTER 0', undefined],
   ['', undefined],
 ])('%j tells %s', (line, state) => {
-  expect(parseNotification(line)).toBe(state);
+  expect(parseNotification(line, notifiedSubject(settings))).toBe(state);
 });

@@ -2,7 +2,7 @@ import { compareAddresses, familyOf, parseAddress, type Address } from '../../do
 import type { KeepalivedSettings, VrrpFamily, VrrpNetwork } from './settings.ts';
 
 /** The sync group that everything of one gateway moves with. */
-export const syncGroup = 'gateway';
+const syncGroup = 'gateway';
 
 /** A gateway that comes back listens for so long before it counts missing adverts against its peers. */
 const startupDelaySeconds = 1;
@@ -21,14 +21,30 @@ export function renderKeepalived(settings: KeepalivedSettings, served: Iterable<
     'track_file fault {',
     `  file "${settings.files.fault}"`,
     '}',
-    `vrrp_sync_group ${syncGroup} {`,
-    '  group {',
-    ...instances.map(({ network, family }) => `    ${instanceName(network, family)}`),
-    '  }',
-    '}',
+    ...group(instances.map(({ network, family }) => instanceName(network, family))),
     ...instances.flatMap(({ network, family }) => instance(settings, network, family, addresses)),
     '',
   ].join('\n');
+}
+
+/** Everything moves together. One instance alone needs no group, and keepalived takes none of one. */
+function group(names: readonly string[]): string[] {
+  if (names.length === 1) return [];
+  return [
+    `vrrp_sync_group ${syncGroup} {`,
+    '  group {',
+    ...names.map((name) => `    ${name}`),
+    '  }',
+    '}',
+  ];
+}
+
+/** Whose state is the gateway's, as keepalived names it in what it tells: the group's, or the only one's. */
+export function notifiedSubject({ networks }: KeepalivedSettings): string {
+  const names = networks.flatMap((network) =>
+    network.families.map((family) => instanceName(network, family)),
+  );
+  return names.length === 1 ? `INSTANCE "${names[0]}"` : `GROUP "${syncGroup}"`;
 }
 
 function globalDefinitions(settings: KeepalivedSettings): string[] {
@@ -74,7 +90,8 @@ function instance(
     `  virtual_router_id ${family.virtualRouterId}`,
     `  priority ${settings.priority}`,
     `  advert_int ${settings.advertIntervalMs / 1000}`,
-    `  unicast_src_ip ${family.source}`,
+    // keepalived refuses unicast without a peer. A gateway alone tells everybody, and hears nobody.
+    `  ${family.peers.length === 0 ? 'mcast_src_ip' : 'unicast_src_ip'} ${family.source}`,
     ...block('  unicast_peer', family.peers),
     ...block('  track_interface', [...new Set(others.map((other) => other.interface))]),
     ...block('  track_file', ['fault weight 0']),

@@ -5,6 +5,8 @@ import type { MetricDefinition, Metrics } from '../../runtime/metrics.ts';
 import type { KeepalivedMover } from './keepalived-mover.ts';
 import { readNotifications } from './notify.ts';
 import type { KeepalivedProcess } from './process.ts';
+import { notifiedSubject } from './render.ts';
+import type { KeepalivedSettings } from './settings.ts';
 import type { VrrpStatus } from './vrrp-status.ts';
 
 export const keepalivedMetrics = {
@@ -42,11 +44,14 @@ export interface KeepalivedWatchOptions {
 
 /** Follows keepalived's state for as long as the signal lets it. */
 export async function followVrrpState(
-  fifo: string,
+  settings: KeepalivedSettings,
   status: VrrpStatus,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const state of readNotifications(fifo, signal)) status.enter(state);
+  const subject = notifiedSubject(settings);
+  for await (const state of readNotifications(settings.files.notifyFifo, subject, signal)) {
+    status.enter(state);
+  }
 }
 
 /**

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { requireNetworkTools } from './network.ts';
+import { endpoint, nothing } from './services.ts';
+import { Topology } from './topology.ts';
+
+const isRunnable = await isAvailable(requireNetworkTools);
+const { signal } = new AbortController();
+
+/** One VRRP instance: nothing of the internal network moves, and there is no IPv6. */
+const onlyExternal4 = {
+  external: { interface: 'ext', virtualRouterId: 51, address4: '10.77.0.11' },
+  internal: undefined,
+};
+
+describe.skipIf(!isRunnable)('a gateway with one family in one network', () => {
+  let topology: Topology;
+  beforeAll(async () => {
+    topology = await Topology.start();
+  });
+  afterAll(() => topology.stop());
+
+  test('serves, names what it can not hold, and is not kept from the rest, after a restart too', async () => {
+    await topology.startAgent('g1', onlyExternal4);
+    const client = topology.client('g1');
+    const isMaster = async () => (await client.status(signal)).vrrp.state === 'MASTER';
+    await waitFor('the master', isMaster);
+    const good = endpoint('10.77.1.1', 'TCP', ['p1'], { masquerade: 'always' });
+    const bad = ['2001:db8:77:1::1', '::1', 'ff02::1', '0.0.0.0', '10.77.0.11'].map((address) =>
+      endpoint(address, 'TCP', ['p1']),
+    );
+    const lines = writeState({ ...nothing, endpoints: [good, ...bad] }, { generation: 1 });
+    const { errors } = await client.push([...lines], signal);
+    expect(errors.map((each) => each.endpoint?.address).sort()).toEqual(
+      bad.map(({ address }) => address).sort(),
+    );
+    const served = () =>
+      waitFor('an answer', async () => {
+        const [answer] = await topology.ask<string[]>('c', 'who', '10.77.1.1', 80);
+        return answer?.startsWith('p1 ');
+      });
+    await served();
+
+    await topology.killAgent('g1');
+    await topology.startAgent('g1', onlyExternal4);
+    await waitFor('the master again', isMaster);
+    expect(await client.status(signal)).toMatchObject({ sound: true, generation: 1 });
+    const more = [good, endpoint('10.77.1.2', 'TCP', ['p2'], { masquerade: 'always' })];
+    await client.push([...writeState({ ...nothing, endpoints: more }, { generation: 2 })], signal);
+    await served();
+  });
+});
