@@ -83,6 +83,13 @@ export const agentSettings = z.strictObject({
       keyFile: file.optional().describe('private key of that certificate'),
       clientAuthorityFile: file.optional().describe('authority that clients must be signed by'),
     })
+    .refine(
+      // Half of it would be no TLS at all, and nobody would notice.
+      (tls) =>
+        (tls.certificateFile === undefined) === (tls.keyFile === undefined) &&
+        (tls.clientAuthorityFile === undefined || tls.certificateFile !== undefined),
+      'certificateFile and keyFile go together, and clientAuthorityFile needs them',
+    )
     .prefault({}),
   metrics: z
     .strictObject({
