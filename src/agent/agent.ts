@@ -12,7 +12,7 @@ import { describeAgent } from './describe-agent.ts';
 import { watchForStrangers } from './duplicate-address.ts';
 import { watchForSecondMaster } from './duplicate-master.ts';
 import { Gateway } from './gateway.ts';
-import { illnessOf } from './health.ts';
+import { healthPace, illnessOf } from './health.ts';
 import { watchHealth } from './health-watch.ts';
 import { loadCredentials, type Credentials } from './http/credentials.ts';
 import { EventStream } from './http/event-stream.ts';
@@ -31,7 +31,7 @@ import { knock } from './probe/knock.ts';
 import { ProbeLedger } from './probe/probe-ledger.ts';
 import { runProber } from './probe/prober.ts';
 import { probeTargets } from './probe/targets.ts';
-import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
+import { keepalivedSettings, socketFile, vrrpPeers, type AgentSettings } from './settings.ts';
 import { servableHere } from './servable-here.ts';
 import { Silence } from './silence.ts';
 import { StateStore } from './store/state-store.ts';
@@ -201,14 +201,21 @@ class Agent {
   }
 
   #watchHealth(signal: AbortSignal): Promise<void> {
-    const { clock, kernel } = this.#options;
+    const { clock, kernel, settings } = this.#options;
+    const keepalived = keepalivedSettings(settings);
+    const families = new Set(
+      keepalived.networks.flatMap((network) => network.families.map(({ family }) => family)),
+    );
     return watchHealth(
       {
         ...{ clock, alarms: this.#alarms, faults: this.#faults },
+        pace: healthPace(settings.addresses.advertMs),
+        hasPeers: vrrpPeers(keepalived).length > 0,
         illness: () =>
           illnessOf({
             isDegraded: this.#gateway.isDegraded,
             kernelSettings: kernel.settings(),
+            families,
           }),
         countAdverts: (each) => kernel.countAdverts(each),
       },

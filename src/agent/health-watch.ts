@@ -1,12 +1,15 @@
 import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Alarms } from './alarms.ts';
-import { healthPace, nextHealth, type Health } from './health.ts';
+import { nextHealth, type Health, type HealthPace } from './health.ts';
 import type { FaultReasons } from './keepalived/fault-reasons.ts';
 
 export interface HealthWatchOptions {
   readonly clock: Clock;
   readonly alarms: Alarms;
   readonly faults: FaultReasons;
+  readonly pace: HealthPace;
+  /** There are other gateways that could take over. */
+  readonly hasPeers: boolean;
   /** Why this gateway should not be master, if so. */
   illness(): string | undefined;
   /** How many VRRP packets of the peers have arrived so far. */
@@ -17,7 +20,7 @@ const everyMs = 500;
 
 /** Gives up the addresses while this machine is in bad health and another gateway is not. */
 export async function watchHealth(options: HealthWatchOptions, signal: AbortSignal): Promise<void> {
-  const { clock, alarms, faults } = options;
+  const { clock, alarms, faults, pace, hasPeers } = options;
   let health: Health = { kind: 'well' };
   let heard: bigint | undefined;
   while (!signal.aborted) {
@@ -28,7 +31,8 @@ export async function watchHealth(options: HealthWatchOptions, signal: AbortSign
     const hearsPeer = count !== undefined && heard !== undefined && count > heard;
     heard = count;
     const before: Health = health;
-    health = nextHealth(before, { now: clock.monotonic(), illness, hearsPeer }, healthPace);
+    const news = { now: clock.monotonic(), illness, hearsPeer, hasPeers };
+    health = nextHealth(before, news, pace);
     if (health.kind !== before.kind) await faults.set('ill', health.kind === 'away');
     alarms.set('bad-health', describe(health, illness));
   }

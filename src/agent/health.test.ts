@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { illnessOf, nextHealth, type Health, type HealthNews } from './health.ts';
+import type { Family } from '../domain/address.ts';
+import { healthPace, illnessOf, nextHealth, type Health, type HealthNews } from './health.ts';
 
 const pace = { patienceMs: 3, relieveMs: 3, recoverMs: 5, aloneMs: 100 };
 
 /** The states one after another, a millisecond apart: i for ill, a dot for well, P for ill and a peer is heard. */
-function play(signs: string): string {
+function play(signs: string, hasPeers = true): string {
   let health: Health = { kind: 'well' };
   return signs
     .split('')
     .map((sign, now) => {
       const illness = sign === '.' || sign === 'p' ? undefined : 'ill';
-      const news: HealthNews = { now, illness, hearsPeer: sign === 'P' || sign === 'p' };
+      const news: HealthNews = {
+        ...{ now, illness, hasPeers },
+        hearsPeer: sign === 'P' || sign === 'p',
+      };
       health = nextHealth(health, news, pace);
       return { well: '.', ill: 'i', away: 'A', alone: '1' }[health.kind];
     })
@@ -26,6 +30,7 @@ describe('a gateway in bad health', () => {
     ['does not come back for a moment', 'iiiiPpppPpppp', 'iiiAAAAAAAAAA'],
     ['takes its addresses back if nobody else has them', 'iiiiiiiiii', 'iiiAAA1111'],
     ['alone is well when it is', 'iiiiiii..', 'iiiAAA1..'],
+    ['takes its addresses back when the other is heard no more', 'iiiiPPPiii', 'iiiAAAAAA1'],
   ])('%s', (_name, signs, states) => {
     expect(play(signs)).toBe(states);
   });
@@ -35,6 +40,27 @@ describe('a gateway in bad health', () => {
     expect(states.slice(0, 8)).toBe('iiiAAA11');
     expect(states.slice(106, 113)).toBe('iiiAAA1');
   });
+});
+
+test('a gateway without peers gives nothing up, however long it is ill', () => {
+  expect(play('i'.repeat(300), false)).toBe(`iii${'1'.repeat(297)}`);
+});
+
+test('another gateway may be as slow to be heard as its adverts are', () => {
+  expect(healthPace(100).relieveMs).toBe(3_000);
+  expect(healthPace(40_000).relieveMs).toBe(160_000);
+});
+
+test.each<[Family[], string | undefined]>([
+  [[4], undefined],
+  [[4, 6], "packets are not forwarded: net.ipv6.conf.all.forwarding can't be set"],
+])('a kernel without IPv6 is judged by the families that are used: %s', (families, illness) => {
+  const kernelSettings = [
+    { name: 'net.ipv4.ip_forward', wanted: '1', found: '1' },
+    { name: 'net.ipv6.conf.all.forwarding', wanted: '1', found: null },
+  ];
+  const signs = { isDegraded: false, kernelSettings, families: new Set(families) };
+  expect(illnessOf(signs)).toBe(illness);
 });
 
 test.each([
@@ -51,5 +77,6 @@ test.each([
     { name: 'net.ipv4.ip_forward', wanted: '1', found },
     { name: 'net.ipv4.conf.ext.arp_ignore', wanted: '1', found: '0' },
   ];
-  expect(illnessOf({ isDegraded, kernelSettings: settings })).toBe(illness);
+  const families = new Set<Family>([4]);
+  expect(illnessOf({ isDegraded, kernelSettings: settings, families })).toBe(illness);
 });

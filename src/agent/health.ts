@@ -1,3 +1,4 @@
+import type { Family } from '../domain/address.ts';
 import type { KernelSetting } from '../nftables/kernel-settings.ts';
 
 /** How a gateway is, as far as its own machine is concerned. */
@@ -5,36 +6,39 @@ export interface HealthSigns {
   /** The kernel may differ from the accepted configuration. */
   readonly isDegraded: boolean;
   readonly kernelSettings: readonly KernelSetting[];
+  /** What the gateway stands in its networks with. A kernel without the other one is well. */
+  readonly families: ReadonlySet<Family>;
 }
 
-const forwarding: ReadonlySet<string> = new Set([
-  'net.ipv4.ip_forward',
-  'net.ipv6.conf.all.forwarding',
-]);
+const forwarding: Readonly<Record<Family, string>> = {
+  4: 'net.ipv4.ip_forward',
+  6: 'net.ipv6.conf.all.forwarding',
+};
 
 /**
  * Why this gateway should not be master, if so. Only what is wrong with this machine alone counts: when
  * nodes are silent, the other gateway would not reach them either.
  */
-export function illnessOf({ isDegraded, kernelSettings }: HealthSigns): string | undefined {
-  if (isDegraded) return 'the kernel may differ from what is accepted';
-  const off = kernelSettings.find(({ name, found }) => forwarding.has(name) && found !== '1');
+export function illnessOf(signs: HealthSigns): string | undefined {
+  if (signs.isDegraded) return 'the kernel may differ from what is accepted';
+  const needed = new Set([...signs.families].map((family) => forwarding[family]));
+  const off = signs.kernelSettings.find(({ name, found }) => needed.has(name) && found !== '1');
   return off === undefined ? undefined : `packets are not forwarded: ${off.name} can't be set`;
 }
 
 /**
  * - `well`
  * - `ill`: for a moment; it may pass
- * - `away`: the addresses were given up. `relieved` once another gateway was heard to have them
- * - `alone`: nobody took over, so the addresses were taken back, and are kept for a while
+ * - `away`: the addresses were given up to another gateway, which is heard to have them
+ * - `alone`: nobody has taken over, or has them any more, so the addresses are kept for a while
  */
 export type Health =
   | { readonly kind: 'well' }
   | { readonly kind: 'ill'; readonly since: number }
   | {
       readonly kind: 'away';
-      readonly since: number;
-      readonly relieved: boolean;
+      /** When another gateway was heard last, or when the addresses were given up. */
+      readonly heardAt: number;
       readonly wellSince: number | undefined;
     }
   | { readonly kind: 'alone'; readonly since: number };
@@ -45,12 +49,14 @@ export interface HealthNews {
   readonly illness: string | undefined;
   /** Adverts of a peer have arrived since the last look. */
   readonly hearsPeer: boolean;
+  /** There are other gateways that could take over. */
+  readonly hasPeers: boolean;
 }
 
 export interface HealthPace {
   /** What passes by itself within this time moves nothing. */
   readonly patienceMs: number;
-  /** Somebody else must have taken over by then. */
+  /** Somebody else must have taken over by then, and must be heard as often from then on. */
   readonly relieveMs: number;
   /** Whoever was ill must have been well for so long. */
   readonly recoverMs: number;
@@ -58,33 +64,40 @@ export interface HealthPace {
   readonly aloneMs: number;
 }
 
-export const healthPace: HealthPace = {
-  patienceMs: 3_000,
-  relieveMs: 3_000,
-  recoverMs: 5_000,
-  aloneMs: 300_000,
-};
+/** So many adverts in a row don't get lost. */
+const missableAdverts = 4;
+
+export function healthPace(advertMs: number): HealthPace {
+  return {
+    patienceMs: 3_000,
+    relieveMs: Math.max(3_000, missableAdverts * advertMs),
+    recoverMs: 5_000,
+    aloneMs: 300_000,
+  };
+}
 
 /** What follows from how things were and what is new. An ill gateway is better than none. */
 export function nextHealth(health: Health, news: HealthNews, pace: HealthPace): Health {
-  const { now, illness, hearsPeer } = news;
+  const { now, illness, hearsPeer, hasPeers } = news;
   switch (health.kind) {
     case 'well':
       return illness === undefined ? health : { kind: 'ill', since: now };
     case 'ill':
       if (illness === undefined) return { kind: 'well' };
       if (now - health.since < pace.patienceMs) return health;
-      return { kind: 'away', since: now, relieved: hearsPeer, wellSince: undefined };
+      if (!hasPeers) return { kind: 'alone', since: now };
+      return { kind: 'away', heardAt: now, wellSince: undefined };
     case 'away': {
-      const relieved = health.relieved || hearsPeer;
+      const heardAt = hearsPeer ? now : health.heardAt;
       const wellSince = illness === undefined ? (health.wellSince ?? now) : undefined;
       if (wellSince !== undefined && now - wellSince >= pace.recoverMs) return { kind: 'well' };
-      if (!relieved && now - health.since >= pace.relieveMs) return { kind: 'alone', since: now };
-      return { ...health, relieved, wellSince };
+      if (now - heardAt >= pace.relieveMs) return { kind: 'alone', since: now };
+      return { kind: 'away', heardAt, wellSince };
     }
     case 'alone':
       if (illness === undefined) return { kind: 'well' };
-      return now - health.since < pace.aloneMs ? health : { kind: 'ill', since: now };
+      if (!hasPeers || now - health.since < pace.aloneMs) return health;
+      return { kind: 'ill', since: now };
     default:
       return health satisfies never;
   }
