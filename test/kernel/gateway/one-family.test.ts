@@ -33,8 +33,8 @@ describe.skipIf(!isRunnable)('a gateway with one family in one network', () => {
     );
     const lines = writeState({ ...nothing, endpoints: [good, ...bad] }, { generation: 1 });
     const { errors } = await client.push([...lines], signal);
-    expect(errors.map((each) => each.endpoint?.address).sort()).toEqual(
-      bad.map(({ address }) => address).sort(),
+    expect(new Set(errors.map((each) => each.endpoint?.address))).toEqual(
+      new Set(bad.map(({ address }) => address)),
     );
     const served = () =>
       waitFor('an answer', async () => {
