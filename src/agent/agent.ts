@@ -27,9 +27,7 @@ import { followVrrpState, keepAlive, sweepLinks } from './keepalived/watch.ts';
 import type { Kernel } from './kernel.ts';
 import { Levers, type LeverName } from './levers.ts';
 import { endpointKey } from './model/endpoint.ts';
-import { knock } from './probe/knock.ts';
-import { ProbeLedger } from './probe/probe-ledger.ts';
-import { runProber } from './probe/prober.ts';
+import { Probing } from './probe/probing.ts';
 import { probeTargets } from './probe/targets.ts';
 import { keepalivedSettings, socketFile, vrrpPeers, type AgentSettings } from './settings.ts';
 import { servableHere } from './servable-here.ts';
@@ -74,7 +72,7 @@ class Agent {
   readonly #alarms: Alarms;
   readonly #silence: Silence;
   readonly #events: EventStream;
-  readonly #ledger: ProbeLedger;
+  readonly #probing: Probing;
   readonly #silenceDue = new WakeUp();
   readonly #statusDue = new WakeUp();
   readonly #upkeep: Upkeep;
@@ -89,6 +87,7 @@ class Agent {
     this.#mover = parts.mover;
     this.#faults = parts.faults;
     this.#credentials = parts.credentials;
+    this.#probing = parts.probing;
     this.#alarms = new Alarms(log, metrics);
     this.#gateway = new Gateway({
       ruleset: kernel.ruleset,
@@ -97,6 +96,7 @@ class Agent {
       stored: parts.opened.stored,
       levers: parts.levers,
       limits: settings.removal,
+      silent: parts.probing.ledger.silent,
       clock,
       log,
       metrics,
@@ -105,7 +105,7 @@ class Agent {
     });
     this.#events = new EventStream(() => this.#controllerCameOrLeft());
     this.#silence = new Silence(this.#gateway, { log, clock }, () => this.#events.hasListeners);
-    this.#ledger = new ProbeLedger(settings.probe);
+    this.#silence.see(parts.probing.ledger.silent);
     this.#upkeep = new Upkeep({
       ...{ gateway: this.#gateway, kernel, mover: parts.mover, status: parts.status },
       ...{ alarms: this.#alarms, clock, log, metrics },
@@ -137,7 +137,9 @@ class Agent {
     const opened = await StateStore.open(settings.stateDirectory);
     const faults = new FaultReasons(mover);
     await faults.set('drained', levers.get('drained') !== undefined);
-    const agent = new Agent(options, { opened, levers, status, mover, faults, credentials });
+    const probing = await Probing.open(settings);
+    const kept = { opened, levers, probing, credentials };
+    const agent = new Agent(options, { ...kept, status, mover, faults });
     await agent.#restore(signal);
     return agent;
   }
@@ -169,7 +171,10 @@ class Agent {
         this.#silence.forgetVanished(() => this.#silenceDue.call(), signal),
       'status events': (signal) => this.#sendStatus(signal),
       credentials: (signal) => this.#followCredentials(signal),
-      ...(settings.probe.intervalMs === 0 ? {} : { probes: (signal) => this.#probe(signal) }),
+      ...this.#probing.loops({
+        ...{ clock, log, onChange: () => this.#silenceChanged() },
+        targets: () => probeTargets(this.#gateway.state, settings.probe.nodePort),
+      }),
       ...(mover === undefined
         ? {}
         : {
@@ -332,26 +337,14 @@ class Agent {
     }
   }
 
-  #probe(signal: AbortSignal): Promise<void> {
-    const { settings, clock } = this.#options;
-    return runProber(
-      {
-        clock,
-        intervalMs: settings.probe.intervalMs,
-        ledger: this.#ledger,
-        targets: () => probeTargets(this.#gateway.state, settings.probe.nodePort),
-        knock: (target, limitMs, each) => knock(clock, target, limitMs, each),
-        onChange: (silent) => {
-          this.#silence.see(silent);
-          this.#alarms.set(
-            'cut-off',
-            this.#ledger.isCutOff ? 'nothing that this gateway sends to answers it' : undefined,
-          );
-          this.#silenceDue.call();
-        },
-      },
-      signal,
+  #silenceChanged(): void {
+    const { ledger } = this.#probing;
+    this.#silence.see(ledger.silent);
+    this.#alarms.set(
+      'cut-off',
+      ledger.isCutOff ? 'nothing that this gateway sends to answers it' : undefined,
     );
+    this.#silenceDue.call();
   }
 
   async #followCredentials(signal: AbortSignal): Promise<void> {
@@ -374,7 +367,7 @@ class Agent {
     const { settings, version, kernel } = this.#options;
     return describeAgent({
       ...{ name: settings.name, version, kernel, gateway: this.#gateway, levers: this.#levers },
-      ...{ alarms: this.#alarms, ledger: this.#ledger, silence: this.#silence },
+      ...{ alarms: this.#alarms, ledger: this.#probing.ledger, silence: this.#silence },
       ...{ vrrp: this.#status, isMoverForeign: this.#mover === undefined },
     });
   }
@@ -383,6 +376,7 @@ class Agent {
 interface AgentParts {
   readonly opened: Awaited<ReturnType<typeof StateStore.open>>;
   readonly levers: Levers;
+  readonly probing: Probing;
   readonly status: VrrpStatus;
   readonly mover: KeepalivedMover | undefined;
   readonly faults: FaultReasons;

@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseAddress } from '../domain/address.ts';
+import { parseAddress, type Address } from '../domain/address.ts';
 import { parsePort, type Protocol } from '../domain/port.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { silentLog } from '../runtime/log.ts';
@@ -47,7 +47,11 @@ function pushOf(generation: number, ...endpoints: Endpoint[]): Push {
 }
 
 /** An agent's process: opened on the directory and the world that earlier ones left. */
-async function startAgent(world: FakeWorld, life = new Mortality()) {
+async function startAgent(
+  world: FakeWorld,
+  life = new Mortality(),
+  silent: ReadonlySet<Address> = new Set(),
+) {
   const { store, stored } = await StateStore.open(directory);
   const append = store.append.bind(store);
   store.append = (step) => life.call('persist', () => append(step));
@@ -59,6 +63,7 @@ async function startAgent(world: FakeWorld, life = new Mortality()) {
     stored,
     levers: await Levers.load(path.join(directory, 'levers.json')),
     limits: { share: 0.5, count: 20 },
+    silent,
     clock: systemClock,
     log: silentLog,
     metrics: noMetrics,
@@ -203,6 +208,21 @@ describe('the gateway', () => {
     await expect(agent.gateway.undo('too far', signal)).rejects.toMatchObject({
       code: 'not-found',
     });
+    await agent.close();
+  });
+
+  test('that is started while a destination is dead does not send to it', async () => {
+    const world = new FakeWorld();
+    const before = await startAgent(world);
+    await before.push(pushOf(1, endpoint(2, '10.0.0.1', '10.0.0.2')));
+    await before.close();
+    const dead = new Set([parseAddress('10.0.0.1')]);
+    const agent = await startAgent(world, new Mortality(), dead);
+    await agent.gateway.restore(signal);
+    expect([...world.services.values()]).toMatchObject([
+      { dispatch: { kind: 'slots', endpoints: [{ address: '10.0.0.2' }] } },
+    ]);
+    expect(agent.gateway.silent).toEqual(dead);
     await agent.close();
   });
 

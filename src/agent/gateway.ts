@@ -35,6 +35,8 @@ export interface GatewayOptions {
   readonly stored: Stored;
   readonly levers: Levers;
   readonly limits: RemovalLimits;
+  /** Who was silent when the agent ended, and counts as silent until something else is known. */
+  readonly silent?: ReadonlySet<Address>;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -57,13 +59,14 @@ export class Gateway {
   readonly #options: GatewayOptions;
   readonly #turns = new Turns(longestQueue);
   readonly #metrics;
-  #silent: ReadonlySet<Address> = new Set();
+  #silent: ReadonlySet<Address>;
   #isDegraded = true;
   #complaints: readonly Complaint[] = [];
   #forgetting: Promise<void> = Promise.resolve();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#silent = options.silent ?? new Set();
     const { metrics } = options;
     this.#metrics = {
       generation: metrics.gauge(gatewayMetrics.generation),

@@ -7,6 +7,12 @@ export interface ProbeThresholds {
   readonly rise: number;
 }
 
+/** What is kept of a ledger over a restart. */
+export interface KnownAnswers {
+  readonly answered: readonly Address[];
+  readonly silent: readonly Address[];
+}
+
 interface Record {
   /** Nobody who has never answered can have fallen silent: a firewall may swallow our probes. */
   hasAnswered: boolean;
@@ -20,15 +26,36 @@ export class ProbeLedger {
   readonly #thresholds: ProbeThresholds;
   readonly #records = new Map<Address, Record>();
   #silent = 0;
+  #revision = 0;
 
-  constructor(thresholds: ProbeThresholds) {
+  constructor(thresholds: ProbeThresholds, known?: KnownAnswers) {
     this.#thresholds = thresholds;
+    const silent = new Set(known?.silent);
+    for (const address of silent.union(new Set(known?.answered))) {
+      const isSilent = silent.has(address);
+      this.#records.set(address, { hasAnswered: true, isSilent, against: 0 });
+      if (isSilent) this.#silent += 1;
+    }
+  }
+
+  /** Goes up with every change of what is {@link known}. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get known(): KnownAnswers {
+    const all = [...this.#records];
+    return {
+      answered: all.filter(([, { hasAnswered }]) => hasAnswered).map(([address]) => address),
+      silent: all.filter(([, { isSilent }]) => isSilent).map(([address]) => address),
+    };
   }
 
   /** Forgets all that are no longer probed. Answers whether that changes who is silent, or cuts us off. */
   keepOnly(addresses: ReadonlySet<Address>): boolean {
     const gone = [...this.#records].filter(([address]) => !addresses.has(address));
     if (gone.length === 0) return false;
+    this.#revision += 1;
     const wasCutOff = this.isCutOff;
     const before = this.#silent;
     for (const [address, record] of gone) {
@@ -49,12 +76,14 @@ export class ProbeLedger {
     if (answered && !record.hasAnswered) {
       const wasCutOff = this.isCutOff;
       record.hasAnswered = true;
+      this.#revision += 1;
       return wasCutOff;
     }
     const speaksAgainst = record.isSilent ? answered : !answered && record.hasAnswered;
     record.against = speaksAgainst ? record.against + 1 : 0;
     const { fall, rise } = this.#thresholds;
     if (record.against < (record.isSilent ? rise : fall)) return false;
+    this.#revision += 1;
     record.isSilent = !record.isSilent;
     record.against = 0;
     this.#silent += record.isSilent ? 1 : -1;
