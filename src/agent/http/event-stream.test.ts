@@ -7,13 +7,19 @@ import { EventStream } from './event-stream.ts';
 class Reader extends EventEmitter {
   writableLength = 0;
   isCut = false;
+  hasEnded = false;
   lines = 0;
   readonly writeHead = () => this;
 
   write(text: string): boolean {
+    if (this.hasEnded) throw new Error('write after end');
     this.writableLength += text.length;
     this.lines += 1;
     return this.writableLength < 64 * 1024;
+  }
+
+  end(): void {
+    this.hasEnded = true;
   }
 
   destroy(): void {
@@ -45,4 +51,11 @@ test('a reader that does not keep up is let go', () => {
   }
   expect(reader.isCut).toBe(true);
   expect(stream.hasListeners).toBe(false);
+});
+
+test('nothing is sent after the end', () => {
+  const { stream, reader } = listen();
+  stream.close();
+  expect(() => stream.send({})).not.toThrow();
+  expect(reader).toMatchObject({ hasEnded: true, lines: 1 });
 });

@@ -43,6 +43,9 @@ export class EventStream {
   }
 
   close(): void {
-    for (const response of this.#listeners) response.end();
+    const leaving = [...this.#listeners];
+    // What happens from now on is told to nobody.
+    this.#listeners.clear();
+    for (const response of leaving) response.end();
   }
 }
