@@ -61,6 +61,8 @@ export class Cycle {
   readonly #lost = new Map<string, LoadBalancerPlan>();
   /** For messages about projects, by their id as labels carry it. */
   readonly #namespaces = new Map<string, string>();
+  /** By namespace. */
+  readonly #projectNames = new Map<string, string>();
   /** Before anything is written. */
   #filled = new Map<string, Set<string>>();
   #toldAt: number;
@@ -82,10 +84,11 @@ export class Cycle {
     this.#findVanishedProjects(listed);
     const filled = [...this.#filled.values()].reduce((sum, ids) => sum + ids.size, 0);
     const verdict = guard.judge(this.#losses, filled, isConfirmed);
-    await sideBySide(verdict.released, workers, async (id) => {
-      const plan = this.#lost.get(id);
-      if (plan !== undefined) await this.#apply(plan, signal);
-    });
+    const released = [...verdict.released].flatMap((id) => this.#lost.get(id) ?? []);
+    const byNamespace = Map.groupBy(released, ({ place }) => place.namespace);
+    await sideBySide([...byNamespace], workers, ([namespace, plans]) =>
+      this.#release(namespace, plans, signal),
+    );
     for (const held of verdict.held) this.#tellHeld(held);
     return this.#report;
   }
@@ -107,6 +110,7 @@ export class Cycle {
     return chosen.map((project) => {
       const namespace = namespaces.get(project.id) ?? '';
       this.#namespaces.set(labelKey(project.id), namespace);
+      this.#projectNames.set(namespace, project.name);
       return { ...project, namespace };
     });
   }
@@ -153,26 +157,50 @@ export class Cycle {
   }
 
   async #settle(project: ListedProject, tree: ProjectTree, signal: AbortSignal): Promise<void> {
-    const { options, view, target, reporter } = this.#parts;
+    const { options, view } = this.#parts;
     const { namespace } = project;
     const current = view.current(options.backend, project.id);
     const plans = planProject({ project, namespace, tree }, current, options);
     for (const plan of plans) this.#report.count(plan);
-    const hasWrites = plans.some(({ loss, writes }) => loss === undefined && writes.length > 0);
-    if (hasWrites) {
-      const prepared = await target.prepareNamespace(namespace, project.name, signal);
-      const { problem, isCreated } = prepared;
-      this.#report.written += isCreated ? 1 : 0;
-      if (problem !== undefined) {
-        this.#report.skipProject();
-        reporter.report(aboutNamespace(namespace), problem);
-        return;
-      }
-    }
-    for (const plan of plans) {
-      if (plan.loss === undefined) await this.#apply(plan, signal);
-    }
+    const safe = plans.filter(({ loss }) => loss === undefined);
+    if (!(await this.#prepare(namespace, safe, signal))) return;
+    for (const plan of safe) await this.#apply(plan, signal);
     this.#noteLosses(labelKey(project.id), plans);
+  }
+
+  /** What the guard let go, in one namespace; a renamed project's may still be missing. */
+  async #release(
+    namespace: string,
+    plans: readonly LoadBalancerPlan[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      if (!(await this.#prepare(namespace, plans, signal))) return;
+    } catch (thrown) {
+      if (signal.aborted) throw thrown;
+      this.#report.failures += 1;
+      const error = CausewayError.from(thrown);
+      this.#parts.log.warn({ namespace, error }, 'a namespace failed; the next cycle tries again');
+      return;
+    }
+    for (const plan of plans) await this.#apply(plan, signal);
+  }
+
+  /** Sees to the namespace that these plans write to, if they do. Answers whether they may be applied. */
+  async #prepare(
+    namespace: string,
+    plans: readonly LoadBalancerPlan[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (plans.every(({ writes }) => writes.length === 0)) return true;
+    const { target, reporter } = this.#parts;
+    const projectName = this.#projectNames.get(namespace) ?? '';
+    const prepared = await target.prepareNamespace(namespace, projectName, signal);
+    this.#report.written += prepared.isCreated ? 1 : 0;
+    if (prepared.problem === undefined) return true;
+    this.#report.skipProject();
+    reporter.report(aboutNamespace(namespace), prepared.problem);
+    return false;
   }
 
   #noteLosses(projectId: string, plans: readonly LoadBalancerPlan[]): void {

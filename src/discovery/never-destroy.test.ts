@@ -155,6 +155,20 @@ describe('an answer that would take too much', () => {
   });
 });
 
+test('a renamed project whose members are gone too gets its new namespace', async () => {
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  await world.once();
+  const project = world.cloud.keystone.directory.projects.get(world.projectId('demo'));
+  if (project === undefined) throw new Error('no project demo');
+  project.name = 'renamed';
+  const { members } = world.cloud.octavia;
+  for (const { id } of members.all()) members.delete(id);
+  // The namespace and the Service there; the old Service and its slice go.
+  expect(await world.once({}, true)).toMatchObject({ failures: 0, written: 2, removed: 2 });
+  expect((await world.services()).map(({ metadata }) => metadata?.namespace)).toEqual(['renamed']);
+  expect(await world.once({}, true)).toMatchObject({ written: 0, removed: 0 });
+});
+
 test('an object whose labels were edited is made right, and nothing is deleted', async () => {
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   world.addLoadBalancer('alt', 'web', '10.10.0.6');
