@@ -11,7 +11,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Loop } from '../runtime/supervisor.ts';
-import { hasAddresses, hasEndpoints, hasPorts, type CurrentObjects } from './content.ts';
+import type { CurrentObjects } from './content.ts';
 import { labelKey } from './names.ts';
 import { isCopy, labels, sourceOf } from './ownership.ts';
 
@@ -97,21 +97,21 @@ export class ClusterView {
     return found;
   }
 
-  /**
-   * The projects that have objects here, each with those of its load balancers that have anything to
-   * lose, all as labels carry them.
-   */
-  filled(backend: string): Map<string, Set<string>> {
-    const found = new Map<string, Set<string>>();
-    const note = (object: KubeObject, isFilled: boolean) => {
-      const { projectId, loadBalancerId } = sourceOf(object);
-      const ids = found.get(projectId) ?? new Set<string>();
-      found.set(projectId, isFilled ? ids.add(loadBalancerId) : ids);
-    };
-    for (const one of this.services.byIndex('backend', backend)) note(one, hasPorts(one));
-    for (const one of this.#slices.byIndex('backend', backend)) note(one, hasEndpoints(one));
-    for (const one of this.#endpoints.byIndex('backend', backend)) note(one, hasAddresses(one));
-    return found;
+  /** The projects that have objects here, as labels carry their ids. */
+  projects(backend: string): Set<string> {
+    return new Set([...this.residents(backend).values()].flatMap((ids) => [...ids]));
+  }
+
+  /** How many ports all load balancers of a backend have together. */
+  portCount(backend: string): number {
+    const found = new Set<string>();
+    for (const service of this.services.byIndex('backend', backend)) {
+      const { loadBalancerId } = sourceOf(service);
+      for (const { protocol = 'TCP', port } of service.spec?.ports ?? []) {
+        found.add(`${loadBalancerId} ${protocol}/${port}`);
+      }
+    }
+    return found.size;
   }
 }
 

@@ -8,34 +8,87 @@ export interface CurrentObjects {
   readonly endpoints: readonly Endpoints[];
 }
 
-/** What a load balancer would lose: itself, all its ports, or all its endpoints. */
-export type Loss = 'load-balancer' | 'ports' | 'endpoints';
-
-/** What is lost where these objects take the place of those. */
-export function lossBetween(before: CurrentObjects, after: CurrentObjects): Loss | undefined {
-  if (before.services.some(hasPorts) && !after.services.some(hasPorts)) return 'ports';
-  return hasAnyEndpoints(before) && !hasAnyEndpoints(after) ? 'endpoints' : undefined;
+/** What a load balancer would lose. */
+export interface Loss {
+  /** What cycles have to agree on: `load-balancer`, or its ports, each with how it is lost. */
+  readonly way: string;
+  /** Ports that nobody would reach any more, or most of whose endpoints would go. */
+  readonly ports: number;
+  /** Whether it would still have a port as it is now, or a new one with endpoints. */
+  readonly leavesContent: boolean;
 }
 
-/** Whether there is anything that a user could reach, and miss. */
-export function hasContent(objects: CurrentObjects): boolean {
-  return objects.services.some(hasPorts) || hasAnyEndpoints(objects);
+/** The addresses behind each port that a user could reach, and miss. */
+export type Content = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * What is lost where this takes the place of that. A port that came in the place of another makes up
+ * for it: no broken list invents one.
+ */
+export function lossBetween(before: Content, after: Content): Loss | undefined {
+  const lost = [...before].flatMap(([port, addresses]) => {
+    const how = portLoss(addresses, after.get(port));
+    return how === undefined ? [] : [{ port, how }];
+  });
+  const gained = [...after].filter(([port, { size }]) => size > 0 && !before.has(port)).length;
+  if (lost.length <= gained) return undefined;
+  return {
+    way: lost
+      .map(({ port, how }) => `${how} of ${port}`)
+      .sort()
+      .join(', '),
+    ports: lost.length - gained,
+    leavesContent: gained > 0 || lost.length < before.size,
+  };
 }
 
-export function hasPorts({ spec }: Service): boolean {
-  return (spec?.ports ?? []).length > 0;
+function portLoss(before: ReadonlySet<string>, after: ReadonlySet<string> | undefined) {
+  if (after === undefined) return 'all';
+  if (before.size > 0 && after.size === 0) return 'endpoints';
+  return after.size * 2 < before.size ? 'most endpoints' : undefined;
 }
 
-export function hasEndpoints({ endpoints }: EndpointSlice): boolean {
-  return (endpoints ?? []).length > 0;
+interface NamedPort {
+  readonly name?: string;
+  readonly protocol?: string;
 }
 
-export function hasAddresses({ subsets }: Endpoints): boolean {
-  return (subsets ?? []).some(
-    ({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > 0,
-  );
-}
-
-function hasAnyEndpoints({ slices, endpoints }: CurrentObjects): boolean {
-  return slices.some(hasEndpoints) || endpoints.some(hasAddresses);
+/** Port names are those of these Services, so that renaming a port loses nothing. */
+export function contentOf(
+  { services, slices, endpoints }: CurrentObjects,
+  alsoNamedBy: readonly Service[] = [],
+): Content {
+  const content = new Map<string, Set<string>>();
+  const names = new Map<string, string>();
+  for (const { spec } of [...alsoNamedBy, ...services]) {
+    for (const { name = '', protocol = 'TCP', port } of spec?.ports ?? []) {
+      names.set(`${protocol} ${name}`, `${protocol}/${port}`);
+    }
+  }
+  const behind = ({ name = '', protocol = 'TCP' }: NamedPort) => {
+    const key = names.get(`${protocol} ${name}`) ?? `${protocol} ${name}`;
+    const addresses = content.get(key) ?? new Set<string>();
+    content.set(key, addresses);
+    return addresses;
+  };
+  for (const { spec } of services) for (const port of spec?.ports ?? []) behind(port);
+  for (const { ports, endpoints: own } of slices) {
+    if ((own ?? []).length === 0) continue;
+    for (const port of ports ?? []) {
+      const addresses = behind(port);
+      for (const { addresses: its } of own ?? []) {
+        for (const address of its) addresses.add(`${address} ${port.port}`);
+      }
+    }
+  }
+  for (const { subsets } of endpoints) {
+    for (const { ports, addresses = [], notReadyAddresses = [] } of subsets ?? []) {
+      const ips = [...addresses, ...notReadyAddresses].map(({ ip }) => ip);
+      if (ips.length === 0) continue;
+      for (const port of ports ?? []) {
+        for (const ip of ips) behind(port).add(`${ip} ${port.port}`);
+      }
+    }
+  }
+  return content;
 }

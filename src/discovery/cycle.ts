@@ -63,8 +63,6 @@ export class Cycle {
   readonly #namespaces = new Map<string, string>();
   /** By namespace. */
   readonly #projectNames = new Map<string, string>();
-  /** Before anything is written. */
-  #filled = new Map<string, Set<string>>();
   #toldAt: number;
   #failedInARow = 0;
 
@@ -79,11 +77,12 @@ export class Cycle {
     const { backend, workers } = options;
     const listed = await this.#listProjects(signal);
     this.#report.projects = listed.length;
-    this.#filled = view.filled(backend);
+    // Before anything is written.
+    const ports = view.portCount(backend);
+    const present = view.projects(backend);
     await sideBySide(listed, workers, (project) => this.#oneProject(project, signal));
-    this.#findVanishedProjects(listed);
-    const filled = [...this.#filled.values()].reduce((sum, ids) => sum + ids.size, 0);
-    const verdict = guard.judge(this.#losses, filled, isConfirmed);
+    this.#findVanishedProjects(present, listed);
+    const verdict = guard.judge(this.#losses, ports, isConfirmed);
     const released = [...verdict.released].flatMap((id) => this.#lost.get(id) ?? []);
     const byNamespace = Map.groupBy(released, ({ place }) => place.namespace);
     await sideBySide([...byNamespace], workers, ([namespace, plans]) =>
@@ -205,23 +204,23 @@ export class Cycle {
 
   #noteLosses(projectId: string, plans: readonly LoadBalancerPlan[]): void {
     const lost = plans.flatMap((plan) => {
-      const { id, loss, hasContent } = plan;
+      const { id, loss } = plan;
       if (loss === undefined) return [];
       this.#lost.set(id, plan);
-      return [{ id, loss, isFilled: hasContent.before }];
+      return [{ id, loss }];
     });
     if (lost.length === 0) return;
     const staying = plans.filter(({ loss }) => loss === undefined);
-    const leavesContent = staying.some(({ hasContent }) => hasContent.after);
+    const leavesContent = plans.some(({ loss, hasContent }) => loss?.leavesContent ?? hasContent);
     const leaves = leavesContent ? 'content' : staying.length > 0 ? 'shells' : 'nothing';
     this.#losses.push({ projectId, lost, leaves });
   }
 
   /** What is here of projects that are no longer listed. */
-  #findVanishedProjects(listed: readonly ListedProject[]): void {
+  #findVanishedProjects(present: ReadonlySet<string>, listed: readonly ListedProject[]): void {
     const { options, view } = this.#parts;
     const known = new Set(listed.map(({ id }) => labelKey(id)));
-    for (const projectId of this.#filled.keys()) {
+    for (const projectId of present) {
       if (known.has(projectId)) continue;
       const current = view.current(options.backend, projectId);
       const source = { project: { id: projectId, name: '' }, namespace: '', tree: noTree };
@@ -273,7 +272,7 @@ export class Cycle {
     reporter.report(aboutNamespace(namespace), {
       severity: 'refusal',
       reason: 'DeletionsHeld',
-      message: `${lost.length} load balancers of ${options.backend} in project ${projectId} seem to be gone or empty; kept until ${agreementsNeeded} cycles agree or --confirm is given, because ${why}`,
+      message: `${lost.length} load balancers of ${options.backend} in project ${projectId} seem to be gone or to have lost ports or most of their members; kept as they are until ${agreementsNeeded} cycles agree or --confirm is given, because ${why}`,
     });
   }
 

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Loss } from './content.ts';
 import { LossGuard, type LossReport } from './loss-guard.ts';
 
-const lost = (id: string, loss: Loss = 'load-balancer', isFilled = true) => ({
+const lost = (id: string, way = 'load-balancer', ports = 1) => ({
   id,
-  loss,
-  isFilled,
+  loss: { way, ports, leavesContent: false },
 });
 const report = (projectId: string, leaves: LossReport['leaves'], ...ids: string[]): LossReport => ({
   projectId,
@@ -34,9 +32,18 @@ describe('what is believed at once', () => {
     expect(released(guard, beyond, 7)).toEqual([]);
   });
 
+  test('a share of the ports, on however few load balancers', () => {
+    const guard = new LossGuard({ maxLossShare: 0.25 });
+    const losing = (ports: number): LossReport[] => [
+      { projectId: 'p', leaves: 'content', lost: [lost('a', 'ports', ports)] },
+    ];
+    expect(released(guard, losing(2), 8)).toEqual(['a']);
+    expect(released(guard, losing(3), 8)).toEqual([]);
+  });
+
   test('load balancers without anything to lose, however many', () => {
     const guard = new LossGuard({ maxLossShare: 0 });
-    const shells = ['a', 'b', 'c'].map((id) => lost(id, 'load-balancer', false));
+    const shells = ['a', 'b', 'c'].map((id) => lost(id, 'load-balancer', 0));
     const reports: LossReport[] = [{ projectId: 'p', leaves: 'shells', lost: shells }];
     expect(released(guard, reports, 3)).toEqual(['a', 'b', 'c']);
   });
@@ -63,7 +70,7 @@ describe('what has to be said three times', () => {
 
   test('a project of which not even those are left', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
-    const shells = [lost('a', 'load-balancer', false)];
+    const shells = [lost('a', 'load-balancer', 0)];
     expect(released(guard, [{ projectId: 'p', leaves: 'nothing', lost: shells }])).toEqual([]);
   });
 
@@ -80,11 +87,11 @@ describe('what has to be said three times', () => {
 
   test('the same: cycles that lose different things do not agree', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
-    const losing = (loss: Loss): LossReport[] => [
-      { projectId: 'p', leaves: 'nothing', lost: [lost('a', loss)] },
+    const losing = (way: string): LossReport[] => [
+      { projectId: 'p', leaves: 'nothing', lost: [lost('a', way)] },
     ];
-    for (const loss of ['endpoints', 'ports', 'load-balancer', 'load-balancer'] as const) {
-      expect(released(guard, losing(loss))).toEqual([]);
+    for (const way of ['endpoints', 'ports', 'load-balancer', 'load-balancer']) {
+      expect(released(guard, losing(way))).toEqual([]);
     }
     expect(released(guard, losing('load-balancer'))).toEqual(['a']);
   });

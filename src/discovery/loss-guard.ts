@@ -2,9 +2,8 @@ import type { Loss } from './content.ts';
 
 export interface LostBalancer {
   readonly id: string;
+  /** Without ports where it has nothing to lose: it is missed by nobody. */
   readonly loss: Loss;
-  /** Whether it has anything to lose: one without ports and endpoints is missed by nobody. */
-  readonly isFilled: boolean;
 }
 
 /** What one project would lose. */
@@ -31,7 +30,7 @@ export interface Verdict {
 }
 
 export interface GuardOptions {
-  /** The share of a backend's load balancers that may go at once without question. */
+  /** The share of a backend's ports that may go at once without question. */
   readonly maxLossShare: number;
 }
 
@@ -39,7 +38,7 @@ export const agreementsNeeded = 3;
 
 /** How often in a row the same was said of a load balancer that is held. */
 interface Agreement {
-  readonly loss: Loss;
+  readonly way: string;
   readonly cycles: number;
 }
 
@@ -60,11 +59,12 @@ export class LossGuard {
 
   /**
    * Judges one cycle. Only projects that were read whole may be in it: the others are neither lost nor
-   * seen, and their count begins anew. `filled`: the backend's load balancers that have anything to lose.
+   * seen, and their count begins anew. `ports`: how many the backend has, over all load balancers.
    */
-  judge(reports: readonly LossReport[], filled: number, isConfirmed: boolean): Verdict {
-    const filledLost = reports.flatMap(({ lost }) => lost.filter(({ isFilled }) => isFilled));
-    const exceedsShare = filledLost.length > filled * this.#options.maxLossShare;
+  judge(reports: readonly LossReport[], ports: number, isConfirmed: boolean): Verdict {
+    const losses = reports.flatMap(({ lost }) => lost.map(({ loss }) => loss.ports));
+    const lostPorts = losses.reduce((sum, count) => sum + count, 0);
+    const exceedsShare = lostPorts > ports * this.#options.maxLossShare;
     const waiting = new Map<string, Waiting>();
     const released = new Set<string>();
     const held: Held[] = [];
@@ -99,7 +99,7 @@ export class LossGuard {
 
 /** Whether nothing would be left of a project, or nothing but shells of what has something in it now. */
 function empties({ leaves, lost }: LossReport): boolean {
-  return leaves === 'nothing' || (leaves === 'shells' && lost.some(({ isFilled }) => isFilled));
+  return leaves === 'nothing' || (leaves === 'shells' && lost.some(({ loss }) => loss.ports > 0));
 }
 
 function isAgreed({ cycles }: Agreement): boolean {
@@ -111,15 +111,15 @@ function isAgreed({ cycles }: Agreement): boolean {
  * project's answers contradict each other, and all of it is counted from the beginning.
  */
 function agree(before: Waiting, lost: readonly LostBalancer[]): Map<string, Agreement> {
-  const now = new Map(lost.map(({ id, loss }) => [id, loss]));
+  const now = new Map(lost.map(({ id, loss }) => [id, loss.way]));
   // What was released is gone by now, unless its deletion failed.
   const isSteady = [...before].every(
-    ([id, agreement]) => isAgreed(agreement) || now.get(id) === agreement.loss,
+    ([id, agreement]) => isAgreed(agreement) || now.get(id) === agreement.way,
   );
   return new Map(
     lost.map(({ id, loss }) => {
       const cycles = isSteady ? (before.get(id)?.cycles ?? 0) : 0;
-      return [id, { loss, cycles: cycles + 1 }];
+      return [id, { way: loss.way, cycles: cycles + 1 }];
     }),
   );
 }

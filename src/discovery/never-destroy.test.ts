@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startWorld, type World } from '../../test/discovery/embedded-world.ts';
+import { loadBalancer, startWorld, type World } from '../../test/discovery/embedded-world.ts';
 import { services } from '../kube/resources.ts';
 
 let world: World;
@@ -143,6 +143,37 @@ describe('an answer that would take too much', () => {
     for (const { id } of rows.slice(0, 2)) world.removeLoadBalancer(id);
     expect(await world.once()).toMatchObject({ held: 2, removed: 0 });
     expect(await world.once({ maxLossShare: 0.4 })).toMatchObject({ held: 0, removed: 4 });
+  });
+
+  test('one port of each load balancer', async () => {
+    const { cloud } = world;
+    const pools = ['a', 'b', 'c', 'd', 'e'].map((name) => {
+      const { listeners, ...request } = loadBalancer(cloud, name, ['10.10.0.5']);
+      const both = listeners.flatMap((one) => [
+        one,
+        {
+          ...one,
+          name: 'more',
+          protocol_port: 81,
+          default_pool: { ...one.default_pool, name: 'more' },
+        },
+      ]);
+      const { id } = cloud.addLoadBalancer(world.projectId('demo'), {
+        ...request,
+        listeners: both,
+      });
+      const row = cloud.octavia.listeners
+        .all()
+        .find((one) => one.loadbalancer_id === id && one.protocol_port === 81);
+      return row?.default_pool_id;
+    });
+    await world.once();
+    expect(await world.slices()).toHaveLength(10);
+    const { members } = cloud.octavia;
+    for (const row of members.all()) if (pools.includes(row.pool_id)) members.delete(row.id);
+    expect(await world.once()).toMatchObject({ held: 5, removed: 0 });
+    expect(await world.slices()).toHaveLength(10);
+    expect(await world.once({ maxLossShare: 0.5 })).toMatchObject({ held: 0, removed: 5 });
   });
 
   test('while deletions are held, the rest goes on', async () => {

@@ -7,7 +7,7 @@ import type { Endpoints, Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf, type KubeObject } from '../kube/object.ts';
 import { updatedObject } from './compare-objects.ts';
-import type { CurrentObjects, Loss } from './content.ts';
+import type { CurrentObjects } from './content.ts';
 import { planProject, type LoadBalancerPlan, type TranslationOptions } from './plan-project.ts';
 import type { LoadBalancerView, MemberView, ProjectTree } from './project-tree.ts';
 
@@ -247,14 +247,27 @@ describe('only what is necessary is written', () => {
 });
 
 describe('what would be lost', () => {
-  test.each<[string, ProjectTree, Loss | undefined]>([
+  test.each<[string, ProjectTree, string | undefined]>([
     ['the load balancer', tree(), 'load-balancer'],
-    ['its listeners', tree(balancer({ listeners: [] })), 'ports'],
-    ['its members', tree(balancer({})), 'endpoints'],
+    ['its listeners', tree(balancer({ listeners: [] })), 'all of TCP/80'],
+    ['its members', tree(balancer({})), 'endpoints of TCP/80'],
     ['nothing', one, undefined],
     ['readiness alone', tree(balancer({ adminStateUp: false }, member('10.0.0.1'))), undefined],
   ])('%s', (_, wanted, loss) => {
-    expect(plan(wanted, current).map((own) => own.loss)).toEqual([loss]);
+    expect(plan(wanted, current).map((own) => own.loss?.way)).toEqual([loss]);
+  });
+
+  test('not the endpoints that others have put behind our Service', () => {
+    const foreign = current.slices.map((slice) => ({
+      ...slice,
+      metadata: {
+        ...slice.metadata,
+        annotations: {},
+        labels: { ...slice.metadata?.labels, 'app.kubernetes.io/managed-by': 'somebody' },
+      },
+    }));
+    const [own] = plan(tree(balancer({})), { ...current, slices: foreign });
+    expect(own?.loss).toBeUndefined();
   });
 
   test.each(['causeway.dev/load-balancer-id', 'causeway.dev/project-id'])(

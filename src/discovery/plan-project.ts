@@ -3,10 +3,10 @@ import { keyOf, type KubeObject } from '../kube/object.ts';
 import type { Resource } from '../kube/resource.ts';
 import { endpoints, endpointSlices, services } from '../kube/resources.ts';
 import { changeOf } from './compare-objects.ts';
-import { hasContent, lossBetween, type CurrentObjects, type Loss } from './content.ts';
+import { contentOf, lossBetween, type CurrentObjects, type Loss } from './content.ts';
 import { endpointsObject } from './endpoints-object.ts';
 import { labelKey, serviceName } from './names.ts';
-import { isOurs, sourceOf, type Origin } from './ownership.ts';
+import { isOurs, sourceOf, wasOurs, type Origin } from './ownership.ts';
 import type { Problem } from './problem.ts';
 import type { LoadBalancerView, ProjectTree } from './project-tree.ts';
 import { sliceObjects } from './slice-objects.ts';
@@ -46,8 +46,8 @@ export interface LoadBalancerPlan {
   readonly removals: readonly Removal[];
   /** Undefined where nothing of account would go. */
   readonly loss: Loss | undefined;
-  /** Whether it has anything to lose now, and whether it will have. */
-  readonly hasContent: { readonly before: boolean; readonly after: boolean };
+  /** Whether it will have anything that a user could reach. */
+  readonly hasContent: boolean;
   readonly problems: readonly Problem[];
   /** Undefined for one that is no longer in the cloud. */
   readonly translation: Translation | undefined;
@@ -113,6 +113,8 @@ function planLoadBalancer(
   const problems = isPossible
     ? translation.problems
     : [...translation.problems, withoutListeners(loadBalancer)];
+  const before = contentOf(withoutForeign(backend, current), wanted.services);
+  const after = contentOf(wanted);
   return {
     id: labelKey(loadBalancer.id),
     name: loadBalancer.name,
@@ -123,8 +125,8 @@ function planLoadBalancer(
       ...compare(endpoints, wanted.endpoints, current.endpoints),
     ],
     removals: removalsOf(backend, current, wanted),
-    loss: lossBetween(current, wanted),
-    hasContent: { before: hasContent(current), after: hasContent(wanted) },
+    loss: lossBetween(before, after),
+    hasContent: after.size > 0,
     problems,
     translation,
   };
@@ -147,16 +149,26 @@ function planVanished(
   const [first] = removals;
   if (first === undefined) return undefined;
   const { metadata } = current.services[0] ?? first.actual;
+  const before = contentOf(withoutForeign(backend, current));
   return {
     id,
     name: metadata?.annotations?.['causeway.dev/load-balancer-name'] ?? '',
     place: { namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' },
     writes: [],
     removals,
-    loss: 'load-balancer',
-    hasContent: { before: hasContent(current), after: false },
+    loss: { way: 'load-balancer', ports: before.size, leavesContent: false },
+    hasContent: false,
     problems: [],
     translation: undefined,
+  };
+}
+
+/** Endpoints that others have put behind a Service of ours are not the load balancer's to lose. */
+function withoutForeign(backend: string, current: CurrentObjects): CurrentObjects {
+  return {
+    services: current.services,
+    slices: current.slices.filter((slice) => wasOurs(backend, slice)),
+    endpoints: current.endpoints.filter((object) => wasOurs(backend, object)),
   };
 }
 

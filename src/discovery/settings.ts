@@ -83,7 +83,7 @@ export const discoverySettings = z.strictObject({
     .min(0)
     .max(1)
     .default(0.25)
-    .describe('share of a backend that may vanish at once without three cycles agreeing'),
+    .describe("share of a backend's ports that may vanish at once without three cycles agreeing"),
   workers: z
     .number()
     .int()
