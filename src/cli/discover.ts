@@ -196,6 +196,6 @@ function failureOf(
     return notDone(what, 'Their Events say why; a dry run says it too.');
   }
   if (dryRun || held === 0) return undefined;
-  const what = `${held} load balancers seem to be gone or empty and are kept`;
+  const what = `${held} load balancers seem to be gone, or to have lost ports or most members, and are kept`;
   return notDone(what, 'Look at the cloud; if it is right, run it again with --confirm.');
 }

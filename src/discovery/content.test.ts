@@ -61,6 +61,12 @@ describe('ports', () => {
     expect(contentOf(orphans).size).toBe(1);
   });
 
+  test('have nothing of what is behind other names', () => {
+    const other = { ...slice, ports: [{ name: 'port-80', port: 8080 }] };
+    const both = { ...objects, slices: [slice, other] };
+    expect(contentOf(both)).toEqual(contentOf(objects));
+  });
+
   test('have the addresses of Endpoints, ready or not', () => {
     const ports = [{ name: 'http', port: 8080 }];
     const subsets = [

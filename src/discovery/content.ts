@@ -65,8 +65,11 @@ export function contentOf(
       names.set(`${protocol} ${name}`, `${protocol}/${port}`);
     }
   }
+  const isServed = services.some(({ spec }) => (spec?.ports ?? []).length > 0);
   const behind = ({ name = '', protocol = 'TCP' }: NamedPort) => {
     const key = names.get(`${protocol} ${name}`) ?? `${protocol} ${name}`;
+    // Nobody reaches what is behind a name that no port of the Service has.
+    if (isServed && !names.has(`${protocol} ${name}`)) return new Set<string>();
     const addresses = content.get(key) ?? new Set<string>();
     content.set(key, addresses);
     return addresses;

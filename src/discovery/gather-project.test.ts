@@ -22,7 +22,7 @@ const common = {
 } as const;
 
 const balancer = (id: string, changes: Partial<LoadBalancer> = {}) =>
-  ({ ...common, id, vipAddress: undefined, ...changes }) as LoadBalancer;
+  ({ ...common, id, vipAddress: undefined, listenerIds: [], ...changes }) as unknown as LoadBalancer;
 const listener = (id: string, changes: Partial<Listener> = {}) =>
   ({
     ...common,
@@ -33,7 +33,7 @@ const listener = (id: string, changes: Partial<Listener> = {}) =>
     ...changes,
   }) as Listener;
 const pool = (id: string, ...listenerIds: string[]) =>
-  ({ ...common, id, protocol: 'TCP', listenerIds }) as unknown as Pool;
+  ({ ...common, id, protocol: 'TCP', listenerIds, memberIds: ['m'] }) as unknown as Pool;
 const member: Member = {
   ...common,
   id: 'm',
@@ -69,6 +69,10 @@ function cloudWith(...readings: readonly Lists[]) {
     },
     listeners: () => list('listeners', () => current()?.listeners),
     pools: () => list('pools', () => current()?.pools),
+    pool: async (poolId: string) => {
+      asked.push(`pool ${poolId}`);
+      return pool(poolId);
+    },
     members: (poolId: string) => list(`members of ${poolId}`, () => [member]),
   };
 }
@@ -114,6 +118,40 @@ describe('lists that contradict each other', () => {
   test('twice fail the project', async () => {
     await expect(gatherProject(cloudWith(torn), 'p1', call)).rejects.toThrow(
       'listener l1 sends to pool new, which is not in the list of pools',
+    );
+  });
+
+  test('a listener that a load balancer has and no list', async () => {
+    const named = { ...torn, loadBalancers: [balancer('lb', { listenerIds: ['l1', 'l2'] })] };
+    const pools = [pool('new', 'l1')];
+    await expect(gatherProject(cloudWith({ ...named, pools }), 'p1', call)).rejects.toThrow(
+      'load balancer lb has listener l2, which is not in the list of listeners',
+    );
+    const listeners = [...torn.listeners, listener('l2', { port: parsePort(81) })];
+    const cloud = cloudWith({ ...named, pools }, { ...named, pools, listeners });
+    expect((await gatherProject(cloud, 'p1', call)).loadBalancers[0]?.listeners).toHaveLength(2);
+  });
+
+  test('members that a pool has and does not list are asked for again', async () => {
+    const cloud = cloudWith({ ...torn, pools: [pool('new', 'l1')] });
+    let asked = 0;
+    const late = {
+      ...cloud,
+      async *members() {
+        asked += 1;
+        if (asked > 1) yield member;
+      },
+    };
+    const { loadBalancers } = await gatherProject(late, 'p1', call);
+    expect(loadBalancers[0]?.listeners[0]?.pool?.members).toHaveLength(1);
+    expect(cloud.asked).toEqual(['load balancers', 'listeners', 'pools', 'pool new']);
+  });
+
+  test('members that are never listed fail the project', async () => {
+    const cloud = cloudWith({ ...torn, pools: [pool('new', 'l1')] });
+    const none = { ...cloud, async *members() {} };
+    await expect(gatherProject(none, 'p1', call)).rejects.toThrow(
+      'pool new has member m, which is not in the list of members',
     );
   });
 

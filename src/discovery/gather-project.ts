@@ -2,8 +2,13 @@ import { CausewayError, isErrorCode } from '../domain/error.ts';
 import type { CallOptions } from '../openstack/call.ts';
 import { collect } from '../openstack/collect.ts';
 import type { LoadBalancing } from '../openstack/load-balancing/contract.ts';
-import type { Listener, Pool } from '../openstack/load-balancing/resources.ts';
+import type { Listener, LoadBalancer, Pool } from '../openstack/load-balancing/resources.ts';
 import type { ListenerView, MemberView, PoolView, ProjectTree } from './project-tree.ts';
+
+type Readable = Pick<
+  LoadBalancing,
+  'loadBalancers' | 'listeners' | 'pools' | 'pool' | 'members'
+>;
 
 /**
  * Reads a project's load balancers: three lists, and the members of each pool that a listener sends to.
@@ -11,7 +16,7 @@ import type { ListenerView, MemberView, PoolView, ProjectTree } from './project-
  * meanwhile can make the lists contradict each other; then they are read once more.
  */
 export async function gatherProject(
-  balancing: Pick<LoadBalancing, 'loadBalancers' | 'listeners' | 'pools' | 'members'>,
+  balancing: Readable,
   projectId: string,
   call: CallOptions,
 ): Promise<ProjectTree> {
@@ -24,7 +29,7 @@ export async function gatherProject(
 }
 
 async function gatherOnce(
-  balancing: Pick<LoadBalancing, 'loadBalancers' | 'listeners' | 'pools' | 'members'>,
+  balancing: Readable,
   projectId: string,
   call: CallOptions,
 ): Promise<ProjectTree> {
@@ -34,6 +39,7 @@ async function gatherOnce(
   const loadBalancers = (await collect(balancing.loadBalancers(filter, call))).filter(isIts);
   if (loadBalancers.length === 0) return { loadBalancers: [] };
   const listeners = (await collect(balancing.listeners(filter, call))).filter(isIts);
+  checkListeners(loadBalancers, listeners);
   const pools = (await collect(balancing.pools(filter, call))).filter(isIts);
   const views = await gatherPools(balancing, listeners, pools, call);
   const l7Pools = l7PoolsByListener(pools, listeners);
@@ -49,20 +55,64 @@ async function gatherOnce(
 }
 
 async function gatherPools(
-  balancing: Pick<LoadBalancing, 'members'>,
+  balancing: Readable,
   listeners: readonly Listener[],
   pools: readonly Pool[],
   call: CallOptions,
 ): Promise<Map<string, PoolView>> {
   const used = new Set(listeners.map(({ defaultPoolId }) => defaultPoolId));
   const views = new Map<string, PoolView>();
-  for (const { id, protocol, tlsEnabled, adminStateUp } of pools) {
+  for (const pool of pools) {
+    const { id, protocol, tlsEnabled, adminStateUp } = pool;
     if (!used.has(id)) continue;
-    const members: MemberView[] = [];
-    for await (const member of balancing.members(id, call)) members.push(memberView(member));
+    const members = await gatherMembers(balancing, pool, call);
     views.set(id, { id, protocol, tlsEnabled, adminStateUp, members });
   }
   return views;
+}
+
+/** Members come and go; of a pool that is short of some, only that pool is asked for again. */
+async function gatherMembers(
+  balancing: Readable,
+  pool: Pool,
+  call: CallOptions,
+): Promise<MemberView[]> {
+  const first = await collect(balancing.members(pool.id, call));
+  if (missingFrom(first, pool.memberIds) === undefined) return first.map(memberView);
+  const { memberIds } = await balancing.pool(pool.id, call);
+  const second = await collect(balancing.members(pool.id, call));
+  const missing = missingFrom(second, memberIds);
+  if (missing === undefined) return second.map(memberView);
+  throw contradiction(`pool ${pool.id} has member ${missing}, which is not in the list of members`);
+}
+
+function checkListeners(
+  loadBalancers: readonly LoadBalancer[],
+  listeners: readonly Listener[],
+): void {
+  for (const { id, listenerIds } of loadBalancers) {
+    const missing = missingFrom(listeners, listenerIds);
+    if (missing === undefined) continue;
+    throw contradiction(
+      `load balancer ${id} has listener ${missing}, which is not in the list of listeners`,
+    );
+  }
+}
+
+/** The first that is named and not listed. */
+function missingFrom(
+  listed: readonly { readonly id: string }[],
+  named: readonly string[],
+): string | undefined {
+  if (named.length === 0) return undefined;
+  const known = new Set(listed.map(({ id }) => id));
+  return named.find((id) => !known.has(id));
+}
+
+function contradiction(message: string): CausewayError {
+  return new CausewayError('conflict', message, {
+    hint: 'The load balancer is being changed, or not all of it is visible to our user.',
+  });
 }
 
 function memberView(member: MemberView): MemberView {
@@ -77,10 +127,8 @@ function listenerView(
 ): ListenerView {
   const pool = defaultPoolId === undefined ? undefined : pools.get(defaultPoolId);
   if (defaultPoolId !== undefined && pool === undefined) {
-    throw new CausewayError(
-      'conflict',
+    throw contradiction(
       `listener ${id} sends to pool ${defaultPoolId}, which is not in the list of pools`,
-      { hint: 'The load balancer is being changed, or its pools are not visible to our user.' },
     );
   }
   return { id, name, protocol, port, adminStateUp, pool, l7PoolIds };

@@ -105,7 +105,7 @@ describe('an answer that would take too much', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('listeners that vanish from under every load balancer are doubted too', async () => {
+  test('listeners that vanish from a list alone fail their project', async () => {
     world.addLoadBalancer('demo', 'web', '10.10.0.5');
     await world.once();
     const [before] = await world.slices();
@@ -114,8 +114,24 @@ describe('an answer that would take too much', () => {
       effect: { kind: 'answer', status: 200, text: '{"listeners": []}' },
     } as const;
     world.cloud.faults.add(lie);
-    expect(await world.once()).toMatchObject({ held: 1, written: 0, removed: 0 });
+    expect(await world.once()).toMatchObject({ failed: 1, written: 0, removed: 0 });
     expect((await world.slices())[0]?.endpoints).toEqual(before?.endpoints);
+  });
+
+  test('listeners that vanish from under every load balancer are doubted', async () => {
+    world.addLoadBalancer('demo', 'web', '10.10.0.5');
+    await world.once();
+    const { listeners } = world.cloud.octavia;
+    for (const { id } of listeners.all()) listeners.delete(id);
+    expect(await world.once()).toMatchObject({ held: 1, written: 0, removed: 0 });
+  });
+
+  test('members that vanish from a list alone fail their project', async () => {
+    world.addLoadBalancer('demo', 'web', '10.10.0.5');
+    await world.once();
+    const text = '{"members": []}';
+    world.cloud.faults.add({ path: /\/members$/, effect: { kind: 'answer', status: 200, text } });
+    expect(await world.once({}, true)).toMatchObject({ failed: 1, written: 0, removed: 0 });
   });
 
   test('one without listeners beside them makes no difference', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { collect } from './collect.ts';
 import { OpenStackError } from './error.ts';
-import { everyPage } from './pages.ts';
+import { everyPage, type Page } from './pages.ts';
 
 const gone = new OpenStackError('not-found', 'no such marker', {
   service: 'network',
@@ -57,4 +57,15 @@ it('gives up on a list whose markers vanish without end', async () => {
       ? Promise.reject(gone)
       : Promise.resolve({ items: [{ id: 'a' }], next: new URLSearchParams({ marker: 'a' }) });
   await expect(collect(everyPage(new URLSearchParams(), fetchPage))).rejects.toBe(gone);
+});
+
+it('takes an empty page that leads on for no end', async () => {
+  const pages: Record<string, Page<{ id: string }>> = {
+    '': { items: [{ id: 'a' }], next: new URLSearchParams({ marker: 'a' }) },
+    'marker=a': { items: [], next: new URLSearchParams({ marker: 'b' }) },
+    'marker=b': { items: [{ id: 'c' }], next: undefined },
+  };
+  const none = { items: [], next: undefined };
+  const all = everyPage(new URLSearchParams(), async (query) => pages[query.toString()] ?? none);
+  expect(await collect(all)).toEqual([{ id: 'a' }, { id: 'c' }]);
 });

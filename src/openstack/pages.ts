@@ -90,7 +90,7 @@ export async function* everyPage<T extends { readonly id: string }>(
       given.add(item.id);
       yield item;
     }
-    if (page.next === undefined || page.items.length === 0) return;
+    if (page.next === undefined) return;
     query = continued(first, page.next);
     if (asked.has(query.toString())) {
       throw new CausewayError('unavailable', 'the pages of a list lead back to one already read');
