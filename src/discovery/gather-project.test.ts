@@ -22,7 +22,13 @@ const common = {
 } as const;
 
 const balancer = (id: string, changes: Partial<LoadBalancer> = {}) =>
-  ({ ...common, id, vipAddress: undefined, listenerIds: [], ...changes }) as unknown as LoadBalancer;
+  ({
+    ...common,
+    id,
+    vipAddress: undefined,
+    listenerIds: [],
+    ...changes,
+  }) as unknown as LoadBalancer;
 const listener = (id: string, changes: Partial<Listener> = {}) =>
   ({
     ...common,

@@ -5,10 +5,7 @@ import type { LoadBalancing } from '../openstack/load-balancing/contract.ts';
 import type { Listener, LoadBalancer, Pool } from '../openstack/load-balancing/resources.ts';
 import type { ListenerView, MemberView, PoolView, ProjectTree } from './project-tree.ts';
 
-type Readable = Pick<
-  LoadBalancing,
-  'loadBalancers' | 'listeners' | 'pools' | 'pool' | 'members'
->;
+type Readable = Pick<LoadBalancing, 'loadBalancers' | 'listeners' | 'pools' | 'pool' | 'members'>;
 
 /**
  * Reads a project's load balancers: three lists, and the members of each pool that a listener sends to.
