@@ -13,6 +13,7 @@ import type { DiscoveryMetrics } from './discovery-metrics.ts';
 import { LossGuard } from './loss-guard.ts';
 import type { PlanTarget } from './plan-target.ts';
 import { ProblemReporter, type Tell } from './problem-reporter.ts';
+import { ProjectOrder } from './project-order.ts';
 
 export interface BackendOptions extends CycleOptions {
   readonly intervalMs: number;
@@ -40,6 +41,7 @@ const unreadyAfterMs = 5 * 60_000;
 export class Backend {
   readonly #parts: BackendParts;
   readonly #guard: LossGuard;
+  readonly #order = new ProjectOrder();
   readonly #reporter: ProblemReporter;
   readonly #log: Log;
   #lastSuccess: number | undefined;
@@ -78,8 +80,9 @@ export class Backend {
     try {
       const cloud = await connection.cloud(signal);
       const guard = this.#guard;
+      const order = this.#order;
       const reporter = this.#reporter;
-      const cycle = new Cycle({ ...this.#parts, cloud, guard, reporter, log: this.#log });
+      const cycle = new Cycle({ ...this.#parts, cloud, guard, order, reporter, log: this.#log });
       const report = await cycle.run(isConfirmed, signal);
       this.#succeeded(report, clock.monotonic() - started);
       return report;

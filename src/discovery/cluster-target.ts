@@ -188,7 +188,11 @@ class NameTaken extends Error {
 
 function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof NameTaken) return error.problem;
-  if (!isErrorCode(error, 'invalid')) return undefined;
+  // Forbidden by a role, a webhook or a policy, or beyond a quota: no waiting mends it.
+  const isRefusal = (['invalid', 'forbidden', 'exhausted'] as const).some((code) =>
+    isErrorCode(error, code),
+  );
+  if (!isRefusal) return undefined;
   return {
     severity: 'refusal',
     reason: 'RefusedByKubernetes',

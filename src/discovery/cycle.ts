@@ -18,6 +18,7 @@ import { labelKey } from './names.ts';
 import { planProject, type LoadBalancerPlan, type TranslationOptions } from './plan-project.ts';
 import type { PlanTarget } from './plan-target.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
+import type { ProjectOrder } from './project-order.ts';
 import type { ProjectTree } from './project-tree.ts';
 import { isChosen, type ProjectChoice } from './project-choice.ts';
 
@@ -36,6 +37,7 @@ export interface CycleParts {
   readonly view: ClusterView;
   readonly target: PlanTarget;
   readonly guard: LossGuard;
+  readonly order: ProjectOrder;
   readonly reporter: ProblemReporter;
   readonly clock: Clock;
   readonly log: Log;
@@ -45,7 +47,7 @@ const progressEveryMs = 10_000;
 
 /**
  * For each worker. A cloud that fell silent would fail every project at its own deadline, for hours;
- * the next cycle finds out sooner whether it is back.
+ * the next cycle finds out sooner whether it is back, and begins with those that were left.
  */
 const mostFailuresInARow = 3;
 
@@ -65,6 +67,7 @@ export class Cycle {
   readonly #projectNames = new Map<string, string>();
   #toldAt: number;
   #failedInARow = 0;
+  #hasRead = false;
 
   constructor(parts: CycleParts) {
     this.#parts = parts;
@@ -73,14 +76,16 @@ export class Cycle {
 
   /** Throws only where nothing of the backend could be read, or its credentials are refused. */
   async run(isConfirmed: boolean, signal: AbortSignal): Promise<CycleReport> {
-    const { options, guard, view } = this.#parts;
+    const { options, guard, view, order } = this.#parts;
     const { backend, workers } = options;
     const listed = await this.#listProjects(signal);
     this.#report.projects = listed.length;
     // Before anything is written.
     const ports = view.portCount(backend);
     const present = view.projects(backend);
-    await sideBySide(listed, workers, (project) => this.#oneProject(project, signal));
+    await sideBySide(order.arrange(listed), workers, (project) =>
+      this.#oneProject(project, signal),
+    );
     this.#findVanishedProjects(present, listed);
     const verdict = guard.judge(this.#losses, ports, isConfirmed);
     const released = [...verdict.released].flatMap((id) => this.#lost.get(id) ?? []);
@@ -115,10 +120,15 @@ export class Cycle {
   }
 
   async #oneProject(project: ListedProject, signal: AbortSignal): Promise<void> {
+    if (this.#isSilent()) {
+      this.#report.failProject();
+      return;
+    }
     try {
       const tree = await this.#gather(project, signal);
       await this.#settle(project, tree, signal);
       this.#failedInARow = 0;
+      this.#hasRead = true;
     } catch (thrown) {
       if (signal.aborted || areCredentialsInvalid(thrown)) throw thrown;
       this.#failProject(project, CausewayError.from(thrown));
@@ -127,10 +137,13 @@ export class Cycle {
   }
 
   #failProject({ id, name, namespace }: ListedProject, error: CausewayError): void {
-    const { log, reporter, options } = this.#parts;
+    const { log, reporter, options, order } = this.#parts;
     this.#report.failProject();
-    if (isSilence(error)) this.#failedInARow += 1;
-    if (this.#failedInARow >= mostFailuresInARow * options.workers) {
+    if (isSilence(error)) {
+      this.#failedInARow += 1;
+      order.wasSilent(id);
+    }
+    if (this.#isSilent() && !this.#hasRead) {
       throw new CausewayError(
         error.code,
         `${this.#failedInARow} projects failed one after another, the last one so: ${error.message}`,
@@ -143,6 +156,10 @@ export class Cycle {
       reason: 'ProjectFailed',
       message: `project ${JSON.stringify(name)} (${id}) of ${options.backend}: ${error.message}`,
     });
+  }
+
+  #isSilent(): boolean {
+    return this.#failedInARow >= mostFailuresInARow * this.#parts.options.workers;
   }
 
   #gather(project: Project, signal: AbortSignal): Promise<ProjectTree> {

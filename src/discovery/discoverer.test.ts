@@ -173,3 +173,19 @@ test('a member that fails its checks is not ready until it passes them again', a
   world.cloud.setMemberDown('10.10.0.5:8080', false);
   expect(await ready()).toEqual([true, true]);
 });
+
+test.each([
+  ['a role', 'services is forbidden: User "x" cannot create resource "services"'],
+  ['a quota', 'services "web" is forbidden: exceeded quota: objects'],
+  ['a webhook', 'admission webhook "policy.example" denied the request: no'],
+])('what Kubernetes refuses because of %s is told', async (_, message) => {
+  world = await startWorld({}, ({ method, resource }) =>
+    method === 'POST' && resource?.plural === 'services'
+      ? { kind: 'refuse', reason: 'Forbidden', message }
+      : undefined,
+  );
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  expect(await world.once()).toMatchObject({ refused: 1, failures: 0 });
+  const told = world.events.filter((event) => event.includes('RefusedByKubernetes'));
+  expect(told).toEqual([expect.stringContaining(message)]);
+});

@@ -90,3 +90,25 @@ test('a cloud that falls silent in the middle fails the cycle, not one project a
   await expect(world.once({ workers: 2 })).rejects.toThrow(/^6 projects failed one after another/);
   expect(asked).toBeLessThan(10);
 });
+
+test('projects that are silent for good keep no others waiting for ever', async () => {
+  world = await startWorld();
+  const { directory } = world.cloud.keystone;
+  const user = directory.findUser('default', 'demo');
+  const ids = Array.from({ length: 12 }, (_, index) => {
+    const project = directory.addProject('default', `p${index}`);
+    directory.grant(user?.id ?? '', project.id, 'member', 'load-balancer_member');
+    world.addLoadBalancer(`p${index}`, 'web', '10.10.0.5');
+    return project.id;
+  });
+  // The first of all, as many as end a cycle.
+  const silent = [...ids].sort().slice(0, 6);
+  for (const { id, project_id: owner } of world.cloud.octavia.pools.all()) {
+    if (!silent.includes(owner)) continue;
+    const path = new RegExp(`/pools/${id}/members$`);
+    world.cloud.faults.add({ path, effect: { kind: 'answer', status: 500 } });
+  }
+  const running = world.start({ workers: 2, ignoreProjects: ['demo', 'alt'] });
+  await until(async () => expect(await world.services()).toHaveLength(6));
+  await running.stop();
+});
