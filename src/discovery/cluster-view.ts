@@ -1,3 +1,4 @@
+import { isErrorCode, type CausewayError } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Endpoints, Namespace, Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
@@ -8,6 +9,7 @@ import type { Resource } from '../kube/resource.ts';
 import { endpoints, endpointSlices, namespaces, services } from '../kube/resources.ts';
 import { Store, whenSynced } from '../kube/store.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { withDeadline } from '../runtime/deadline.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Loop } from '../runtime/supervisor.ts';
@@ -33,21 +35,33 @@ export class ClusterView {
   readonly #slices: Store<EndpointSlice, Index>;
   readonly #endpoints: Store<Endpoints, Index>;
   readonly #reflectors;
+  readonly #clock: Clock;
+  #onFailure: ((error: CausewayError) => void) | undefined;
 
   constructor(options: ClusterViewOptions) {
     const { log } = options;
+    this.#clock = options.clock;
+    const onFailure = (error: CausewayError) => this.#onFailure?.(error);
     this.services = ownStore<Service>(log);
     this.#slices = ownStore<EndpointSlice>(log);
     this.#endpoints = ownStore<Endpoints>(log);
     this.namespaces = new Store<Namespace>({ log });
     const own = <T extends KubeObject>(resource: Resource<T>, store: Store<T, Index>) =>
-      new Reflector({ ...options, resource, store, selection, projection: slimObject<T> });
+      new Reflector({
+        ...options,
+        onFailure,
+        resource,
+        store,
+        selection,
+        projection: slimObject<T>,
+      });
     this.#reflectors = {
       services: own(services, this.services),
       endpointslices: own(endpointSlices, this.#slices),
       endpoints: own(endpoints, this.#endpoints),
       namespaces: new Reflector({
         ...options,
+        onFailure,
         resource: namespaces,
         store: this.namespaces,
         projection: slimNamespace,
@@ -68,6 +82,26 @@ export class ClusterView {
   whenSynced(signal: AbortSignal): Promise<void> {
     const stores = [this.services, this.#slices, this.#endpoints, this.namespaces];
     return whenSynced(stores, signal);
+  }
+
+  /** As `whenSynced`, but fails where we are refused, and with what went wrong when the time is over. */
+  async whenSyncedWithin(limitMs: number, signal: AbortSignal): Promise<void> {
+    const refused = new AbortController();
+    let last: CausewayError | undefined;
+    this.#onFailure = (error) => {
+      last = error;
+      if (isErrorCode(error, 'forbidden') || isErrorCode(error, 'unauthorized')) refused.abort();
+    };
+    const either = AbortSignal.any([signal, refused.signal]);
+    try {
+      await withDeadline(this.#clock, limitMs, either, 'reading the cluster', (inner) =>
+        this.whenSynced(inner),
+      );
+    } catch (thrown) {
+      throw signal.aborted ? thrown : (last ?? thrown);
+    } finally {
+      this.#onFailure = undefined;
+    }
   }
 
   readiness(): string | undefined {

@@ -189,3 +189,15 @@ test.each([
   const told = world.events.filter((event) => event.includes('RefusedByKubernetes'));
   expect(told).toEqual([expect.stringContaining(message)]);
 });
+
+test.each([
+  ['forbidden', 'Forbidden', 600_000],
+  ['unauthorized', 'Unauthorized', 600_000],
+  ['unavailable', 'ServiceUnavailable', 1_000],
+] as const)('one cycle ends where the cluster is %s', async (code, reason, syncMs) => {
+  world = await startWorld({}, ({ resource }) =>
+    resource?.plural === 'services' ? { kind: 'refuse', reason } : undefined,
+  );
+  const once = world.discoverer().once(false, AbortSignal.timeout(300_000), syncMs);
+  await expect(once).rejects.toMatchObject({ code });
+});

@@ -36,6 +36,7 @@ export class Discoverer {
   /** Until the signal fires. Throws what ends the process, as it is. */
   async run(isConfirmed: boolean, signal: AbortSignal): Promise<void> {
     await this.#beside(signal, async (inner) => {
+      await this.#view.whenSynced(inner);
       const loops: Record<string, Loop> = {};
       for (const backend of this.#backends) {
         loops[backend.name] = (deepest) => backend.run(isConfirmed, deepest);
@@ -44,10 +45,11 @@ export class Discoverer {
     });
   }
 
-  /** One cycle of each backend. */
-  async once(isConfirmed: boolean, signal: AbortSignal): Promise<OnceResult[]> {
+  /** One cycle of each backend. Throws where the cluster can't be read in this time. */
+  async once(isConfirmed: boolean, signal: AbortSignal, syncMs = 60_000): Promise<OnceResult[]> {
     const results: OnceResult[] = [];
     await this.#beside(signal, async (inner) => {
+      await this.#view.whenSyncedWithin(syncMs, inner);
       const all = this.#backends.map(async (backend): Promise<OnceResult> => {
         try {
           const report = await backend.cycle(isConfirmed, inner);
@@ -62,7 +64,7 @@ export class Discoverer {
     return results;
   }
 
-  /** Work while the cluster is watched, begun when all of it is known. */
+  /** Work while the cluster is watched. */
   async #beside(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const stop = new AbortController();
     let failure: CausewayError | undefined;
@@ -71,7 +73,6 @@ export class Discoverer {
       ...loops,
       discovery: async (inner) => {
         try {
-          await this.#view.whenSynced(inner);
           await work(inner);
         } catch (error) {
           failure = CausewayError.from(error);

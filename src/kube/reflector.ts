@@ -38,6 +38,8 @@ export interface ReflectorOptions<
   readonly log: Log;
   readonly metrics: Metrics;
   readonly random?: Random;
+  /** Told of each failure; it is tried again all the same. */
+  readonly onFailure?: (error: CausewayError) => void;
   /** Not following for so long makes us unready. */
   readonly unreadyAfterMs?: number;
 }
@@ -132,6 +134,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     }
     this.#failures = this.#hasProgressed || this.#hasLasted() ? 1 : this.#failures + 1;
     this.#lastError = error;
+    this.#options.onFailure?.(error);
     const delayMs = this.#delayAfter(error);
     if (isGone(error)) this.#resourceVersion = undefined;
     else this.#mustCheckHistory = true;

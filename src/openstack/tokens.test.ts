@@ -152,12 +152,20 @@ describe('tokens', () => {
   });
 });
 
+const refusal = {
+  status: 401,
+  body: {
+    error: {
+      code: 401,
+      message: 'The request you have made requires authentication.',
+      title: 'Unauthorized',
+    },
+  },
+};
+
 describe('credentials', () => {
   it('that Keystone refuses are fatal', async () => {
-    await using test = await startCloud(() => ({
-      status: 401,
-      body: { error: { message: 'The request you have made requires authentication.' } },
-    }));
+    await using test = await startCloud(() => refusal);
     const failure = await test.cloud
       .session()
       .authenticate(call)
@@ -205,7 +213,7 @@ describe('credentials', () => {
 
   it('are not blamed for a project that they do not open', async () => {
     await using test = await startCloud((request) =>
-      isUnscoped(request) ? tokenAnswer('unscoped') : { status: 401 },
+      isUnscoped(request) ? tokenAnswer('unscoped') : refusal,
     );
     const failure = await test.cloud
       .session()
@@ -225,6 +233,15 @@ describe('credentials', () => {
       .authenticate(call)
       .catch((e: unknown) => e);
     expect(failure).toMatchObject({ code: 'unavailable', invalidCredentials: false });
+  });
+
+  it('are not blamed for a proxy that asks for a login of its own', async () => {
+    await using test = await startCloud(() => ({ status: 401, body: '<html>Log in</html>' }));
+    const failure = await test.cloud
+      .session()
+      .authenticate(call)
+      .catch((e: unknown) => e);
+    expect(failure).toMatchObject({ status: 401, invalidCredentials: false });
   });
 
   it('are sent in the form of their method', async () => {
@@ -300,7 +317,7 @@ describe('projects', () => {
         expect(identity.methods).toEqual(['token']);
         const project = scope.project.id;
         scoped.push(project);
-        return project === 'closed' ? { status: 401 } : tokenAnswer(`for-${project}`);
+        return project === 'closed' ? refusal : tokenAnswer(`for-${project}`);
       },
       { scope: { kind: 'unscoped' } },
     );

@@ -103,12 +103,12 @@ async function readToken(response: HttpResponse, askedAt: number): Promise<Token
 }
 
 /**
- * Keystone knows the login and says no. To a wrong password that is a 401; to a token or an application
- * credential that it cannot find, a 404 in its own words, which no wrong address answers with.
+ * Keystone knows the login and says no, in its own words: to a wrong password that is a 401; to a token
+ * or an application credential that it cannot find, a 404. A proxy or a wrong address has other words.
  */
 function isRefusal(error: unknown): error is OpenStackError {
   if (!(error instanceof OpenStackError)) return false;
-  return error.status === 401 || (error.status === 404 && error.isKeystoneRefusal);
+  return error.isKeystoneRefusal && (error.status === 401 || error.status === 404);
 }
 
 function invalidCredentials(error: OpenStackError): OpenStackError {
