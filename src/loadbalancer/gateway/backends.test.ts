@@ -190,8 +190,20 @@ describe('backendsOf', () => {
       affinity: 'client',
       sourceRanges: [{ address: '198.51.100.0', length: 24 }],
     });
+    // As Kubernetes reads it: in decimal.
+    const zeros = input('ClusterIP', { loadBalancerSourceRanges: ['010.0.08.0/24'] });
+    expect(backendsOf(zeros).endpoints[0]).toMatchObject({
+      sourceRanges: [{ address: '10.0.8.0', length: 24 }],
+    });
     const other = input('ClusterIP', { loadBalancerSourceRanges: ['2001:db8::/32'] });
     expect(backendsOf(other).endpoints).toEqual([]);
+  });
+
+  test.each([0, 70_000])('a slice with the port %i that nobody can have is passed over', (port) => {
+    const bad: EndpointSlice = { ...slice(pod(2, 'n2')), ports: [{ name: 'http', port }] };
+    expect(describeBackends(input('Pod', {}, [slice(pod(1, 'n1')), bad]))).toEqual([
+      '192.0.2.1:80 -> 10.1.0.1:8080',
+    ]);
   });
 });
 

@@ -237,17 +237,22 @@ function slicePort(slice: EndpointSlice, port: ServicePort): Port | undefined {
     ({ name, protocol }) =>
       (name ?? '') === (port.name ?? '') && (protocol ?? 'TCP') === (port.protocol ?? 'TCP'),
   );
-  return match?.port === undefined ? undefined : parsePort(match.port);
+  // The API server takes any number in a slice that somebody wrote by hand.
+  return match?.port === undefined || match.port < 1 || match.port > 65_535
+    ? undefined
+    : parsePort(match.port);
 }
 
 export function isIdle(service: Service): boolean {
   return service.metadata?.annotations?.[idledAnnotation] !== undefined;
 }
 
-/** The API server has checked them; it takes host bits, which mean nothing. */
+const leadingZeros = /(?<=^|\.)0+(?=\d)/g;
+
+/** The API server has checked them; it takes host bits, which mean nothing, and zeros before a number. */
 function sourceRanges(service: Service): Prefix[] {
   return (service.spec?.loadBalancerSourceRanges ?? []).map((text) => {
-    const { address, length } = parseInterface(text.trim());
+    const { address, length } = parseInterface(text.trim().replaceAll(leadingZeros, ''));
     return prefixOf(address, length);
   });
 }

@@ -228,7 +228,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       };
       keeper.onDisplaced((owners) => owners.forEach(lookAt));
       const losers = await keeper.restore(this.#claims(host), inner);
-      for (const service of host.services.values()) this.#followHeld(service);
+      for (const service of host.services.values()) this.#resume(service, host);
       fleet.setNodes(view.nodeAddresses());
       this.#options.policies?.start();
       housekeeping.freed();
@@ -236,6 +236,15 @@ export class GatewayProvider implements LoadBalancerProvider {
       this.#synced.resolve();
       for (const { owner } of losers) lookAt(owner);
     });
+  }
+
+  /** One Service that can't be read must not keep the others from being served: it is told why in its turn. */
+  #resume(service: Service, host: ProviderHost): void {
+    try {
+      this.#followHeld(service);
+    } catch {
+      host.enqueue(keyOf(service));
+    }
   }
 
   /** The ports that it had: one that lost its own at a restart has them in its annotation only. */
