@@ -60,6 +60,8 @@ export class Cycle {
   readonly #parts: CycleParts;
   readonly #report = new CycleReport();
   readonly #losses: LossReport[] = [];
+  /** Listed, and closed: their load balancers run on, so what is here of them stays. */
+  readonly #disabled = new Set<string>();
   readonly #lost = new Map<string, LoadBalancerPlan>();
   /** For messages about projects, by their id as labels carry it. */
   readonly #namespaces = new Map<string, string>();
@@ -105,7 +107,9 @@ export class Cycle {
       const { projectId } = await cloud.session().authenticate({ signal });
       all = all.filter(({ id }) => id === projectId);
     }
-    const chosen = all.filter((project) => project.enabled && isChosen(options.choice, project));
+    const wanted = all.filter((project) => isChosen(options.choice, project));
+    const chosen = wanted.filter(({ enabled }) => enabled);
+    for (const { id, enabled } of wanted) if (!enabled) this.#disabled.add(labelKey(id));
     const namespaces = assignNamespaces(chosen, {
       backend,
       template,
@@ -238,7 +242,7 @@ export class Cycle {
     const { options, view } = this.#parts;
     const known = new Set(listed.map(({ id }) => labelKey(id)));
     for (const projectId of present) {
-      if (known.has(projectId)) continue;
+      if (known.has(projectId) || this.#disabled.has(projectId)) continue;
       const current = view.current(options.backend, projectId);
       const source = { project: { id: projectId, name: '' }, namespace: '', tree: noTree };
       const plans = planProject(source, current, options);

@@ -243,6 +243,23 @@ test('a project that is really gone is cleaned up', async () => {
   await running.stop();
 });
 
+test('a project that is listed as disabled keeps what it has', async () => {
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  world.addLoadBalancer('alt', 'web', '10.10.0.6');
+  await world.once();
+  const projects = ['demo', 'alt'].map((name) => {
+    return { id: world.projectId(name), name, domain_id: 'default', enabled: name === 'alt' };
+  });
+  const text = JSON.stringify({ projects });
+  world.cloud.faults.add({
+    path: /\/auth\/projects$/,
+    effect: { kind: 'answer', status: 200, text },
+  });
+  const report = await world.once({}, true);
+  expect(report).toMatchObject({ projects: 1, held: 0, removed: 0, written: 0 });
+  expect(await names()).toHaveLength(2);
+});
+
 test('a list of projects that comes back empty empties nothing', async () => {
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   await world.once();

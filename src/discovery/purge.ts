@@ -3,7 +3,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { keyOf, nameFromKey, type KubeObject } from '../kube/object.ts';
 import { resourceName, type Resource } from '../kube/resource.ts';
 import { endpoints, endpointSlices, services } from '../kube/resources.ts';
-import { isOurs, labels } from './ownership.ts';
+import { isOurs } from './ownership.ts';
 
 export interface LeftOver {
   readonly resource: string;
@@ -20,9 +20,9 @@ export async function purgeBackend(
 ): Promise<LeftOver[]> {
   const found: LeftOver[] = [];
   for (const resource of [services, endpointSlices, endpoints] as readonly Resource[]) {
-    const selection = { labelSelector: `${labels.backend}=${backend}`, signal };
     const ours: KubeObject[] = [];
-    for await (const object of client.list(resource, selection)) {
+    // All of them: the mark decides, and labels may have been taken off.
+    for await (const object of client.list(resource, { signal })) {
       if (isOurs(backend, object)) ours.push(object);
     }
     for (const object of ours) {

@@ -189,3 +189,10 @@ test('what a Service can not do is told', () => {
     { severity: 'note', reason: 'L7PoolsLeftOut' },
   ]);
 });
+
+test('backup members take over from those in networks that are left out', () => {
+  const backup = member('10.0.0.2:80', { backup: true });
+  const web = balancer(listener('TCP', 80, { pool: pool('TCP', member('10.9.0.1:80'), backup) }));
+  const { ports } = translate(web, [parsePrefix('10.0.0.0/24')]);
+  expect(ports[0]?.groups).toMatchObject([{ endpoints: [{ address: '10.0.0.2', isReady: true }] }]);
+});

@@ -6,7 +6,7 @@ import { whyNoEndpoint } from './endpoint-address.ts';
 import { readyMembers } from './member-readiness.ts';
 import { portName } from './names.ts';
 import type { Problem } from './problem.ts';
-import type { ListenerView, LoadBalancerView, PoolView } from './project-tree.ts';
+import type { ListenerView, LoadBalancerView, MemberView, PoolView } from './project-tree.ts';
 
 export interface WantedEndpoint {
   readonly address: Address;
@@ -165,19 +165,12 @@ function groupMembers(
   if (pool === undefined) return [];
   tellProxyProtocol(pool, listener, problems);
   const isUp = loadBalancer.adminStateUp && listener.adminStateUp && pool.adminStateUp;
-  const ready = readyMembers(pool.members, isUp);
+  const members = acceptMembers(pool, listener, memberNetworks, problems);
+  // Backup members take over from those that are left out, as from any other that can't be used.
+  const ready = readyMembers(members, isUp);
   const groups = new Map<string, Map<Address, WantedEndpoint>>();
-  for (const member of pool.members) {
+  for (const member of members) {
     const { address, port, weight } = member;
-    const refusal = whyNoEndpoint(address, memberNetworks);
-    if (refusal !== undefined) {
-      problems.push({
-        severity: 'refusal',
-        reason: 'AddressRefused',
-        message: `member ${address}:${port} of listener ${listener.id} is left out: ${refusal}`,
-      });
-      continue;
-    }
     const key = `${String(port).padStart(5, '0')}/${address.includes(':') ? 'IPv6' : 'IPv4'}`;
     const group = groups.get(key) ?? new Map<Address, WantedEndpoint>();
     groups.set(key, group);
@@ -193,6 +186,24 @@ function groupMembers(
         left.address < right.address ? -1 : 1,
       ),
     }));
+}
+
+function acceptMembers(
+  { members }: PoolView,
+  listener: ListenerView,
+  memberNetworks: readonly Prefix[],
+  problems: Problem[],
+): MemberView[] {
+  return members.filter(({ address, port }) => {
+    const refusal = whyNoEndpoint(address, memberNetworks);
+    if (refusal === undefined) return true;
+    problems.push({
+      severity: 'refusal',
+      reason: 'AddressRefused',
+      message: `member ${address}:${port} of listener ${listener.id} is left out: ${refusal}`,
+    });
+    return false;
+  });
 }
 
 function tellProxyProtocol(pool: PoolView, listener: ListenerView, problems: Problem[]): void {

@@ -59,6 +59,7 @@ export class Cloud {
   readonly #configured: Session;
   readonly #projects: ProjectSessions;
   #unscoped: TokenSource | undefined;
+  #unscopedSession: Session | undefined;
 
   constructor(config: CloudConfig, options: CloudOptions) {
     this.config = config;
@@ -106,9 +107,14 @@ export class Cloud {
     return this.#projects.get(projectId);
   }
 
-  /** The projects that the credentials open. */
+  /** The projects that the credentials open, whether or not the configured one is among them. */
   projects(call: CallOptions): AsyncGenerator<Project> {
-    return this.#configured.projects(call);
+    const { credentials, scope } = this.config;
+    if (credentials.method !== 'password' || scope.kind === 'unscoped') {
+      return this.#configured.projects(call);
+    }
+    this.#unscopedSession ??= this.#session(this.#unscopedTokens());
+    return this.#unscopedSession.projects(call);
   }
 
   /** Ends every request under way. */

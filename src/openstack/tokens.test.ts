@@ -338,6 +338,19 @@ describe('projects', () => {
     expect(test.logins()).toHaveLength(2 + 4);
   });
 
+  it('are listed although the configured one is lost', async () => {
+    await using test = await startCloud(
+      (request) => {
+        if (request.path.endsWith('/auth/projects')) {
+          return { status: 200, body: { projects: [{ id: 'p1', name: 'n', enabled: true }] } };
+        }
+        return isUnscoped(request) ? tokenAnswer('unscoped') : refusal;
+      },
+      { scope: { kind: 'project', project: { id: 'lost' } } },
+    );
+    expect(await collect(test.cloud.projects(call))).toMatchObject([{ id: 'p1' }]);
+  });
+
   it.each([401, 404])('outlive an unscoped token that Keystone answers with %i', async (code) => {
     let parents = 0;
     const revoked = new Set<string>();
