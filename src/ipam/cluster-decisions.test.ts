@@ -147,6 +147,24 @@ describe('a silent cluster', () => {
     expect(desk.take('b', 'v')).toBe('10.0.0.0');
   });
 
+  test('keeps the address of its control plane, which nobody promised to withdraw', () => {
+    const desk = new Desk().withSite([pool(1)]);
+    const made = desk.createCluster('a', { controlPlane, selfWithdrawal });
+    desk.withCluster('b');
+    const site = desk.view.site('s');
+    if (site === undefined) throw new Error('no site');
+    const lost = desk.take('a', 'u');
+    beat(desk, 'a', 10_000);
+    const lastBeat = desk.now;
+    desk.now += 15_000;
+    expect(desk.run(reclaimSilent('s', 'a', lastBeat, desk.newId())).addresses).toEqual([lost]);
+    expect(reclaimable(site, desk.now)).toEqual([]);
+    while (desk.run(sweep('s')) > 0) continue;
+    expect(desk.take('b', 'v')).toBe(lost);
+    expect(() => desk.take('b', 'w')).toThrow(refusal('pool-exhausted'));
+    expect(desk.createCluster('a', { controlPlane }).controlPlane).toEqual(made.controlPlane);
+  });
+
   test('that was heard of in between keeps them', () => {
     const desk = new Desk().withSite([pool(0)]).withCluster('a', { selfWithdrawal });
     const address = desk.take('a', 'u');

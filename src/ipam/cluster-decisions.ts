@@ -11,7 +11,7 @@ import {
 } from './decision.ts';
 import { keys } from './keys.ts';
 import type { Write } from './ledger.ts';
-import type { ClusterRecord, CredentialRecord, TombstoneRecord } from './records.ts';
+import type { ClusterRecord, CredentialRecord, HeldAddress, TombstoneRecord } from './records.ts';
 import { refuseIfMoved, type ReserveAnswer, type Reservation } from './reservation.ts';
 import { reserveFor } from './reserve.ts';
 import type { Kept, SiteView } from './site-view.ts';
@@ -220,6 +220,8 @@ export function reclaimCluster(
   request: OnCluster & {
     readonly epoch: string;
     readonly withdrawn: boolean;
+    /** The control plane goes on with its address, in the new epoch. */
+    readonly keepsControlPlane?: boolean | undefined;
     /** Only if no heartbeat came since the one at this time: compared in the transaction. */
     readonly unlessBeatSince?: number | undefined;
   },
@@ -239,14 +241,26 @@ export function reclaimCluster(
         epoch: request.epoch,
         sequence: cluster.record.sequence + 1,
       };
-      const decision = voiding(request, site, cluster, 'reclaim-cluster', [
+      const kept =
+        request.keepsControlPlane === true ? controlPlaneOf(site.view, cluster.record) : [];
+      const writes = [
+        ...kept.map(({ key, record }) => put(key, { ...record, epoch: request.epoch })),
         put(cluster.key, after),
         tombstoneOf(site, cluster.record, request.withdrawn, now),
-      ]);
+      ];
+      const decision = voiding(request, site, cluster, 'reclaim-cluster', writes, kept);
       const beatKey = keys.beat(request.site, request.cluster);
       if (decision.kind !== 'change' || unlessBeatSince === undefined) return decision;
       return { ...decision, reads: [...decision.reads, beatKey] };
     });
+}
+
+/** What the cluster's control plane holds, without others that may be on its addresses. */
+function controlPlaneOf(site: SiteView, { epoch }: ClusterRecord): Kept<HeldAddress>[] {
+  return [...site.heldBy(epoch).values()].flatMap(({ record, ...where }) => {
+    const owners = record.owners.filter(({ purpose }) => purpose === 'control-plane');
+    return owners.length === 0 ? [] : [{ ...where, record: { ...record, owners } }];
+  });
 }
 
 function tombstoneOf(
@@ -272,11 +286,14 @@ function voiding(
   cluster: Kept<ClusterRecord>,
   action: string,
   writes: readonly Write[],
+  kept: readonly Kept<HeldAddress>[] = [],
 ): Decision<VoidedAnswer> {
-  const addresses = [...site.view.heldBy(cluster.record.epoch).keys()];
+  const stays = new Set(kept.map(({ record }) => record.address));
+  const held = [...site.view.heldBy(cluster.record.epoch).keys()];
+  const addresses = held.filter((address) => !stays.has(address));
   return {
     kind: 'change',
-    reads: [site.key, cluster.key],
+    reads: [site.key, cluster.key, ...kept.map(({ key }) => key)],
     writes,
     audit: {
       action,

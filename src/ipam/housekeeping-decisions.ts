@@ -116,13 +116,20 @@ export function reclaimable(site: SiteView, now: number): { cluster: string; las
     if (selfWithdrawal === undefined || beat === undefined || beat.id !== record.id) continue;
     // An operator can allow it; only the cluster itself can promise it.
     if (beat.withdrawsAfterMs === undefined) continue;
-    if (site.heldBy(record.epoch).size === 0) continue;
+    if (!holdsForServices(site, record.epoch)) continue;
     const silentMs = Math.max(selfWithdrawal.afterMs, beat.withdrawsAfterMs);
     if (beat.at + silentMs + selfWithdrawal.graceMs <= now) {
       due.push({ cluster, lastBeat: beat.at });
     }
   }
   return due;
+}
+
+/** Nobody promised to withdraw the control plane's address: it is not announced by the provider. */
+function holdsForServices(site: SiteView, epoch: string): boolean {
+  return [...site.heldBy(epoch).values()].some(({ record }) =>
+    record.owners.some(({ purpose }) => purpose !== 'control-plane'),
+  );
 }
 
 export function reclaimSilent(
@@ -136,6 +143,7 @@ export function reclaimSilent(
     cluster,
     epoch,
     withdrawn: true,
+    keepsControlPlane: true,
     unlessBeatSince: lastBeat,
     reason: `no heartbeat since ${new Date(lastBeat).toISOString()}, withdrawal promised`,
   });
