@@ -139,6 +139,9 @@ async function runAlways(
   }
 }
 
+/** Nobody tells later what one cycle does not. */
+const onceFlushMs = 60_000;
+
 async function runOnce(
   settings: DiscoverySettings,
   { dryRun, confirm }: Mode,
@@ -148,8 +151,16 @@ async function runOnce(
   const recorder = new EventRecorder({ ...parts, component: 'causeway-discovery' });
   const print = dryRun ? (text: string) => void process.stdout.write(text) : undefined;
   const discoverer = discovererFor(settings, recorder, parts, print);
-  const results = await discoverer.once(confirm, signal);
-  if (!dryRun) await recorder.run(AbortSignal.abort());
+  const ended = new AbortController();
+  const recording = dryRun ? undefined : recorder.run(ended.signal);
+  let results: readonly OnceResult[];
+  try {
+    results = await discoverer.once(confirm, signal);
+  } finally {
+    ended.abort();
+    await recording;
+  }
+  if (!dryRun && !signal.aborted) await recorder.run(AbortSignal.abort(), onceFlushMs);
   for (const { backend, report } of results) {
     if (report === undefined) continue;
     const { projects, failed, loadBalancers, written, removed, held } = report;

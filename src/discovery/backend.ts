@@ -51,8 +51,8 @@ export class Backend {
     const { options, log } = parts;
     this.#parts = parts;
     this.#guard = new LossGuard(options);
-    this.#reporter = new ProblemReporter(parts.tell);
     this.#log = log.child({ backend: options.backend });
+    this.#reporter = new ProblemReporter(parts.tell, parts.clock, this.#log);
   }
 
   get name(): string {

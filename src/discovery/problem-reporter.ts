@@ -1,30 +1,49 @@
 import type { EventContent } from '../kube/event-recorder.ts';
 import type { ObjectReference } from '../kube/object.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
 import type { Problem } from './problem.ts';
 
-export type Tell = (about: ObjectReference, content: EventContent) => void;
+/** Answers whether it was taken: what was dropped is not told. */
+export type Tell = (about: ObjectReference, content: EventContent) => boolean;
 
-/** Turns problems into Events: once when they appear, not again while they last. */
+/** Kubernetes forgets Events after an hour; what is still wrong by then should be seen. */
+const againAfterMs = 30 * 60_000;
+
+/** Turns problems into Events: when they appear, and again while they last, notes only once. */
 export class ProblemReporter {
   readonly #tell: Tell;
-  #last = new Set<string>();
-  #now = new Set<string>();
+  readonly #clock: Clock;
+  readonly #log: Log;
+  /** When each was told last. */
+  #last = new Map<string, number>();
+  #now = new Map<string, number>();
 
-  constructor(tell: Tell) {
+  constructor(tell: Tell, clock: Clock, log: Log) {
     this.#tell = tell;
+    this.#clock = clock;
+    this.#log = log;
   }
 
   report(about: ObjectReference, { severity, reason, message }: Problem): void {
-    const key = [about.kind, about.namespace, about.name, reason, message].join('\n');
-    const isNew = !this.#last.has(key) && !this.#now.has(key);
-    this.#now.add(key);
-    if (!isNew) return;
-    this.#tell(about, { type: severity === 'note' ? 'Normal' : 'Warning', reason, message });
+    const { kind, namespace, name } = about;
+    const key = [kind, namespace, name, reason, message].join('\n');
+    const now = this.#clock.monotonic();
+    const toldAt = this.#now.get(key) ?? this.#last.get(key);
+    const isNote = severity === 'note';
+    if (toldAt !== undefined && (isNote || now - toldAt < againAfterMs)) {
+      this.#now.set(key, toldAt);
+      return;
+    }
+    const isTold = this.#tell(about, { type: isNote ? 'Normal' : 'Warning', reason, message });
+    if (!isTold) return;
+    this.#now.set(key, now);
+    if (!isNote) this.#log.info({ kind, namespace, name, reason }, message);
   }
 
   /** What was not reported since the last call is over; if it comes back, it is news again. */
   endCycle(): void {
     this.#last = this.#now;
-    this.#now = new Set();
+    this.#now = new Map();
   }
 }

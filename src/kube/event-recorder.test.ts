@@ -150,4 +150,19 @@ describe('EventRecorder', () => {
     expect(written()[0]?.message).toHaveLength(1_000);
     await stop();
   });
+
+  it('drops notes before warnings when too much waits, writes warnings first, and says so', async () => {
+    const { recorder, written, stop } = setUp();
+    await settled();
+    const about = (index: number) => ({ kind: 'Service', namespace: 'default', name: `s${index}` });
+    const note = { type: 'Normal', reason: 'Discovered', message: 'made' } as const;
+    const answers = Array.from({ length: 1_001 }, (_, index) =>
+      recorder.recordAbout(about(index), note),
+    );
+    expect(answers.filter((isTaken) => !isTaken)).toHaveLength(1);
+    expect(recorder.recordAbout(about(0), taken)).toBe(true);
+    await stop();
+    expect(written()).toHaveLength(1_000);
+    expect(written()[0]?.reason).toBe(taken.reason);
+  });
 });

@@ -53,7 +53,7 @@ const perObject = { burst: 25, perSecond: 1 / 300 };
 const longestMessage = 1_000;
 const tries = 3;
 const writeTimeoutMs = 10_000;
-const flushMs = 2_000;
+const defaultFlushMs = 2_000;
 
 /**
  * Tells users what happens to their objects, as Events. Recording never waits and never fails; what
@@ -74,10 +74,10 @@ export class EventRecorder {
     this.#counter = options.metrics.counter(eventsRecorded);
   }
 
-  /** About an object as it came from the API. */
-  record<T extends KubeObject>(resource: Resource<T>, object: T, content: EventContent): void {
+  /** About an object as it came from the API. Answers whether it was taken, and not dropped. */
+  record<T extends KubeObject>(resource: Resource<T>, object: T, content: EventContent): boolean {
     const { namespace, name, uid, resourceVersion } = object.metadata ?? {};
-    this.recordAbout(
+    return this.recordAbout(
       {
         apiVersion: apiVersionOf(resource),
         kind: resource.kind,
@@ -90,11 +90,11 @@ export class EventRecorder {
     );
   }
 
-  recordAbout(about: ObjectReference, content: EventContent): void {
+  recordAbout(about: ObjectReference, content: EventContent): boolean {
     const object = [about.kind, about.namespace, about.name, about.uid].join('/');
     if (!this.#limitFor(object).tryTake()) {
       this.#count('dropped');
-      return;
+      return false;
     }
     const key = [object, content.type, content.reason, content.message].join('\n');
     const now = this.#options.clock.wallTime();
@@ -103,16 +103,31 @@ export class EventRecorder {
       waiting.count += 1;
       waiting.lastAt = now;
       this.#count('merged');
-    } else if (this.#pending.size >= mostPending) {
-      this.#count('dropped');
-    } else {
-      this.#pending.set(key, { about, content, firstAt: now, lastAt: now, count: 1 });
-      this.#wake?.();
+      return true;
     }
+    if (this.#pending.size >= mostPending && !this.#makeRoom(content)) {
+      this.#count('dropped');
+      return false;
+    }
+    this.#pending.set(key, { about, content, firstAt: now, lastAt: now, count: 1 });
+    this.#wake?.();
+    return true;
   }
 
-  /** Writes what was recorded, until the signal fires and a little longer for what is left. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** A warning takes the place of something that is only good to know. */
+  #makeRoom({ type }: EventContent): boolean {
+    if (type !== 'Warning') return false;
+    for (const [key, { content }] of this.#pending) {
+      if (content.type === 'Warning') continue;
+      this.#pending.delete(key);
+      this.#count('dropped');
+      return true;
+    }
+    return false;
+  }
+
+  /** Writes what was recorded, until the signal fires and so much longer for what is left. */
+  async run(signal: AbortSignal, flushMs = defaultFlushMs): Promise<void> {
     while (!signal.aborted) {
       await this.#writeAll(signal);
       if (!signal.aborted) await this.#waitForMore(signal);
@@ -125,8 +140,9 @@ export class EventRecorder {
   }
 
   async #writeAll(signal: AbortSignal): Promise<void> {
-    for (const [key, pending] of this.#pending) {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
       if (signal.aborted) return;
+      const [key, pending] = next;
       this.#pending.delete(key);
       try {
         await this.#writeWithRetries(key, pending, signal);
@@ -144,6 +160,16 @@ export class EventRecorder {
         );
       }
     }
+  }
+
+  /** Warnings first, and of the same kind the oldest. */
+  #next(): [string, Pending] | undefined {
+    let oldest: [string, Pending] | undefined;
+    for (const entry of this.#pending) {
+      if (entry[1].content.type === 'Warning') return entry;
+      oldest ??= entry;
+    }
+    return oldest;
   }
 
   async #writeWithRetries(key: string, pending: Pending, signal: AbortSignal): Promise<void> {

@@ -50,8 +50,10 @@ export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHoo
       { ...discoverySettings.parse(named), intervalSeconds },
       {
         client,
-        tell: ({ kind, namespace, name }, { type, reason, message }) =>
-          events.push(`${type} ${reason} ${kind}/${namespace ?? ''}/${name ?? ''}: ${message}`),
+        tell: ({ kind, namespace, name }, { type, reason, message }) => {
+          events.push(`${type} ${reason} ${kind}/${namespace ?? ''}/${name ?? ''}: ${message}`);
+          return true;
+        },
         environment,
         workingDirectory: directory,
         clock: systemClock,
