@@ -6,9 +6,9 @@ import { keyOf, nameFromKey } from '../kube/object.ts';
 import { configMaps, nodes } from '../kube/resources.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { activityLabel, parseReport, type ActivityReport } from './activity-report.ts';
+import { activityLabel, parseReport } from './activity-report.ts';
 import { annotationsOf, hasIdledAt, idleAfterAnnotation } from './annotations.ts';
-import { decideAutoIdle } from './decide-auto-idle.ts';
+import { decideAutoIdle, type DatedReport } from './decide-auto-idle.ts';
 import type { Idler } from './idler.ts';
 
 export interface AutoIdlerOptions {
@@ -27,17 +27,39 @@ export interface AutoIdlerOptions {
 
 interface Seen {
   readonly version: string;
-  /** By our own clock; undefined until it has changed before our eyes: it may be a dead node's. */
-  readonly changedAt: number | undefined;
+  readonly lookedAt: number;
+  /** Undefined until it has changed before our eyes: it may be a dead node's. */
+  readonly change: Change | undefined;
+}
+
+/** When a report became another one, by our own clock: we saw the old one, then the new one. */
+interface Change {
+  readonly after: number;
+  readonly before: number;
 }
 
 /** Puts Services to sleep that say so themselves, once nobody has been connected for long enough. */
 export class AutoIdler {
   readonly #options: AutoIdlerOptions;
   readonly #seen = new Map<string, Seen>();
+  /** Since when each Service has no mark, as far as we know; undefined while it has one. */
+  readonly #awakeSince = new Map<string, number | undefined>();
 
   constructor(options: AutoIdlerOptions) {
     this.#options = options;
+  }
+
+  /** Told of every change, so that a sleep between two looks is not missed. */
+  note(service: Service): void {
+    const key = keyOf(service);
+    if (hasIdledAt(service)) this.#awakeSince.set(key, undefined);
+    else if (this.#awakeSince.get(key) === undefined) {
+      this.#awakeSince.set(key, this.#options.clock.monotonic());
+    }
+  }
+
+  forget(key: string): void {
+    this.#awakeSince.delete(key);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -58,6 +80,7 @@ export class AutoIdler {
     const wanting = [...this.#options.services()].filter(
       (service) => annotationsOf(service)[idleAfterAnnotation] !== undefined,
     );
+    for (const service of wanting) this.note(service);
     if (wanting.length === 0) return;
     const reports = await this.#freshReports(signal);
     const names: string[] = [];
@@ -70,14 +93,18 @@ export class AutoIdler {
   async #judge(
     service: Service,
     names: readonly string[],
-    reports: ReadonlyMap<string, ActivityReport>,
+    reports: ReadonlyMap<string, DatedReport>,
     signal: AbortSignal,
   ): Promise<void> {
     const { idler, tell } = this.#options;
     const key = keyOf(service);
-    const idleAfter = annotationsOf(service)[idleAfterAnnotation] ?? '';
-    const isAsleep = hasIdledAt(service);
-    const decision = decideAutoIdle({ service: key, idleAfter, isAsleep, nodes: names, reports });
+    const decision = decideAutoIdle({
+      service: key,
+      idleAfter: annotationsOf(service)[idleAfterAnnotation] ?? '',
+      awakeSince: this.#awakeSince.get(key),
+      nodes: names,
+      reports,
+    });
     if (decision.kind === 'stay') return;
     if (decision.kind === 'invalid') {
       const message = `The annotation ${idleAfterAnnotation}: ${decision.reason}.`;
@@ -96,10 +123,10 @@ export class AutoIdler {
   }
 
   /** Reports that changed while we looked, and not too long ago. */
-  async #freshReports(signal: AbortSignal): Promise<Map<string, ActivityReport>> {
+  async #freshReports(signal: AbortSignal): Promise<Map<string, DatedReport>> {
     const { client, clock, namespace, staleAfterMs } = this.#options;
     const now = clock.monotonic();
-    const fresh = new Map<string, ActivityReport>();
+    const fresh = new Map<string, DatedReport>();
     const selection = { namespace, labelSelector: activityLabel, signal };
     for await (const object of client.list(configMaps, selection)) {
       const report = parseReport(object);
@@ -107,9 +134,11 @@ export class AutoIdler {
       const version = object.metadata?.resourceVersion ?? '';
       const known = this.#seen.get(report.node);
       const hasChanged = known !== undefined && known.version !== version;
-      const changedAt = hasChanged ? now : known?.changedAt;
-      this.#seen.set(report.node, { version, changedAt });
-      if (changedAt !== undefined && now - changedAt < staleAfterMs) fresh.set(report.node, report);
+      const change = hasChanged ? { after: known.lookedAt, before: now } : known?.change;
+      this.#seen.set(report.node, { version, lookedAt: now, change });
+      if (change !== undefined && now - change.before < staleAfterMs) {
+        fresh.set(report.node, { ...report, writtenAfter: change.after });
+      }
     }
     return fresh;
   }

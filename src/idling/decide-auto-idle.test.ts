@@ -5,8 +5,9 @@ import { decideAutoIdle } from './decide-auto-idle.ts';
 const report = (node: string, quiet?: number) => ({
   node,
   quietSeconds: new Map(quiet === undefined ? [] : [['shop/web', quiet]]),
+  writtenAfter: 1_000_000,
 });
-const base = { service: 'shop/web', idleAfter: '10m', isAsleep: false, nodes: ['a', 'b'] };
+const base = { service: 'shop/web', idleAfter: '10m', awakeSince: 0, nodes: ['a', 'b'] };
 const reports = (...all: ReturnType<typeof report>[]) => new Map(all.map((one) => [one.node, one]));
 
 it.each([
@@ -17,8 +18,23 @@ it.each([
   ['no nodes', { nodes: [], reports: reports() }, 'stay'],
   [
     'asleep already',
-    { isAsleep: true, reports: reports(report('a', 700), report('b', 700)) },
+    { awakeSince: undefined, reports: reports(report('a', 700), report('b', 700)) },
     'stay',
+  ],
+  [
+    'it woke after the reports were written',
+    { awakeSince: 1_000_001, reports: reports(report('a', 700), report('b', 700)) },
+    'stay',
+  ],
+  [
+    'it woke before them, and not long ago',
+    { awakeSince: 400_001, reports: reports(report('a', 700), report('b', 700)) },
+    'stay',
+  ],
+  [
+    'it woke long ago',
+    { awakeSince: 400_000, reports: reports(report('a', 700), report('b', 700)) },
+    'idle',
   ],
   ['no length of time', { idleAfter: '10', reports: reports() }, 'invalid'],
 ])('%s', (_, change, kind) => {
@@ -26,8 +42,9 @@ it.each([
 });
 
 it('a report is read as it was written, and nonsense is none', () => {
-  const written = formatReport('kube-system', report('a', 5), 1);
-  expect(parseReport(written)).toEqual(report('a', 5));
+  const { node, quietSeconds } = report('a', 5);
+  const written = formatReport('kube-system', { node, quietSeconds }, 1);
+  expect(parseReport(written)).toEqual({ node, quietSeconds });
   expect(parseReport({ data: { 'report.json': '{}' } })).toBeUndefined();
   expect(parseReport({ data: { 'report.json': '{' } })).toBeUndefined();
   expect(parseReport({})).toBeUndefined();

@@ -2,16 +2,22 @@ import { parseDuration } from '../domain/duration.ts';
 import { CausewayError } from '../domain/error.ts';
 import type { ActivityReport } from './activity-report.ts';
 
+export interface DatedReport extends ActivityReport {
+  /** A time at which it was not yet written, by our monotonic clock. */
+  readonly writtenAfter: number;
+}
+
 export interface AutoIdleInput {
   /** `namespace/name`. */
   readonly service: string;
   /** The value of the annotation. */
   readonly idleAfter: string;
-  readonly isAsleep: boolean;
+  /** Since when we know it without the mark, by our monotonic clock; undefined while it sleeps. */
+  readonly awakeSince: number | undefined;
   /** Every node of the cluster: any of them may carry connections. */
   readonly nodes: readonly string[];
   /** What nodes have said lately, by node. */
-  readonly reports: ReadonlyMap<string, ActivityReport>;
+  readonly reports: ReadonlyMap<string, DatedReport>;
 }
 
 export type AutoIdleDecision =
@@ -21,10 +27,13 @@ export type AutoIdleDecision =
 
 const stay = (reason: string): AutoIdleDecision => ({ kind: 'stay', reason });
 
-/** Whether a Service has been quiet for long enough, everywhere. Who is not heard of may be using it. */
+/**
+ * Whether a Service has been quiet for long enough, everywhere. Who is not heard of may be using it. Only
+ * the time since it woke counts: a report from before speaks of its sleep.
+ */
 export function decideAutoIdle(input: AutoIdleInput): AutoIdleDecision {
-  const { service, idleAfter, isAsleep, nodes, reports } = input;
-  if (isAsleep) return stay('it sleeps already');
+  const { service, idleAfter, awakeSince, nodes, reports } = input;
+  if (awakeSince === undefined) return stay('it sleeps already');
   let afterSeconds: number;
   try {
     afterSeconds = parseDuration(idleAfter) / 1000;
@@ -34,10 +43,16 @@ export function decideAutoIdle(input: AutoIdleInput): AutoIdleDecision {
   if (nodes.length === 0) return stay('no node is known');
   let quietSeconds = Number.POSITIVE_INFINITY;
   for (const node of nodes) {
-    const quiet = reports.get(node)?.quietSeconds.get(service);
-    if (quiet === undefined) return stay(`node ${node} has not reported lately`);
-    quietSeconds = Math.min(quietSeconds, quiet);
+    const report = reports.get(node);
+    const quiet = report?.quietSeconds.get(service);
+    if (report === undefined || quiet === undefined) {
+      return stay(`node ${node} has not reported lately`);
+    }
+    if (report.writtenAfter < awakeSince)
+      return stay(`node ${node} has not reported since it woke`);
+    const awakeSeconds = Math.floor((report.writtenAfter - awakeSince) / 1000);
+    quietSeconds = Math.min(quietSeconds, quiet, awakeSeconds);
   }
-  if (quietSeconds < afterSeconds) return stay(`someone was connected ${quietSeconds} s ago`);
+  if (quietSeconds < afterSeconds) return stay(`it has been quiet for ${quietSeconds} s only`);
   return { kind: 'idle', quietSeconds };
 }

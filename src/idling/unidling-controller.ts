@@ -107,7 +107,11 @@ export class UnidlingController {
 
   async run(signal: AbortSignal): Promise<void> {
     const stops = [
-      this.#services.onChange(({ key }) => this.#queue.add(key)),
+      this.#services.onChange((change) => {
+        this.#queue.add(change.key);
+        if (change.type === 'deleted') this.#autoIdler.forget(change.key);
+        else this.#autoIdler.note(change.after);
+      }),
       this.#events.onChange((change) => {
         const key = change.type === 'deleted' ? undefined : needPodsKey(change.after);
         if (key !== undefined) this.#queue.add(key);

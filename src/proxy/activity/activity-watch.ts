@@ -1,5 +1,5 @@
 import { formatReport } from '../../idling/activity-report.ts';
-import { annotationsOf, idleAfterAnnotation } from '../../idling/annotations.ts';
+import { annotationsOf, hasIdledAt, idleAfterAnnotation } from '../../idling/annotations.ts';
 import { CausewayError } from '../../domain/error.ts';
 import { familyOf, type Family } from '../../domain/address.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -43,6 +43,7 @@ export interface LiveConnections {
 interface Watched {
   /** By the monotonic clock. */
   activeAt: number;
+  isMarked: boolean;
   /** Connections so far; undefined before the first look. */
   count: bigint | undefined;
 }
@@ -65,7 +66,7 @@ export class ActivityWatch implements ServiceProxy {
   setService(service: Service): void {
     const key = keyOf(service);
     if (annotationsOf(service)[idleAfterAnnotation] === undefined) this.#watched.delete(key);
-    else if (!this.#watched.has(key)) this.#watch(key);
+    else this.#watch(key, hasIdledAt(service));
     this.#options.inner.setService(service);
   }
 
@@ -126,8 +127,15 @@ export class ActivityWatch implements ServiceProxy {
     await client.apply(configMaps, object, options);
   }
 
-  #watch(key: string): void {
-    this.#watched.set(key, { activeAt: this.#options.clock.monotonic(), count: undefined });
+  /** Quiet is counted from when it is known, and anew from when it wakes. */
+  #watch(key: string, isMarked: boolean): void {
+    const activeAt = this.#options.clock.monotonic();
+    const known = this.#watched.get(key);
+    if (known === undefined) this.#watched.set(key, { activeAt, isMarked, count: undefined });
+    else {
+      if (known.isMarked && !isMarked) known.activeAt = activeAt;
+      known.isMarked = isMarked;
+    }
   }
 
   async #look(signal: AbortSignal): Promise<void> {

@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest';
+import type { KubeClient } from '../kube/client.ts';
+import type { ConfigMap, Service } from '../kube/core-objects.ts';
+import type { ObjectName } from '../kube/object.ts';
+import { configMaps } from '../kube/resources.ts';
+import { silentLog } from '../runtime/log.ts';
+import { SimulatedClock } from '../runtime/simulated-clock.ts';
+import { formatReport } from './activity-report.ts';
+import { idleAfterAnnotation, idledAt } from './annotations.ts';
+import { AutoIdler } from './auto-idler.ts';
+import type { Idler } from './idler.ts';
+
+const service = (marks: Readonly<Record<string, string>> = {}): Service => ({
+  metadata: {
+    namespace: 'shop',
+    name: 'web',
+    annotations: { [idleAfterAnnotation]: '60s', ...marks },
+  },
+});
+const asleep = service({ [idledAt]: '2026-01-01T00:00:00Z' });
+
+/** One node that reports an hour of quiet, and a controller that looks every ten seconds. */
+function start() {
+  const clock = new SimulatedClock();
+  let number = 0;
+  let report: ConfigMap = {};
+  const reportQuiet = () => {
+    number += 1;
+    const quietSeconds = new Map([['shop/web', 3_600]]);
+    const written = formatReport('kube-system', { node: 'a', quietSeconds }, number);
+    report = { ...written, metadata: { ...written.metadata, resourceVersion: String(number) } };
+  };
+  async function* list(resource: unknown) {
+    await Promise.resolve();
+    yield resource === configMaps ? report : { metadata: { name: 'a' } };
+  }
+  const idled: string[] = [];
+  const idle = ({ name }: ObjectName) => {
+    idled.push(name);
+    return Promise.resolve();
+  };
+  const state = { service: service() };
+  const autoIdler = new AutoIdler({
+    client: { list } as unknown as KubeClient,
+    idler: { idle } as unknown as Idler,
+    services: () => [state.service],
+    tell: () => {},
+    ...{ namespace: 'kube-system', everyMs: 10_000, staleAfterMs: 100_000 },
+    ...{ clock, log: silentLog },
+  });
+  const stop = new AbortController();
+  const running = autoIdler.run(stop.signal).catch(() => {});
+  const end = async () => {
+    stop.abort();
+    await clock.advance(10_000);
+    await running;
+  };
+  /** Reports before each look. */
+  const pass = async (looks: number) => {
+    for (let look = 0; look < looks; look += 1) {
+      reportQuiet();
+      await clock.advance(10_000);
+    }
+  };
+  reportQuiet();
+  return { autoIdler, state, idled, pass, end };
+}
+
+it('counts the quiet time from its own start', async () => {
+  const { idled, pass, end } = start();
+  await pass(6);
+  expect(idled).toEqual([]);
+  await pass(1);
+  expect(idled).toEqual(['web']);
+  await end();
+});
+
+it('does not take the quiet of a sleep for quiet after it, however short the sleep was', async () => {
+  const { autoIdler, state, idled, pass, end } = start();
+  await pass(5);
+  autoIdler.note(asleep);
+  autoIdler.note(state.service);
+  await pass(6);
+  expect(idled).toEqual([]);
+  state.service = asleep;
+  await pass(20);
+  expect(idled).toEqual([]);
+  state.service = service();
+  await pass(7);
+  expect(idled).toEqual([]);
+  await pass(1);
+  expect(idled).toEqual(['web']);
+  await end();
+});
