@@ -153,6 +153,18 @@ test('local traffic is checked on its health port, asked for or not', () => {
   expect(specOf({ spec }).options?.health_monitor?.node_port).toBe(32000);
 });
 
+test.each<[string, Case]>([
+  ['by the settings', { settings: { members: 'Pod' } }],
+  ['because there are no node ports', { spec: { ports: [{ port: 80 }] } }],
+])('pods as members %s have no health port of the node', (_, { spec, settings = {} }) => {
+  const local = { externalTrafficPolicy: 'Local', healthCheckNodePort: 32000, ...spec } as const;
+  expect(specOf({ spec: local, settings }).options).toMatchObject({ member_mode: 'Pod' });
+  expect(specOf({ spec: local, settings }).options?.health_monitor).toBeUndefined();
+  const annotations = { [occm('enable-health-monitor')]: 'true' };
+  const { health_monitor } = specOf({ spec: local, settings, annotations }).options ?? {};
+  expect(health_monitor).toEqual({ delay: 5, timeout: 3, max_retries: 1, max_retries_down: 3 });
+});
+
 test('two families are a second address where there is a subnet for it', () => {
   const spec = { ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.96.0.7', 'fd00::7'] } as const;
   expect(specOf({ spec, settings: { vip: 'ClusterIP' } }).options?.additional_vips).toEqual([

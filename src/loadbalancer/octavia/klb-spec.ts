@@ -36,8 +36,8 @@ export function translate(input: TranslationInput): Translation {
   }
   const vip = readVip(input, reader);
   if (vip.kind === 'refused') return vip;
-  const options = readOptions(input, reader);
   const members = readMembers(slices, settings, ports, reader);
+  const options = readOptions(input, members.member_mode, reader);
   const { securityGroups, provider, project } = settings;
   const clientTimeout = reader.number(0, kuryrClientTimeout, 'timeout-client-data');
   const memberTimeout = reader.number(0, kuryrMemberTimeout, 'timeout-member-data');
@@ -162,6 +162,7 @@ const algorithms = ['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP', 'SOURCE_IP_
 
 function readOptions(
   { service, settings }: TranslationInput,
+  mode: KlbOptions['member_mode'],
   reader: AnnotationReader,
 ): KlbOptions {
   const proxy = reader.choice(['true', 'false', 'v1', 'v2'], 'proxy-protocol');
@@ -182,7 +183,7 @@ function readOptions(
     ...defined('flavor_id', reader.text('flavor-id') ?? settings.flavor),
     ...defined('availability_zone', reader.text('availability-zone') ?? settings.availabilityZone),
     ...(service.spec?.sessionAffinity === 'ClientIP' ? { session_affinity: true } : {}),
-    ...readMonitor(service, settings, reader),
+    ...readMonitor(service, settings, mode, reader),
   };
 }
 
@@ -206,12 +207,14 @@ function readSources(service: Service, reader: AnnotationReader): KlbOptions {
 function readMonitor(
   service: Service,
   settings: OctaviaSettings,
+  mode: KlbOptions['member_mode'],
   reader: AnnotationReader,
 ): KlbOptions {
   const { healthMonitor: defaults } = settings;
   const { externalTrafficPolicy, healthCheckNodePort } = service.spec ?? {};
-  // Nodes without endpoints drop what they get: only their health port tells which those are.
-  const isLocal = externalTrafficPolicy === 'Local' && healthCheckNodePort !== undefined;
+  // Nodes without endpoints drop what they get: only their health port tells which those are. Pods have none.
+  const isLocal =
+    mode === 'NodePort' && externalTrafficPolicy === 'Local' && healthCheckNodePort !== undefined;
   const enabled = reader.flag('enable-health-monitor') ?? (defaults.enabled || isLocal);
   if (!enabled) return {};
   const monitor: KlbHealthMonitor = {
