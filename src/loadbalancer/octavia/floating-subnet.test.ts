@@ -22,3 +22,15 @@ test.each<[string | undefined, string | undefined, boolean]>([
 test('what is no regular expression is said to be none', () => {
   expect(() => matchesSubnet(subnet, '~(', undefined)).toThrow('is not a regular expression');
 });
+
+test.each([
+  ['an expression', '~^(a+)+$'],
+  ['a pattern', `${'a*'.repeat(40)}b`],
+])('%s that would be matched for hours is refused', (_, pattern) => {
+  const endless = { name: `${'a'.repeat(200)}!`, tags: [] };
+  expect(() => matchesSubnet(endless, pattern, undefined)).toThrow('takes too long');
+});
+
+test('a pattern has a length', () => {
+  expect(() => matchesSubnet(subnet, `~${'a'.repeat(255)}`, undefined)).toThrow('at most 255');
+});

@@ -1,3 +1,4 @@
+import vm from 'node:vm';
 import { CausewayError } from '../../domain/error.ts';
 import type { CallOptions } from '../../openstack/call.ts';
 import type { Neutron } from '../../openstack/neutron/neutron.ts';
@@ -34,12 +35,12 @@ export function matchesSubnet(
   name: string | undefined,
   tags: string | undefined,
 ): boolean {
-  const byName = name === undefined || matches(name, (pattern) => pattern.test(subnet.name));
+  const byName = name === undefined || matches(name, (fits) => fits(subnet.name));
   const byTags =
     tags === undefined ||
-    matches(tags, (pattern, words) =>
+    matches(tags, (fits, words) =>
       words === undefined
-        ? subnet.tags.some((tag) => pattern.test(tag))
+        ? subnet.tags.some(fits)
         : words.every((word) => subnet.tags.includes(word)),
     );
   return byName && byTags;
@@ -47,14 +48,34 @@ export function matchesSubnet(
 
 function matches(
   text: string,
-  test: (pattern: RegExp, words: readonly string[] | undefined) => boolean,
+  test: (fits: (text: string) => boolean, words: readonly string[] | undefined) => boolean,
 ): boolean {
+  if (text.length > longestPattern) {
+    throw new CausewayError('invalid', `a pattern has at most ${longestPattern} characters`);
+  }
   const isTurned = text.startsWith('!');
   const rest = isTurned ? text.slice(1) : text;
   const isExpression = rest.startsWith('~');
   const words =
     isExpression || rest.includes('*') ? undefined : rest.split(',').map((word) => word.trim());
-  return test(isExpression ? expression(rest.slice(1)) : glob(rest), words) !== isTurned;
+  const pattern = isExpression ? expression(rest.slice(1)) : glob(rest);
+  return test((name) => fitsInTime(pattern, name), words) !== isTurned;
+}
+
+const longestPattern = 255;
+const mostMs = 250;
+const matching = new vm.Script('new RegExp(source).test(text)');
+
+/** A user's pattern can go through its text for hours; nothing but another context can be interrupted. */
+function fitsInTime({ source }: RegExp, text: string): boolean {
+  try {
+    return matching.runInNewContext({ source, text }, { timeout: mostMs }) === true;
+  } catch {
+    // It has been compiled before: all that can go wrong is the time.
+    throw new CausewayError('invalid', `${JSON.stringify(source)} takes too long to be matched`, {
+      hint: 'Use a simpler pattern in floating-subnet or floating-subnet-tags.',
+    });
+  }
 }
 
 function expression(source: string): RegExp {
