@@ -120,10 +120,17 @@ function floatingOptions(settings: OctaviaSettings, reader: AnnotationReader): K
     ...defined('floating_subnet_id', id),
     ...defined('floating_subnet', id === undefined ? name : undefined),
     ...defined('floating_subnet_tags', id === undefined ? tags : undefined),
-    ...(reader.flag(keepFloatingIpAnnotation, 'keep-floatingip') === true
-      ? { keep_floating_ip: true }
-      : {}),
+    ...(readKeeping(reader) === true ? { keep_floating_ip: true } : {}),
   };
+}
+
+/** Whether its floating IP outlives it; undefined where the Service says nothing that can be read. */
+export function keepsFloatingIp(service: Service): boolean | undefined {
+  return readKeeping(new AnnotationReader(service));
+}
+
+function readKeeping(reader: AnnotationReader): boolean | undefined {
+  return reader.flag(keepFloatingIpAnnotation, 'keep-floatingip');
 }
 
 function additionalVips(

@@ -124,3 +124,18 @@ test('a floating IP that is to be kept is kept, and can be asked for again', asy
   await remove('again');
   expect(await lab.floatingIps()).toMatchObject([{ address, portId: undefined }]);
 });
+
+test('a floating IP is kept when that was said right before the deletion', async () => {
+  await begin({});
+  await lab.start();
+  await serve('web');
+  const address = await lab.addressOf('web');
+  await lab.stop();
+  await lab.client.patchMerge(services, named('web'), {
+    metadata: { annotations: { 'loadbalancer.openstack.org/keep-floatingip': 'true' } },
+  });
+  await lab.client.delete(services, named('web'));
+  await lab.start();
+  await until(async () => expect(await lab.service('web')).toBeUndefined());
+  expect(await lab.floatingIps()).toMatchObject([{ address, portId: undefined }]);
+});

@@ -18,7 +18,7 @@ import type { BalancerKeeper, Kept } from './balancer-keeper.ts';
 import { claimOf } from './claim.ts';
 import type { FloatingIps } from './floating-ips.ts';
 import { ingressOf } from './ingress.ts';
-import { translate } from './klb-spec.ts';
+import { keepsFloatingIp, translate } from './klb-spec.ts';
 import { statusOf, type Readiness } from './klb-status.ts';
 import { klbOwner, type KlbView } from './klb-view.ts';
 import type { KlbWriter } from './klb-writer.ts';
@@ -176,7 +176,8 @@ export class OctaviaProvider implements LoadBalancerProvider {
     const present = view.get(key);
     const isTheirs = present !== undefined && (ownerUid(present) ?? owner.uid) === owner.uid;
     const klb = isTheirs ? present : undefined;
-    const outcome = await release.release(owner, klb, context);
+    const keepsAddress = this.#keepsAddress(owner, klb);
+    const outcome = await release.release(owner, klb, keepsAddress, context);
     if (outcome.kind === 'pending') return outcome;
     try {
       if (klb !== undefined) await writer.remove(klb, context.signal);
@@ -186,6 +187,13 @@ export class OctaviaProvider implements LoadBalancerProvider {
       return { kind: 'pending', message: 'It was changed meanwhile', retryAfterMs: conflictMs };
     }
     return outcome;
+  }
+
+  /** As the Service says now: what was said right before the deletion is in no spec yet. */
+  #keepsAddress(owner: Owner, klb: KuryrLoadBalancer | undefined): boolean {
+    const service = this.#host?.services.get(`${owner.namespace}/${owner.name}`);
+    const said = service?.metadata?.uid === owner.uid ? keepsFloatingIp(service) : undefined;
+    return said ?? klb?.spec?.options?.keep_floating_ip === true;
   }
 
   run(host: ProviderHost, signal: AbortSignal): Promise<void> {

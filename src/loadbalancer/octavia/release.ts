@@ -33,10 +33,11 @@ export class Release {
   async release(
     owner: Owner,
     klb: KuryrLoadBalancer | undefined,
+    keepsAddress: boolean,
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
     const balancers = await this.#balancersOf(owner, klb, context);
-    await this.#releaseAddresses(owner, klb, context);
+    await this.#releaseAddresses(owner, klb, keepsAddress, context);
     let outcome = gone;
     for (const observed of balancers) {
       const result = await this.#releaseBalancer(observed, owner, klb, context);
@@ -71,13 +72,13 @@ export class Release {
   async #releaseAddresses(
     owner: Owner,
     klb: KuryrLoadBalancer | undefined,
+    isKept: boolean,
     context: ProviderContext,
   ): Promise<void> {
     const { floating, view } = this.#options;
     const recorded = klb?.status?.service_pub_ip_info;
     const isStillUsed = (id: string) =>
       view.usersOfAddress(id, `${owner.namespace}/${owner.name}`).length > 0;
-    const isKept = klb?.spec?.options?.keep_floating_ip === true;
     if (recorded !== undefined && !isStillUsed(recorded.ip_id)) {
       await floating.release(owner, recorded, isKept, context, context);
     }
