@@ -155,6 +155,8 @@ export class Cycle {
       );
     }
     log.warn({ project: name, projectId: id, error }, 'a project failed; nothing of it changes');
+    if (this.#isSilent())
+      log.warn({}, 'the cloud fell silent; the next cycle begins with the rest');
     reporter.report(aboutNamespace(namespace), {
       severity: 'refusal',
       reason: 'ProjectFailed',

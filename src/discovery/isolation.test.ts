@@ -91,6 +91,25 @@ test('a cloud that falls silent in the middle fails the cycle, not one project a
   expect(asked).toBeLessThan(10);
 });
 
+test('a cloud that falls silent after some projects leaves the others to the next cycle', async () => {
+  world = await startWorld();
+  const { directory } = world.cloud.keystone;
+  const user = directory.findUser('default', 'demo');
+  for (let index = 0; index < 20; index += 1) {
+    const project = directory.addProject('default', `p${index}`);
+    directory.grant(user?.id ?? '', project.id, 'member', 'load-balancer_member');
+  }
+  let asked = 0;
+  world.cloud.onRequest(({ path }) => (asked += path.endsWith('/lbaas/loadbalancers') ? 1 : 0));
+  world.cloud.faults.add({
+    path: /\/lbaas\/loadbalancers$/,
+    after: 2,
+    effect: { kind: 'answer', status: 500 },
+  });
+  expect(await world.once({ workers: 2 })).toMatchObject({ projects: 22, failed: 20 });
+  expect(asked).toBeLessThan(12);
+});
+
 test('projects that are silent for good keep no others waiting for ever', async () => {
   world = await startWorld();
   const { directory } = world.cloud.keystone;
