@@ -7,7 +7,7 @@ import { Idler, type IdlePlan } from '../idling/idler.ts';
 import { listIdle } from '../idling/list-idle.ts';
 import { ScaleDiscovery } from '../idling/scale-discovery.ts';
 import { sharedPods } from '../idling/shared-pods.ts';
-import type { ObjectName } from '../kube/object.ts';
+import { keyOf, nameFromKey, type ObjectName } from '../kube/object.ts';
 import { systemClock } from '../runtime/clock.ts';
 import {
   addClusterOptions,
@@ -87,21 +87,26 @@ async function idleAll(
   const discovery = new ScaleDiscovery(client);
   const idler = new Idler({ client, discovery, clock: systemClock });
   const failures: CausewayError[] = [];
-  const plans: IdlePlan[] = [];
-  for (const name of names) {
+  const attempt = async (work: () => Promise<void>) => {
     try {
-      const plan = isDry ? await idler.plan(name, signal) : await idler.idle(name, signal);
-      plans.push(plan);
-      say(plan, isDry);
+      await work();
     } catch (thrown) {
       const error = CausewayError.from(thrown);
       if (error.code === 'aborted') throw error;
       failures.push(error);
       process.stderr.write(`causeway: ${error.message}\n`);
     }
+  };
+  const plans: IdlePlan[] = [];
+  for (const name of names) {
+    await attempt(async () => void plans.push(await idler.plan(name, signal)));
   }
   for (const warning of await sharedPods(client, plans, signal)) {
     process.stderr.write(`causeway: warning: ${warning}\n`);
+  }
+  for (const plan of plans) {
+    const name = nameFromKey(keyOf(plan.service));
+    await attempt(async () => say(isDry ? plan : await idler.idle(name, signal), isDry));
   }
   const [first] = failures;
   if (first !== undefined) {

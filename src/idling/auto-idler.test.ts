@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import type { KubeClient } from '../kube/client.ts';
 import type { ConfigMap, Service } from '../kube/core-objects.ts';
+import { gatewayLayerAnnotation } from '../kube/gateway-layer.ts';
 import type { ObjectName } from '../kube/object.ts';
-import { configMaps } from '../kube/resources.ts';
+import { configMaps, nodes, pods } from '../kube/resources.ts';
 import { silentLog } from '../runtime/log.ts';
 import { SimulatedClock } from '../runtime/simulated-clock.ts';
 import { formatReport } from './activity-report.ts';
@@ -19,32 +20,44 @@ const service = (marks: Readonly<Record<string, string>> = {}): Service => ({
 });
 const asleep = service({ [idledAt]: '2026-01-01T00:00:00Z' });
 
-/** One node that reports an hour of quiet, and a controller that looks every ten seconds. */
-function start() {
+/**
+ * One node that reports an hour of quiet, other Services on the same pod, and a controller that looks
+ * every ten seconds.
+ */
+function start(...others: readonly Service[]) {
   const clock = new SimulatedClock();
   let number = 0;
   let report: ConfigMap = {};
   const reportQuiet = () => {
     number += 1;
-    const quietSeconds = new Map([['shop/web', 3_600]]);
+    const quietSeconds = new Map([
+      ['shop/web', 3_600],
+      ['shop/quiet', 3_600],
+      ['shop/busy', 0],
+    ]);
     const written = formatReport('kube-system', { node: 'a', quietSeconds }, number);
     report = { ...written, metadata: { ...written.metadata, resourceVersion: String(number) } };
   };
   async function* list(resource: unknown) {
     await Promise.resolve();
-    yield resource === configMaps ? report : { metadata: { name: 'a' } };
+    if (resource === configMaps) yield report;
+    else if (resource === nodes) yield { metadata: { name: 'a' } };
+    else if (resource === pods) yield { metadata: { name: 'web-1', labels: { app: 'web' } } };
+    else yield* others;
   }
   const idled: string[] = [];
   const idle = ({ name }: ObjectName) => {
     idled.push(name);
     return Promise.resolve();
   };
+  const plan = () => Promise.resolve({ service: service(), pods: ['web-1'] });
+  const told: string[] = [];
   const state = { service: service() };
   const autoIdler = new AutoIdler({
     client: { list } as unknown as KubeClient,
-    idler: { idle } as unknown as Idler,
-    services: () => [state.service],
-    tell: () => {},
+    idler: { idle, plan } as unknown as Idler,
+    services: () => [state.service, ...others],
+    tell: (_, { reason }) => told.push(reason),
     ...{ namespace: 'kube-system', everyMs: 10_000, staleAfterMs: 100_000 },
     ...{ clock, log: silentLog },
   });
@@ -63,7 +76,7 @@ function start() {
     }
   };
   reportQuiet();
-  return { autoIdler, state, idled, pass, end };
+  return { autoIdler, state, told, idled, pass, end };
 }
 
 it('counts the quiet time from its own start', async () => {
@@ -90,5 +103,39 @@ it('does not take the quiet of a sleep for quiet after it, however short the sle
   expect(idled).toEqual([]);
   await pass(1);
   expect(idled).toEqual(['web']);
+  await end();
+});
+
+const onSamePods = (name: string, annotations: Readonly<Record<string, string>>): Service => ({
+  metadata: { namespace: 'shop', name, annotations },
+  spec: { selector: { app: 'web' } },
+});
+
+it.each([
+  ['says nothing of idling', onSamePods('quiet', {})],
+  ['is in use', onSamePods('busy', { [idleAfterAnnotation]: '60s' })],
+])('keeps pods that serve another Service too, which %s', async (_, other) => {
+  const { idled, told, pass, end } = start(other);
+  await pass(8);
+  expect(idled).toEqual([]);
+  expect(told).toContain('CannotIdle');
+  await end();
+});
+
+it('puts Services on the same pods to sleep when all of them are quiet', async () => {
+  const other = onSamePods('quiet', { [idleAfterAnnotation]: '60s' });
+  const { idled, told, pass, end } = start(other);
+  await pass(8);
+  expect(idled.slice(0, 2)).toEqual(['web', 'quiet']);
+  expect(told).not.toContain('CannotIdle');
+  await end();
+});
+
+it('keeps a Service awake whose gateways lead straight to its pods, and says so', async () => {
+  const { state, idled, told, pass, end } = start();
+  state.service = service({ [gatewayLayerAnnotation]: 'Pod' });
+  await pass(8);
+  expect(idled).toEqual([]);
+  expect(told).toContain('CannotIdle');
   await end();
 });

@@ -2,14 +2,16 @@ import { CausewayError } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Service } from '../kube/core-objects.ts';
 import type { EventContent } from '../kube/event-recorder.ts';
-import { keyOf, nameFromKey } from '../kube/object.ts';
+import { gatewayLayerAnnotation } from '../kube/gateway-layer.ts';
+import { keyOf, nameFromKey, type ObjectName } from '../kube/object.ts';
 import { configMaps, nodes } from '../kube/resources.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { activityLabel, parseReport } from './activity-report.ts';
 import { annotationsOf, hasIdledAt, idleAfterAnnotation } from './annotations.ts';
-import { decideAutoIdle, type DatedReport } from './decide-auto-idle.ts';
+import { decideAutoIdle, type AutoIdleDecision, type DatedReport } from './decide-auto-idle.ts';
 import type { Idler } from './idler.ts';
+import { servicesLosingPods } from './shared-pods.ts';
 
 export interface AutoIdlerOptions {
   readonly client: KubeClient;
@@ -36,6 +38,12 @@ interface Seen {
 interface Change {
   readonly after: number;
   readonly before: number;
+}
+
+/** Every node of the cluster, and what they have said lately. */
+interface NodesState {
+  readonly nodes: readonly string[];
+  readonly reports: ReadonlyMap<string, DatedReport>;
 }
 
 /** Puts Services to sleep that say so themselves, once nobody has been connected for long enough. */
@@ -87,24 +95,25 @@ export class AutoIdler {
     for await (const { metadata } of this.#options.client.list(nodes, { signal })) {
       names.push(metadata?.name ?? '');
     }
-    for (const service of wanting) await this.#judge(service, names, reports, signal);
+    const state = { nodes: names, reports };
+    for (const service of wanting) await this.#judge(service, state, signal);
   }
 
-  async #judge(
-    service: Service,
-    names: readonly string[],
-    reports: ReadonlyMap<string, DatedReport>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { idler, tell } = this.#options;
+  #decide(service: Service, state: NodesState): AutoIdleDecision {
     const key = keyOf(service);
-    const decision = decideAutoIdle({
+    const annotations = annotationsOf(service);
+    return decideAutoIdle({
       service: key,
-      idleAfter: annotationsOf(service)[idleAfterAnnotation] ?? '',
+      idleAfter: annotations[idleAfterAnnotation] ?? '',
+      isPastNodes: annotations[gatewayLayerAnnotation] === 'Pod',
       awakeSince: this.#awakeSince.get(key),
-      nodes: names,
-      reports,
+      ...state,
     });
+  }
+
+  async #judge(service: Service, state: NodesState, signal: AbortSignal): Promise<void> {
+    const { idler, tell } = this.#options;
+    const decision = this.#decide(service, state);
     if (decision.kind === 'stay') return;
     if (decision.kind === 'invalid') {
       const message = `The annotation ${idleAfterAnnotation}: ${decision.reason}.`;
@@ -112,13 +121,32 @@ export class AutoIdler {
       return;
     }
     try {
-      await idler.idle(nameFromKey(key), signal);
+      const name = nameFromKey(keyOf(service));
+      await this.#refuseIfOthersNeedPods(name, state, signal);
+      await idler.idle(name, signal);
       const message = `Nobody has been connected for ${decision.quietSeconds} s: put to sleep.`;
       tell(service, { type: 'Normal', reason: 'Idled', message });
     } catch (thrown) {
       const error = CausewayError.from(thrown);
       if (signal.aborted) throw error;
       tell(service, { type: 'Warning', reason: 'CannotIdle', message: `${error.message}.` });
+    }
+  }
+
+  /** Others may be served by the same pods. They can go only if each of them may be put to sleep as well. */
+  async #refuseIfOthersNeedPods(
+    name: ObjectName,
+    state: NodesState,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { idler, client } = this.#options;
+    const plan = await idler.plan(name, signal);
+    for (const other of await servicesLosingPods(client, [plan], signal)) {
+      if (this.#decide(other, state).kind === 'idle') continue;
+      throw new CausewayError(
+        'conflict',
+        `Service ${keyOf(other)} is served by the same pods, and is not to be put to sleep now`,
+      );
     }
   }
 

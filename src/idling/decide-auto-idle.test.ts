@@ -7,7 +7,10 @@ const report = (node: string, quiet?: number) => ({
   quietSeconds: new Map(quiet === undefined ? [] : [['shop/web', quiet]]),
   writtenAfter: 1_000_000,
 });
-const base = { service: 'shop/web', idleAfter: '10m', awakeSince: 0, nodes: ['a', 'b'] };
+const base = {
+  ...{ service: 'shop/web', idleAfter: '10m', isPastNodes: false },
+  ...{ awakeSince: 0, nodes: ['a', 'b'] },
+};
 const reports = (...all: ReturnType<typeof report>[]) => new Map(all.map((one) => [one.node, one]));
 
 it.each([
@@ -35,6 +38,11 @@ it.each([
     'it woke long ago',
     { awakeSince: 400_000, reports: reports(report('a', 700), report('b', 700)) },
     'idle',
+  ],
+  [
+    'its gateways lead straight to its pods',
+    { isPastNodes: true, reports: reports(report('a', 700), report('b', 700)) },
+    'invalid',
   ],
   ['no length of time', { idleAfter: '10', reports: reports() }, 'invalid'],
 ])('%s', (_, change, kind) => {

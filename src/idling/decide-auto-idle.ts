@@ -12,6 +12,8 @@ export interface AutoIdleInput {
   readonly service: string;
   /** The value of the annotation. */
   readonly idleAfter: string;
+  /** Gateways lead straight to its pods: nodes do not see these connections. */
+  readonly isPastNodes: boolean;
   /** Since when we know it without the mark, by our monotonic clock; undefined while it sleeps. */
   readonly awakeSince: number | undefined;
   /** Every node of the cluster: any of them may carry connections. */
@@ -32,13 +34,17 @@ const stay = (reason: string): AutoIdleDecision => ({ kind: 'stay', reason });
  * the time since it woke counts: a report from before speaks of its sleep.
  */
 export function decideAutoIdle(input: AutoIdleInput): AutoIdleDecision {
-  const { service, idleAfter, awakeSince, nodes, reports } = input;
+  const { service, idleAfter, isPastNodes, awakeSince, nodes, reports } = input;
   if (awakeSince === undefined) return stay('it sleeps already');
   let afterSeconds: number;
   try {
     afterSeconds = parseDuration(idleAfter) / 1000;
   } catch (error) {
     return { kind: 'invalid', reason: CausewayError.from(error).message };
+  }
+  if (isPastNodes) {
+    const reason = 'gateways lead straight to its pods, so nodes do not see who is connected';
+    return { kind: 'invalid', reason };
   }
   if (nodes.length === 0) return stay('no node is known');
   let quietSeconds = Number.POSITIVE_INFINITY;

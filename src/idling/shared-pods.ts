@@ -5,17 +5,27 @@ import { pods, services } from '../kube/resources.ts';
 import { hasIdledAt } from './annotations.ts';
 import type { IdlePlan } from './idler.ts';
 
-/**
- * Services that lose pods because others were put to sleep. They do not sleep themselves, so their
- * connections are refused: the user must know.
- */
+/** What the user must know of Services that lose their pods because others are put to sleep. */
 export async function sharedPods(
   client: KubeClient,
   plans: readonly IdlePlan[],
   signal: AbortSignal,
 ): Promise<string[]> {
+  const losing = await servicesLosingPods(client, plans, signal);
+  return losing.map(
+    (other) =>
+      `Service ${keyOf(other)} is served by the same pods and will refuse connections: idle it too`,
+  );
+}
+
+/** Services that lose pods by the plans and do not sleep themselves: their connections would be refused. */
+export async function servicesLosingPods(
+  client: KubeClient,
+  plans: readonly IdlePlan[],
+  signal: AbortSignal,
+): Promise<Service[]> {
   const slept = new Set(plans.map(({ service }) => keyOf(service)));
-  const warnings: string[] = [];
+  const losing: Service[] = [];
   for (const namespace of new Set(plans.map(({ service }) => service.metadata?.namespace ?? ''))) {
     const stopped = new Set(
       plans
@@ -28,14 +38,10 @@ export async function sharedPods(
     }
     for await (const other of client.list(services, { namespace, signal })) {
       if (slept.has(keyOf(other)) || hasIdledAt(other)) continue;
-      if (ending.some((pod) => isChosenBy(other, pod))) {
-        warnings.push(
-          `Service ${keyOf(other)} is served by the same pods and will refuse connections: idle it too`,
-        );
-      }
+      if (ending.some((pod) => isChosenBy(other, pod))) losing.push(other);
     }
   }
-  return warnings;
+  return losing;
 }
 
 function isChosenBy({ spec }: Service, { metadata }: Pod): boolean {
