@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { endpointKey, makeEndpoint, type Endpoint } from '../../agent/model/endpoint.ts';
 import { parseAddress } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
 import { parsePort } from '../../domain/port.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { PrometheusMetrics } from '../../observe/prometheus.ts';
@@ -175,6 +176,92 @@ test('generations start beyond those of every gateway', async () => {
   run(fleet);
   await settled();
   expect(agent.pushes[0]?.header.generation).toBeGreaterThan(9_000_000_000_000);
+});
+
+test("a generation that an operator's undo made confirms nothing of ours, and is gone beyond after the thaw", async () => {
+  const [undone, good] = [new MemoryAgent(), new MemoryAgent()];
+  const { fleet, clock } = await start(undone, good);
+  fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  undone.generation += 1;
+  undone.isFrozen = true;
+  fleet.setService('default/a', []);
+  await clock.advance(60_000);
+  expect(undone.holds.size).toBe(1);
+  expect(fleet.mayAnnounce(address)).toEqual(['g1']);
+  undone.isFrozen = false;
+  await clock.advance(60_000);
+  expect(undone.holds.size).toBe(0);
+  expect(fleet.mayAnnounce(address)).toEqual([]);
+  expect(fleet.standings()).toMatchObject([{ isCurrent: true }, { isCurrent: true }]);
+});
+
+test('a gateway that is heard late, with a generation beyond ours, is gone beyond', async () => {
+  const [late, good] = [new MemoryAgent(), new MemoryAgent()];
+  late.generation = 9_000_000_000_000;
+  late.mode = 'fails';
+  const { fleet, clock } = await start(late, good);
+  fleet.setService('default/a', [endpoint('a')]);
+  fleet.setService('default/a', []);
+  run(fleet);
+  await settled();
+  expect(fleet.mayAnnounce(address)).toEqual(['g1']);
+  late.mode = 'works';
+  await clock.advance(20_000);
+  expect(late.generation).toBeGreaterThan(9_000_000_000_000);
+  expect(good.generation).toBe(late.generation);
+  expect(good.pushes.at(-1)?.header.kind).toBe('delta');
+  expect(fleet.mayAnnounce(address)).toEqual([]);
+});
+
+test('an answer that got lost is made up for by a newer push', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(agent);
+  run(fleet);
+  await settled();
+  const take = agent.push.bind(agent);
+  vi.spyOn(agent, 'push').mockImplementationOnce(async (lines, signal) => {
+    await take(lines, signal);
+    throw new CausewayError('unavailable', 'the line broke');
+  });
+  const generation = fleet.setService('default/a', [endpoint('a')]);
+  await clock.advance(20_000);
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
+  expect(agent.pushes).toHaveLength(3);
+});
+
+test('one that answers its status and refuses every push is asked at a growing pace, and is down', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(agent);
+  run(fleet);
+  await settled();
+  agent.isFrozen = true;
+  const pushed = vi.spyOn(agent, 'push');
+  fleet.setService('default/a', [endpoint('a')]);
+  await clock.advance(60_000);
+  expect(pushed.mock.calls.length).toBeLessThan(15);
+  const [standing] = fleet.standings();
+  expect(standing).toMatchObject({ failure: 'frozen', isCurrent: false });
+  expect(standing?.downForMs).toBeGreaterThan(50_000);
+  agent.isFrozen = false;
+  await clock.advance(20_000);
+  expect(fleet.standings()).toMatchObject([{ downForMs: undefined, isCurrent: true }]);
+});
+
+test('one that is back and has everything is not pushed to, frozen or not', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(agent);
+  run(fleet);
+  await settled();
+  agent.mode = 'fails';
+  await clock.advance(61_000);
+  expect(fleet.standings()).toMatchObject([{ failure: 'no route' }]);
+  agent.mode = 'works';
+  agent.isFrozen = true;
+  await clock.advance(20_000);
+  expect(fleet.standings()).toMatchObject([{ downForMs: undefined, isCurrent: true }]);
+  expect(agent.pushes).toHaveLength(1);
 });
 
 test('what a gateway refuses is told to that endpoint alone, until something new is pushed for it', async () => {

@@ -39,11 +39,11 @@ export type Serving =
 /** How one gateway is doing. */
 export interface GatewayStanding {
   readonly name: string;
-  /** How long it has not answered; undefined while it does. */
+  /** How long it has not answered, or not taken what it was sent; undefined while it does. */
   readonly downForMs: number | undefined;
   /** Why it does not, if so. */
   readonly failure: string | undefined;
-  /** The newest generation that it has confirmed; 0 while it has not been heard. */
+  /** The generation that it says it has; 0 while it has not been heard. */
   readonly generation: number;
   /** Whether it has confirmed the newest state. */
   readonly isCurrent: boolean;
@@ -96,6 +96,7 @@ export class AgentFleet {
           limitMs,
           checkEveryMs,
           meansRemoval: () => this.#isVouched,
+          goBeyond: (generation) => this.#change((state) => state.goBeyond(generation)),
           onNews: () => this.#noticed(onNews),
           onPush: (outcome) => pushes.add({ gateway: name, outcome }),
           onComplaints: (endpoints) => this.#complained(endpoints),
@@ -105,14 +106,14 @@ export class AgentFleet {
 
   /**
    * Asks every gateway for its generation, so that ours are beyond all of them. One that can't be
-   * reached now may hold a newer one; it will say so when it refuses a push.
+   * reached now may hold a newer one: ours go beyond that when it is heard.
    */
   async start(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#links.map((link) => link.greet(signal)));
     const newest = Math.max(
       // Also beyond what an unreachable one may have been sent by an earlier controller.
       this.#options.clock.wallTime(),
-      ...this.#links.map(({ confirmed }) => confirmed),
+      ...this.#links.map(({ reported }) => reported),
     );
     this.#firstGeneration = newest + 1;
     this.#state = new WantedState(this.#firstGeneration);
@@ -210,11 +211,11 @@ export class AgentFleet {
 
   standings(): readonly GatewayStanding[] {
     const newest = this.#state?.generation ?? Number.POSITIVE_INFINITY;
-    return this.#links.map(({ name, downForMs, failure, confirmed, complaints }) => ({
+    return this.#links.map(({ name, downForMs, failure, confirmed, reported, complaints }) => ({
       name,
       downForMs,
       failure: failure?.message,
-      generation: confirmed,
+      generation: reported,
       isCurrent: failure === undefined && confirmed >= newest && this.#isComplete,
       isMaster: this.#health.statusOf(name)?.vrrp.state === 'MASTER',
       isFenced: this.#fenced.get(name) === 'all',
@@ -290,10 +291,10 @@ export class AgentFleet {
   #show(): void {
     const newest = this.#state?.generation ?? 0;
     this.#gauges.wanted.set({}, newest);
-    for (const { name, failure, confirmed, complaints } of this.#links) {
+    for (const { name, failure, confirmed, reported, complaints } of this.#links) {
       this.#gauges.reachable.set({ gateway: name }, failure === undefined ? 1 : 0);
       this.#gauges.behind.set({ gateway: name }, confirmed < newest ? 1 : 0);
-      this.#gauges.generation.set({ gateway: name }, confirmed);
+      this.#gauges.generation.set({ gateway: name }, reported);
       this.#gauges.refused.set({ gateway: name }, complaints.size);
       this.#gauges.fenced.set({ gateway: name }, this.#fenced.get(name) === 'all' ? 1 : 0);
     }

@@ -35,6 +35,8 @@ export interface AgentLinkOptions {
   readonly checkEveryMs: number;
   /** Whether what the state lacks was seen to be deleted or released. */
   readonly meansRemoval: () => boolean;
+  /** Makes the wanted generation larger than this one, which the gateway has already. */
+  readonly goBeyond: (generation: number) => void;
   /** Called after each answer and each failure. */
   readonly onNews: () => void;
   readonly onPush: (outcome: 'taken' | 'failed') => void;
@@ -51,12 +53,12 @@ const pace: BackoffPolicy = { baseMs: 250, maxMs: 15_000, jitter: 0.3 };
 export class AgentLink {
   readonly #options: AgentLinkOptions;
   #confirmed = 0;
+  #reported = 0;
   #older: readonly OlderRecord[] = [];
   readonly #complaints = new Complaints();
   #failure: CausewayError | undefined;
   #failures = 0;
   #failingSince: number | undefined;
-  #isKnown = false;
   /** What both sides understand. An agent may be a version ahead of us, or behind. */
   #revision: number | undefined;
   /** What it has was written in another revision, and may say less than the new one could. */
@@ -72,9 +74,17 @@ export class AgentLink {
     return this.#options.name;
   }
 
-  /** The newest generation that it has confirmed; 0 while it has not been heard. */
+  /**
+   * The generation of ours that it has taken and still has; 0 while it has anything else. An operator's
+   * undo, or a controller before us, makes generations too, and what those hold is not known here.
+   */
   get confirmed(): number {
     return this.#confirmed;
+  }
+
+  /** The generation that it says it has, whoever made it; 0 while it has not been heard. */
+  get reported(): number {
+    return this.#reported;
   }
 
   /** What it says is wrong with each endpoint, and with what belongs to none. */
@@ -104,11 +114,11 @@ export class AgentLink {
       const status = await this.#limited('asking', signal, (inner) =>
         this.#options.agent.status(inner),
       );
-      this.#confirmed = status.generation;
+      this.#reported = status.generation;
+      if (status.generation !== this.#confirmed) this.#confirmed = 0;
       this.#older = status.older;
-      this.#isKnown = true;
       this.#agreeOn(commonRevision(revisions, status.revisions));
-      this.#succeeded();
+      this.#options.onNews();
       return true;
     } catch (error) {
       this.#failed(error);
@@ -136,7 +146,7 @@ export class AgentLink {
       if (!isWhole || this.#confirmed < state.generation || this.#failure !== undefined) {
         isWhole = await this.#push(state, isWhole, signal);
       } else if (await this.greet(signal)) {
-        isWhole = this.#confirmed === state.generation && !this.#isOtherRevision;
+        isWhole = this.#isCurrent(state);
       }
       const delay =
         this.#failures > 0
@@ -149,17 +159,27 @@ export class AgentLink {
     signal.removeEventListener('abort', onAbort);
   }
 
+  #isCurrent(state: WantedState): boolean {
+    return this.#confirmed === state.generation && !this.#isOtherRevision;
+  }
+
   async #push(state: WantedState, isWhole: boolean, signal: AbortSignal): Promise<boolean> {
-    const { generation } = state;
-    const meansRemoval = this.#options.meansRemoval();
     // One that was changed for another version meanwhile may understand another revision.
-    if (this.#revision === undefined && !(await this.greet(signal))) return false;
-    const revision = this.#revision ?? revisions.oldest;
-    const options = { generation, meansRemoval, revision };
+    const isUnsure = this.#revision === undefined || this.#failure !== undefined;
+    if (isUnsure && !(await this.greet(signal))) return false;
+    if (this.#failure !== undefined && this.#isCurrent(state)) {
+      this.#succeeded();
+      return true;
+    }
     const base =
-      isWhole && !this.#isOtherRevision && this.#isKnown && state.canStartFrom(this.#confirmed)
+      isWhole && !this.#isOtherRevision && state.canStartFrom(this.#confirmed)
         ? this.#confirmed
         : undefined;
+    // It takes nothing that is not newer than what it has.
+    if (this.#reported >= state.generation) this.#options.goBeyond(this.#reported);
+    const revision = this.#revision ?? revisions.oldest;
+    const { generation } = state;
+    const options = { generation, meansRemoval: this.#options.meansRemoval(), revision };
     const touched = base === undefined ? undefined : state.endpointsSince(base);
     const lines =
       base === undefined
@@ -171,9 +191,9 @@ export class AgentLink {
       );
       this.#writtenIn = revision;
       this.#isOtherRevision = false;
-      this.#confirmed = answer.generation;
+      this.#confirmed = generation;
+      this.#reported = answer.generation;
       this.#older = answer.older;
-      this.#isKnown = true;
       const news = this.#complaints.take(answer.errors, touched);
       this.#options.onPush('taken');
       this.#succeeded();

@@ -3,7 +3,7 @@ import type { Address } from '../../domain/address.ts';
 /** How a gateway stands, as far as fencing is concerned. */
 export interface FenceStanding {
   readonly name: string;
-  /** How long it has not answered; undefined while it does. */
+  /** How long it has not answered, or not taken what it was sent; undefined while it does. */
   readonly downForMs: number | undefined;
   /** Whether it has confirmed the newest state. */
   readonly isCurrent: boolean;

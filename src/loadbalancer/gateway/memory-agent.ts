@@ -1,4 +1,5 @@
 import type { Acknowledgement } from '../../agent/admit/acknowledgement.ts';
+import { PushRefused } from '../../agent/admit/admit.ts';
 import type { AgentStatus } from '../../agent/http/status.ts';
 import { endpointKey, type Endpoint } from '../../agent/model/endpoint.ts';
 import type { Assignment, Policy } from '../../agent/model/policy.ts';
@@ -8,7 +9,7 @@ import { formatEndpointId } from '../../agent/wire/records.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { AgentPort } from './agent-link.ts';
 
-/** An agent that takes everything, unless told to fail, to hang or to keep something. */
+/** An agent that takes whatever is newer, unless told to fail, to hang, to be frozen or to keep something. */
 export class MemoryAgent implements AgentPort {
   readonly pushes: Push[] = [];
   readonly holds = new Map<string, Endpoint>();
@@ -16,6 +17,9 @@ export class MemoryAgent implements AgentPort {
   readonly assignments = new Map<string, Assignment>();
   generation = 0;
   mode: 'works' | 'fails' | 'hangs' = 'works';
+  /** Takes no push, and answers everything else. */
+  isFrozen = false;
+  #lastTaken = '';
   /** Whom it sees as silent, and who it was told is. */
   sees: readonly string[] = [];
   handed: readonly string[] | undefined;
@@ -70,11 +74,11 @@ export class MemoryAgent implements AgentPort {
   async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
     await this.#suffer(signal);
     const reader = new PushReader(this.revisions);
-    for (const line of lines) reader.line(line.trimEnd());
+    const text = [...lines];
+    for (const line of text) reader.line(line.trimEnd());
     const push = reader.result();
-    if (push.header.kind === 'delta' && push.header.base !== this.generation) {
-      throw new CausewayError('conflict', 'another base');
-    }
+    this.#refuse(push, text.join(''));
+    this.#lastTaken = text.join('');
     this.pushes.push(push);
     const isWhole = push.header.kind === 'state';
     merge(this.holds, isWhole, push.removedEndpoints, push.endpoints);
@@ -90,6 +94,18 @@ export class MemoryAgent implements AgentPort {
         errors: [{ record: 1, message: 'not to my taste' }],
       }));
     return { generation: this.generation, committed: true, older, errors };
+  }
+
+  /** As the agent does. One that was taken already is taken again, and changes nothing. */
+  #refuse({ header }: Push, text: string): void {
+    if (this.isFrozen) throw new PushRefused('frozen', 'frozen', 'Thaw it first.');
+    if (header.generation === this.generation && text === this.#lastTaken) return;
+    if (header.generation <= this.generation) {
+      throw new PushRefused('stale', 'not newer', 'Send a larger generation.');
+    }
+    if (header.kind === 'delta' && header.base !== this.generation) {
+      throw new PushRefused('base-mismatch', 'another base', 'Send the full state.');
+    }
   }
 
   #suffer(signal: AbortSignal): Promise<void> {

@@ -114,6 +114,11 @@ export class WantedState {
     if (changed) this.#generation = next;
   }
 
+  /** A gateway has this generation from somebody else: what it is sent next must be newer. */
+  goBeyond(generation: number): void {
+    this.#generation = Math.max(this.#generation, generation + 1);
+  }
+
   /** Whether a gateway that has confirmed this generation can be sent the difference. */
   canStartFrom(generation: number): boolean {
     return generation >= this.#forgottenUpTo && generation <= this.#generation;
