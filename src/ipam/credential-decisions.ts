@@ -102,12 +102,16 @@ export function rotateCredential(request: {
         });
       }
       const ends = Math.min(now + request.overlapMs, old.record.expiresAt ?? Infinity);
-      const { expiresAt: _old, first: _first, ...kept } = old.record;
+      // What an operator limited stays limited. One that is rotated once more, because the answer was
+      // lost, ends soon only because it was rotated.
+      const { first: _first, replaced, ...kept } = old.record;
+      const expiresAt = replaced === undefined ? old.record.expiresAt : replaced.expiresAt;
       const record: CredentialRecord = {
         ...kept,
         id: request.id,
         hash: request.hash,
         createdAt: now,
+        expiresAt,
       };
       const key = keys.credential(request.id);
       return {
@@ -115,7 +119,12 @@ export function rotateCredential(request: {
         reads: [old.key, key],
         writes: [
           put(key, record),
-          put(old.key, { ...old.record, expiresAt: ends, first: undefined }),
+          put(old.key, {
+            ...old.record,
+            expiresAt: ends,
+            replaced: { expiresAt },
+            first: undefined,
+          }),
         ],
         audit: {
           action: 'rotate-credential',

@@ -72,7 +72,14 @@ export const siteRecordSchema = siteSettingsSchema.extend({
   name: siteNameSchema,
   pools: z.array(poolSpecSchema).max(256),
   /** `recovering`: a backup was restored, no fresh address yet. `moved`: another ledger is in charge. */
-  suspended: z.looseObject({ as: z.enum(['recovering', 'moved']), since: z.number() }).optional(),
+  suspended: z
+    .looseObject({
+      as: z.enum(['recovering', 'moved']),
+      since: z.number(),
+      /** It was moved while it recovered: where it is now, it still does. */
+      recoveringSince: z.number().optional(),
+    })
+    .optional(),
 });
 export type SiteRecord = z.infer<typeof siteRecordSchema>;
 
@@ -204,6 +211,8 @@ export const credentialRecordSchema = z.looseObject({
   note: z.string().max(200).optional(),
   createdAt: z.number(),
   expiresAt: z.number().optional(),
+  /** It was rotated; `expiresAt` in here is when it would have ended otherwise. */
+  replaced: z.looseObject({ expiresAt: z.number().optional() }).optional(),
   /** The credential that came with the cluster's creation, and whether anybody has used it. */
   first: z.enum(['unused', 'used']).optional(),
 });
