@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
-import { backupSchema, restoreBackup, suspendAll, takeBackup } from '../ipam/backup.ts';
+import { backupSchema, moveLedger, restoreBackup, suspendAll } from '../ipam/backup.ts';
 import { createOperator } from '../ipam/init.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import { openLedger } from '../ipam/open-ledger.ts';
@@ -66,11 +66,7 @@ function moveCommand(): Command {
     const etcd = toRoot === undefined ? settings.etcd : { ...settings.etcd, root: toRoot };
     const target = await openLedger({ ...settings, ledger: to, etcd }, systemClock);
     try {
-      const now = systemClock.wallTime();
-      // First closed, then copied: what is copied is all there ever was.
-      await suspendAll(source, 'moved', now, signal);
-      const backup = await takeBackup(source, now, signal);
-      const count = await restoreBackup(target, backup, 'move', now, signal);
+      const count = await moveLedger(source, target, systemClock.wallTime(), signal);
       process.stdout.write(`moved ${count} keys to ${to}\n`);
     } finally {
       await target.close();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CausewayError } from '../domain/error.ts';
 import { keys, partsOfKey, stateRoot } from './keys.ts';
 import type { Ledger, Write } from './ledger.ts';
-import { clusterRecordSchema, siteRecordSchema } from './records.ts';
+import { clusterRecordSchema, siteRecordSchema, type SiteRecord } from './records.ts';
 
 const format = 'causeway-ipam/1';
 
@@ -48,14 +48,11 @@ export async function restoreBackup(
   now: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const present = await ledger.load(stateRoot, signal);
-  const sites = present.entries.filter(({ key }) => partsOfKey(key).kind === 'site');
-  if (sites.length > 0) {
-    throw new CausewayError('conflict', 'the ledger is not empty', {
-      hint: 'A backup is restored into a new file, or under a new root in etcd.',
-    });
-  }
-  const writes = backup.entries.map(({ key, value }): Write => {
+  await refuseFilled(ledger, signal);
+  // What was promised with heartbeats from before says nothing of who was heard since.
+  const isOld = (key: string) => mode === 'restore' && partsOfKey(key).kind === 'beat';
+  const entries = backup.entries.filter(({ key }) => !isOld(key));
+  const writes = entries.map(({ key, value }): Write => {
     return { key, value: JSON.stringify(restored(key, value, mode, now)) };
   });
   const isSite = ({ key }: Write) => partsOfKey(key).kind === 'site';
@@ -69,17 +66,45 @@ export async function restoreBackup(
   return ordered.length;
 }
 
+async function refuseFilled(ledger: Ledger, signal: AbortSignal): Promise<void> {
+  const present = await ledger.load(stateRoot, signal);
+  if (present.entries.every(({ key }) => partsOfKey(key).kind !== 'site')) return;
+  throw new CausewayError('conflict', 'the ledger is not empty', {
+    hint: 'A backup is restored into a new file, or under a new root in etcd.',
+  });
+}
+
+/** Copies a ledger into an empty one and closes the old one. Answers how many keys there are. */
+export async function moveLedger(
+  source: Ledger,
+  target: Ledger,
+  now: number,
+  signal: AbortSignal,
+): Promise<number> {
+  // A target that can't be had is no reason to close the source.
+  await refuseFilled(target, signal);
+  // First closed, then copied: what is copied is all there ever was.
+  await suspendAll(source, 'moved', now, signal);
+  return restoreBackup(target, await takeBackup(source, now, signal), 'move', now, signal);
+}
+
 function restored(key: string, value: unknown, mode: RestoreMode, now: number): unknown {
   const { kind } = partsOfKey(key);
   if (kind === 'site') {
-    const { suspended: _before, ...site } = siteRecordSchema.parse(value);
-    return mode === 'restore' ? { ...site, suspended: { as: 'recovering', since: now } } : site;
+    const { suspended, ...site } = siteRecordSchema.parse(value);
+    // What recovered before it was moved has not heard of everybody yet.
+    const since = mode === 'restore' ? now : recoveringSince(suspended);
+    return since === undefined ? site : { ...site, suspended: { as: 'recovering', since } };
   }
   if (kind === 'cluster' && mode === 'restore') {
     const cluster = clusterRecordSchema.parse(value);
     return { ...cluster, sequence: cluster.sequence + fenceGap };
   }
   return value;
+}
+
+function recoveringSince(suspended: SiteRecord['suspended']): number | undefined {
+  return suspended?.as === 'recovering' ? suspended.since : suspended?.recoveringSince;
 }
 
 /**
@@ -122,9 +147,10 @@ export async function suspendAll(
         ? as === 'recovering' && kind === 'cluster'
           ? restored(key, JSON.parse(value), 'restore', now)
           : undefined
-        : { ...record, suspended: { as, since: now } };
-    if (marked === undefined) continue;
-    const writes = [{ key, value: JSON.stringify(marked) }];
+        : { ...record, suspended: suspension(as, record, now) };
+    const isOldBeat = as === 'recovering' && kind === 'beat';
+    if (marked === undefined && !isOldBeat) continue;
+    const writes = [{ key, value: isOldBeat ? undefined : JSON.stringify(marked) }];
     const { applied } = await ledger.commit({ conditions: [{ key, revision }], writes }, signal);
     if (!applied)
       throw new CausewayError('conflict', `${key} was changed meanwhile: stop the servers`);
@@ -132,4 +158,13 @@ export async function suspendAll(
   }
   if (as === 'recovering') await adopt(ledger, signal);
   return names;
+}
+
+function suspension(
+  as: 'moved' | 'recovering',
+  { suspended }: SiteRecord,
+  now: number,
+): SiteRecord['suspended'] {
+  if (as === 'recovering') return { as, since: now };
+  return { as, since: now, recoveringSince: recoveringSince(suspended) };
 }

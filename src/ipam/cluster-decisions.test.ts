@@ -121,7 +121,7 @@ describe('a silent cluster', () => {
     beat(desk, 'a');
     desk.now += 10 ** 9;
     const site = desk.view.site('s');
-    expect(site === undefined ? undefined : reclaimable(site, desk.now)).toEqual([]);
+    expect(site === undefined ? undefined : reclaimable(site, desk.now, 0)).toEqual([]);
   });
 
   test('that promised loses them after the promise and the grace, not before', () => {
@@ -135,15 +135,15 @@ describe('a silent cluster', () => {
     desk.now += 10 ** 6;
     beat(desk, 'a');
     desk.now += 10 ** 6;
-    expect(reclaimable(site, desk.now)).toEqual([]);
+    expect(reclaimable(site, desk.now, 0)).toEqual([]);
     beat(desk, 'a', 10_000);
     const lastBeat = desk.now;
     desk.now += 14_999;
-    expect(reclaimable(site, desk.now)).toEqual([]);
+    expect(reclaimable(site, desk.now, 0)).toEqual([]);
     desk.now += 1;
-    expect(reclaimable(site, desk.now)).toEqual([{ cluster: 'a', lastBeat }]);
+    expect(reclaimable(site, desk.now, 0)).toEqual([{ cluster: 'a', lastBeat }]);
     desk.run(reclaimSilent('s', 'a', lastBeat, desk.newId()));
-    expect(reclaimable(site, desk.now)).toEqual([]);
+    expect(reclaimable(site, desk.now, 0)).toEqual([]);
     expect(desk.take('b', 'v')).toBe('10.0.0.0');
   });
 
@@ -158,11 +158,36 @@ describe('a silent cluster', () => {
     const lastBeat = desk.now;
     desk.now += 15_000;
     expect(desk.run(reclaimSilent('s', 'a', lastBeat, desk.newId())).addresses).toEqual([lost]);
-    expect(reclaimable(site, desk.now)).toEqual([]);
+    expect(reclaimable(site, desk.now, 0)).toEqual([]);
     while (desk.run(sweep('s')) > 0) continue;
     expect(desk.take('b', 'v')).toBe(lost);
     expect(() => desk.take('b', 'w')).toThrow(refusal('pool-exhausted'));
     expect(desk.createCluster('a', { controlPlane }).controlPlane).toEqual(made.controlPlane);
+  });
+
+  test('keeps them while nobody could have heard it, and where the site is suspended', () => {
+    const desk = new Desk().withSite([pool(3)]).withCluster('a', { selfWithdrawal });
+    const site = desk.view.site('s');
+    if (site === undefined) throw new Error('no site');
+    desk.take('a', 'u');
+    beat(desk, 'a', 10_000);
+    const lastBeat = desk.now;
+    desk.now += 10 ** 6;
+    const servingSince = desk.now;
+    expect(reclaimable(site, desk.now, servingSince)).toEqual([]);
+    desk.now += 15_000;
+    expect(reclaimable(site, desk.now, servingSince)).toEqual([{ cluster: 'a', lastBeat }]);
+    for (const as of ['recovering', 'moved'] as const) {
+      const record = { ...site.site?.record, suspended: { as, since: desk.now } };
+      desk.run(() => ({
+        kind: 'change',
+        reads: [],
+        writes: [put(keys.site('s'), record)],
+        audit: { action: 'suspend' },
+        answer: undefined,
+      }));
+      expect(reclaimable(site, desk.now, servingSince)).toEqual([]);
+    }
   });
 
   test('that was heard of in between keeps them', () => {

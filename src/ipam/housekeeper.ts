@@ -12,6 +12,7 @@ import {
   sweepCredentials,
 } from './housekeeping-decisions.ts';
 import { auditRoot, auditTime } from './keys.ts';
+import { Refusal } from './refusal.ts';
 import type { SiteView } from './site-view.ts';
 
 export interface HousekeeperOptions {
@@ -32,6 +33,8 @@ const pruneSize = 100;
  */
 export class Housekeeper {
   readonly #options: Required<HousekeeperOptions>;
+  /** Since when clusters could have been heard: the ledger has answered all the time. */
+  #servingSince: number | undefined;
 
   constructor(options: HousekeeperOptions) {
     this.#options = { sweepEveryMs: 5_000, ...options };
@@ -48,6 +51,7 @@ export class Housekeeper {
         }
       } catch (error) {
         if (signal.aborted) return;
+        this.#servingSince = undefined;
         const { code, message } = CausewayError.from(error);
         if (code === 'internal') throw error;
         this.#options.log.warn({ code, problem: message }, 'housekeeping will be tried again');
@@ -67,23 +71,30 @@ export class Housekeeper {
   }
 
   async #sweepAll(signal: AbortSignal): Promise<void> {
-    const { allocator, log } = this.#options;
     for (const { name } of this.#sites()) {
-      while ((await this.#change(name, sweep(name), signal)) > 0) continue;
-      const site = this.#site(name);
-      for (const { cluster, lastBeat } of site === undefined
-        ? []
-        : reclaimable(site, allocator.now)) {
-        const decide = reclaimSilent(name, cluster, lastBeat, randomUUID());
-        const { addresses } = await this.#change(name, decide, signal);
-        log.warn(
-          { site: name, cluster, addresses: addresses.length },
-          'reclaimed a silent cluster',
-        );
+      try {
+        while ((await this.#change(name, sweep(name), signal)) > 0) continue;
+        await this.#reclaim(name, signal);
+      } catch (error) {
+        // What is refused concerns this site alone.
+        if (!(error instanceof Refusal)) throw error;
+        this.#options.log.warn({ site: name, problem: error.message }, 'left as it is');
       }
     }
     while ((await this.#change('credentials', sweepCredentials(), signal)) > 0) continue;
     await this.#pruneAudit(signal);
+  }
+
+  async #reclaim(name: string, signal: AbortSignal): Promise<void> {
+    const { allocator, log } = this.#options;
+    this.#servingSince ??= allocator.now;
+    const site = this.#site(name);
+    if (site === undefined) return;
+    for (const { cluster, lastBeat } of reclaimable(site, allocator.now, this.#servingSince)) {
+      const decide = reclaimSilent(name, cluster, lastBeat, randomUUID());
+      const { addresses } = await this.#change(name, decide, signal);
+      log.warn({ site: name, cluster, addresses: addresses.length }, 'reclaimed a silent cluster');
+    }
   }
 
   async #pruneAudit(signal: AbortSignal): Promise<void> {

@@ -106,9 +106,15 @@ function clusterLives(
 /**
  * Clusters that promised to stop announcing after a time without contact, and whose promise has been
  * due for the grace time. A cluster promises with its heartbeats: one that never sent any
- * promised nothing yet.
+ * promised nothing yet. Nobody could be heard before we were `servingSince`, so silence counts from
+ * then; and a site that recovers or was moved knows too little to take anything from anybody.
  */
-export function reclaimable(site: SiteView, now: number): { cluster: string; lastBeat: number }[] {
+export function reclaimable(
+  site: SiteView,
+  now: number,
+  servingSince: number,
+): { cluster: string; lastBeat: number }[] {
+  if (site.site?.record.suspended !== undefined) return [];
   const due: { cluster: string; lastBeat: number }[] = [];
   for (const [cluster, { record }] of site.clusters) {
     const beat = site.beats.get(cluster)?.record;
@@ -118,7 +124,8 @@ export function reclaimable(site: SiteView, now: number): { cluster: string; las
     if (beat.withdrawsAfterMs === undefined) continue;
     if (!holdsForServices(site, record.epoch)) continue;
     const silentMs = Math.max(selfWithdrawal.afterMs, beat.withdrawsAfterMs);
-    if (beat.at + silentMs + selfWithdrawal.graceMs <= now) {
+    const silentSince = Math.max(beat.at, servingSince);
+    if (silentSince + silentMs + selfWithdrawal.graceMs <= now) {
       due.push({ cluster, lastBeat: beat.at });
     }
   }
