@@ -43,7 +43,23 @@ it('an Event names its Service and the latest time it was seen', () => {
     lastTimestamp: null,
   };
   expect(needPodsKey(event)).toBe('shop/web');
-  expect(requestTime(event)).toBe(Date.parse('2026-01-01T00:00:05Z'));
+  const seenAt = Date.parse('2026-01-01T00:01:00Z');
+  expect(requestTime(event, seenAt)).toBe(Date.parse('2026-01-01T00:00:05Z'));
+  const repeated = { ...event, lastTimestamp: '2026-01-01T00:00:30Z' };
+  expect(requestTime(repeated, seenAt)).toBe(Date.parse('2026-01-01T00:00:30Z'));
   expect(needPodsKey({ ...event, reason: 'Other' })).toBeUndefined();
   expect(needPodsKey({ ...event, involvedObject: { kind: 'Pod', name: 'x' } })).toBeUndefined();
+});
+
+it('a request from the future counts from when it was seen, so that the next one is newer', () => {
+  const seenAt = Date.parse('2026-01-01T00:01:00Z');
+  const ahead = { lastTimestamp: '2027-01-01T00:00:00Z' };
+  expect(requestTime(ahead, seenAt)).toBe(seenAt);
+  const created = { ...ahead, metadata: { creationTimestamp: '2026-01-01T00:01:02Z' } };
+  expect(requestTime(created, seenAt)).toBe(seenAt + 2_000);
+  const next = requestTime({ lastTimestamp: '2026-01-01T00:02:00Z' }, seenAt + 60_000);
+  const answeredAt = requestTime(ahead, seenAt);
+  const idledAt = seenAt + 30_000;
+  const slept = { ...asleep, idledAt, seenAt: idledAt };
+  expect(decideWake({ ...slept, requestedAt: next, answeredAt })).toBe('wake');
 });

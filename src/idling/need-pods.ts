@@ -11,14 +11,22 @@ export function needPodsKey(event: Event): string | undefined {
   return `${namespace ?? event.metadata?.namespace ?? ''}/${name}`;
 }
 
-/** When it was last asked for. The API server's own clock counts too: a node's may be behind. */
-export function requestTime(event: Event): number {
-  const times = [
-    event.metadata?.creationTimestamp,
+/**
+ * When it was last asked for. The API server's own clock counts too: a node's may be behind. It may be
+ * ahead as well, and a request from the future would outdo all that others ask for until then: it counts
+ * from when we saw it at the latest.
+ */
+export function requestTime(event: Event, seenAt: number): number {
+  const said = [
     event.firstTimestamp,
     event.lastTimestamp,
     event.eventTime,
     event.series?.lastObservedTime,
-  ].map((text) => Date.parse(text ?? ''));
-  return Math.max(...times.filter((time) => !Number.isNaN(time)), Number.NEGATIVE_INFINITY);
+  ].map(timeOf);
+  return Math.max(timeOf(event.metadata?.creationTimestamp), Math.min(Math.max(...said), seenAt));
+}
+
+function timeOf(text: string | null | undefined): number {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;
 }

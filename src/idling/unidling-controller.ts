@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import type { Event, Service } from '../kube/core-objects.ts';
 import type { EventContent } from '../kube/event-recorder.ts';
+import { keyOf } from '../kube/object.ts';
 import { slimMetadata, withSlimMetadata } from '../kube/projection.ts';
 import { Reflector } from '../kube/reflector.ts';
 import { events, services } from '../kube/resources.ts';
@@ -45,6 +46,8 @@ export class UnidlingController {
   readonly #options: UnidlingControllerOptions;
   readonly #services: Store<Service>;
   readonly #events: Store<Event, 'service'>;
+  /** When each Event was last seen to change, since 1970. */
+  readonly #eventsSeenAt = new Map<string, number>();
   readonly #reflectors;
   readonly #queue: WorkQueue<string>;
   readonly #reconciler: WakeReconciler;
@@ -113,6 +116,8 @@ export class UnidlingController {
         else this.#autoIdler.note(change.after);
       }),
       this.#events.onChange((change) => {
+        if (change.type === 'deleted') this.#eventsSeenAt.delete(change.key);
+        else this.#eventsSeenAt.set(change.key, this.#options.clock.wallTime());
         const key = change.type === 'deleted' ? undefined : needPodsKey(change.after);
         if (key !== undefined) this.#queue.add(key);
       }),
@@ -164,7 +169,10 @@ export class UnidlingController {
   }
 
   #requestedAt(key: string): number | undefined {
-    const times = this.#events.byIndex('service', key).map(requestTime);
+    const now = this.#options.clock.wallTime();
+    const times = this.#events
+      .byIndex('service', key)
+      .map((event) => requestTime(event, this.#eventsSeenAt.get(keyOf(event)) ?? now));
     return times.length === 0 ? undefined : Math.max(...times);
   }
 }
