@@ -22,8 +22,10 @@ export interface AddressDoors {
   inspect(signal: AbortSignal): Promise<readonly DoorReport[]>;
   /** Lets the gateway use these addresses, among others. */
   open(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void>;
-  /** After this the gateway can't use these addresses; where all go at once, none of ours. */
+  /** Takes these addresses from the gateway; where all go at once, all of ours. Others may still let it use them. */
   shut(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void>;
+  /** Right after shutting: what still lets the gateway use one of these addresses, if anything does. */
+  leftOpen(gateway: string, addresses: Iterable<Address>): string | undefined;
 }
 
 /** Nothing stands between the gateways and their addresses, and nothing can be put there. */
@@ -34,4 +36,5 @@ export const alwaysOpen: AddressDoors = {
   inspect: () => Promise.resolve([]),
   open: () => Promise.resolve(),
   shut: () => Promise.resolve(),
+  leftOpen: () => undefined,
 };

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../domain/address.ts';
 import { formatPrefix, parsePrefix } from '../../domain/prefix.ts';
 import type { AddressPair, Port } from '../../openstack/neutron/resources.ts';
-import { changedPairs, examine, neededPrefixes, type PairRules } from './address-pairs.ts';
+import {
+  changedPairs,
+  examine,
+  neededPrefixes,
+  whatLetsThrough,
+  type PairRules,
+} from './address-pairs.ts';
 
 const network: PairRules = { mode: 'network', networks: [parsePrefix('10.0.0.0/24')], limit: 10 };
 const single: PairRules = { ...network, mode: 'single' };
@@ -39,6 +45,17 @@ test.each<[string, string[], string[], 'add' | 'remove', string[] | undefined]>(
 ])('%s', (_name, present, named, change, expected) => {
   const changed = changedPairs(present.map(pair), named.map(parsePrefix), change);
   expect(changed?.map(({ prefix }) => formatPrefix(prefix))).toEqual(expected);
+});
+
+test.each<[string, Port, string | undefined]>([
+  ['nothing', port('10.0.1.0/24', '2001:db8::/64'), undefined],
+  ['a pair that is wider', port('10.0.0.0/16'), 'the address pair 10.0.0.0/16'],
+  ['a pair for the address alone', port('10.0.0.7/32'), 'covers 10.0.0.7'],
+  ['no port security', { ...port(), portSecurityEnabled: false }, 'port security is off'],
+])('what still lets a gateway use an address: %s', (_name, present, expected) => {
+  const why = whatLetsThrough(present, ['10.0.0.7'].map(parseAddress));
+  if (expected === undefined) expect(why).toBeUndefined();
+  else expect(why).toContain(expected);
 });
 
 describe('the preflight', () => {

@@ -1,5 +1,5 @@
 import { familyOf, type Address } from '../../domain/address.ts';
-import { formatPrefix, prefixOf, type Prefix } from '../../domain/prefix.ts';
+import { formatPrefix, prefixContains, prefixOf, type Prefix } from '../../domain/prefix.ts';
 import type { AddressPair, Port } from '../../openstack/neutron/resources.ts';
 import type { DoorReport } from './address-doors.ts';
 
@@ -38,6 +38,17 @@ export function changedPairs(
   if (named.size === 0) return undefined;
   const added = prefixes.filter((prefix) => named.delete(formatPrefix(prefix)));
   return [...present, ...added.map((prefix) => ({ prefix }))];
+}
+
+/** Why the port can still use one of these addresses, although our own pairs were taken off; undefined if it can't. */
+export function whatLetsThrough(port: Port, addresses: Iterable<Address>): string | undefined {
+  if (!port.portSecurityEnabled) return 'port security is off on its port';
+  for (const address of addresses) {
+    const pair = port.allowedAddressPairs.find(({ prefix }) => prefixContains(prefix, address));
+    if (pair === undefined) continue;
+    return `the address pair ${formatPrefix(pair.prefix)} on its port, which is not ours, covers ${address}`;
+  }
+  return undefined;
 }
 
 /** Says whether a gateway's port can do what is asked of it, which way, and why that way. */

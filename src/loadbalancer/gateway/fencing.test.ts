@@ -31,6 +31,8 @@ class MemoryDoors implements AddressDoors {
   isOpen = (gateway: string, each: Address) => this.through.get(gateway)?.has(each) === true;
   canShut = () => true;
   inspect = () => Promise.resolve([]);
+  hole: string | undefined;
+  leftOpen = () => this.hole;
 
   open(gateway: string, addresses: Iterable<Address>): Promise<void> {
     this.through.set(gateway, new Set([...(this.through.get(gateway) ?? []), ...addresses]));
@@ -171,4 +173,46 @@ test('an operator fences one that answers, and it stays so until the fence is ta
   await clock.advance(15_000);
   expect(fleet.standings()[0]).toMatchObject({ isFenced: false });
   expect(doors.isOpen('g1', address)).toBe(true);
+});
+
+test.each(['gateway', 'address'] as const)(
+  'a fence that something else leaves open is none until that is gone: by %s',
+  async (grain) => {
+    const { clock, agents, fleet, keeper, fencing, doors } = await start(grain);
+    doors.hole = "an operator's pair";
+    agents[0].vrrp = 'MASTER';
+    agents[0].tell();
+    agents[1].mode = 'fails';
+    agents[1].tell();
+    fleet.setService('default/a', []);
+    keeper.release('a');
+    await clock.advance(200_000);
+    expect(doors.isOpen('g2', address)).toBe(false);
+    expect(fleet.mayAnnounce(address)).toEqual(['g2']);
+    expect(fencing.mayGo(address)).toBe(false);
+    doors.hole = undefined;
+    await clock.advance(15_000);
+    expect(fleet.mayAnnounce(address)).toEqual([]);
+  },
+);
+
+test("an operator's fence that something else leaves open stays shut, and is none until that is gone", async () => {
+  const { clock, asked, fleet, doors } = await start('gateway');
+  doors.hole = 'an old pair';
+  asked.add('g1');
+  await clock.advance(30_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: false });
+  expect(doors.through.has('g1')).toBe(false);
+  doors.hole = undefined;
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: true });
+});
+
+test("where nothing can be shut, an operator's fence is a promise", async () => {
+  const { clock, asked, fleet, doors } = await start('gateway');
+  doors.hole = 'port security is off';
+  doors.canShut = () => false;
+  asked.add('g1');
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: true });
 });

@@ -34,6 +34,8 @@ export class Fencing {
   readonly #runner: BoundedFrequencyRunner;
   /** Addresses that only fenced gateways may still believe to have, and since when. */
   readonly #resting = new Map<Address, number>();
+  /** What keeps a fence from being one, by gateway, so that it is told once. */
+  readonly #holes = new Map<string, string>();
 
   constructor(options: FencingOptions) {
     const { clock, log } = options;
@@ -103,13 +105,13 @@ export class Fencing {
   }
 
   async #tend(signal: AbortSignal): Promise<void> {
-    const { doors, fenceAfterMs } = this.#options;
+    const { doors, fenceAfterMs, askedFor } = this.#options;
     const standings = this.#standings();
     for (const action of planFences(standings, doors.grain, fenceAfterMs)) {
       await this.#act(action, signal);
     }
     for (const { name, isCurrent, isFenced } of this.#options.fleet.standings()) {
-      if (isCurrent && !isFenced) await this.#open(name, signal);
+      if (isCurrent && !isFenced && !askedFor().has(name)) await this.#open(name, signal);
     }
   }
 
@@ -135,12 +137,12 @@ export class Fencing {
     const { gateway } = action;
     switch (action.kind) {
       case 'fence':
-        await doors.shut(gateway, keeper.addresses(), signal);
+        if (!(await this.#shut(gateway, [...keeper.addresses()], signal))) return;
         fleet.fence(gateway);
         log.warn({ gateway, because: action.because }, 'fenced the gateway');
         break;
       case 'take':
-        await doors.shut(gateway, action.addresses, signal);
+        if (!(await this.#shut(gateway, [...action.addresses], signal))) return;
         fleet.fence(gateway, action.addresses);
         log.warn({ gateway, addresses: [...action.addresses] }, 'took addresses from the gateway');
         break;
@@ -151,6 +153,26 @@ export class Fencing {
         break;
     }
     onNews();
+  }
+
+  /**
+   * Whether the gateway can't use these addresses now. Where nothing can be shut, an operator's fence is
+   * the promise that the gateway is off.
+   */
+  async #shut(gateway: string, addresses: readonly Address[], signal: AbortSignal) {
+    const { doors, log, askedFor } = this.#options;
+    await doors.shut(gateway, addresses, signal);
+    const because = doors.leftOpen(gateway, addresses);
+    const isPromised = askedFor().has(gateway) && !doors.canShut(gateway);
+    if (because === undefined || isPromised) {
+      this.#holes.delete(gateway);
+      return true;
+    }
+    if (this.#holes.get(gateway) !== because) {
+      log.warn({ gateway, because }, 'the gateway can not be fenced');
+    }
+    this.#holes.set(gateway, because);
+    return false;
   }
 
   /** One that can't be opened is told in the log; the Services that wait for it say so themselves. */

@@ -4,7 +4,13 @@ import { formatPrefix } from '../../domain/prefix.ts';
 import type { Neutron } from '../../openstack/neutron/neutron.ts';
 import type { Port } from '../../openstack/neutron/resources.ts';
 import type { AddressDoors, DoorReport } from './address-doors.ts';
-import { changedPairs, examine, neededPrefixes, type PairRules } from './address-pairs.ts';
+import {
+  changedPairs,
+  examine,
+  neededPrefixes,
+  whatLetsThrough,
+  type PairRules,
+} from './address-pairs.ts';
 
 export interface OpenStackAddressDoorsOptions extends PairRules {
   readonly neutron: Neutron;
@@ -59,6 +65,11 @@ export class OpenStackAddressDoors implements AddressDoors {
 
   shut(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void> {
     return this.#change(gateway, addresses, 'remove', signal);
+  }
+
+  leftOpen(gateway: string, addresses: Iterable<Address>): string | undefined {
+    const port = this.#seen.get(gateway);
+    return port === undefined ? undefined : whatLetsThrough(port, addresses);
   }
 
   async #change(
