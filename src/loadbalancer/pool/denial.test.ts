@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAddress } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import { Refusal, type RefusalReason } from '../../ipam/refusal.ts';
-import { denialOf, isAnswer } from './denial.ts';
+import { denialOf, goesOn, isAnswer } from './denial.ts';
 import type { Holding } from './holding.ts';
 
 const held: Holding = {
@@ -45,4 +45,12 @@ test('only what the ledger decided is an answer: a failure changes nothing for w
   }
   expect(isAnswer(refusal('address-in-use'))).toBe(true);
   expect(isAnswer(new CausewayError('aborted', 'stopped'))).toBe(true);
+});
+
+test('a Service goes on without the ledger unless it was stopped, or the ledger has answered', () => {
+  const unreached = new CausewayError('unavailable', 'too many requests');
+  expect(goesOn(unreached, held)).toBe(true);
+  expect(goesOn(unreached, { ...held, stoppedAt: 5 })).toBe(false);
+  expect(goesOn(unreached, undefined)).toBe(false);
+  expect(goesOn(refusal('address-in-use'), held)).toBe(false);
 });

@@ -16,6 +16,14 @@ export function isAnswer(error: CausewayError): boolean {
   return error instanceof Refusal || error.code === 'invalid' || error.code === 'aborted';
 }
 
+/**
+ * Whether a Service goes on with what it holds although the ledger was not reached. One that was
+ * stopped does not: only the ledger can say that nobody else was given its address since.
+ */
+export function goesOn(error: CausewayError, holding: Holding | undefined): holding is Holding {
+  return holding !== undefined && holding.stoppedAt === undefined && !isAnswer(error);
+}
+
 /** Refusals that waiting alone doesn't mend are the user's; undefined for those to be tried again. */
 export function denialOf(error: CausewayError, holding: Holding | undefined): Denial | undefined {
   const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;

@@ -5,6 +5,7 @@ import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { noMetrics } from '../../runtime/metrics.ts';
 import { memoryKubeClient } from '../../sandbox/kubernetes/memory-client.testing.ts';
+import { Refusal } from '../../ipam/refusal.ts';
 import { DepartureWatch } from './departure-watch.ts';
 import { Departures, type Departure } from './departures.ts';
 import type { PoolLedger } from './pool-ledger.ts';
@@ -13,6 +14,8 @@ import { WithdrawalWatch } from './withdrawal.ts';
 const { signal } = new AbortController();
 const web = { namespace: 'default', name: 'web' };
 const announced = { by: 'kube-vip', ...web, wasSeen: true } as const;
+
+const staleFence = 3;
 
 let freed: unknown[];
 let present: Map<string, Service>;
@@ -27,6 +30,7 @@ beforeEach(() => {
   departures = new Departures(client, 'kube-system');
   const ledger = {
     delete: (...args: unknown[]) => {
+      if (args[1] === staleFence) throw new Refusal('conflict', 'stale-fence', 'claimed anew');
       freed.push(args.slice(0, 3));
       return Promise.resolve();
     },
@@ -83,4 +87,10 @@ test('whom the ledger could not be told of is freed as it was noted; it knows th
   await depart({ fence: undefined, withdrawn: true });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 9, true]]);
+});
+
+test('who was claimed anew is freed with the fence that the ledger knows', async () => {
+  await depart({ fence: staleFence });
+  expect(await catchUp()).toBe(0);
+  expect(freed).toEqual([['u', 9, false]]);
 });

@@ -1,5 +1,6 @@
 import { CausewayError } from '../../domain/error.ts';
 import type { Service } from '../../kube/core-objects.ts';
+import { Refusal } from '../../ipam/refusal.ts';
 import type { Store } from '../../kube/store.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -74,7 +75,7 @@ export class DepartureWatch {
         left += 1;
         continue;
       }
-      await freeDeparted(ledger, { ...departure, withdrawn }, signal);
+      await freeForGood(ledger, { ...departure, withdrawn }, signal);
       await departures.remove(departure, signal);
       watch.forget(departure.uid);
     }
@@ -103,7 +104,31 @@ export async function freeDeparted(
   { uid, fence, withdrawn }: Departure,
   signal: AbortSignal,
 ): Promise<void> {
-  const known =
-    fence ?? (await ledger.reservations(signal)).find((each) => each.uid === uid)?.fence;
+  const known = fence ?? (await fenceInLedger(ledger, uid, signal));
   if (known !== undefined) await ledger.delete(uid, known, withdrawn, signal);
+}
+
+/** The same for one that is going for good: whatever it holds by now is freed with it. */
+export async function freeForGood(
+  ledger: PoolLedger,
+  departure: Departure,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await freeDeparted(ledger, departure, signal);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.reason !== 'stale-fence') throw error;
+    // It was claimed anew and nobody wrote that down. A UID never comes again: it is still its own.
+    const fence = await fenceInLedger(ledger, departure.uid, signal);
+    if (fence === undefined || fence === departure.fence) throw error;
+    await freeDeparted(ledger, { ...departure, fence }, signal);
+  }
+}
+
+async function fenceInLedger(
+  ledger: PoolLedger,
+  uid: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  return (await ledger.reservations(signal)).find((each) => each.uid === uid)?.fence;
 }

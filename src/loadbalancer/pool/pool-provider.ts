@@ -25,7 +25,7 @@ import type { DriftWatch } from './drift-watch.ts';
 import type { AnnouncerDetector } from './detect-announcer.ts';
 import { addressOfNode } from './node-address.ts';
 import type { NodeView } from './node-view.ts';
-import { denialOf, isAnswer, type Denial } from './denial.ts';
+import { denialOf, goesOn, type Denial } from './denial.ts';
 import { formatHolding, readHolding, type Holding } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
@@ -260,7 +260,7 @@ export class PoolProvider implements LoadBalancerProvider {
       return grant;
     } catch (error) {
       const known = CausewayError.from(error);
-      if (holding !== undefined && !isAnswer(known)) {
+      if (goesOn(known, holding)) {
         context.log.warn(
           { problem: known.message },
           'the ledger is not reached; all stays as it is',

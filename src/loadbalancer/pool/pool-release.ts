@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { DeleteOutcome, Owner, ProviderContext } from '../provider.ts';
 import { announcers, type AnnouncerName } from './announcer.ts';
 import { isAnswer } from './denial.ts';
-import { freeDeparted } from './departure-watch.ts';
+import { freeDeparted, freeForGood } from './departure-watch.ts';
 import type { Departure, Departures } from './departures.ts';
 import { readHolding, type Holding } from './holding.ts';
 import type { PoolLedger } from './pool-ledger.ts';
@@ -162,7 +162,8 @@ export class PoolRelease {
     { signal, log }: ProviderContext,
   ): Promise<DeleteOutcome> {
     try {
-      await freeDeparted(this.#options.ledger, departure, signal);
+      const free = isDeleted ? freeForGood : freeDeparted;
+      await free(this.#options.ledger, departure, signal);
       this.#options.watch.forget(departure.uid);
     } catch (error) {
       const known = CausewayError.from(error);
