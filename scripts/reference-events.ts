@@ -75,6 +75,10 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'octavia',
     'A pool was deleted by somebody else; it is made anew.',
   ),
+  LoadBalancerNotOurs: warning(
+    'octavia',
+    'The load balancer in its status was not made for it, and is left alone; it gets its own.',
+  ),
   NoSuchLoadBalancer: warning('octavia', 'The load balancer that it names does not exist.'),
   OtherClustersLoadBalancer: warning(
     'octavia',

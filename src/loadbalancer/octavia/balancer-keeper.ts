@@ -15,11 +15,13 @@ import { isKuryrs, type Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
 import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import { isLeaving, tellForeign, tellLeaving, tellMissing } from './keeper-news.ts';
 import { observedAsSent, type ObservedBalancer } from './observed.ts';
 import type { PodAccess } from './pod-access.ts';
 import { isMembersOnly, planBalancer, type ChangePlan, type Decision } from './plan-balancer.ts';
 import type { Settling } from './settling.ts';
 import { wantedBalancer, type WantedBalancer } from './wanted.ts';
+import { withdrawalOf } from './withdrawal.ts';
 
 export interface BalancerKeeperOptions {
   readonly balancing: LoadBalancing;
@@ -188,7 +190,25 @@ export class BalancerKeeper {
       );
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
     }
+    const wasGiven = klb.status?.loadbalancer?.given === true;
+    if (given === undefined && !identity.isMadeFor(owner, known.balancer, wasGiven)) {
+      tellForeign(known, context);
+      await this.#withdraw(klb, known, context);
+      return { kind: 'located', observed: await this.#search(owner, wanted, context) };
+    }
     return { kind: 'located', observed: await this.#complete(known, context) };
+  }
+
+  /** Takes our recorded listeners and pools off a load balancer that is no more ours to use. */
+  async #withdraw(
+    klb: KuryrLoadBalancer,
+    known: ObservedBalancer,
+    context: ProviderContext,
+  ): Promise<void> {
+    const { balancing, inventory, identity } = this.#options;
+    const plan = withdrawalOf(klb, known);
+    if (identity.isOfOtherCluster(known.balancer) || plan === undefined) return;
+    inventory.put((await applyPlan(balancing, known, plan, context)).observed);
   }
 
   /** One that we or Kuryr have made for this Service and that nothing names. */
@@ -358,42 +378,6 @@ export class BalancerKeeper {
   }
 }
 
-function isLeaving({ balancer }: ObservedBalancer): boolean {
-  return balancer.provisioningStatus === 'PENDING_DELETE';
-}
-
 function skipKey(klb: KuryrLoadBalancer): string {
   return `${keyOf(klb)} ${klb.metadata?.generation}`;
-}
-
-/** Our own deletions take it out of the status at once; this one is somebody else's. */
-function tellLeaving(
-  { status }: KuryrLoadBalancer,
-  observed: ObservedBalancer,
-  context: ProviderContext,
-): void {
-  const { id } = observed.balancer;
-  if (!isLeaving(observed) || status?.loadbalancer?.id !== id) return;
-  const message = `The load balancer ${id} is being deleted, and not by us. Making it anew.`;
-  context.tell('Warning', 'LoadBalancerMissing', message);
-}
-
-/** Says which of the recorded children are gone. */
-function tellMissing(
-  { status }: KuryrLoadBalancer,
-  observed: ObservedBalancer,
-  context: ProviderContext,
-): void {
-  const isGone = (present: readonly { id: string }[]) => {
-    const ids = new Set(present.map(({ id }) => id));
-    return ({ id }: { id: string }) => !ids.has(id);
-  };
-  if (status?.listeners?.some(isGone(observed.listeners)) === true) {
-    const message = 'A listener of the load balancer does not exist any more. Making it anew.';
-    context.tell('Warning', 'LoadBalancerListenerMissing', message);
-  }
-  if (status?.pools?.some(isGone(observed.pools)) === true) {
-    const message = 'A pool of the load balancer does not exist any more. Making it anew.';
-    context.tell('Warning', 'LoadBalancerPoolMissing', message);
-  }
 }

@@ -104,6 +104,7 @@ const status = object({
       provider: text,
       security_groups: listOf(text),
       subnet_id: text,
+      given: flag,
     },
     ['id'],
   ),

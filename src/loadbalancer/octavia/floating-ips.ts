@@ -64,26 +64,27 @@ export class FloatingIps {
 
   /** The floating IP that the load balancer is reached at; undefined when it is to have none. */
   async ensure(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp | undefined> {
-    const { spec, owner, news, present, portId } = request;
+    const { spec, news, present } = request;
     const wants = spec.type === 'LoadBalancer' && spec.options?.floating_network_id !== undefined;
     if (!wants) {
-      if (present !== undefined) await this.release(owner, present, false, news, call);
+      if (present !== undefined) await this.release(request, present, false, call);
       return undefined;
     }
     const wished = spec.lb_ip;
     if (wished !== undefined && wished !== present?.ip_addr) {
       // First see that it can be had: a slip of the pen must not cost the address that works.
-      const floating = await this.#find(wished, portId, call);
-      if (present !== undefined) await this.release(owner, present, false, news, call);
+      const floating = await this.#find(wished, request, call);
+      if (present !== undefined) await this.release(request, present, false, call);
       return this.#borrow(floating, request, call);
     }
     if (present !== undefined) {
       const kept = await this.#keep(present, request, call);
+      if (kept === 'moved') return this.#take(request, call);
       if (kept !== undefined) return kept;
       const message = `The floating IP ${present.ip_addr} does not exist any more.`;
       news.tell('Warning', 'FloatingIPMissing', message);
       if (wished !== undefined) {
-        return this.#borrow(await this.#find(wished, portId, call), request, call);
+        return this.#borrow(await this.#find(wished, request, call), request, call);
       }
     }
     return this.#take(request, call);
@@ -91,13 +92,13 @@ export class FloatingIps {
 
   /** Takes it off the load balancer; what came from the pool goes back unless it is to be kept. */
   async release(
-    owner: Owner,
+    { owner, portId, news }: Pick<FloatingRequest, 'owner' | 'portId' | 'news'>,
     present: KlbPublicIp,
     isKept: boolean,
-    news: News,
     call: CallOptions,
   ): Promise<void> {
     const { ip_id: id, ip_addr: address, alloc_method: method } = present;
+    if (method === 'shared' || !(await this.#isOursToTake(present, owner, portId, call))) return;
     news.tell(
       'Normal',
       'KuryrReleaseFIP',
@@ -117,6 +118,23 @@ export class FloatingIps {
     this.#known.delete(id);
   }
 
+  /** By its mark, or because it is on our VIP: a status can be old, and the address somebody else's by now. */
+  async #isOursToTake(
+    { ip_id: id, alloc_method: method }: KlbPublicIp,
+    owner: Owner,
+    portId: string,
+    call: CallOptions,
+  ): Promise<boolean> {
+    const mine = this.#identity.description(owner);
+    if (this.#known.get(id)?.description === mine) return true;
+    const floating = await this.#read(id, call);
+    if (floating === undefined || this.#identity.isAnothers(floating, owner)) return false;
+    const isFree = floating.portId === undefined;
+    return (
+      floating.description === mine || floating.portId === portId || (isFree && method === 'pool')
+    );
+  }
+
   /** Those that an earlier try has made for the owner, whatever the status says. */
   of(owner: Owner): FloatingIp[] {
     const description = this.#identity.description(owner);
@@ -125,20 +143,29 @@ export class FloatingIps {
 
   async #keep(
     present: KlbPublicIp,
-    { portId }: FloatingRequest,
+    { owner, portId }: FloatingRequest,
     call: CallOptions,
-  ): Promise<KlbPublicIp | undefined> {
+  ): Promise<KlbPublicIp | 'moved' | undefined> {
     const floating = this.#known.get(present.ip_id) ?? (await this.#read(present.ip_id, call));
     if (floating === undefined) return undefined;
-    if (floating.portId !== portId) await this.#associate(floating, portId, call);
+    if (floating.portId === portId) return present;
+    // It belongs to the load balancer that we shared, and stays there.
+    if (present.alloc_method === 'shared') return 'moved';
+    await this.#associate(floating, owner, portId, call);
     return present;
   }
 
   /** The user's floating IP, if it is there and free. */
-  async #find(text: string, portId: string, call: CallOptions): Promise<FloatingIp> {
+  async #find(
+    text: string,
+    { owner, portId }: FloatingRequest,
+    call: CallOptions,
+  ): Promise<FloatingIp> {
     const address = parseAddress(text);
     for await (const floating of this.#neutron.floatingIps.list({ address }, call)) {
-      if (floating.portId === undefined || floating.portId === portId) return floating;
+      if (floating.portId === portId) return floating;
+      const isAnothers = this.#identity.isAnothers(floating, owner);
+      if (floating.portId === undefined && !isAnothers) return floating;
       throw inUse(floating);
     }
     throw new CausewayError('invalid', `the project has no floating IP ${address}`, {
@@ -148,16 +175,17 @@ export class FloatingIps {
 
   async #borrow(
     floating: FloatingIp,
-    { portId, news }: FloatingRequest,
+    { owner, portId, news }: FloatingRequest,
     call: CallOptions,
   ): Promise<KlbPublicIp> {
     const { id, address } = floating;
     if (floating.portId !== portId) {
       const message = `Associating the floating IP ${address} to the load balancer`;
       news.tell('Normal', 'KuryrEnsureFIP', message);
-      await this.#associate(floating, portId, call);
+      await this.#associate(floating, owner, portId, call);
     }
-    return { ip_id: id, ip_addr: address, alloc_method: 'user' };
+    const isShared = this.#identity.isAnothers(floating, owner);
+    return { ip_id: id, ip_addr: address, alloc_method: isShared ? 'shared' : 'user' };
   }
 
   async #take(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp> {
@@ -165,11 +193,11 @@ export class FloatingIps {
     const shared = [...this.#known.values()].find((floating) => floating.portId === portId);
     if (shared !== undefined && shared.description !== this.#identity.description(owner)) {
       // A shared load balancer has its address already; it is whoever's it was before.
-      return { ip_id: shared.id, ip_addr: shared.address, alloc_method: 'user' };
+      return { ip_id: shared.id, ip_addr: shared.address, alloc_method: 'shared' };
     }
     const [earlier] = this.of(owner);
     if (earlier !== undefined) {
-      if (earlier.portId !== portId) await this.#associate(earlier, portId, call);
+      if (earlier.portId !== portId) await this.#associate(earlier, owner, portId, call);
       return { ip_id: earlier.id, ip_addr: earlier.address, alloc_method: 'pool' };
     }
     const mayExist = this.#doubtful.has(owner.uid);
@@ -177,7 +205,7 @@ export class FloatingIps {
     const made = await this.#create(request, mayExist, call);
     this.#doubtful.delete(owner.uid);
     this.#known.set(made.id, made);
-    if (made.portId !== portId) await this.#associate(made, portId, call);
+    if (made.portId !== portId) await this.#associate(made, owner, portId, call);
     news.tell(
       'Normal',
       'KuryrEnsureFIP',
@@ -215,8 +243,15 @@ export class FloatingIps {
     throw full;
   }
 
-  async #associate(floating: FloatingIp, portId: string, call: CallOptions): Promise<void> {
-    if (floating.portId !== undefined) {
+  /** One that we took from the pool for this Service follows it from one load balancer to the next. */
+  async #associate(
+    floating: FloatingIp,
+    owner: Owner,
+    portId: string,
+    call: CallOptions,
+  ): Promise<void> {
+    const isOurs = floating.description === this.#identity.description(owner);
+    if (floating.portId !== undefined && !isOurs) {
       const current = await this.#read(floating.id, call);
       if (current?.portId !== undefined && current.portId !== portId) {
         throw inUse(floating);

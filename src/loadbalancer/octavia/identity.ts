@@ -37,6 +37,27 @@ export class Identity {
     return description.startsWith(prefix) && !this.isOurs({ description });
   }
 
+  /**
+   * Whether a load balancer that a status names was made for this Service: by its mark, or by Kuryr, who
+   * had nothing but the name. A Service that was made anew has another UID, and no other has its name.
+   */
+  isMadeFor(
+    { namespace, name }: Owner,
+    balancer: Pick<LoadBalancer, 'description' | 'name'>,
+    wasGiven: boolean,
+  ): boolean {
+    if (balancer.description.startsWith(prefix)) {
+      const marked = this.ownerOf(balancer);
+      return marked?.namespace === namespace && marked.name === name;
+    }
+    return !wasGiven && balancer.name === `${namespace}/${name}`;
+  }
+
+  /** Whether it was made for another Service, of this cluster or another; what is only kept is anybody's. */
+  isAnothers({ description }: { readonly description: string }, owner: Owner): boolean {
+    return description.startsWith(`${prefix}cluster `) && description !== this.description(owner);
+  }
+
   /** The owner that a description of ours names. */
   ownerOf({ description }: { readonly description: string }): Owner | undefined {
     if (!this.isOurs({ description })) return undefined;

@@ -70,6 +70,7 @@ function statusBalancer(klb: KuryrLoadBalancer, balancer: LoadBalancer): KlbStat
     provider: balancer.provider ?? '',
     security_groups: klb.spec?.security_groups_ids ?? [],
     subnet_id: balancer.vipSubnetId ?? '',
+    ...(klb.spec?.options?.loadbalancer_id === balancer.id ? { given: true } : {}),
   };
 }
 

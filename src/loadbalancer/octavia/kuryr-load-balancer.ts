@@ -104,6 +104,8 @@ export interface KlbStatusBalancer {
   readonly provider: string;
   readonly security_groups: readonly string[];
   readonly subnet_id: string;
+  /** Ours: the user named it, so it is not ours to mark or to delete. */
+  readonly given?: boolean;
 }
 
 export interface KlbStatusListener {
@@ -136,11 +138,11 @@ export interface KlbStatusMember {
   readonly subnet_id: string;
 }
 
-/** `user`: it was there before and stays; `pool`: we took it and give it back. */
+/** `user`: it was there before and stays; `pool`: we took it and give it back; `shared`: it was on the load balancer before us. */
 export interface KlbPublicIp {
   readonly ip_id: string;
   readonly ip_addr: string;
-  readonly alloc_method: 'user' | 'pool';
+  readonly alloc_method: 'user' | 'pool' | 'shared';
 }
 
 export interface KlbStatus {

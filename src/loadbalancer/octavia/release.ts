@@ -77,15 +77,17 @@ export class Release {
   ): Promise<void> {
     const { floating, view } = this.#options;
     const recorded = klb?.status?.service_pub_ip_info;
+    const portId = klb?.status?.loadbalancer?.port_id ?? '';
+    const request = { owner, portId, news: context };
     const isStillUsed = (id: string) =>
       view.usersOfAddress(id, `${owner.namespace}/${owner.name}`).length > 0;
     if (recorded !== undefined && !isStillUsed(recorded.ip_id)) {
-      await floating.release(owner, recorded, isKept, context, context);
+      await floating.release(request, recorded, isKept, context);
     }
     for (const { id, address } of floating.of(owner)) {
       if (id === recorded?.ip_id || isStillUsed(id)) continue;
       const info = { ip_id: id, ip_addr: address, alloc_method: 'pool' } as const;
-      await floating.release(owner, info, isKept, context, context);
+      await floating.release(request, info, isKept, context);
     }
   }
 
@@ -101,9 +103,13 @@ export class Release {
     if (provisioningStatus !== 'PENDING_DELETE') {
       // Asked of the others, because our own KuryrLoadBalancer may be gone already.
       const hasOthers = view.sharers(id, key).length > 0;
-      const isTheirs =
-        klb?.spec?.options?.loadbalancer_id !== undefined && !identity.isOurs(observed.balancer);
-      if (hasOthers || isTheirs) return this.#releaseListeners(observed, key, context);
+      const given = klb?.spec?.options?.loadbalancer_id;
+      const wasGiven = given === id || klb?.status?.loadbalancer?.given === true;
+      // One that we made for a Service that shared it goes with the last of them.
+      const isOurs =
+        identity.isMadeFor(owner, observed.balancer, wasGiven) ||
+        (wasGiven && identity.isOurs(observed.balancer));
+      if (hasOthers || !isOurs) return this.#releaseListeners(observed, key, context);
       context.tell('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
       const deletion = await balancing.deleteLoadBalancer(id, {
         signal: context.signal,

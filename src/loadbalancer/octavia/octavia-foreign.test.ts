@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { quickPauses } from '../../../test/openstack/quick-clock.ts';
+import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { until, untilServed } from '../../../test/octavia/until.ts';
+import { endpointSlices, services } from '../../kube/resources.ts';
+import {
+  startEmbeddedKubernetes,
+  type EmbeddedKubernetes,
+} from '../../sandbox/kubernetes/start.ts';
+import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import { kuryrLoadBalancers } from './kuryr-load-balancer.ts';
+
+let kubernetes: EmbeddedKubernetes;
+let cloud: EmbeddedOpenStack;
+let lab: OctaviaLab;
+const named = (name: string) => ({ namespace: 'default', name });
+const call = { signal: never };
+const byId = 'loadbalancer.openstack.org/load-balancer-id';
+
+beforeEach(async () => {
+  kubernetes = await startEmbeddedKubernetes();
+  cloud = await startEmbeddedOpenStack();
+  const { authUrl, region } = cloud;
+  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+});
+
+afterEach(async () => {
+  await lab.close();
+  await cloud.stop();
+  await kubernetes.stop();
+});
+
+/** One that somebody made by hand, under whatever name. */
+async function makeForeign(name: string) {
+  const balancing = await lab.balancing();
+  const { id } = await balancing.createLoadBalancer(
+    { name, vipSubnetId: lab.privateSubnet },
+    { ...call, once: 'name' },
+  );
+  return balancing.waiter.active(id, call);
+}
+
+async function serve(name: string, annotations = {}): Promise<void> {
+  await lab.client.create(services, newService(name, {}, annotations));
+  await lab.client.create(endpointSlices, newSlice(name, ['10.10.1.1']));
+  await untilServed(lab, name);
+}
+
+async function remove(name: string): Promise<void> {
+  await lab.client.delete(services, named(name));
+  await until(async () => expect(await lab.service(name)).toBeUndefined());
+}
+
+const find = async (id: string) => (await lab.balancers()).find((balancer) => balancer.id === id);
+const recorded = async (name: string) => (await lab.klb(name))?.status?.loadbalancer?.id;
+const untouched = { description: '', tags: [], listeners: [] };
+
+test.each(['theirs', 'default/web'])(
+  'a load balancer %s that was named for a while is left, and never becomes ours',
+  async (name) => {
+    const { id } = await makeForeign(name);
+    await lab.start();
+    await serve('web', { [byId]: id });
+    expect((await find(id))?.listeners).toHaveLength(1);
+    const address = await lab.addressOf('web');
+    await lab.client.patchMerge(services, named('web'), {
+      metadata: { annotations: { [byId]: null } },
+    });
+    await until(async () => {
+      expect(await recorded('web')).not.toBe(id);
+      await untilServed(lab, 'web');
+    });
+    expect(await find(id)).toMatchObject(untouched);
+    expect(await lab.addressOf('web')).toBe(address);
+    await remove('web');
+    expect(await lab.balancers()).toMatchObject([{ id, ...untouched }]);
+    expect(await lab.floatingIps()).toEqual([]);
+  },
+);
+
+test('a load balancer that somebody wrote into the status is not ours by that', async () => {
+  const { id } = await makeForeign('theirs');
+  await lab.start();
+  await serve('web');
+  const own = await recorded('web');
+  const status = { loadbalancer: { id } };
+  await lab.client.patchMerge(
+    kuryrLoadBalancers,
+    named('web'),
+    { status },
+    {
+      subresource: 'status',
+    },
+  );
+  await until(async () => expect(await recorded('web')).toBe(own));
+  await until(() => expect(lab.events.join('\n')).toContain('LoadBalancerNotOurs'));
+  expect(await find(id)).toMatchObject(untouched);
+  await lab.stop();
+  await lab.client.patchMerge(
+    kuryrLoadBalancers,
+    named('web'),
+    { status },
+    {
+      subresource: 'status',
+    },
+  );
+  await lab.client.delete(services, named('web'));
+  await lab.start();
+  await until(async () => expect(await lab.service('web')).toBeUndefined());
+  expect(await lab.balancers()).toMatchObject([{ id, ...untouched }]);
+});
+
+test('the floating IP of a load balancer that is shared stays on it', async () => {
+  const { id, vipPortId: portId = '' } = await makeForeign('theirs');
+  const theirs = { description: 'mine', floatingNetworkId: lab.publicNetwork, portId };
+  const { address } = await lab.neutron.floatingIps.create(theirs, call);
+  await lab.start();
+  await serve('web', { [byId]: id });
+  expect(await lab.addressOf('web')).toBe(address);
+  await remove('web');
+  expect(await lab.floatingIps()).toMatchObject([{ address, portId }]);
+});
+
+test("a user's floating IP that has gone elsewhere is not taken from there", async () => {
+  const own = await lab.neutron.floatingIps.create(
+    { description: 'mine', floatingNetworkId: lab.publicNetwork },
+    call,
+  );
+  await lab.start();
+  await lab.client.create(services, newService('web', { loadBalancerIP: own.address }));
+  await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+  await untilServed(lab, 'web');
+  await lab.stop();
+  const { vipPortId: portId = '' } = await makeForeign('next');
+  await lab.neutron.floatingIps.associate(own.id, portId, call);
+  await lab.client.delete(services, named('web'));
+  await lab.start();
+  await until(async () => expect(await lab.service('web')).toBeUndefined());
+  expect(await lab.floatingIps()).toMatchObject([{ address: own.address, portId }]);
+});
+
+test('a free floating IP that was taken for another Service can not be had by naming it', async () => {
+  const description = 'Causeway, cluster other: Service default/web u-1';
+  const floatingNetworkId = lab.publicNetwork;
+  const own = await lab.neutron.floatingIps.create({ description, floatingNetworkId }, call);
+  await lab.start();
+  await lab.client.create(services, newService('web', { loadBalancerIP: own.address }));
+  await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+  await until(() => expect(lab.events.join('\n')).toContain('is in use elsewhere'));
+  expect(await lab.floatingIps()).toMatchObject([{ description, portId: undefined }]);
+});
