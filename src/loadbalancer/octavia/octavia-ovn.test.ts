@@ -4,7 +4,7 @@ import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/l
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
-import { endpointSlices, services } from '../../kube/resources.ts';
+import { endpointSlices, nodes, services } from '../../kube/resources.ts';
 import {
   startEmbeddedKubernetes,
   type EmbeddedKubernetes,
@@ -59,7 +59,15 @@ test('serves TCP, UDP and SCTP, on one port too, by SOURCE_IP_PORT', async () =>
 });
 
 test('leaves out what it can not do, says so, and serves the rest', async () => {
-  await lab.start({ provider: 'ovn' });
+  // Nodes with the policy Local are asked by HTTP whether they have a pod.
+  await lab.client.create(nodes, {
+    metadata: { name: 'n1' },
+    status: {
+      addresses: [{ type: 'InternalIP', address: '10.10.2.1' }],
+      conditions: [{ type: 'Ready', status: 'True' }],
+    },
+  });
+  await lab.start({ provider: 'ovn', members: 'NodePort' });
   const annotations = {
     [`${prefix}/lb-method`]: 'ROUND_ROBIN',
     [`${prefix}/flavor-id`]: 'some-flavor',
