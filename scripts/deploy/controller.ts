@@ -1,17 +1,14 @@
+import { electedDeployment } from './elected-deployment.ts';
 import { permissions, type Part } from './permissions.ts';
 import {
   configFile,
   disruptionBudget,
   fromField,
   ingressPolicy,
-  metricsAnnotations,
   mounts,
   probes,
   restrictedContainer,
-  restrictedPodSpec,
   secretsDirectory,
-  spread,
-  volumes,
 } from './pods.ts';
 import { rolesOf, serviceAccount, type Subject } from './rbac.ts';
 import { labelsOf, type Manifest, type Site } from './site.ts';
@@ -42,7 +39,7 @@ export function controllerObjects(site: Site): Manifest[] {
   return [
     serviceAccount(subject(site), 'controller'),
     ...rolesOf('controller', permissions.controller, subject(site), site),
-    deployment(site),
+    electedDeployment('controller', observePort, container, site),
     disruptionBudget(name, namespace, labels),
     ingressPolicy(name, namespace, labels, ['observe', 'dashboard']),
   ];
@@ -52,32 +49,6 @@ export function controllerObjects(site: Site): Manifest[] {
 export function partObjects(part: ControllerPart | 'gateway-pods', site: Site): Manifest[] {
   const roles = rolesOf(part, permissions[part], subject(site), site);
   return part === 'dashboard' ? [...roles, dashboardService(site)] : roles;
-}
-
-function deployment(site: Site): Manifest {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name, namespace: site.namespace, labels },
-    spec: {
-      replicas: site.value('controller.replicas', 2, 'one works, the others wait to take over'),
-      selector: { matchLabels: labels },
-      template: {
-        metadata: {
-          labels,
-          annotations: { ...metricsAnnotations(String(observePort)), ...site.rollOn('controller') },
-        },
-        spec: {
-          serviceAccountName: name,
-          automountServiceAccountToken: true,
-          ...restrictedPodSpec('controller', site),
-          topologySpreadConstraints: spread(labels),
-          containers: [container(site)],
-          volumes: volumes('controller'),
-        },
-      },
-    },
-  };
 }
 
 function container(site: Site): Manifest {

@@ -1,17 +1,14 @@
+import { electedDeployment } from './elected-deployment.ts';
 import { permissions } from './permissions.ts';
 import {
   configFile,
   disruptionBudget,
   fromField,
   ingressPolicy,
-  metricsAnnotations,
   mounts,
   probes,
   restrictedContainer,
-  restrictedPodSpec,
   secretsDirectory,
-  spread,
-  volumes,
 } from './pods.ts';
 import { rolesOf, serviceAccount } from './rbac.ts';
 import { labelsOf, type Manifest, type Site } from './site.ts';
@@ -26,36 +23,10 @@ export function discoveryObjects(site: Site): Manifest[] {
   return [
     serviceAccount(subject, 'discovery'),
     ...rolesOf('discovery', permissions.discovery, subject, site),
-    deployment(site),
+    electedDeployment('discovery', observePort, container, site),
     disruptionBudget(name, namespace, labels),
     ingressPolicy(name, namespace, labels, ['observe']),
   ];
-}
-
-function deployment(site: Site): Manifest {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name, namespace: site.namespace, labels },
-    spec: {
-      replicas: site.value('discovery.replicas', 2, 'one works, the others wait to take over'),
-      selector: { matchLabels: labels },
-      template: {
-        metadata: {
-          labels,
-          annotations: { ...metricsAnnotations(String(observePort)), ...site.rollOn('discovery') },
-        },
-        spec: {
-          serviceAccountName: name,
-          automountServiceAccountToken: true,
-          ...restrictedPodSpec('discovery', site),
-          topologySpreadConstraints: spread(labels),
-          containers: [container(site)],
-          volumes: volumes('discovery'),
-        },
-      },
-    },
-  };
 }
 
 function container(site: Site): Manifest {
