@@ -7,6 +7,15 @@ afterEach(() => world.stop());
 const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
+/** Twenty projects beside the world's own, in which our user has these roles. */
+function addProjects(...roles: string[]): void {
+  const { directory } = world.cloud.keystone;
+  const user = directory.findUser('default', 'demo');
+  for (let index = 0; index < 20; index += 1) {
+    directory.grant(user?.id ?? '', directory.addProject('default', `p${index}`).id, ...roles);
+  }
+}
+
 test('a project that hangs holds up no other, and ends at its own deadline', async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
@@ -49,11 +58,7 @@ test('a backend that hangs holds up no other', async () => {
 test('projects that refuse us, one after another, are their own failures alone', async () => {
   world = await startWorld();
   const { directory } = world.cloud.keystone;
-  const user = directory.findUser('default', 'demo');
-  for (let index = 0; index < 20; index += 1) {
-    const project = directory.addProject('default', `p${index}`);
-    directory.grant(user?.id ?? '', project.id, 'member', 'load-balancer_member');
-  }
+  addProjects('member', 'load-balancer_member');
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   // Listed, and closed a moment later: only the scoped logins are refused.
   const stop = world.cloud.onRequest(({ path }) => {
@@ -66,24 +71,15 @@ test('projects that refuse us, one after another, are their own failures alone',
 
 test("services that refuse us, one project after another, are those projects' failures", async () => {
   world = await startWorld();
-  const { directory } = world.cloud.keystone;
-  const user = directory.findUser('default', 'demo');
-  for (let index = 0; index < 20; index += 1) {
-    // No role that may read load balancers: Octavia answers 403.
-    directory.grant(user?.id ?? '', directory.addProject('default', `p${index}`).id, 'member');
-  }
+  // No role that may read load balancers: Octavia answers 403.
+  addProjects('member');
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   expect(await world.once({ workers: 2 })).toMatchObject({ failed: 20, replicated: 1 });
 });
 
 test('a cloud that falls silent in the middle fails the cycle, not one project after another', async () => {
   world = await startWorld();
-  const { directory } = world.cloud.keystone;
-  const user = directory.findUser('default', 'demo');
-  for (let index = 0; index < 20; index += 1) {
-    const project = directory.addProject('default', `p${index}`);
-    directory.grant(user?.id ?? '', project.id, 'member', 'load-balancer_member');
-  }
+  addProjects('member', 'load-balancer_member');
   let asked = 0;
   world.cloud.onRequest(({ path }) => (asked += path.endsWith('/lbaas/loadbalancers') ? 1 : 0));
   world.cloud.faults.add({ path: /\/lbaas\//, effect: { kind: 'answer', status: 500 } });
@@ -93,12 +89,7 @@ test('a cloud that falls silent in the middle fails the cycle, not one project a
 
 test('a cloud that falls silent after some projects leaves the others to the next cycle', async () => {
   world = await startWorld();
-  const { directory } = world.cloud.keystone;
-  const user = directory.findUser('default', 'demo');
-  for (let index = 0; index < 20; index += 1) {
-    const project = directory.addProject('default', `p${index}`);
-    directory.grant(user?.id ?? '', project.id, 'member', 'load-balancer_member');
-  }
+  addProjects('member', 'load-balancer_member');
   let asked = 0;
   world.cloud.onRequest(({ path }) => (asked += path.endsWith('/lbaas/loadbalancers') ? 1 : 0));
   world.cloud.faults.add({
