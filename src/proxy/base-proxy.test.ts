@@ -136,6 +136,38 @@ describe('the base proxy', () => {
     await end();
   });
 
+  it('tells that a Service is gone, although the transaction in which it went failed', async () => {
+    const { driver, proxy, committed, end } = start();
+    let next = committed();
+    proxy.setService(makeService());
+    proxy.synced();
+    await next;
+    driver.interfere([{ op: 'remove-table' }]);
+    next = committed();
+    proxy.removeService('shop/web');
+    expect(await next).toMatchObject([{ service: 'shop/web', targets: [] }]);
+    await end();
+  });
+
+  it('tells of a Service that gets an address by the end of another', async () => {
+    const { proxy, committed, end } = start();
+    const made = (name: string, creationTimestamp: string) =>
+      makeService({ metadata: { namespace: 'shop', name, creationTimestamp } });
+    proxy.setService(made('older', '2026-01-01T00:00:00Z'));
+    proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
+    proxy.divert('shop/younger', { kind: 'park', logGroup: 9 });
+    let next = committed();
+    proxy.synced();
+    await next;
+    next = committed();
+    proxy.removeService('shop/older');
+    expect(await next).toMatchObject([
+      { service: 'shop/older', targets: [] },
+      { service: 'shop/younger', diversion: { kind: 'park' }, targets: [{ port: 'TCP/80' }] },
+    ]);
+    await end();
+  });
+
   it('puts right what a stranger changed, when told of it', async () => {
     const { driver, proxy, committed, connect, end } = start();
     let next = committed();

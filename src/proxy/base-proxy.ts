@@ -176,7 +176,7 @@ export class BaseProxy implements DivertibleProxy {
     let written: CommittedLayout;
     try {
       written = await (wasInDoubt
-        ? this.#writeAll(commit, signal)
+        ? this.#writeAll(changed, commit, signal)
         : this.#writeChanged(changed, commit, signal));
     } catch (error) {
       // What the kernel holds is not known for sure: next time everything is compared.
@@ -193,11 +193,16 @@ export class BaseProxy implements DivertibleProxy {
     this.#tell(served);
   }
 
-  #writeAll(commit: Commit, signal: AbortSignal): Promise<CommittedLayout> {
+  #writeAll(
+    changed: ReadonlySet<string>,
+    commit: Commit,
+    signal: AbortSignal,
+  ): Promise<CommittedLayout> {
     const before = this.#claims;
     this.#claims = new AddressClaims();
     for (const service of this.#services.keys()) this.#translate(service, commit);
-    for (const service of before.services()) {
+    // One that went in a transaction that failed claims nothing any more, and nobody was told yet.
+    for (const service of new Set(before.services()).union(changed)) {
       if (!this.#services.has(service)) this.#translate(service, commit);
     }
     const services = [...this.#claims.all()];
@@ -211,7 +216,7 @@ export class BaseProxy implements DivertibleProxy {
   ): Promise<CommittedLayout> {
     const set = new Map<ServiceKey, VirtualService>();
     const remove = new Set<ServiceKey>();
-    for (const service of changed) {
+    const translate = (service: string) => {
       const change = this.#translate(service, commit);
       for (const [key, virtual] of change.set) {
         set.set(key, virtual);
@@ -221,6 +226,11 @@ export class BaseProxy implements DivertibleProxy {
         set.delete(key);
         remove.add(key);
       }
+    };
+    for (const service of changed) translate(service);
+    // What they have may be other than before, and is told with them.
+    for (const rival of commit.touched()) {
+      if (!commit.services.has(rival)) translate(rival);
     }
     return this.#writer.commit(
       { set: [...set.values()], remove: [...remove], virtualNetworks: this.#networks },
