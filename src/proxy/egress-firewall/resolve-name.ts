@@ -1,5 +1,6 @@
 import dns from 'node:dns/promises';
 import { tryParseAddress } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
 import type { Resolution } from './name-watcher.ts';
 
 interface Answer {
@@ -7,9 +8,21 @@ interface Answer {
   readonly ttl: number;
 }
 
-/** Both families of a name from the system's DNS servers, with the shortest time to live. */
-export async function resolveName(name: string, signal: AbortSignal): Promise<Resolution> {
-  const resolver = new dns.Resolver({ timeout: 2_000, tries: 2 });
+interface FamilyResolver {
+  resolve4(name: string, options: { ttl: true }): Promise<readonly Answer[]>;
+  resolve6(name: string, options: { ttl: true }): Promise<readonly Answer[]>;
+  cancel(): void;
+}
+
+/**
+ * Both families of a name from the system's DNS servers, with the shortest time to live. No address at all
+ * is a failure: it has no time to live, and would open what the name denies.
+ */
+export async function resolveName(
+  name: string,
+  signal: AbortSignal,
+  resolver: FamilyResolver = new dns.Resolver({ timeout: 2_000, tries: 2 }),
+): Promise<Resolution> {
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
@@ -18,10 +31,12 @@ export async function resolveName(name: string, signal: AbortSignal): Promise<Re
       orNone(resolver.resolve6(name, { ttl: true })),
     ]);
     const all = answers.flat();
+    const addresses = all
+      .map(({ address }) => tryParseAddress(address))
+      .filter((address) => address !== undefined);
+    if (addresses.length === 0) throw new CausewayError('not-found', `${name} has no address`);
     return {
-      addresses: all
-        .map(({ address }) => tryParseAddress(address))
-        .filter((address) => address !== undefined),
+      addresses,
       ttlMs: Math.min(...all.map(({ ttl }) => ttl), maxTtlSeconds) * 1000,
     };
   } finally {
@@ -31,7 +46,7 @@ export async function resolveName(name: string, signal: AbortSignal): Promise<Re
 
 const maxTtlSeconds = 3_600;
 
-/** A name that has no addresses of a family has none. One that nobody knows is a failure: it may come. */
+/** A name may have addresses of one family only. One that nobody knows is a failure: it may come. */
 async function orNone(answer: Promise<readonly Answer[]>): Promise<readonly Answer[]> {
   try {
     return await answer;
