@@ -1,7 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { parsePort } from '../domain/port.ts';
-import { fates, nodeAddress, traceAttempt } from './testing/traced-node.ts';
-import { addresses, balancer, clusterIp, web } from './testing/web-service.ts';
+import { gatewayLayerAnnotation } from '../kube/gateway-layer.ts';
+import type { Ruleset } from '../nftables/ruleset.ts';
+import { makeSlice } from './testing/objects.ts';
+import { fates, nodeAddress, rulesOf, traceAttempt, type Attempt } from './testing/traced-node.ts';
+import { addresses, balancer, clusterIp, web, webService } from './testing/web-service.ts';
 
 describe('a diverted Service', () => {
   const spec = { externalTrafficPolicy: 'Local' as const };
@@ -50,6 +53,54 @@ describe('a diverted Service', () => {
     expect(fates(rules, { from: 'pod', to: clusterIp, port: 80 })).toEqual(both);
     const elsewhere = web({}, { endpoints: endpoints.slice(1) }, { diversion: { kind: 'replay' } });
     expect(fates(elsewhere, { from: 'outside', ...nodePort })).toEqual(['dropped']);
+  });
+
+  describe('whose ports and families are ready one after the other', () => {
+    const ports = [
+      { name: 'http', port: 80 },
+      { name: 'admin', port: 81 },
+    ];
+    const park = { kind: 'park', logGroup: 9 } as const;
+    const isParked = (rules: Ruleset, to: string, port: number, from: Attempt['from'] = 'pod') => {
+      const { outcome, steps } = traceAttempt(rules, { from, to, port });
+      return outcome === 'dropped' && steps.some(({ rule }) => rule === 'log group 9');
+    };
+
+    it('serves a port that has a ready pod', () => {
+      const slice = { addresses: ['10.1.0.1'], ports: [{ name: 'http', port: 8080 }] };
+      const rules = web({ ports }, slice, { diversion: park });
+      expect(fates(rules, { from: 'pod', to: clusterIp, port: 80 })).toEqual(['10.1.0.1 8080']);
+      expect(isParked(rules, clusterIp, 81)).toBe(true);
+    });
+
+    it('serves a family that has one', () => {
+      const clusterIPs = [clusterIp, 'fd96::1'];
+      const slice = { addresses: ['fd01::1'], addressType: 'IPv6' } as const;
+      const rules = web({ clusterIPs }, slice, { diversion: park });
+      expect(fates(rules, { from: 'pod6', to: 'fd96::1', port: 80 })).toEqual(['fd01::1 8080']);
+      expect(isParked(rules, clusterIp, 80)).toBe(true);
+    });
+
+    it.each([
+      ['is not ready', { ready: false }],
+      ['is leaving', { ready: true, serving: true, terminating: true }],
+    ])('holds on for a port whose pod %s', (_, conditions) => {
+      const slice = { endpoints: [{ addresses: ['10.1.0.1'], conditions }] };
+      expect(isParked(web({}, slice, { diversion: park }), clusterIp, 80)).toBe(true);
+    });
+
+    it('leaves clients from outside to gateways that lead straight to its pods', () => {
+      const service = webService({ ports });
+      const annotations = { [gatewayLayerAnnotation]: 'Pod' };
+      const rules = rulesOf({
+        services: [{ ...service, metadata: { ...service.metadata, annotations } }],
+        slices: [makeSlice({ addresses: ['10.1.0.1'], ports: [{ name: 'http', port: 8080 }] })],
+        diversion: park,
+      });
+      expect(fates(rules, { from: 'outside', to: balancer, port: 80 })).toEqual(['dropped']);
+      expect(isParked(rules, balancer, 80, 'outside')).toBe(false);
+      expect(isParked(rules, balancer, 81, 'outside')).toBe(true);
+    });
   });
 
   it('is accepted by a listener here, port by port', () => {

@@ -8,6 +8,7 @@ import {
   prefixOf,
   type Prefix,
 } from '../domain/prefix.ts';
+import { hasReadyEndpoint } from '../idling/ready-endpoints.ts';
 import type { Service, ServicePort } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf } from '../kube/object.ts';
@@ -15,6 +16,8 @@ import { checkService } from '../nftables/check-service.ts';
 import type { Affinity, Dispatch, Endpoint, VirtualService } from '../nftables/virtual-service.ts';
 import type { AddressOrigin, Target } from './address-claims.ts';
 import { chooseEndpoints, type ChosenEndpoints } from './choose-endpoints.ts';
+import { clusterAddresses } from './cluster-addresses.ts';
+import { diversionOfPort } from './port-diversion.ts';
 import { countLocalEndpoints, endpointsOfPort } from './service-endpoints.ts';
 import {
   holdingOf,
@@ -69,22 +72,22 @@ interface FamilyPort {
   readonly port: Port;
   readonly nodePort: Port | undefined;
   readonly endpoints: ChosenEndpoints;
+  readonly holding: Holding | undefined;
+  readonly isReplayed: boolean;
+  /** From outside to this node alone. */
+  readonly isExternalLocal: boolean;
 }
 
 class Translator {
   readonly #input: TranslationInput;
   readonly #spec: NonNullable<Service['spec']>;
   readonly #isInternalLocal: boolean;
-  readonly #isExternalLocal: boolean;
-  readonly #isReplayed: boolean;
   readonly problems = new Set<string>();
 
   constructor(input: TranslationInput) {
     this.#input = input;
     this.#spec = input.service.spec ?? {};
     this.#isInternalLocal = this.#spec.internalTrafficPolicy === 'Local';
-    this.#isReplayed = input.diversion?.kind === 'replay';
-    this.#isExternalLocal = this.#isReplayed || this.#spec.externalTrafficPolicy === 'Local';
   }
 
   targets(): Target[] {
@@ -123,21 +126,28 @@ class Translator {
   }
 
   #familyPort(port: ServicePort, family: Family, hasAddress: boolean): FamilyPort | undefined {
-    const { slices, node } = this.#input;
+    const { service, slices, node } = this.#input;
     const protocol = port.protocol ?? 'TCP';
     const number = readPort(port.port);
     if (number === undefined) return undefined;
     const nodePort = readPort(port.nodePort ?? 0);
     const isExternal = hasAddress || nodePort !== undefined;
     const wanted = { name: port.name ?? '', protocol };
-    const endpoints = chooseEndpoints(endpointsOfPort(slices, wanted, family, node.name), {
+    const all = endpointsOfPort(slices, wanted, family, node.name);
+    const diversion = diversionOfPort(this.#input.diversion, service, all);
+    const isReplayed = diversion?.kind === 'replay';
+    const isExternalLocal = isReplayed || this.#spec.externalTrafficPolicy === 'Local';
+    const endpoints = chooseEndpoints(all, {
       nodeName: node.name,
       zone: node.zone,
       // Also under Local: those inside are sent to any node.
       usesCluster: !this.#isInternalLocal || isExternal,
-      usesLocal: this.#isInternalLocal || (this.#isExternalLocal && isExternal),
+      usesLocal: this.#isInternalLocal || (isExternalLocal && isExternal),
     });
-    return { family, protocol, port: number, nodePort, endpoints };
+    return {
+      ...{ family, protocol, port: number, nodePort, endpoints },
+      ...{ holding: holdingOf(diversion), isReplayed, isExternalLocal },
+    };
   }
 
   #clusterTarget(port: FamilyPort, address: Address): Target {
@@ -151,25 +161,16 @@ class Translator {
   }
 
   #externalTarget(port: FamilyPort, origin: AddressOrigin, address: Address, at: Port): Target {
-    const { cluster } = port.endpoints;
-    const chosen = this.#forOutside(port, origin).map(asEndpoint);
-    const isHeld = holdingOf(this.#input.diversion) !== undefined;
+    const { endpoints, holding, isExternalLocal } = port;
+    const chosen = forOutside(port, origin).map(asEndpoint);
+    const hasInside = isExternalLocal && holding === undefined;
     return this.#target(port, origin, {
       ...{ address, port: at, exclusiveAddress: false },
-      masquerade: this.#isExternalLocal ? 'machine' : 'always',
+      masquerade: isExternalLocal ? 'machine' : 'always',
       ...this.#towards(port, chosen),
-      ...(this.#isExternalLocal && !isHeld ? insideEndpoints(cluster.map(asEndpoint)) : {}),
+      ...(hasInside ? insideEndpoints(endpoints.cluster.map(asEndpoint)) : {}),
       ...(origin === 'load-balancer' ? this.#sourceRanges(port.family, address) : {}),
     });
-  }
-
-  /**
-   * What gateways sent on unchanged is not tracked there, and its next packet goes straight to a pod:
-   * nothing is answered here, and the client's retransmission goes that way.
-   */
-  #forOutside({ endpoints }: FamilyPort, origin: AddressOrigin): ChosenEndpoints['cluster'] {
-    if (this.#isReplayed && origin === 'load-balancer') return [];
-    return this.#isExternalLocal ? endpoints.local : endpoints.cluster;
   }
 
   #target(
@@ -186,11 +187,10 @@ class Translator {
     port: FamilyPort,
     endpoints: readonly Endpoint[],
   ): Pick<VirtualService, 'dispatch' | 'withoutEndpoints'> {
-    const holding = holdingOf(this.#input.diversion);
     const dispatch: Dispatch =
-      holding === undefined
+      port.holding === undefined
         ? { kind: 'slots', endpoints }
-        : held(holding, portId(port.protocol, port.port));
+        : held(port.holding, portId(port.protocol, port.port));
     // Somebody serves, but not here: silence, so that the client tries again and reaches another node.
     return { dispatch, withoutEndpoints: port.endpoints.hasAny ? 'drop' : 'reject' };
   }
@@ -263,7 +263,21 @@ function healthCheckOf({
     return undefined;
   }
   const localEndpoints = countLocalEndpoints(slices, node.name);
-  return { port, localEndpoints: holdingOf(diversion) === undefined ? localEndpoints : 1 };
+  // Every node can wake it; once some port is served, those that hold for another wait where pods are.
+  const isAsleep = holdingOf(diversion) !== undefined && !hasReadyEndpoint(slices);
+  return { port, localEndpoints: isAsleep ? 1 : localEndpoints };
+}
+
+/**
+ * What gateways sent on unchanged is not tracked there, and its next packet goes straight to a pod:
+ * nothing is answered here, and the client's retransmission goes that way.
+ */
+function forOutside(
+  { endpoints, isReplayed, isExternalLocal }: FamilyPort,
+  origin: AddressOrigin,
+): ChosenEndpoints['cluster'] {
+  if (isReplayed && origin === 'load-balancer') return [];
+  return isExternalLocal ? endpoints.local : endpoints.cluster;
 }
 
 function held(holding: Holding, port: string): Dispatch {
@@ -282,17 +296,4 @@ function asEndpoint({ address, port }: Endpoint): Endpoint {
 
 function readPort(number: number): Port | undefined {
   return number < 1 || number > 65_535 ? undefined : parsePort(number);
-}
-
-/** At most one of each family; none for headless Services and those that are only a name. */
-function clusterAddresses({ spec }: Service): Address[] {
-  if (spec === undefined || spec.type === 'ExternalName') return [];
-  const texts = spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP]);
-  const byFamily = new Map<Family, Address>();
-  for (const text of texts) {
-    const address = tryParseAddress(text);
-    if (address === undefined || byFamily.has(familyOf(address))) continue;
-    byFamily.set(familyOf(address), address);
-  }
-  return [...byFamily.values()];
 }

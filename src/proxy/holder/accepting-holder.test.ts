@@ -1,11 +1,14 @@
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Port } from '../../domain/port.ts';
+import { parseAddress } from '../../domain/address.ts';
+import { parsePort, type Port } from '../../domain/port.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { noMetrics } from '../../runtime/metrics.ts';
+import type { Dispatch } from '../../nftables/virtual-service.ts';
+import type { Diversion, ServedTarget } from '../service-proxy.ts';
 import { AcceptingHolder } from './accepting-holder.ts';
 
 const key = 'shop/web';
@@ -39,13 +42,14 @@ async function start(podPort: number, limits: { perService?: number; holdMs?: nu
     log: silentLog,
     metrics: noMetrics,
   });
+  const sleepingPort = podPort === 1 ? 2 : 1;
   const service: Service = {
     metadata: { namespace: 'shop', name: 'web' },
-    spec: { clusterIP: '127.0.0.1', ports: [{ port: podPort }] },
+    spec: { clusterIP: '127.0.0.1', ports: [{ port: podPort }, { port: sleepingPort }] },
   };
   expect(holder.listenersFor(service)).toBeUndefined();
   await opened.promise;
-  const [listener = 0] = [...(holder.listenersFor(service) ?? new Map<string, Port>()).values()];
+  const listeners = holder.listenersFor(service) ?? new Map<string, Port>();
   const stop = new AbortController();
   const running = holder.run(stop.signal);
   const end = () => {
@@ -53,7 +57,8 @@ async function start(podPort: number, limits: { perService?: number; holdMs?: nu
     return running;
   };
   cleanUps.push(end);
-  const connect = async () => {
+  const connect = async (to = podPort) => {
+    const listener = listeners.get(`TCP/${to}`) ?? 0;
     const socket = net.connect({ port: listener, host: '127.0.0.1', allowHalfOpen: true });
     // One that is refused may hear of it before it is connected.
     await new Promise<void>((resolve) => {
@@ -66,10 +71,30 @@ async function start(podPort: number, limits: { perService?: number; holdMs?: nu
   const waiting = async (count: number) => {
     while (holder.waiting(key) !== count) await new Promise((resolve) => setTimeout(resolve, 5));
   };
-  const served = { diversion: undefined, healthCheck: undefined };
-  const target = { port: `TCP/${podPort}`, virtual: {} as never };
-  const wake = () => holder.onCommit([{ service: key, ...served, targets: [target] }]);
-  return { holder, connect, waiting, wake, needed, end };
+  const target = (port: number, dispatch: Dispatch): ServedTarget => ({
+    port: `TCP/${port}`,
+    virtual: {
+      ...{ address: parseAddress('127.0.0.1'), protocol: 'TCP', port: parsePort(port), dispatch },
+      ...{ masquerade: 'needed', withoutEndpoints: 'reject' },
+    },
+  });
+  const slots: Dispatch = { kind: 'slots', endpoints: [] };
+  const commit = (diversion: Diversion | undefined, other: Dispatch) => {
+    const targets = [target(podPort, slots), target(sleepingPort, other)];
+    holder.onCommit([{ service: key, diversion, healthCheck: undefined, targets }]);
+  };
+  const wake = () => commit(undefined, slots);
+  /** All ports but one. */
+  const wakeInPart = () =>
+    commit(
+      { kind: 'accept', listeners, logGroup: 9 },
+      { kind: 'here', port: listeners.get(`TCP/${sleepingPort}`) ?? parsePort(1) },
+    );
+  const remove = () => {
+    const gone = { diversion: undefined, healthCheck: undefined, targets: [] };
+    holder.onCommit([{ service: key, ...gone }]);
+  };
+  return { connect, waiting, wake, wakeInPart, remove, sleepingPort, needed, end };
 }
 
 describe('a holder that accepts', () => {
@@ -84,6 +109,21 @@ describe('a holder that accepts', () => {
     wake();
     client.end('and late');
     expect(await text(client)).toBe('said early, and late');
+  });
+
+  it('serves each port as soon as it is awake, and goes on holding the others', async () => {
+    const podPort = await startPod((socket) => void socket.end('hello'));
+    const { connect, waiting, wakeInPart, remove, sleepingPort } = await start(podPort);
+    const [early, other] = [await connect(), await connect(sleepingPort)];
+    await waiting(2);
+    wakeInPart();
+    expect(await text(early)).toBe('hello');
+    expect(await text(await connect())).toBe('hello');
+    await waiting(1);
+    const closed = new Promise<NodeJS.ErrnoException>((resolve) => other.once('error', resolve));
+    other.resume();
+    remove();
+    expect((await closed).code).toBe('ECONNRESET');
   });
 
   it('passes on the end of one direction without ending the other', async () => {

@@ -6,6 +6,7 @@ import { keyOf } from '../../kube/object.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
+import { clusterAddresses } from '../cluster-addresses.ts';
 import { holdingOf, portId, type ServedService } from '../service-proxy.ts';
 import { acceptedConnections } from './metric-definitions.ts';
 import { dial, relay, type Destination } from './relay.ts';
@@ -30,12 +31,17 @@ interface Place {
   listeners: ReadonlyMap<string, Port>;
   readonly waiting: Set<Waiting>;
   connections: number;
-  /** Resolved each time the kernel serves the Service. */
-  isServed: boolean;
+  /** Where connections are carried to. */
+  readonly address: string;
+  /** The ports that the kernel serves there, by `portId`: others would lead back here. */
+  served: ReadonlySet<string>;
+  isHeld: boolean;
 }
 
 interface Waiting {
   readonly socket: net.Socket;
+  /** `portId`. */
+  readonly port: string;
   readonly destination: Destination;
   readonly stop: AbortController;
 }
@@ -75,9 +81,9 @@ export class AcceptingHolder {
     return undefined;
   }
 
-  #listen(key: string, { spec }: Service): void {
-    const address = spec?.clusterIP ?? '';
-    const ports = (spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP');
+  #listen(key: string, service: Service): void {
+    const [address = ''] = clusterAddresses(service);
+    const ports = (service.spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP');
     const place: Place = {
       servers: ports.map(({ port }) => {
         const options = { allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
@@ -90,7 +96,9 @@ export class AcceptingHolder {
       listeners: new Map(),
       waiting: new Set(),
       connections: 0,
-      isServed: false,
+      address,
+      served: new Set(),
+      isHeld: true,
     };
     this.#places.set(key, place);
     void this.#openAll(
@@ -134,7 +142,7 @@ export class AcceptingHolder {
     this.#count('accepted');
     place.connections += 1;
     this.#open.add(socket);
-    const waiting: Waiting = { socket, destination, stop: new AbortController() };
+    const waiting: Waiting = { socket, port, destination, stop: new AbortController() };
     socket.once('close', () => {
       place.connections -= 1;
       this.#open.delete(socket);
@@ -143,7 +151,7 @@ export class AcceptingHolder {
     });
     const isFirst = place.waiting.size === 0;
     place.waiting.add(waiting);
-    if (place.isServed) {
+    if (place.served.has(port)) {
       void this.#connect(place, waiting);
       return;
     }
@@ -167,17 +175,28 @@ export class AcceptingHolder {
     for (const { service, diversion, targets } of served) {
       const place = this.#places.get(service);
       if (place === undefined || place.listeners.size === 0) continue;
-      const isHeld = holdingOf(diversion) !== undefined;
-      place.isServed = !isHeld && targets.length > 0;
-      if (isHeld) continue;
+      place.isHeld = holdingOf(diversion) !== undefined;
+      const isNew = this.#learnServed(place, targets);
       for (const waiting of place.waiting) {
-        if (targets.length > 0) void this.#connect(place, waiting);
-        else waiting.socket.resetAndDestroy();
+        if (isNew(waiting.port)) void this.#connect(place, waiting);
+        else if (!place.isHeld && !place.served.has(waiting.port)) waiting.socket.resetAndDestroy();
       }
+      if (place.isHeld) continue;
       this.#options.clock.timer(lingerMs, () => {
-        if (place.isServed || targets.length === 0) this.#close(service, place);
+        if (!place.isHeld) this.#close(service, place);
       });
     }
+  }
+
+  /** Answers which ports are served that were not before. */
+  #learnServed(place: Place, targets: ServedService['targets']): (port: string) => boolean {
+    const before = place.served;
+    const here = targets.filter(
+      ({ virtual: { address, dispatch } }) =>
+        address === place.address && dispatch.kind === 'slots',
+    );
+    place.served = new Set(here.map(({ port }) => port));
+    return (port) => place.served.has(port) && !before.has(port);
   }
 
   async #connect(place: Place, waiting: Waiting): Promise<void> {

@@ -3,7 +3,7 @@ import { decideSwitch, type SwitchInput } from './decide-switch.ts';
 
 const base: SwitchInput = {
   isMarked: true,
-  hasReadyEndpoint: false,
+  isReady: false,
   unmarkedAt: undefined,
   now: 1_000,
   graceMs: 500,
@@ -11,13 +11,13 @@ const base: SwitchInput = {
 
 it.each<[string, Partial<SwitchInput>, string]>([
   ['marked and empty', {}, 'hold'],
-  ['marked, and a pod is ready', { hasReadyEndpoint: true }, 'serve'],
+  ['marked, and a pod is ready', { isReady: true }, 'serve'],
   ['empty and never asleep', { isMarked: false }, 'serve'],
   ['the mark has just gone', { isMarked: false, unmarkedAt: 1_000 }, 'hold-until'],
   ['the mark went too long ago', { isMarked: false, unmarkedAt: 500 }, 'serve'],
   [
     'the mark has gone, and a pod is ready',
-    { isMarked: false, hasReadyEndpoint: true, unmarkedAt: 900 },
+    { isMarked: false, isReady: true, unmarkedAt: 900 },
     'serve',
   ],
 ])('%s: %s', (_, change, kind) => {

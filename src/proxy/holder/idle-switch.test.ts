@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { holdAnnotation, idledAt } from '../../idling/annotations.ts';
-import type { Service } from '../../kube/core-objects.ts';
+import type { Service, ServiceSpec } from '../../kube/core-objects.ts';
 import { gatewayLayerAnnotation } from '../../kube/gateway-layer.ts';
 import { SimulatedClock } from '../../runtime/simulated-clock.ts';
 import type { Diversion, DivertibleProxy } from '../service-proxy.ts';
@@ -130,6 +130,48 @@ describe('the idle switch, in whatever order things are told', () => {
     const { idle, state } = start();
     for (const step of steps) step(idle);
     expect(state()).toBe(expected);
+  });
+
+  describe('with several ports or families', () => {
+    const ports = [
+      { name: 'http', port: 80 },
+      { name: 'admin', port: 81 },
+    ];
+    const asleep = (spec: ServiceSpec): Service => makeService({ ...marked(), spec });
+    const twoPorts = asleep({ ports });
+    const dual = asleep({ clusterIPs: ['10.96.0.1', 'fd96::1'] });
+    const http = makeSlice({
+      ...{ name: 'http', addresses: ['10.1.0.1'] },
+      ports: [{ name: 'http', port: 8080 }],
+    });
+    const admin = makeSlice({
+      ...{ name: 'admin', addresses: ['10.1.0.1'] },
+      ports: [{ name: 'admin', port: 8081 }],
+    });
+    const six = makeSlice({ name: 'six', addressType: 'IPv6', addresses: ['fd01::1'] });
+
+    it.each<[string, Step[], string]>([
+      ['one port is ready', [set(twoPorts), slice(http)], 'park'],
+      ['both are', [set(twoPorts), slice(http), slice(admin)], 'serve'],
+      ['one goes again', [set(twoPorts), slice(http), slice(admin), gone('http')], 'park'],
+      ['one family is ready', [set(dual), slice(six)], 'park'],
+      ['the other one is', [set(dual), slice(ready('four'))], 'park'],
+      ['both are', [set(dual), slice(ready('four')), slice(six)], 'serve'],
+    ])('%s', (_, steps, expected) => {
+      const { idle, state } = start();
+      for (const step of steps) step(idle);
+      expect(state()).toBe(expected);
+    });
+
+    it('a port that nobody serves is held no longer than the grace', async () => {
+      const { idle, clock, state } = start();
+      idle.setService(twoPorts);
+      idle.setSlice(http);
+      idle.setService(makeService({ metadata, spec: { ports } }));
+      expect(state()).toBe('park');
+      await clock.advance(60_000);
+      expect(state()).toBe('serve');
+    });
   });
 
   it('after the mark has gone, holding ends by itself', async () => {

@@ -1,10 +1,9 @@
 import { annotationsOf, hasIdledAt, holdAnnotation } from '../../idling/annotations.ts';
-import { hasReadyEndpoint } from '../../idling/ready-endpoints.ts';
 import type { Service } from '../../kube/core-objects.ts';
-import { gatewayLayerAnnotation } from '../../kube/gateway-layer.ts';
 import type { EndpointSlice } from '../../kube/network-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { Clock, Timer } from '../../runtime/clock.ts';
+import { isReplayedAfter, readinessOf } from '../port-diversion.ts';
 import type { DivertibleProxy, Holding, ServedService, ServiceProxy } from '../service-proxy.ts';
 import { SliceIndex } from '../slice-index.ts';
 import { decideSwitch } from './decide-switch.ts';
@@ -101,16 +100,11 @@ export class IdleSwitch implements ServiceProxy {
     const isMarked = hasIdledAt(service);
     const now = clock.monotonic();
     const unmarkedAt = this.#unmarkedAt(key, isMarked, now);
-    const isReady = hasReadyEndpoint(this.#slices.of(key));
-    const decision = decideSwitch({
-      isMarked,
-      hasReadyEndpoint: isReady,
-      unmarkedAt,
-      now,
-      graceMs,
-    });
+    if (!isMarked && unmarkedAt === undefined && held === undefined) return;
+    const { hasAll, hasAny } = readinessOf(service, this.#slices.of(key));
+    const decision = decideSwitch({ isMarked, isReady: hasAll, unmarkedAt, now, graceMs });
     if (decision.kind === 'serve') {
-      if (held !== undefined && isReady && keepsClients(held, service)) this.#replay(key);
+      if (held !== undefined && hasAny && isReplayedAfter(held.way, service)) this.#replay(key);
       else if (held !== undefined) this.#serve(key);
       return;
     }
@@ -165,11 +159,6 @@ export class IdleSwitch implements ServiceProxy {
       this.#replaying.set(service, timer);
     }
   }
-}
-
-/** Whether clients from outside are seen by their own address when it is awake, although nodes hold them now. */
-function keepsClients({ way }: Held, service: Service): boolean {
-  return way === 'park' && annotationsOf(service)[gatewayLayerAnnotation] === 'Pod';
 }
 
 function samePorts(left: Service, right: Service): boolean {
