@@ -46,17 +46,19 @@ function start(...others: readonly Service[]) {
     else yield* others;
   }
   const idled: string[] = [];
+  const state = { service: service(), isAsleep: true, isWaking: false, fails: false };
   const idle = ({ name }: ObjectName) => {
     idled.push(name);
-    return Promise.resolve();
+    return state.fails ? Promise.reject(new Error('cut off')) : Promise.resolve();
   };
   const plan = () => Promise.resolve({ service: service(), pods: ['web-1'] });
   const told: string[] = [];
-  const state = { service: service() };
   const autoIdler = new AutoIdler({
     client: { list } as unknown as KubeClient,
     idler: { idle, plan } as unknown as Idler,
     services: () => [state.service, ...others],
+    isAsleep: () => Promise.resolve(state.isAsleep),
+    isWaking: () => state.isWaking,
     tell: (_, { reason }) => told.push(reason),
     ...{ namespace: 'kube-system', everyMs: 10_000, staleAfterMs: 100_000 },
     ...{ clock, log: silentLog },
@@ -103,6 +105,39 @@ it('does not take the quiet of a sleep for quiet after it, however short the sle
   expect(idled).toEqual([]);
   await pass(1);
   expect(idled).toEqual(['web']);
+  await end();
+});
+
+it('finishes what it began: marked, and then cut off before the scale to 0', async () => {
+  const { state, idled, told, pass, end } = start();
+  Object.assign(state, { fails: true, isAsleep: false });
+  await pass(7);
+  expect(idled).toEqual(['web']);
+  expect(told).toEqual(['CannotIdle']);
+  Object.assign(state, { service: asleep, fails: false });
+  await pass(1);
+  expect(idled).toEqual(['web', 'web']);
+  state.isAsleep = true;
+  await pass(20);
+  expect(idled).toEqual(['web', 'web']);
+  await end();
+});
+
+it('finishes what somebody else began, once it is quiet for long enough before its own eyes', async () => {
+  const { state, idled, pass, end } = start();
+  Object.assign(state, { service: asleep, isAsleep: false });
+  await pass(7);
+  expect(idled).toEqual([]);
+  await pass(1);
+  expect(idled).toEqual(['web']);
+  await end();
+});
+
+it('leaves a Service alone that is being woken, however long that takes', async () => {
+  const { state, idled, pass, end } = start();
+  Object.assign(state, { service: asleep, isAsleep: false, isWaking: true });
+  await pass(20);
+  expect(idled).toEqual([]);
   await end();
 });
 

@@ -8,7 +8,7 @@ import { configMaps, nodes } from '../kube/resources.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { activityLabel, parseReport } from './activity-report.ts';
-import { annotationsOf, hasIdledAt, idleAfterAnnotation } from './annotations.ts';
+import { annotationsOf, hasIdledAt, idleAfterAnnotation, idledAt } from './annotations.ts';
 import { decideAutoIdle, type AutoIdleDecision, type DatedReport } from './decide-auto-idle.ts';
 import type { Idler } from './idler.ts';
 import { servicesLosingPods } from './shared-pods.ts';
@@ -17,6 +17,10 @@ export interface AutoIdlerOptions {
   readonly client: KubeClient;
   readonly idler: Idler;
   readonly services: () => Iterable<Service>;
+  /** Whether everything that a marked Service names has no replicas. */
+  readonly isAsleep: (service: Service, signal: AbortSignal) => Promise<boolean>;
+  /** Someone has asked for a marked Service, and its pods are on their way. */
+  readonly isWaking: (key: string) => boolean;
   readonly tell: (service: Service, content: EventContent) => void;
   /** Where nodes report. */
   readonly namespace: string;
@@ -40,6 +44,13 @@ interface Change {
   readonly before: number;
 }
 
+/** A mark that may be all that was done: whoever wrote it may have been cut off before the scale to 0. */
+interface Unproved {
+  readonly mark: string;
+  /** Since when it may have been quiet and awake nevertheless; undefined once it is known to sleep. */
+  awakeSince: number | undefined;
+}
+
 /** Every node of the cluster, and what they have said lately. */
 interface NodesState {
   readonly nodes: readonly string[];
@@ -52,6 +63,9 @@ export class AutoIdler {
   readonly #seen = new Map<string, Seen>();
   /** Since when each Service has no mark, as far as we know; undefined while it has one. */
   readonly #awakeSince = new Map<string, number | undefined>();
+  readonly #unproved = new Map<string, Unproved>();
+  /** Services whose way to sleep failed, with how long they had been awake: it is gone on with soon. */
+  readonly #failed = new Map<string, number>();
 
   constructor(options: AutoIdlerOptions) {
     this.#options = options;
@@ -60,14 +74,23 @@ export class AutoIdler {
   /** Told of every change, so that a sleep between two looks is not missed. */
   note(service: Service): void {
     const key = keyOf(service);
-    if (hasIdledAt(service)) this.#awakeSince.set(key, undefined);
-    else if (this.#awakeSince.get(key) === undefined) {
-      this.#awakeSince.set(key, this.#options.clock.monotonic());
+    const now = this.#options.clock.monotonic();
+    if (hasIdledAt(service)) {
+      this.#awakeSince.set(key, undefined);
+      const mark = annotationsOf(service)[idledAt] ?? '';
+      if (this.#unproved.get(key)?.mark === mark) return;
+      this.#unproved.set(key, { mark, awakeSince: this.#failed.get(key) ?? now });
+      return;
     }
+    // Woken: whatever failed on the way to that sleep is past.
+    if (this.#unproved.delete(key)) this.#failed.delete(key);
+    if (this.#awakeSince.get(key) === undefined) this.#awakeSince.set(key, now);
   }
 
   forget(key: string): void {
     this.#awakeSince.delete(key);
+    this.#unproved.delete(key);
+    this.#failed.delete(key);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -106,13 +129,19 @@ export class AutoIdler {
       service: key,
       idleAfter: annotations[idleAfterAnnotation] ?? '',
       isPastNodes: annotations[gatewayLayerAnnotation] === 'Pod',
-      awakeSince: this.#awakeSince.get(key),
+      awakeSince: this.#awakeSince.get(key) ?? this.#unproved.get(key)?.awakeSince,
       ...state,
     });
   }
 
   async #judge(service: Service, state: NodesState, signal: AbortSignal): Promise<void> {
-    const { idler, tell } = this.#options;
+    const { idler, tell, isWaking, clock } = this.#options;
+    const key = keyOf(service);
+    const unproved = this.#unproved.get(key);
+    if (unproved !== undefined && isWaking(key)) {
+      unproved.awakeSince = clock.monotonic();
+      return;
+    }
     const decision = this.#decide(service, state);
     if (decision.kind === 'stay') return;
     if (decision.kind === 'invalid') {
@@ -121,9 +150,13 @@ export class AutoIdler {
       return;
     }
     try {
-      const name = nameFromKey(keyOf(service));
+      if (unproved !== undefined && (await this.#isProved(service, unproved, signal))) return;
+      const name = nameFromKey(key);
       await this.#refuseIfOthersNeedPods(name, state, signal);
+      const since = this.#awakeSince.get(key) ?? unproved?.awakeSince;
+      if (since !== undefined) this.#failed.set(key, since);
       await idler.idle(name, signal);
+      this.#failed.delete(key);
       const message = `Nobody has been connected for ${decision.quietSeconds} s: put to sleep.`;
       tell(service, { type: 'Normal', reason: 'Idled', message });
     } catch (thrown) {
@@ -131,6 +164,15 @@ export class AutoIdler {
       if (signal.aborted) throw error;
       tell(service, { type: 'Warning', reason: 'CannotIdle', message: `${error.message}.` });
     }
+  }
+
+  async #isProved(service: Service, unproved: Unproved, signal: AbortSignal): Promise<boolean> {
+    const isAsleep = await this.#options.isAsleep(service, signal);
+    if (isAsleep) {
+      unproved.awakeSince = undefined;
+      this.#failed.delete(keyOf(service));
+    }
+    return isAsleep;
   }
 
   /** Others may be served by the same pods. They can go only if each of them may be put to sleep as well. */

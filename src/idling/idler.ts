@@ -94,13 +94,17 @@ export class Idler {
     for (let round = 0; round < mostRounds; round += 1) {
       const plan = await this.plan(name, signal);
       const time = await this.#annotate(name, plan, signal);
-      await this.#scaleDown(name, plan, signal);
+      if (!(await this.#scaleDown(name, plan, signal))) continue;
       const after = await client.get(services, name, { signal });
       if (annotationsOf(after)[idledAt] === time) return plan;
     }
-    throw new CausewayError('conflict', `${fullName(name)} is being woken again and again`, {
-      hint: 'Someone is connecting to it, or another idling runs. Try again when it is quiet.',
-    });
+    throw new CausewayError(
+      'conflict',
+      `${fullName(name)} is being woken or changed again and again`,
+      {
+        hint: 'Someone is connecting to it, or another idling runs. Try again when it is quiet.',
+      },
+    );
   }
 
   async #annotate(name: ObjectName, plan: IdlePlan, signal: AbortSignal): Promise<string> {
@@ -118,7 +122,18 @@ export class Idler {
     return time;
   }
 
-  async #scaleDown({ namespace = '' }: ObjectName, plan: IdlePlan, signal: AbortSignal) {
+  /** False if somebody, such as an autoscaler, wrote at the same time: then we look again. */
+  async #scaleDown(name: ObjectName, plan: IdlePlan, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#scaleAllDown(name, plan, signal);
+      return true;
+    } catch (error) {
+      if (!isErrorCode(error, 'conflict')) throw error;
+      return false;
+    }
+  }
+
+  async #scaleAllDown({ namespace = '' }: ObjectName, plan: IdlePlan, signal: AbortSignal) {
     const { client } = this.#options;
     for (const { resource, name } of plan.owners) {
       const target = { group: resource.group, kind: resource.kind, name };

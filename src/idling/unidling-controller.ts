@@ -85,6 +85,8 @@ export class UnidlingController {
       ...options,
       idler: new Idler({ client, discovery, clock }),
       services: () => this.#services.values(),
+      isWaking: (key) => this.#reconciler.isWaking(key),
+      isAsleep: (service, signal) => waker.isAsleep(service, signal),
       namespace: options.settings.reportNamespace,
       everyMs: quietLookMs,
       staleAfterMs,

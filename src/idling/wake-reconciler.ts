@@ -73,6 +73,11 @@ export class WakeReconciler {
     return { asleep: all.length - waking, waking };
   }
 
+  /** Someone has asked for it, and its pods are on their way. */
+  isWaking(key: string): boolean {
+    return this.#sleeps.get(key)?.wakingSince !== undefined;
+  }
+
   async reconcile(key: string, { signal }: ReconcileContext): Promise<Outcome> {
     const { find, requestedAt } = this.#options;
     const service = find(key);

@@ -79,6 +79,13 @@ export class Waker {
     return { started, running, missing };
   }
 
+  /** Whether everything that a marked Service names has no replicas. What can't be read is not ours to judge. */
+  async isAsleep(service: Service, signal: AbortSignal): Promise<boolean> {
+    const parsed = targetsOf(service, undefined);
+    const namespace = service.metadata?.namespace ?? '';
+    return !parsed.ok || this.areAllAsleep(namespace, parsed.targets, signal);
+  }
+
   /** Whether everything that still exists has no replicas. */
   async areAllAsleep(
     namespace: string,

@@ -5,6 +5,7 @@ import { AutoIdler } from '../../../src/idling/auto-idler.ts';
 import { Idler } from '../../../src/idling/idler.ts';
 import { listIdle } from '../../../src/idling/list-idle.ts';
 import { ScaleDiscovery } from '../../../src/idling/scale-discovery.ts';
+import { Waker } from '../../../src/idling/waker.ts';
 import type { KubeClient } from '../../../src/kube/client.ts';
 import type { Service } from '../../../src/kube/core-objects.ts';
 import { configMaps, services } from '../../../src/kube/resources.ts';
@@ -46,10 +47,14 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     for await (const service of client.list(services, { namespace: 'quiet' })) all.push(service);
     const stop = new AbortController();
     const told: string[] = [];
+    const discovery = new ScaleDiscovery(client);
+    const waker = new Waker({ client, discovery });
     const autoIdler = new AutoIdler({
       client,
-      idler: new Idler({ client, discovery: new ScaleDiscovery(client), clock: systemClock }),
+      idler: new Idler({ client, discovery, clock: systemClock }),
       services: () => all,
+      isAsleep: (service, inner) => waker.isAsleep(service, inner),
+      isWaking: () => false,
       tell: (service, { reason }) => told.push(`${service.metadata?.name} ${reason}`),
       namespace: 'kube-system',
       everyMs: 100,
