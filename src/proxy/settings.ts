@@ -64,7 +64,10 @@ export const proxySettings = z.strictObject({
     .prefault({}),
   health: z
     .strictObject({
-      address: z.string().default('::').describe('where /healthz and /livez listen'),
+      address: z
+        .string()
+        .default('::')
+        .describe('where /healthz and /livez listen; ::, everywhere, is IPv4 alone without IPv6'),
       port: listenPort.default(10256).describe('port of /healthz and /livez'),
     })
     .prefault({}),

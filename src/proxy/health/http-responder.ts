@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CausewayError } from '../../domain/error.ts';
+import { listenPlace } from '../listen-place.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -58,7 +59,6 @@ function listen(server: http.Server, { host, port }: ResponderOptions): Promise<
         }),
       ),
     );
-    if (host === undefined) server.listen(port, resolve);
-    else server.listen(port, host, resolve);
+    server.listen(listenPlace(port, host), resolve);
   });
 }

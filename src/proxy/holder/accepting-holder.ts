@@ -7,6 +7,7 @@ import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { clusterAddresses } from '../cluster-addresses.ts';
+import { listenPlace } from '../listen-place.ts';
 import { holdingOf, portId, type ServedService } from '../service-proxy.ts';
 import { acceptedConnections } from './metric-definitions.ts';
 import { dial, relay, type Destination } from './relay.ts';
@@ -244,7 +245,7 @@ export class AcceptingHolder {
 function listening(server: net.Server): Promise<Port> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port: 0, host: '::', backlog: 4_096 }, () => {
+    server.listen({ ...listenPlace(0), backlog: 4_096 }, () => {
       server.off('error', reject);
       const address = server.address();
       resolve(parsePort(typeof address === 'object' && address !== null ? address.port : 0));

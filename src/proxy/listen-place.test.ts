@@ -1,0 +1,21 @@
+import net from 'node:net';
+import { expect, it, test } from 'vitest';
+import { listenPlace } from './listen-place.ts';
+
+test.each([
+  ['everywhere, in whichever families there are', '::', { port: 0 }],
+  ['nothing named', undefined, { port: 0 }],
+  ['one address', '127.0.0.1', { port: 0, host: '127.0.0.1' }],
+  ['all of IPv4', '0.0.0.0', { port: 0, host: '0.0.0.0' }],
+])('%s', (_, host, expected) => {
+  expect(listenPlace(0, host)).toEqual(expected);
+});
+
+it('reaches IPv4 clients whatever the machine has', async () => {
+  const server = net.createServer((socket) => socket.end());
+  await new Promise<void>((resolve) => server.listen(listenPlace(0, '::'), resolve));
+  const { port } = server.address() as net.AddressInfo;
+  const client = net.connect({ port, host: '127.0.0.1' }).resume();
+  await new Promise((resolve) => client.once('end', resolve));
+  await new Promise((resolve) => server.close(resolve));
+});
