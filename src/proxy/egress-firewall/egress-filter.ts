@@ -2,16 +2,18 @@ import type { Prefix } from '../../domain/prefix.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import { isServed } from '../../kube/is-served.ts';
+import { keyOf } from '../../kube/object.ts';
 import { withSlimMetadata } from '../../kube/projection.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { Store, whenSynced } from '../../kube/store.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { supervise } from '../../runtime/supervisor.ts';
+import { supervise, type Loop } from '../../runtime/supervisor.ts';
 import type { ServiceProxy } from '../service-proxy.ts';
 import { EgressFirewall } from './egress-firewall.ts';
 import { egressNetworkPolicies, type EgressNetworkPolicy } from './egress-network-policy.ts';
+import { followPodNetworks } from './follow-pod-networks.ts';
 import { NameWatcher, type ResolveName } from './name-watcher.ts';
 import { SyncGate } from './sync-gate.ts';
 
@@ -19,6 +21,7 @@ export interface EgressFilterOptions {
   readonly inner: ServiceProxy;
   readonly client: KubeClient;
   readonly recorder: EventRecorder;
+  /** The pod networks of all nodes if empty. */
   readonly clusterNetworks: readonly Prefix[];
   readonly exemptNamespaces: readonly string[];
   readonly resolve: ResolveName;
@@ -37,6 +40,9 @@ export class EgressFilter {
   readonly #firewall: EgressFirewall;
   readonly #names: NameWatcher;
   readonly #gate: SyncGate;
+  /** Undefined until the nodes were heard. */
+  #networks: readonly Prefix[] | undefined;
+  readonly #networksKnown = Promise.withResolvers<void>();
 
   constructor(options: EgressFilterOptions) {
     const { inner, clock, log, recorder } = options;
@@ -56,6 +62,13 @@ export class EgressFilter {
         recorder.recordAbout(service, { type: 'Warning', reason: 'EgressDenied', message }),
     });
     this.proxy = this.#firewall;
+    if (options.clusterNetworks.length > 0) this.#setNetworks(options.clusterNetworks);
+  }
+
+  #setNetworks(networks: readonly Prefix[]): void {
+    this.#networks = networks;
+    this.#firewall.setClusterNetworks(networks);
+    this.#networksKnown.resolve();
   }
 
   /** Until the signal fires. Nothing is written before the policies are known, and each name was tried. */
@@ -71,6 +84,7 @@ export class EgressFilter {
     store.onChange((change) => {
       if (change.type === 'deleted') this.#firewall.removePolicy(change.key);
       else this.#firewall.setPolicy(change.after);
+      if (change.type === 'added') this.#warnIfBlind(change.key);
     });
     const reflector = new Reflector({
       ...{ client, clock, log, metrics, store },
@@ -80,12 +94,17 @@ export class EgressFilter {
     try {
       await supervise(signal, {
         policies: (inner) => reflector.run(inner),
+        ...this.#networkLoops(),
         'first look': async (inner) => {
           await whenSynced([store], inner);
-          this.#warnIfBlind(store.size);
+          const stopped = new Promise<void>((resolve) =>
+            inner.addEventListener('abort', () => resolve(), { once: true }),
+          );
+          await Promise.race([this.#networksKnown.promise, stopped]);
+          for (const policy of store.values()) this.#warnIfBlind(keyOf(policy));
           await this.#names.tried();
           this.#gate.open();
-          await new Promise((resolve) => inner.addEventListener('abort', resolve, { once: true }));
+          await stopped;
         },
       });
     } finally {
@@ -107,12 +126,22 @@ export class EgressFilter {
     }
   }
 
-  #warnIfBlind(policies: number): void {
-    const { clusterNetworks, log } = this.#options;
-    if (policies === 0 || clusterNetworks.length > 0) return;
-    log.error(
-      { policies },
-      'nothing says which networks are the cluster’s, so pods are judged by EgressNetworkPolicies too: set egressFirewall.clusterNetworks',
+  /** Who owns an EndpointSlice could say of any address that it is a pod's; what nodes say is not his to write. */
+  #networkLoops(): Readonly<Record<string, Loop>> {
+    const { clusterNetworks, client, clock, log, metrics } = this.#options;
+    if (clusterNetworks.length > 0) return {};
+    const onChange = (networks: readonly Prefix[]) => this.#setNetworks(networks);
+    return {
+      'pod networks': (signal) =>
+        followPodNetworks({ client, clock, log, metrics, onChange }, signal),
+    };
+  }
+
+  #warnIfBlind(policy: string): void {
+    if (this.#networks === undefined || this.#networks.length > 0) return;
+    this.#options.log.error(
+      { policy },
+      'nothing says which networks are the cluster’s, so this EgressNetworkPolicy is held against pods too: set egressFirewall.clusterNetworks',
     );
   }
 }

@@ -25,7 +25,6 @@ function start(exempt: readonly string[] = []) {
   };
   const firewall = new EgressFirewall({
     inner,
-    clusterNetworks: [prefix('10.1.0.0/16')],
     exemptNamespaces: new Set(exempt),
     addressesOf: (name) => known.get(name),
     watchNames: (names) => {
@@ -34,6 +33,7 @@ function start(exempt: readonly string[] = []) {
     tellHidden: (service, message) => told.push(`${service.name}: ${message}`),
     metrics: noMetrics,
   });
+  firewall.setClusterNetworks([prefix('10.1.0.0/16')]);
   const take = () => said.splice(0);
   return { firewall, take, told, known, watched: () => watched };
 }
@@ -89,6 +89,17 @@ describe('the egress firewall before the proxy', () => {
     expect(take()).toEqual(['set a']);
     firewall.removePolicy('shop/default');
     expect(take()).toEqual([]);
+  });
+
+  it('on a change of the cluster’s networks: judges every namespace that has a policy', () => {
+    const { firewall, take } = start();
+    firewall.setPolicy(denyAll);
+    firewall.setSlice(makeSlice({ name: 'pods', addresses: ['10.2.0.1'] }));
+    expect(take()).toEqual([]);
+    firewall.setClusterNetworks(['10.1.0.0/16', '10.2.0.0/16'].map(prefix));
+    expect(take()).toEqual(['set pods']);
+    firewall.setClusterNetworks([prefix('10.1.0.0/16')]);
+    expect(take()).toEqual(['remove shop/pods']);
   });
 
   it('on a change of a name: judges those who speak of it', () => {

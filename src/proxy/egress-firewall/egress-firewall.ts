@@ -12,7 +12,6 @@ import { egressJudgements, hiddenSlices } from './metric-definitions.ts';
 
 export interface EgressFirewallOptions {
   readonly inner: ServiceProxy;
-  readonly clusterNetworks: readonly Prefix[];
   /** Policies in these namespaces say nothing. */
   readonly exemptNamespaces: ReadonlySet<string>;
   readonly addressesOf: (name: string) => ReadonlySet<Address> | undefined;
@@ -42,6 +41,7 @@ export class EgressFirewall implements ServiceProxy {
   readonly #hiddenGauge;
   readonly #changes;
   #hidden = 0;
+  #clusterNetworks: readonly Prefix[] = [];
 
   constructor(options: EgressFirewallOptions) {
     this.#options = options;
@@ -96,6 +96,12 @@ export class EgressFirewall implements ServiceProxy {
     this.#policiesChanged(namespace);
   }
 
+  /** The pod and service networks. Before they are told, everything is outside. */
+  setClusterNetworks(networks: readonly Prefix[]): void {
+    this.#clusterNetworks = networks;
+    for (const namespace of this.#policies.keys()) this.#judgeAll(namespace);
+  }
+
   /** A name has other addresses: whoever speaks of it is judged anew. */
   nameChanged(name: string): void {
     for (const [namespace, policies] of this.#policies) {
@@ -125,7 +131,8 @@ export class EgressFirewall implements ServiceProxy {
 
   /** Judges a slice and hands on what follows from it; an unchanged one that stays shown is not news. */
   #place(slices: Map<string, Tracked>, slice: EndpointSlice, isNews: boolean): void {
-    const { inner, clusterNetworks, addressesOf } = this.#options;
+    const { inner, addressesOf } = this.#options;
+    const clusterNetworks = this.#clusterNetworks;
     const key = keyOf(slice);
     const { namespace = '' } = slice.metadata ?? {};
     const before = slices.get(key)?.judgement;

@@ -7,7 +7,9 @@ export const egressFirewallSettings = z.strictObject({
   clusterNetworks: z
     .array(networkSetting)
     .default([])
-    .describe("pod and service networks, never judged; insiders.networks' if empty"),
+    .describe(
+      "pod and service networks, never judged; insiders.networks' if empty, then the podCIDRs of all nodes",
+    ),
   exemptNamespaces: z
     .array(z.string().min(1))
     .default([])
