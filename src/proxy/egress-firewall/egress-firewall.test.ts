@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseAddress as address, type Address } from '../../domain/address.ts';
 import { parsePrefix as prefix } from '../../domain/prefix.ts';
-import { noMetrics } from '../../runtime/metrics.ts';
+import { PrometheusMetrics } from '../../observe/prometheus.ts';
 import type { ServiceProxy } from '../service-proxy.ts';
 import { makeService, makeSlice } from '../testing/objects.ts';
 import { EgressFirewall } from './egress-firewall.ts';
@@ -12,6 +12,7 @@ const inside = (name = 'web-1') => makeSlice({ name, addresses: ['10.1.0.1'] });
 const denyAll = makePolicy('default', [cidr('Deny', '0.0.0.0/0')]);
 
 function start(exempt: readonly string[] = []) {
+  const metrics = new PrometheusMetrics();
   const said: string[] = [];
   const told: string[] = [];
   const known = new Map<string, ReadonlySet<Address>>();
@@ -31,11 +32,15 @@ function start(exempt: readonly string[] = []) {
       watched = [...names];
     },
     tellHidden: (service, message) => told.push(`${service.name}: ${message}`),
-    metrics: noMetrics,
+    metrics,
   });
   firewall.setClusterNetworks([prefix('10.1.0.0/16')]);
   const take = () => said.splice(0);
-  return { firewall, take, told, known, watched: () => watched };
+  const hidden = async () =>
+    (await metrics.render())
+      .split('\n')
+      .filter((line) => line.startsWith('causeway_egress_firewall_hidden_slices{'));
+  return { hidden, firewall, take, told, known, watched: () => watched };
 }
 
 describe('the egress firewall before the proxy', () => {
@@ -118,6 +123,20 @@ describe('the egress firewall before the proxy', () => {
     firewall.removePolicy('shop/default');
     expect(take()).toEqual(['set web-1']);
     expect(watched()).toEqual([]);
+  });
+
+  it('counts what each rule hides', async () => {
+    const { firewall, hidden } = start();
+    firewall.setSlice(outside('a'));
+    firewall.setSlice(outside('b'));
+    firewall.setPolicy(denyAll);
+    const name = 'causeway_egress_firewall_hidden_slices';
+    expect(await hidden()).toEqual([`${name}{namespace="shop",rule="default 1"} 2`]);
+    firewall.removeSlice('shop/b');
+    firewall.setPolicy(makePolicy('second', []));
+    expect(await hidden()).toEqual([`${name}{namespace="shop",rule="several policies"} 1`]);
+    firewall.removePolicy('shop/default');
+    expect(await hidden()).toEqual([]);
   });
 
   it('leaves exempt namespaces alone', () => {

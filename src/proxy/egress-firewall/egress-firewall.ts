@@ -40,7 +40,8 @@ export class EgressFirewall implements ServiceProxy {
   readonly #policies = new Map<string, Map<string, EgressPolicy>>();
   readonly #hiddenGauge;
   readonly #changes;
-  #hidden = 0;
+  /** How many slices each rule hides, by namespace. */
+  readonly #hidden = new Map<string, Map<string, number>>();
   #clusterNetworks: readonly Prefix[] = [];
 
   constructor(options: EgressFirewallOptions) {
@@ -72,7 +73,7 @@ export class EgressFirewall implements ServiceProxy {
     slices?.delete(key);
     if (slices?.size === 0) this.#slices.delete(namespace);
     if (tracked.judgement.kind === 'shown') this.#options.inner.removeSlice(key);
-    else this.#count(-1);
+    this.#count(namespace, tracked.judgement, undefined);
   }
 
   synced(): void {
@@ -139,13 +140,14 @@ export class EgressFirewall implements ServiceProxy {
     const policies = [...(this.#policies.get(namespace)?.values() ?? [])];
     const judgement = judgeSlice(slice, policies, { clusterNetworks, addressesOf });
     slices.set(key, { slice, judgement });
+    this.#count(namespace, before, judgement);
     if (judgement.kind === 'shown') {
-      if (before?.kind === 'hidden') this.#count(-1, 'shown');
+      if (before?.kind === 'hidden') this.#changes.add({ namespace, verdict: 'shown' });
       if (isNews || before?.kind !== 'shown') inner.setSlice(slice);
       return;
     }
     if (before?.kind === 'shown') inner.removeSlice(key);
-    if (before?.kind !== 'hidden') this.#count(1, 'hidden');
+    if (before?.kind !== 'hidden') this.#changes.add({ namespace, verdict: 'hidden' });
     const isSame = before?.kind === 'hidden' && before.because === judgement.because;
     if (!isSame) this.#tell(slice, judgement.address, judgement.because);
   }
@@ -160,9 +162,23 @@ export class EgressFirewall implements ServiceProxy {
     );
   }
 
-  #count(change: number, verdict?: 'hidden' | 'shown'): void {
-    this.#hidden += change;
-    this.#hiddenGauge.set({}, this.#hidden);
-    if (verdict !== undefined) this.#changes.add({ verdict });
+  #count(namespace: string, before: Judgement | undefined, after: Judgement | undefined): void {
+    const rules = this.#hidden.get(namespace) ?? new Map<string, number>();
+    this.#hidden.set(namespace, rules);
+    for (const [judgement, change] of [
+      [before, -1],
+      [after, 1],
+    ] as const) {
+      if (judgement?.kind !== 'hidden') continue;
+      const { rule } = judgement;
+      const count = (rules.get(rule) ?? 0) + change;
+      rules.set(rule, count);
+      if (count > 0) this.#hiddenGauge.set({ namespace, rule }, count);
+      else {
+        rules.delete(rule);
+        this.#hiddenGauge.remove({ namespace, rule });
+      }
+    }
+    if (rules.size === 0) this.#hidden.delete(namespace);
   }
 }

@@ -121,6 +121,7 @@ describe('the egress firewall', () => {
       kind: 'hidden',
       address: '203.0.113.1',
       because: 'rule 2 of the EgressNetworkPolicy shop/one (Deny 0.0.0.0/0)',
+      rule: 'one 2',
     });
   });
 });

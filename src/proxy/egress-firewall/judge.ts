@@ -1,6 +1,7 @@
 import { tryParseAddress, type Address } from '../../domain/address.ts';
 import { prefixContains, type Prefix } from '../../domain/prefix.ts';
 import type { EndpointSlice } from '../../kube/network-objects.ts';
+import { nameFromKey } from '../../kube/object.ts';
 import { describeRule, type EgressPolicy } from './egress-rules.ts';
 
 /** What judging depends on beside the slice and its namespace's policies. */
@@ -13,7 +14,13 @@ export interface JudgeContext {
 
 export type Judgement =
   | { readonly kind: 'shown' }
-  | { readonly kind: 'hidden'; readonly address: string; readonly because: string };
+  | {
+      readonly kind: 'hidden';
+      readonly address: string;
+      readonly because: string;
+      /** In short, for metrics: `default 2`, or what is wrong with the policies. */
+      readonly rule: string;
+    };
 
 const shown: Judgement = { kind: 'shown' };
 
@@ -42,25 +49,29 @@ export function judgeSlice(
   if (policy === undefined) return shown;
   if (policies.length > 1) {
     const names = policies.map(({ key }) => key).join(', ');
-    return hidden(outside, `the namespace has more than one EgressNetworkPolicy: ${names}`);
+    const because = `the namespace has more than one EgressNetworkPolicy: ${names}`;
+    return hidden(outside, { because, rule: 'several policies' });
   }
   if (policy.problem !== undefined) {
-    return hidden(
-      outside,
-      `the EgressNetworkPolicy ${policy.key} can't be read: ${policy.problem}`,
-    );
+    const because = `the EgressNetworkPolicy ${policy.key} can't be read: ${policy.problem}`;
+    return hidden(outside, { because, rule: 'unreadable policy' });
   }
   for (const text of addresses) {
     const address = tryParseAddress(text);
     if (address === undefined) continue;
-    const because = denial(address, !isInside(text), policy, context);
-    if (because !== undefined) return hidden(text, because);
+    const denied = denial(address, !isInside(text), policy, context);
+    if (denied !== undefined) return hidden(text, denied);
   }
   return shown;
 }
 
-function hidden(address: string, because: string): Judgement {
-  return { kind: 'hidden', address, because };
+interface Denial {
+  readonly because: string;
+  readonly rule: string;
+}
+
+function hidden(address: string, denial: Denial): Judgement {
+  return { kind: 'hidden', address, ...denial };
 }
 
 /** Why the address is denied; undefined if it is not. */
@@ -69,20 +80,24 @@ function denial(
   isOutside: boolean,
   { key, rules }: EgressPolicy,
   { addressesOf }: JudgeContext,
-): string | undefined {
+): Denial | undefined {
   for (const [index, rule] of rules.entries()) {
     const words = `rule ${index + 1} of the EgressNetworkPolicy ${key} (${describeRule(rule)})`;
+    const named = `${nameFromKey(key).name} ${index + 1}`;
+    const denied = rule.action === 'Deny' ? { because: words, rule: named } : undefined;
     if (rule.to.kind === 'network') {
       if (!prefixContains(rule.to.network, address)) continue;
-      return rule.action === 'Deny' ? words : undefined;
+      return denied;
     }
     const known = addressesOf(rule.to.name);
     if (known === undefined) {
       // Whom the name means is unknown: it opens nothing, and may mean to close this one.
-      if (rule.action === 'Deny' && isOutside) return `${words}, whose name is not resolved yet`;
+      if (denied !== undefined && isOutside) {
+        return { ...denied, because: `${words}, whose name is not resolved yet` };
+      }
       continue;
     }
-    if (known.has(address)) return rule.action === 'Deny' ? words : undefined;
+    if (known.has(address)) return denied;
   }
   return undefined;
 }

@@ -3,15 +3,15 @@ import type { MetricDefinition } from '../../runtime/metrics.ts';
 export const hiddenSlices = {
   kind: 'gauge',
   name: 'causeway_egress_firewall_hidden_slices',
-  help: 'EndpointSlices that the egress firewall hides from the proxy.',
-  labels: [],
+  help: 'EndpointSlices that the egress firewall hides from the proxy, by the rule that denies them: the name of the policy and the number of the rule.',
+  labels: ['namespace', 'rule'],
 } as const satisfies MetricDefinition;
 
 export const egressJudgements = {
   kind: 'counter',
   name: 'causeway_egress_firewall_changes_total',
   help: 'EndpointSlices that the egress firewall has newly hidden or shown again.',
-  labels: ['verdict'],
+  labels: ['namespace', 'verdict'],
 } as const satisfies MetricDefinition;
 
 export const egressFirewallMetricDefinitions: readonly MetricDefinition[] = [
