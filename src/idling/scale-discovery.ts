@@ -53,6 +53,15 @@ export class ScaleDiscovery {
     };
   }
 
+  /** The server may serve the kind otherwise than it said: it is asked again the next time. */
+  forget({ group }: Pick<KindName, 'group'>): void {
+    this.#preferred.delete(group);
+    const prefix = pathOf(group, '');
+    for (const path of this.#resources.keys()) {
+      if (path.startsWith(prefix)) this.#resources.delete(path);
+    }
+  }
+
   #preferredVersion(group: string, signal: AbortSignal): Promise<string | undefined> {
     if (group === '') return Promise.resolve('v1');
     return remember(this.#preferred, group, async () => {

@@ -31,11 +31,12 @@ export async function wakeNow(
   const service = await client.get(services, name, { signal });
   const current = await client.find(endpoints, name, { signal });
   if (!hasIdledAt(service) && !hasIdledAt(current)) {
-    return { wasAsleep: false, started: [], running: [], missing: [] };
+    return { wasAsleep: false, started: [], running: [], missing: [], failed: [] };
   }
   const parsed = targetsOf(service, current);
   if (!parsed.ok) throw new CausewayError('invalid', `${full}: ${parsed.problem}`);
   const result = await waker.start(name.namespace ?? '', parsed.targets, signal);
+  if (result.failed[0] !== undefined) throw result.failed[0].error;
   if (result.started.length + result.running.length > 0) await untilReady(options, name, signal);
   await finish(options, name, { service, targets: parsed.targets }, signal);
   return { wasAsleep: true, ...result };

@@ -29,10 +29,14 @@ function start() {
     pod: undefined as Pod | undefined,
     requestedAt: clock.wallTime() as number | undefined,
     failures: 0,
+    refused: undefined as CausewayError | undefined,
     finished: 0,
   };
   const waker = {
-    start: () => Promise.resolve({ started: [], running: [target], missing: [] }),
+    start: () => {
+      const failed = world.refused === undefined ? [] : [{ target, error: world.refused }];
+      return Promise.resolve({ started: [], running: [target], missing: [], failed });
+    },
     finish: () => {
       if (world.failures > 0) {
         world.failures -= 1;
@@ -74,6 +78,16 @@ describe('waking a Service', () => {
     expect(await reconcile()).toEqual({ kind: 'done' });
     expect(world.finished).toBe(1);
     expect(told).toEqual(['Woken']);
+  });
+
+  it('says what can not be scaled, and tries it again although another pod is ready', async () => {
+    const { world, reconcile, told } = start();
+    world.refused = new CausewayError('forbidden', 'no');
+    await expect(reconcile()).rejects.toThrow('no');
+    expect(told).toEqual(['WakeFailed']);
+    expect(world.finished).toBe(0);
+    world.refused = undefined;
+    expect(await reconcile()).toEqual({ kind: 'done' });
   });
 
   it('is not done while its slices still name the pods of before, which are being deleted', async () => {

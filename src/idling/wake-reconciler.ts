@@ -121,6 +121,8 @@ export class WakeReconciler {
     sleep.wakingSince ??= clock.monotonic();
     const result = await waker.start(name.namespace ?? '', parsed.targets, signal);
     this.#tellStarted(service, result);
+    // The mark stays: it is what brings us back. Whatever was started serves meanwhile.
+    if (result.failed[0] !== undefined) throw result.failed[0].error;
     const hasNothing = result.started.length + result.running.length === 0;
     const isReady = await hasLastingEndpoint(client, name, signal);
     const isLate = clock.monotonic() - sleep.wakingSince > giveUpAfterMs;
@@ -137,7 +139,11 @@ export class WakeReconciler {
     return done;
   }
 
-  #tellStarted(service: Service, { started, missing }: Started): void {
+  #tellStarted(service: Service, { started, missing, failed }: Started): void {
+    for (const { target, error } of failed) {
+      const message = `${describeTarget(target)} can't be scaled up: ${error.message}. It is tried again.`;
+      this.#options.tell(service, { type: 'Warning', reason: 'WakeFailed', message });
+    }
     if (started.length > 0) {
       const what = started.map((target) => `${describeTarget(target)} to ${target.replicas}`);
       const message = `Someone connects to this Service: scaled ${what.join(', ')}.`;

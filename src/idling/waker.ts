@@ -1,4 +1,4 @@
-import { isErrorCode } from '../domain/error.ts';
+import { CausewayError, isErrorCode } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Endpoints, Service } from '../kube/core-objects.ts';
 import type { KubeObject, ObjectName } from '../kube/object.ts';
@@ -29,6 +29,13 @@ export interface Started {
   readonly running: readonly UnidleTarget[];
   /** Does not exist any more. */
   readonly missing: readonly UnidleTarget[];
+  /** Could not be scaled up; the others were. */
+  readonly failed: readonly FailedTarget[];
+}
+
+export interface FailedTarget {
+  readonly target: UnidleTarget;
+  readonly error: CausewayError;
 }
 
 /** What a sleeping Service says of its targets; the Endpoints' word counts where very old `oc` wrote it. */
@@ -47,7 +54,7 @@ export class Waker {
     this.#discovery = discovery;
   }
 
-  /** Scales up whatever has no replicas. */
+  /** Scales up whatever has no replicas. What fails keeps nothing else asleep. */
   async start(
     namespace: string,
     targets: readonly UnidleTarget[],
@@ -56,27 +63,50 @@ export class Waker {
     const started: UnidleTarget[] = [];
     const running: UnidleTarget[] = [];
     const missing: UnidleTarget[] = [];
+    const failed: FailedTarget[] = [];
+    const places = { started, running, missing };
     for (const target of targets) {
-      const resource = await this.#resourceOf(target, signal);
-      const where = { namespace, name: target.name };
-      if (resource === undefined) {
-        missing.push(target);
-        continue;
-      }
       try {
-        const scale = await this.#client.getScale(resource, where, { signal });
-        if ((scale.spec?.replicas ?? 0) > 0) {
-          running.push(target);
-        } else {
-          await this.#client.setScale(resource, where, Math.max(target.replicas, 1), { signal });
-          started.push(target);
-        }
-      } catch (error) {
-        if (!isErrorCode(error, 'not-found')) throw error;
-        missing.push(target);
+        places[await this.#startOne(namespace, target, signal)].push(target);
+      } catch (thrown) {
+        const error = CausewayError.from(thrown);
+        if (signal.aborted) throw error;
+        failed.push({ target, error });
       }
     }
-    return { started, running, missing };
+    return { ...places, failed };
+  }
+
+  async #startOne(
+    namespace: string,
+    target: UnidleTarget,
+    signal: AbortSignal,
+  ): Promise<'started' | 'running' | 'missing'> {
+    const resource = await this.#resourceOf(target, signal);
+    if (resource === undefined) return 'missing';
+    try {
+      return await this.#scaleUp(resource, namespace, target, signal);
+    } catch (error) {
+      if (!isErrorCode(error, 'not-found')) throw error;
+    }
+    // It may be the kind that is served in another version now.
+    this.#discovery.forget(target);
+    const other = await this.#resourceOf(target, signal);
+    if (other === undefined || other.version === resource.version) return 'missing';
+    return this.#scaleUp(other, namespace, target, signal);
+  }
+
+  async #scaleUp(
+    resource: Resource,
+    namespace: string,
+    { name, replicas }: UnidleTarget,
+    signal: AbortSignal,
+  ): Promise<'started' | 'running'> {
+    const where = { namespace, name };
+    const scale = await this.#client.getScale(resource, where, { signal });
+    if ((scale.spec?.replicas ?? 0) > 0) return 'running';
+    await this.#client.setScale(resource, where, Math.max(replicas, 1), { signal });
+    return 'started';
   }
 
   /** Whether everything that a marked Service names has no replicas. What can't be read is not ours to judge. */
@@ -133,7 +163,8 @@ export class Waker {
       { metadata: { resourceVersion, annotations: nulls(marks) } },
       { signal },
     );
-    await this.start(namespace, targets, signal);
+    const { failed } = await this.start(namespace, targets, signal);
+    if (failed[0] !== undefined) throw failed[0].error;
   }
 
   async #resourceOf(target: UnidleTarget, signal: AbortSignal): Promise<Resource | undefined> {
