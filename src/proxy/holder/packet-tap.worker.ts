@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import {
   createEventDescriptor,
@@ -9,6 +10,7 @@ import {
 } from '../../nftables/netlink/system-calls.ts';
 import { insideLogGroup } from '../../nftables/names.ts';
 import { listenToGroup } from './log-group.ts';
+import { openTogether } from './open-together.ts';
 import type { PacketTapOptions } from './packet-tap.ts';
 import { openTunDevice } from './tun-device.ts';
 
@@ -17,18 +19,28 @@ const options = workerData as PacketTapOptions;
 if (options.networkNamespace !== undefined) enterNetworkNamespace(options.networkNamespace);
 const bufferBytes = 16 * 1024 * 1024;
 
-const open = (name: string) => openTunDevice(name, options.settingsDirectory);
-const device = open(options.device);
-const insideDevice =
-  options.insideDevice === undefined ? {} : { insideDevice: open(options.insideDevice) };
-const socket = new NetlinkSocket();
-socket.reserve(64 * 1024, bufferBytes);
-listenToGroup(socket, options.logGroup);
-listenToGroup(socket, insideLogGroup(options.logGroup));
-const stop = createEventDescriptor();
-parentPort?.postMessage({ kind: 'ready', stop, device, ...insideDevice });
+const { socket, ...descriptors } = openTogether((keep) => {
+  const open = (name: string) => keep(openTunDevice(name, options.settingsDirectory), fs.closeSync);
+  const device = open(options.device);
+  const insideDevice =
+    options.insideDevice === undefined ? {} : { insideDevice: open(options.insideDevice) };
+  const log = keep(new NetlinkSocket(), (opened) => opened.close());
+  log.reserve(64 * 1024, bufferBytes);
+  listenToGroup(log, options.logGroup);
+  listenToGroup(log, insideLogGroup(options.logGroup));
+  return { socket: log, stop: createEventDescriptor(), device, ...insideDevice };
+});
+parentPort?.postMessage({ kind: 'ready', ...descriptors });
 
-while (KernelSocket.waitForAny([socket], stop) !== undefined) {
+try {
+  while (KernelSocket.waitForAny([socket], descriptors.stop) !== undefined) passOn();
+} finally {
+  // The others are closed by whoever was given them.
+  socket.close();
+}
+parentPort?.close();
+
+function passOn(): void {
   try {
     const bytes = socket.receive();
     parentPort?.postMessage({ kind: 'packets', bytes });
@@ -37,5 +49,3 @@ while (KernelSocket.waitForAny([socket], stop) !== undefined) {
     parentPort?.postMessage({ kind: 'overrun' });
   }
 }
-socket.close();
-parentPort?.close();

@@ -3,6 +3,7 @@ import path from 'node:path';
 import koffi from 'koffi';
 import { settingsDirectory } from '../../nftables/kernel-settings.ts';
 import { SystemCallError } from '../../nftables/netlink/system-calls.ts';
+import { openTogether } from './open-together.ts';
 
 const libc = koffi.load(null);
 const ioctlCall = libc.func('int ioctl(int fd, unsigned long request, void *argument)') as (
@@ -39,7 +40,14 @@ const oneHost = [255, 255, 255, 255];
  * answers with its descriptor. It is gone when that is closed, so nothing is left behind.
  */
 export function openTunDevice(name: string, directory = settingsDirectory): number {
-  const device = fs.openSync('/dev/net/tun', 'r+');
+  return openTogether((keep) => {
+    const device = keep(fs.openSync('/dev/net/tun', 'r+'), fs.closeSync);
+    setUp(device, name, directory);
+    return device;
+  });
+}
+
+function setUp(device: number, name: string, directory: string): void {
   const request = requestFor(name);
   request.writeUInt16LE(tunWithoutHeader, nameLength);
   call('make the TUN device', device, setInterface, request);
@@ -58,7 +66,6 @@ export function openTunDevice(name: string, directory = settingsDirectory): numb
   } finally {
     fs.closeSync(socket);
   }
-  return device;
 }
 
 function requestFor(name: string): Buffer {
