@@ -153,12 +153,13 @@ describe('a holder that accepts', () => {
 
   it('refuses what is too much, and a client that gives up leaves its place to another', async () => {
     const podPort = await startPod((socket) => void socket.end('hello'));
-    const { connect, waiting, wake } = await start(podPort, { perService: 1 });
+    const { connect, waiting, wake, needed } = await start(podPort, { perService: 1 });
     const first = await connect();
     await waiting(1);
     const second = await connect();
     second.resume();
     while (!second.destroyed) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(needed).toEqual([true, false]);
     first.resetAndDestroy();
     await waiting(0);
     const third = await connect();

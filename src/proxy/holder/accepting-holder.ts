@@ -138,6 +138,7 @@ export class AcceptingHolder {
     if (place === undefined || place.connections >= perService || this.#open.size >= inAll) {
       this.#count('full');
       socket.resetAndDestroy();
+      if (place?.served.has(port) === false) needPods(service, port, false);
       return;
     }
     this.#count('accepted');

@@ -79,7 +79,9 @@ export class NeedPodsSender {
 
   async #send(service: string, signal: AbortSignal): Promise<Outcome> {
     const request = this.#requests.get(service);
-    if (request === undefined || !this.#options.isAwaited(service)) {
+    // Who asked counts once, also where there was no room to let him wait.
+    const isWanted = request?.sent === 0 || this.#options.isAwaited(service);
+    if (request === undefined || !isWanted) {
       this.#requests.delete(service);
       return done;
     }

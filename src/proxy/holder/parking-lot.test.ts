@@ -52,6 +52,15 @@ describe('the parking lot', () => {
     ]);
   });
 
+  it('has room for one packet of each Service, whatever the others take', () => {
+    const lot = new ParkingLot({ ...bounds, inAll: { packets: 2, bytes: 120 } });
+    const park = (service: string, flow: string) => lot.park(service, stream(flow), packet('x'), 0);
+    expect([park('flooded', 'a'), park('flooded', 'b')]).toEqual(['parked', 'parked']);
+    expect([park('web', 'a'), park('web', 'b')]).toEqual(['parked', 'full']);
+    expect(park('flooded', 'c')).toBe('full');
+    expect(lot.waiting('web')).toBe(1);
+  });
+
   it('forgets what waited too long, counted from its first packet', () => {
     const lot = new ParkingLot(bounds);
     lot.park('web', stream('old'), packet('1'), 0);

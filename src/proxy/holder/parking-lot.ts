@@ -28,7 +28,8 @@ interface Place {
 
 /**
  * The packets that wait, for each Service. Bounded in every direction: whoever floods one Service can
- * fill its place and no more, and what is too much is told and dropped. The client sends it again.
+ * fill its place and no more, and what is too much is told and dropped. The client sends it again. One
+ * packet of each Service has room whatever the others take: without anybody who waits nobody wakes it.
  */
 export class ParkingLot {
   readonly #bounds: ParkingBounds;
@@ -68,10 +69,12 @@ export class ParkingLot {
       this.#count(place, 1, packet.length);
       return 'renewed';
     }
+    const isReserved = place.flows.size === 0;
     const isFull =
       (flow !== undefined && flow.packets.length >= this.#bounds.perFlow) ||
       exceeds(place, packet, this.#bounds.perService) ||
-      exceeds({ packets: this.#packets, bytes: this.#bytes }, packet, this.#bounds.inAll);
+      (!isReserved &&
+        exceeds({ packets: this.#packets, bytes: this.#bytes }, packet, this.#bounds.inAll));
     if (isFull) return 'full';
     if (flow === undefined) place.flows.set(id, { since: now, packets: [packet] });
     else flow.packets.push(packet);
