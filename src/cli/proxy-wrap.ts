@@ -5,6 +5,7 @@ import { IdleServices } from '../proxy/holder/idle-services.ts';
 import { tellsByInterface } from '../proxy/node-context.ts';
 import type { ProxyParts, WrappedProxy } from '../proxy/run-proxy.ts';
 import type { DivertibleProxy, ServiceProxy } from '../proxy/service-proxy.ts';
+import type { Node } from '../kube/core-objects.ts';
 import type { Loop } from '../runtime/supervisor.ts';
 
 interface WrapParts
@@ -13,11 +14,13 @@ interface WrapParts
     'settings' | 'client' | 'clock' | 'log' | 'metrics' | 'driver' | 'recorder'
   > {
   readonly connections: LiveConnections;
+  /** The Node object as it is now. */
+  readonly node: () => Node | undefined;
 }
 
 /** The idle switch around the base proxy, what notices activity, and the egress firewall around all. */
 export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy {
-  const { settings, driver, connections, recorder, ...surroundings } = parts;
+  const { settings, driver, connections, recorder, node: owner, ...surroundings } = parts;
   const loops: Record<string, Loop> = {};
   let proxy: ServiceProxy = base;
   if (settings.idling.enabled) {
@@ -32,7 +35,8 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
     proxy = idle.proxy;
     loops['idle Services'] = (signal) => idle.run(signal);
     const activity = new ActivityWatch({
-      ...{ ...surroundings, driver, connections, inner: proxy, node: settings.nodeName },
+      ...{ ...surroundings, driver, connections, inner: proxy, owner },
+      node: settings.nodeName,
       namespace: settings.idling.reportNamespace,
       everyMs: settings.idling.reportSeconds * 1000,
     });

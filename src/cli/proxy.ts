@@ -131,9 +131,9 @@ async function run(
               settings.nftables.driver === 'memory'
                 ? noSettings
                 : settingsIn(settings.settingsDirectory),
-            wrap: (base) =>
+            wrap: (base, node) =>
               wrapBase(base, {
-                ...{ settings, client, driver, connections, recorder, clock, log, metrics },
+                ...{ node, settings, client, driver, connections, recorder, clock, log, metrics },
               }),
           },
           inner,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ConfigMap } from '../kube/core-objects.ts';
+import type { ConfigMap, Node } from '../kube/core-objects.ts';
+import type { ObjectMeta } from '../kube/object.ts';
 
 /** On the ConfigMap in which each node says how long its annotated Services have been quiet. */
 export const activityLabel = 'causeway.dev/activity';
@@ -22,12 +23,23 @@ export function formatReport(
   namespace: string,
   { node, quietSeconds }: ActivityReport,
   number: number,
+  owner?: Node,
 ): ConfigMap {
   const report = { node, number, quietSeconds: Object.fromEntries(quietSeconds) };
   return {
-    metadata: { namespace, name: `causeway-activity-${node}`, labels: { [activityLabel]: 'node' } },
+    metadata: {
+      ...{ namespace, name: `causeway-activity-${node}`, labels: { [activityLabel]: 'node' } },
+      ...ownedBy(owner),
+    },
     data: { [dataKey]: JSON.stringify(report) },
   };
+}
+
+/** The report goes with its Node. */
+function ownedBy(owner: Node | undefined): Pick<ObjectMeta, 'ownerReferences'> {
+  const { name, uid } = owner?.metadata ?? {};
+  if (name === undefined || uid === undefined) return {};
+  return { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] };
 }
 
 /** Undefined for what is no report: a node that can't be understood has not reported. */

@@ -23,6 +23,25 @@ describe('choosing Services', () => {
     ]);
   });
 
+  it('all of them but the API server’s own', async () => {
+    async function* list() {
+      await Promise.resolve();
+      for (const [namespace, name] of [
+        ['default', 'kubernetes'],
+        ['default', 'web'],
+        ['shop', 'kubernetes'],
+      ]) {
+        yield { metadata: { namespace, name } };
+      }
+    }
+    const client = { list } as unknown as KubeClient;
+    const choice = { names: [], all: true, allNamespaces: true };
+    expect(await chooseServices(client, choice, 'default', signal)).toEqual([
+      { namespace: 'default', name: 'web' },
+      { namespace: 'shop', name: 'kubernetes' },
+    ]);
+  });
+
   it.each([
     ['no way', {}],
     ['two ways', { names: ['web'], all: true }],

@@ -1,6 +1,6 @@
 import { CausewayError } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { ObjectName } from '../kube/object.ts';
+import type { ObjectMeta, ObjectName } from '../kube/object.ts';
 import { services } from '../kube/resources.ts';
 
 /** How a user names the Services to be put to sleep or woken. Exactly one way is used. */
@@ -39,9 +39,15 @@ export async function chooseServices(
   const where = allNamespaces === true ? undefined : namespace;
   const selection = { namespace: where, labelSelector: selector, signal };
   for await (const { metadata } of client.list(services, selection)) {
+    if (all === true && isApiServer(metadata)) continue;
     chosen.push({ namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' });
   }
   return chosen;
+}
+
+/** Nobody means the API server's own Service, which has no pods to be scaled. */
+function isApiServer(metadata: ObjectMeta | undefined): boolean {
+  return metadata?.namespace === 'default' && metadata.name === 'kubernetes';
 }
 
 function parseName(text: string, namespace: string): ObjectName {

@@ -45,6 +45,7 @@ it.each([
     'invalid',
   ],
   ['no length of time', { idleAfter: '10', reports: reports() }, 'invalid'],
+  ['no time at all', { idleAfter: '0s', reports: reports() }, 'invalid'],
 ])('%s', (_, change, kind) => {
   expect(decideAutoIdle({ ...base, ...change }).kind).toBe(kind);
 });

@@ -42,6 +42,9 @@ export function decideAutoIdle(input: AutoIdleInput): AutoIdleDecision {
   } catch (error) {
     return { kind: 'invalid', reason: CausewayError.from(error).message };
   }
+  if (afterSeconds < 1) {
+    return { kind: 'invalid', reason: `${JSON.stringify(idleAfter)} is shorter than a second` };
+  }
   if (isPastNodes) {
     const reason = 'gateways lead straight to its pods, so nodes do not see who is connected';
     return { kind: 'invalid', reason };

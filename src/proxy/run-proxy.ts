@@ -3,6 +3,7 @@ import { tryParseAddress, type Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
 import { formatPrefix, type Prefix } from '../domain/prefix.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { Node } from '../kube/core-objects.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
 import { services } from '../kube/resources.ts';
 import { whenSynced } from '../kube/store.ts';
@@ -38,7 +39,7 @@ export interface ProxyParts {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Puts the egress firewall and the idle switch around the base proxy. */
-  readonly wrap?: (base: DivertibleProxy) => WrappedProxy;
+  readonly wrap?: (base: DivertibleProxy, node: () => Node | undefined) => WrappedProxy;
 }
 
 /** The outermost proxy, and what has to run for it. */
@@ -106,7 +107,7 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
   });
   base.onCommit((served) => checks.committed(served));
   const firstCommit = new Promise<void>((resolve) => base.onCommit(() => resolve()));
-  const { proxy, loops } = parts.wrap?.(base) ?? { proxy: base, loops: {} };
+  const { proxy, loops } = parts.wrap?.(base, () => cluster.node) ?? { proxy: base, loops: {} };
   await supervise(signal, {
     ...loops,
     rules: (inner) => base.run(inner),

@@ -26,7 +26,7 @@ const annotated = (marks: Readonly<Record<string, string>> = {}): Service =>
     },
   });
 
-it('counts quiet anew from when a Service wakes', async () => {
+it('counts quiet anew from when a Service wakes, in a report that goes with its Node', async () => {
   const clock = new SimulatedClock();
   let last: ConfigMap = {};
   const apply = (_: unknown, object: ConfigMap) => {
@@ -37,6 +37,7 @@ it('counts quiet anew from when a Service wakes', async () => {
     ...{ inner, driver: new MemoryDriver('causeway-proxy'), node: 'a', namespace: 'kube-system' },
     connections: { connected: () => Promise.resolve(new Set()) },
     client: { apply } as unknown as KubeClient,
+    owner: () => ({ metadata: { name: 'a', uid: 'uid-of-a' } }),
     ...{ everyMs: 30_000, clock, log: silentLog },
   });
   const { signal } = new AbortController();
@@ -46,6 +47,9 @@ it('counts quiet anew from when a Service wakes', async () => {
   };
   watch.setService(annotated());
   expect(await quiet()).toBe(0);
+  expect(last.metadata?.ownerReferences).toEqual([
+    { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'uid-of-a' },
+  ]);
   await clock.advance(5_000);
   watch.setService(annotated());
   expect(await quiet()).toBe(5);

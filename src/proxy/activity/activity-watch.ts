@@ -3,7 +3,7 @@ import { annotationsOf, hasIdledAt, idleAfterAnnotation } from '../../idling/ann
 import { CausewayError } from '../../domain/error.ts';
 import { familyOf, type Family } from '../../domain/address.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import type { Service } from '../../kube/core-objects.ts';
+import type { Node, Service } from '../../kube/core-objects.ts';
 import type { EndpointSlice } from '../../kube/network-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { configMaps } from '../../kube/resources.ts';
@@ -25,6 +25,8 @@ export interface ActivityWatchOptions {
   readonly connections: LiveConnections;
   readonly client: KubeClient;
   readonly node: string;
+  /** The Node object as it is now. */
+  readonly owner?: () => Node | undefined;
   /** Where the node reports. */
   readonly namespace: string;
   readonly everyMs: number;
@@ -115,14 +117,14 @@ export class ActivityWatch implements ServiceProxy {
 
   /** Looks once and reports. What could not be looked at is not reported. */
   async report(signal: AbortSignal): Promise<void> {
-    const { client, clock, node, namespace } = this.#options;
+    const { client, clock, node, namespace, owner } = this.#options;
     await this.#look(signal);
     const now = clock.monotonic();
     const quietSeconds = new Map(
       [...this.#watched].map(([key, { activeAt }]) => [key, Math.floor((now - activeAt) / 1000)]),
     );
     this.#reports += 1;
-    const object = formatReport(namespace, { node, quietSeconds }, this.#reports);
+    const object = formatReport(namespace, { node, quietSeconds }, this.#reports, owner?.());
     const options = { fieldManager: 'causeway-proxy', force: true, signal };
     await client.apply(configMaps, object, options);
   }
