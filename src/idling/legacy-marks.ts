@@ -46,12 +46,20 @@ export class LegacyMarks {
     }
   }
 
+  /** One that can't be repaired is said and keeps no others from it. */
   async repair(signal: AbortSignal): Promise<void> {
+    const { log } = this.#options;
     for await (const marked of this.#options.client.list(endpoints, { signal })) {
       if (!hasIdledAt(marked) || hasAddress(marked)) continue;
       const service = this.#options.find(keyOf(marked));
       if (service === undefined || hasIdledAt(service)) continue;
-      await this.#copy(marked, service, signal);
+      try {
+        await this.#copy(marked, service, signal);
+      } catch (thrown) {
+        const error = CausewayError.from(thrown);
+        if (signal.aborted) throw error;
+        log.warn({ service: keyOf(marked), error }, 'the mark of an old oc could not be repaired');
+      }
     }
   }
 
