@@ -26,7 +26,9 @@ export async function forgetStaleConnections(
 ): Promise<number> {
   const removed = removedEndpoints.filter(({ endpoint }) => endpoint?.protocol === 'UDP');
   const strays = served.filter(
-    ({ protocol, dispatch }) => protocol === 'UDP' && dispatch.kind === 'slots',
+    ({ protocol, dispatch }) =>
+      // Where nothing is served, as after a restart while it sleeps, every flow leads to a pod of before.
+      protocol === 'UDP' && (dispatch.kind === 'slots' || dispatch.kind === 'hold'),
   );
   return (await table.forget(removed, signal)) + (await table.forgetStrays(strays, signal));
 }

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '../domain/address.ts';
+import { parsePort, type Protocol } from '../domain/port.ts';
+import type { Dispatch, VirtualService } from '../nftables/virtual-service.ts';
+import { forgetStaleConnections } from './stale-connections.ts';
+
+const slots: Dispatch = { kind: 'slots', endpoints: [] };
+const hold: Dispatch = { kind: 'hold', logGroup: 9 };
+
+test.each<[string, Protocol, Dispatch, boolean]>([
+  ['UDP that is served', 'UDP', slots, true],
+  ['UDP that is held: the pods of before are gone', 'UDP', hold, true],
+  ['TCP that is served', 'TCP', slots, false],
+  ['TCP that is held', 'TCP', hold, false],
+  ['TCP that is accepted here', 'TCP', { kind: 'here', port: parsePort(5_000) }, false],
+])('flows that lead elsewhere are forgotten, %s', async (_, protocol, dispatch, isLooked) => {
+  const virtual: VirtualService = {
+    ...{ address: parseAddress('10.96.0.1'), protocol, port: parsePort(53), dispatch },
+    ...{ masquerade: 'needed', withoutEndpoints: 'reject' },
+  };
+  let looked: readonly VirtualService[] = [];
+  const table = {
+    forget: () => Promise.resolve(0),
+    forgetStrays: (services: readonly VirtualService[]) => {
+      looked = services;
+      return Promise.resolve(services.length);
+    },
+  };
+  const { signal } = new AbortController();
+  const paths = { removedEndpoints: [], served: [virtual] };
+  const count = await forgetStaleConnections(table, paths, signal);
+  expect(looked).toEqual(isLooked ? [virtual] : []);
+  expect(count).toBe(isLooked ? 1 : 0);
+});
