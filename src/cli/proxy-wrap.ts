@@ -23,6 +23,7 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
   const { settings, driver, connections, recorder, node: owner, ...surroundings } = parts;
   const loops: Record<string, Loop> = {};
   let proxy: ServiceProxy = base;
+  let beforeEnd = () => Promise.resolve();
   if (settings.idling.enabled) {
     const idle = new IdleServices({
       ...surroundings,
@@ -33,6 +34,7 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
       settingsDirectory: settings.settingsDirectory,
     });
     proxy = idle.proxy;
+    beforeEnd = () => idle.park();
     loops['idle Services'] = (signal) => idle.run(signal);
     const activity = new ActivityWatch({
       ...{ ...surroundings, driver, connections, inner: proxy, owner },
@@ -57,5 +59,5 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
     proxy = filter.proxy;
     loops['egress firewall'] = (signal) => filter.run(signal);
   }
-  return { proxy, loops };
+  return { proxy, loops, beforeEnd };
 }

@@ -10,6 +10,7 @@ import { whenSynced } from '../kube/store.ts';
 import type { Driver } from '../nftables/driver.ts';
 import type { SettingsFiles } from '../nftables/kernel-settings.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
+import { delayedAbort } from '../runtime/delayed-abort.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
@@ -46,6 +47,8 @@ export interface ProxyParts {
 export interface WrappedProxy {
   readonly proxy: ServiceProxy;
   readonly loops: Readonly<Record<string, Loop>>;
+  /** Called when the proxy is told to end, while rules are still written. */
+  readonly beforeEnd?: () => Promise<void>;
 }
 
 const portRetryMs = 5_000;
@@ -107,8 +110,12 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
   });
   base.onCommit((served) => checks.committed(served));
   const firstCommit = new Promise<void>((resolve) => base.onCommit(() => resolve()));
-  const { proxy, loops } = parts.wrap?.(base, () => cluster.node) ?? { proxy: base, loops: {} };
-  await supervise(signal, {
+  const wrapped: WrappedProxy = parts.wrap?.(base, () => cluster.node) ?? {
+    proxy: base,
+    loops: {},
+  };
+  const { proxy, loops, beforeEnd = () => Promise.resolve() } = wrapped;
+  await supervise(delayedAbort(signal, beforeEnd), {
     ...loops,
     rules: (inner) => base.run(inner),
     'cluster objects': (inner) => tell(cluster, proxy, inner),

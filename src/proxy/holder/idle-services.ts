@@ -15,6 +15,7 @@ import { IdleSwitch, type HoldingWay } from './idle-switch.ts';
 import { NeedPodsSender } from './need-pods-sender.ts';
 import { KernelPacketTap } from './packet-tap.ts';
 import type { HolderSettings } from './settings.ts';
+import { whenParked } from './when-parked.ts';
 
 export interface IdleServicesOptions {
   readonly settings: HolderSettings;
@@ -35,6 +36,9 @@ export interface IdleServicesOptions {
 
 const tapRetry: BackoffPolicy = { baseMs: 1_000, maxMs: 60_000, jitter: 0.2 };
 
+/** A transaction takes milliseconds; if none succeeds, ending is not put off for long. */
+const parkPatienceMs = 5_000;
+
 /** Everything that a node does for Services that sleep: put it before the base proxy, and run it. */
 export class IdleServices {
   /** What is told to this instead of the base proxy. */
@@ -43,6 +47,7 @@ export class IdleServices {
   readonly #holder: Holder;
   readonly #accepting: AcceptingHolder;
   readonly #sender: NeedPodsSender;
+  readonly #switch: IdleSwitch;
 
   constructor(options: IdleServicesOptions) {
     const { settings, inner, clock } = options;
@@ -71,6 +76,7 @@ export class IdleServices {
       clock,
     });
     this.proxy = idleSwitch;
+    this.#switch = idleSwitch;
     this.#accepting = new AcceptingHolder({
       ...{ needPods, clock, log: options.log, metrics: options.metrics },
       perService: settings.connectionsPerService,
@@ -92,6 +98,12 @@ export class IdleServices {
     return listeners === undefined
       ? { kind: 'park', logGroup }
       : { kind: 'accept', listeners, logGroup };
+  }
+
+  /** Before it ends: new connections are parked, so that nobody is refused until the next one accepts them. */
+  park(): Promise<void> {
+    const { inner, clock } = this.#options;
+    return whenParked(inner, this.#switch.parkAccepted(), clock, parkPatienceMs);
   }
 
   /** Until the signal fires. What waits then is dropped; clients send it again. */

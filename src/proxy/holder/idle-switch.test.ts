@@ -242,6 +242,17 @@ describe('the idle switch, in whatever order things are told', () => {
     });
   });
 
+  it('parks what it accepts when the proxy is about to end', () => {
+    const { idle, said, state } = start();
+    const accepted = marked({ [holdAnnotation]: 'accept' });
+    idle.setService(accepted);
+    expect(idle.parkAccepted()).toEqual([key]);
+    idle.setService(accepted);
+    expect(state()).toBe('park');
+    expect(said.filter((word) => word === 'park')).toHaveLength(1);
+    expect(idle.parkAccepted()).toEqual([]);
+  });
+
   it('hands everything on, and says the diversion in the same breath', () => {
     const { idle, said } = start();
     idle.setService(marked());

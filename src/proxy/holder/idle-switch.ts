@@ -46,6 +46,8 @@ export class IdleSwitch implements ServiceProxy {
   /** Services whose packets are being put back, with the timer of its end once the kernel serves them. */
   readonly #replaying = new Map<string, Timer | undefined>();
 
+  #isEnding = false;
+
   constructor(options: IdleSwitchOptions) {
     this.#options = options;
     options.inner.onCommit((served) => this.#onCommit(served));
@@ -87,6 +89,14 @@ export class IdleSwitch implements ServiceProxy {
     this.#options.inner.divert(key, this.#options.holdingFor(held.service, held.way));
   }
 
+  /** The proxy is about to end: nothing is accepted any more. Answers with what is parked instead. */
+  parkAccepted(): string[] {
+    this.#isEnding = true;
+    const accepted = [...this.#held].filter(([, { way }]) => way === 'accept');
+    for (const [key, held] of accepted) this.#hold(key, held.service, held);
+    return accepted.map(([key]) => key);
+  }
+
   #judge(key: string): void {
     const { clock, graceMs } = this.#options;
     const service = this.#services.get(key);
@@ -124,7 +134,8 @@ export class IdleSwitch implements ServiceProxy {
   }
 
   #hold(key: string, service: Service, held: Held | undefined): Held {
-    const way = annotationsOf(service)[holdAnnotation] === 'accept' ? 'accept' : 'park';
+    const isAccepted = !this.#isEnding && annotationsOf(service)[holdAnnotation] === 'accept';
+    const way = isAccepted ? 'accept' : 'park';
     const isSame = held?.way === way && samePorts(held.service, service);
     if (held !== undefined && isSame) return held;
     const fresh: Held = { way, service };
