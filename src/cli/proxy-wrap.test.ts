@@ -1,0 +1,92 @@
+import { expect, it, vi } from 'vitest';
+import { idledAt } from '../idling/annotations.ts';
+import { installCustomResources } from '../kube/custom-resources.ts';
+import type { EventRecorder } from '../kube/event-recorder.ts';
+import { keyOf } from '../kube/object.ts';
+import { MemoryDriver } from '../nftables/memory-driver.ts';
+import {
+  egressNetworkPolicies,
+  egressNetworkPolicyDefinition,
+} from '../proxy/egress-firewall/egress-network-policy.ts';
+import type { DivertibleProxy } from '../proxy/service-proxy.ts';
+import { proxySettings } from '../proxy/settings.ts';
+import { makeService, makeSlice } from '../proxy/testing/objects.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { silentLog } from '../runtime/log.ts';
+import { noMetrics } from '../runtime/metrics.ts';
+import { memoryKubeClient } from '../sandbox/kubernetes/memory-client.testing.ts';
+import { wrapBase } from './proxy-wrap.ts';
+
+/** A base proxy that notes what it is told. */
+function notingBase() {
+  const slices = new Set<string>();
+  const diverted = new Map<string, string>();
+  let isSynced = false;
+  const base: DivertibleProxy = {
+    setService: () => {},
+    removeService: () => {},
+    setSlice: (slice) => void slices.add(keyOf(slice)),
+    removeSlice: (key) => void slices.delete(key),
+    synced: () => {
+      isSynced = true;
+    },
+    divert: (key, to) => {
+      if (to === undefined) diverted.delete(key);
+      else diverted.set(key, to.kind);
+    },
+    onCommit: () => () => {},
+  };
+  return { base, slices, diverted, isSynced: () => isSynced };
+}
+
+it('an endpoint that the egress firewall hides wakes nobody: the holder never hears of it', async () => {
+  const client = memoryKubeClient();
+  const stop = new AbortController();
+  const { signal } = stop;
+  await installCustomResources(client, [egressNetworkPolicyDefinition], {
+    ...{ clock: systemClock, signal, fieldManager: 'test' },
+  });
+  const egress = [{ type: 'Deny', to: { cidrSelector: '203.0.113.0/24' } }];
+  await client.create(egressNetworkPolicies, {
+    metadata: { namespace: 'default', name: 'deny' },
+    spec: { egress },
+  });
+  const { base, slices, diverted, isSynced } = notingBase();
+  const told: string[] = [];
+  const { proxy, loops } = wrapBase(base, {
+    settings: {
+      ...proxySettings.parse({ egressFirewall: { clusterNetworks: ['10.1.0.0/16'] } }),
+      nodeName: 'node1',
+    },
+    ...{ client, driver: new MemoryDriver('causeway-proxy'), node: () => undefined },
+    recorder: {
+      recordAbout: (_: unknown, { reason }: { reason: string }) => told.push(reason),
+    } as unknown as EventRecorder,
+    connections: { connected: () => Promise.resolve(new Set()) },
+    ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+  });
+  const running = loops['egress firewall']?.(signal).catch(() => {});
+  for (const name of ['hidden', 'shown']) {
+    const metadata = { namespace: 'default', name, annotations: { [idledAt]: 'now' } };
+    proxy.setService(makeService({ metadata }));
+  }
+  proxy.synced();
+  await vi.waitFor(() => expect(isSynced()).toBe(true), { timeout: 60_000 });
+  expect([...diverted]).toEqual([
+    ['default/hidden', 'park'],
+    ['default/shown', 'park'],
+  ]);
+  const tell = (service: string, address: string) => {
+    const slice = makeSlice({ service, name: service, addresses: [address] });
+    proxy.setSlice({ ...slice, metadata: { ...slice.metadata, namespace: 'default' } });
+  };
+  tell('hidden', '203.0.113.1');
+  tell('shown', '10.1.0.1');
+  expect([...slices]).toEqual(['default/shown']);
+  expect([...diverted]).toEqual([['default/hidden', 'park']]);
+  expect(told).toEqual(['EgressDenied']);
+  tell('hidden', '10.1.0.2');
+  expect([...diverted]).toEqual([]);
+  stop.abort();
+  await running;
+});
