@@ -157,7 +157,8 @@ export const permissions = {
       rule('networking.k8s.io', ['servicecidrs'], follow),
       rule('network.openshift.io', ['egressnetworkpolicies'], follow),
     ],
-    inReports: [rule(core, ['configmaps'], 'create patch')],
+    // OpenShift lets only those who may delete a report say which Node it goes with.
+    inReports: [rule(core, ['configmaps'], 'create patch delete')],
   },
 } satisfies Record<string, Permissions>;
 
