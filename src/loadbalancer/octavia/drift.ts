@@ -1,3 +1,4 @@
+import { isErrorCode } from '../../domain/error.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
 import type { Member } from '../../openstack/load-balancing/resources.ts';
@@ -43,15 +44,24 @@ export class Drift {
     await inventory.list([], { signal });
     await floating.list({ signal });
     await access?.list({ signal });
-    for (const klb of view.all()) this.#trustMembers(klb);
+    for (const klb of view.all()) {
+      await this.#alone(`the status of ${keyOf(klb)}`, signal, () => this.#trustMembers(klb));
+    }
   }
 
   /** The Services to look at again. */
   async look(signal: AbortSignal): Promise<Set<string>> {
     const { inventory, floating, identity, view, access, keeper } = this.#options;
     const keys = new Set<string>();
-    const changed = new Set((await inventory.list([identity.tag], { signal })).map(({ id }) => id));
-    const moved = await floating.list({ signal });
+    const changed = new Set<string>();
+    const moved = new Set<string>();
+    // What a list has found is not found again by the next one: it is kept whatever fails after it.
+    const hasBalancers = await this.#alone('load balancers', signal, async () => {
+      for (const { id } of await inventory.list([identity.tag], { signal })) changed.add(id);
+    });
+    const hasAddresses = await this.#alone('floating IPs', signal, async () => {
+      for (const id of await floating.list({ signal })) moved.add(id);
+    });
     await this.#lookAtShared(changed, signal);
     await this.#sampleMembers(changed, signal);
     for (const klb of view.all()) {
@@ -60,10 +70,31 @@ export class Drift {
       const isMoved = address !== undefined && moved.has(address.ip_id);
       if (isChanged || isMoved) keys.add(keyOf(klb));
     }
-    await this.#sweep(signal);
-    await access?.list({ signal });
-    await access?.close(keeper.wantedBy(view.all()), { signal });
+    // Nothing is deleted by what was seen a while ago.
+    if (hasBalancers && hasAddresses) await this.#sweep(signal);
+    await this.#alone('security group rules', signal, async () => {
+      await access?.list({ signal });
+      await access?.close(keeper.wantedBy(view.all()), { signal });
+    });
     return keys;
+  }
+
+  /** One step that fails must not cost what the others find. Answers whether it was done. */
+  async #alone(
+    what: string,
+    signal: AbortSignal,
+    step: () => Promise<void> | void,
+  ): Promise<boolean> {
+    try {
+      await step();
+      return true;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // What went meanwhile is seen by the next list.
+      if (!isErrorCode(error, 'not-found'))
+        this.#options.log.warn({ error, what }, 'a part of the look for drift failed');
+      return false;
+    }
   }
 
   /** Members are listed pool by pool only; until their turn comes, the status is believed. */
@@ -91,7 +122,9 @@ export class Drift {
       if (id === undefined || changed.has(id)) continue;
       const known = inventory.get(id);
       if (known !== undefined && identity.isOurs(known.balancer)) continue;
-      await inventory.read(id, { signal });
+      await this.#alone(`the load balancer ${id}`, signal, async () => {
+        await inventory.read(id, { signal });
+      });
       changed.add(id);
     }
   }
@@ -105,7 +138,9 @@ export class Drift {
     for (let turn = 0; turn < count; turn += 1) {
       const [id, poolId] = pools[(this.#nextPool + turn) % pools.length] ?? [];
       if (id === undefined || poolId === undefined) continue;
-      if (await inventory.readMembers(id, poolId, { signal })) changed.add(id);
+      await this.#alone(`the members of the pool ${poolId}`, signal, async () => {
+        if (await inventory.readMembers(id, poolId, { signal })) changed.add(id);
+      });
     }
     this.#nextPool = pools.length === 0 ? 0 : (this.#nextPool + count) % pools.length;
   }
@@ -131,14 +166,16 @@ export class Drift {
       suspects.add(balancer.id);
       if (!this.#suspects.has(balancer.id)) continue;
       log.warn({ loadBalancer: balancer.id, owner }, 'deleting a load balancer that nobody owns');
-      await balancing.deleteLoadBalancer(balancer.id, { signal, cascade: true });
-      inventory.forget(balancer.id);
+      await this.#alone(`the load balancer ${balancer.id}`, signal, async () => {
+        await balancing.deleteLoadBalancer(balancer.id, { signal, cascade: true });
+        inventory.forget(balancer.id);
+      });
     }
     for (const { id, address } of floating.orphans(isKnown, used)) {
       suspects.add(id);
       if (!this.#suspects.has(id)) continue;
       log.warn({ address }, 'deleting a floating IP that nobody owns');
-      await floating.delete(id, { signal });
+      await this.#alone(`the floating IP ${address}`, signal, () => floating.delete(id, { signal }));
     }
     this.#suspects = suspects;
   }

@@ -142,6 +142,43 @@ test('what was deleted or edited below a load balancer is put right', async () =
   await until(() => expect(lab.events.join('\n')).toContain('LoadBalancerListenerMissing'));
 });
 
+test('what a look for drift has found is not lost when the rest of it fails', async () => {
+  await begin();
+  await lab.start({}, 'lab', driftMs);
+  await serve('web');
+  await untilServed(lab, 'web');
+  const { id } = await theBalancer();
+  const answer = { kind: 'answer', status: 500, text: 'broken' } as const;
+  const mend = [
+    cloud.faults.add({ method: 'GET', path: /floatingips/, effect: answer }),
+    cloud.faults.add({ method: 'GET', path: /members/, effect: answer }),
+  ];
+  await (await lab.balancing()).deleteLoadBalancer(id, { signal: never, cascade: true });
+  await until(async () => expect((await lab.klb('web'))?.status?.loadbalancer?.id).not.toBe(id));
+  for (const end of mend) end();
+  await untilServed(lab, 'web');
+});
+
+test('a status that can not be read keeps nobody from starting', async () => {
+  await begin();
+  await lab.start();
+  await serve('web');
+  await untilServed(lab, 'web');
+  await lab.stop();
+  const [member] = (await lab.klb('web'))?.status?.members ?? [];
+  const [, second] = (await lab.klb('web'))?.status?.members ?? [];
+  const status = { members: [{ ...member, port: 0 }, second] };
+  await lab.client.patchMerge(
+    kuryrLoadBalancers,
+    named('web'),
+    { status },
+    { subresource: 'status' },
+  );
+  await lab.start();
+  await serve('other');
+  await untilServed(lab, 'other');
+});
+
 test('a load balancer in ERROR is deleted and made anew', async () => {
   await begin();
   cloud.setComputeBroken(true);
