@@ -10,13 +10,15 @@ import type {
   Pool,
 } from '../../openstack/load-balancing/resources.ts';
 import { readMembers, type ObservedBalancer } from './observed.ts';
-import type { ChangePlan, ListenerPlan } from './plan-balancer.ts';
+import { partName, type ChangePlan, type ListenerPlan } from './plan-balancer.ts';
 import type { WantedListener } from './wanted.ts';
 
 export interface Applied {
   readonly observed: ObservedBalancer;
   /** Listeners that the service can't make (501), by name. */
   readonly unsupported: ReadonlyMap<string, string>;
+  /** Parts that are there and can't be changed as they should be, by `partName`. */
+  readonly left: ReadonlyMap<string, string>;
 }
 
 /** Makes Octavia match, one write after another as the load balancer's lock allows. */
@@ -43,6 +45,7 @@ class PlanWork {
   readonly #monitors: Map<string, HealthMonitor>;
   readonly #members: Map<string, readonly Member[]>;
   readonly #unsupported = new Map<string, string>();
+  readonly #left = new Map<string, string>();
 
   constructor(balancing: LoadBalancing, observed: ObservedBalancer, call: CallOptions) {
     this.#balancing = balancing;
@@ -64,6 +67,7 @@ class PlanWork {
         members: this.#members,
       },
       unsupported: this.#unsupported,
+      left: this.#left,
     };
   }
 
@@ -89,17 +93,41 @@ class PlanWork {
   }
 
   async listener(plan: ListenerPlan): Promise<void> {
+    const { name } = plan.wanted;
+    if (plan.pool.kind === 'create' && plan.pool.replaces !== undefined) {
+      await this.removePool(plan.pool.replaces);
+    }
+    const without = (why: string) => void this.#unsupported.set(name, why);
+    const stays = (part: Parameters<typeof partName>[0]) => (why: string) =>
+      void this.#left.set(partName(part, name), why);
+    const listenerId = await this.#possible(
+      () => this.#ensureListener(plan),
+      plan.listener.kind === 'create' ? without : stays('listener'),
+      presentId(plan.listener),
+    );
+    if (listenerId === undefined) return;
+    const poolId = await this.#possible(
+      () => this.#ensurePool(plan, listenerId),
+      plan.pool.kind === 'create' ? without : stays('pool'),
+      presentId(plan.pool),
+    );
+    if (poolId === undefined) return;
+    await this.#possible(() => this.#ensureMembers(plan, poolId), stays('members'), undefined);
+    await this.#possible(() => this.#ensureMonitor(plan, poolId), stays('monitor'), undefined);
+  }
+
+  /** What the service can't do (501) costs nothing of what is there. */
+  async #possible<T>(
+    step: () => Promise<T>,
+    refused: (why: string) => void,
+    otherwise: T | undefined,
+  ): Promise<T | undefined> {
     try {
-      if (plan.pool.kind === 'create' && plan.pool.replaces !== undefined) {
-        await this.removePool(plan.pool.replaces);
-      }
-      const listenerId = await this.#ensureListener(plan);
-      const poolId = await this.#ensurePool(plan, listenerId);
-      await this.#ensureMembers(plan, poolId);
-      await this.#ensureMonitor(plan, poolId);
+      return await step();
     } catch (error) {
       if (!(error instanceof OpenStackError) || error.status !== 501) throw error;
-      this.#unsupported.set(plan.wanted.name, error.serviceMessage ?? error.message);
+      refused(error.serviceMessage ?? error.message);
+      return otherwise;
     }
   }
 
@@ -211,6 +239,10 @@ export function listenerSpec({ name, protocol, port, settings }: WantedListener)
     ...rest,
     ...(allowedCidrs === undefined || allowedCidrs === null ? {} : { allowedCidrs }),
   };
+}
+
+function presentId(plan: ListenerPlan['listener'] | ListenerPlan['pool']): string | undefined {
+  return plan.kind === 'create' ? undefined : plan.id;
 }
 
 function byId<T extends { readonly id: string }>(objects: readonly T[]): Map<string, T> {

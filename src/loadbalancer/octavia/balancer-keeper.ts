@@ -19,6 +19,7 @@ import { isLeaving, tellForeign, tellLeaving, tellMissing } from './keeper-news.
 import { observedAsSent, type ObservedBalancer } from './observed.ts';
 import type { PodAccess } from './pod-access.ts';
 import { isMembersOnly, planBalancer, type ChangePlan, type Decision } from './plan-balancer.ts';
+import { ServingProvider } from './serving-provider.ts';
 import type { Settling } from './settling.ts';
 import { wantedBalancer, type WantedBalancer } from './wanted.ts';
 import { withdrawalOf } from './withdrawal.ts';
@@ -65,6 +66,9 @@ export class BalancerKeeper {
   readonly #sent = new Map<string, WantedBalancer>();
   /** Listeners that the service can't make, by KuryrLoadBalancer and name. */
   readonly #skipped = new Map<string, Set<string>>();
+  /** Parts of listeners that the service can't change as they should be, likewise. */
+  readonly #left = new Map<string, Set<string>>();
+  readonly #serving = new ServingProvider();
   readonly #failures = new Map<string, Failures>();
   /** Owners whose create may have got through without an answer. */
   readonly #doubtful = new Set<string>();
@@ -79,15 +83,17 @@ export class BalancerKeeper {
   async ensure(klb: KuryrLoadBalancer, owner: Owner, context: ProviderContext): Promise<Kept> {
     let hasChanged = false;
     for (let round = 1; round <= mostRounds; round += 1) {
-      const reading = this.#wanted(klb);
+      const guess = this.#wanted(klb);
+      if (guess.kind === 'refused') return guess;
+      const located = await this.#locate(klb, owner, guess.wanted, context);
+      if (located.kind !== 'located') return located;
+      const { observed } = located;
+      const reading = this.#wanted(klb, observed);
       if (reading.kind === 'refused') return reading;
       if (round === 1) {
         for (const { reason, message } of reading.notes) context.tell('Warning', reason, message);
       }
       await this.#options.access?.open(reading.wanted, context);
-      const located = await this.#locate(klb, owner, reading.wanted, context);
-      if (located.kind !== 'located') return located;
-      const { observed } = located;
       const decision = this.#decide(klb, owner, reading.wanted, observed);
       if (observed === undefined || decision.kind === 'create') {
         return this.#create(klb, owner, reading.wanted, context);
@@ -134,13 +140,16 @@ export class BalancerKeeper {
     }
   }
 
-  #wanted(klb: KuryrLoadBalancer) {
-    const { balancing, nodes, subnetFamilies } = this.#options;
+  #wanted(klb: KuryrLoadBalancer, found?: ObservedBalancer) {
+    const { balancing, inventory, nodes, subnetFamilies } = this.#options;
+    const recorded = klb.spec?.options?.loadbalancer_id ?? klb.status?.loadbalancer?.id ?? '';
+    const provider = this.#serving.of(klb, found ?? inventory.get(recorded));
     return wantedBalancer({
       klb,
       nodes: nodes(),
       subnetFamily: subnetFamilies.get(klb.spec?.subnet_id ?? ''),
-      capabilities: balancing.capabilities(klb.spec?.provider),
+      provider,
+      capabilities: balancing.capabilities(provider),
       skipped: this.#skipped.get(skipKey(klb)) ?? new Set(),
     });
   }
@@ -156,6 +165,7 @@ export class BalancerKeeper {
       description: identity.description(owner),
       tags: balancing.capabilities().tags ? [identity.tag] : [],
       isShared: observed !== undefined && this.isShared(klb, observed.balancer.id),
+      left: this.#left.get(skipKey(klb)) ?? new Set(),
     });
   }
 
@@ -283,6 +293,7 @@ export class BalancerKeeper {
         mayExist,
       });
       this.#doubtful.delete(owner.uid);
+      this.#serving.learn(wanted.provider, balancer.provider);
       if (!isStepwise) this.#sent.set(balancer.id, wanted);
       const observed = inventory.putBare(balancer);
       return this.#await(observed, klb, 'The load balancer is being made', context);
@@ -326,6 +337,11 @@ export class BalancerKeeper {
         context.tell('Warning', 'KuryrSkipListener', `The listener ${name} is left out: ${why}`);
         const skipped = this.#skipped.get(skipKey(klb)) ?? new Set();
         this.#skipped.set(skipKey(klb), skipped.add(name));
+      }
+      for (const [part, why] of applied.left) {
+        context.tell('Warning', 'OptionUnsupported', `The ${part} stays as it is: ${why}`);
+        const left = this.#left.get(skipKey(klb)) ?? new Set();
+        this.#left.set(skipKey(klb), left.add(part));
       }
       settling.watch(id, keyOf(klb));
     } catch (error) {

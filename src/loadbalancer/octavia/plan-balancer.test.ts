@@ -125,6 +125,7 @@ const wanted: WantedBalancer = {
   additionalVips: [],
   securityGroupIds: [],
   provider: undefined,
+  servingProvider: undefined,
   flavorId: undefined,
   availabilityZone: undefined,
   listeners: [wantedListener],

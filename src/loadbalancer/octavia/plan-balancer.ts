@@ -59,6 +59,13 @@ export interface Marks {
   readonly tags: readonly string[];
   /** The load balancer is somebody else's, or serves other Services too: only our own listeners count. */
   readonly isShared: boolean;
+  /** Parts of listeners that the service has refused to change (501); they stay as they are. */
+  readonly left?: ReadonlySet<string>;
+}
+
+/** Names a part of a listener in `left`. */
+export function partName(part: 'listener' | 'pool' | 'members' | 'monitor', name: string): string {
+  return `${part} of ${name}`;
 }
 
 /** Compares, and says what is to be done. Children are ours by their names, and nothing else is touched. */
@@ -124,7 +131,9 @@ function planChildren(
   marks: Marks,
 ): ChangePlan {
   const { balancer } = observed;
-  const listeners = wanted.listeners.map((listener) => planListener(listener, observed));
+  const listeners = wanted.listeners.map((listener) =>
+    leaving(planListener(listener, observed), marks.left),
+  );
   const kept = new Set(listeners.flatMap(({ listener }) => idsOf(listener)));
   const keptPools = new Set(listeners.flatMap(({ pool }) => idsOf(pool)));
   const isOurs = ({ name }: { name: string }) => name.startsWith(`${wanted.name}:`);
@@ -169,6 +178,21 @@ function planListener(wanted: WantedListener, observed: ObservedBalancer): Liste
           hasChanges(memberChanges(members, wanted.pool.members, false)),
     brokenMembers,
     monitor: planMonitor(wanted.pool, poolPlan, observed),
+  };
+}
+
+/** The plan without what was refused before: to ask again would change nothing. */
+function leaving(plan: ListenerPlan, left: ReadonlySet<string> = new Set()): ListenerPlan {
+  const { wanted, listener, pool, monitor } = plan;
+  const isLeft = (part: Parameters<typeof partName>[0]) => left.has(partName(part, wanted.name));
+  const kept = <Change>(object: ObjectPlan<Change>): ObjectPlan<Change> =>
+    object.kind === 'update' ? { kind: 'keep', id: object.id } : object;
+  return {
+    ...plan,
+    listener: isLeft('listener') ? kept(listener) : listener,
+    pool: isLeft('pool') ? kept(pool) : pool,
+    setMembers: plan.setMembers && !isLeft('members'),
+    monitor: isLeft('monitor') ? undefined : monitor,
   };
 }
 

@@ -71,14 +71,14 @@ export class PodAccess {
     }
   }
 
-  rulesFor({ listeners, provider }: WantedBalancer): SecurityGroupRuleSpec[] {
+  rulesFor({ listeners, servingProvider }: WantedBalancer): SecurityGroupRuleSpec[] {
     const { groupId, identity, sources } = this.#options;
     const rules = new Map<string, SecurityGroupRuleSpec>();
     for (const { pool } of listeners) {
       for (const { address, port, monitorPort } of pool.members) {
         const family = familyOf(address);
         // OVN rewrites no source: members see the clients themselves.
-        const source = provider === 'ovn' ? undefined : sources.get(family);
+        const source = servingProvider === 'ovn' ? undefined : sources.get(family);
         const common = {
           securityGroupId: groupId,
           direction: 'ingress',

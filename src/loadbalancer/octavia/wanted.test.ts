@@ -13,6 +13,7 @@ function wanted(spec: KlbSpec, capabilities = newest, skipped: string[] = []) {
     klb: { metadata: { namespace: 'shop', name: 'web' }, spec },
     nodes: [],
     subnetFamily: 4,
+    provider: spec.provider,
     capabilities,
     skipped: new Set(skipped),
   });

@@ -57,7 +57,10 @@ export interface WantedBalancer {
   readonly address: Address | undefined;
   readonly additionalVips: readonly AdditionalVip[];
   readonly securityGroupIds: readonly string[];
+  /** As asked for; undefined leaves it to the cloud. */
   readonly provider: string | undefined;
+  /** As far as it is known, also where nobody asked for one. */
+  readonly servingProvider: string | undefined;
   readonly flavorId: string | undefined;
   readonly availabilityZone: string | undefined;
   readonly listeners: readonly WantedListener[];
@@ -72,6 +75,8 @@ export interface WantedInput {
   readonly nodes: Iterable<Node>;
   /** Of the subnet of the VIP, where it is known. */
   readonly subnetFamily: Family | undefined;
+  /** Octavia's provider that serves it, as far as it is known. */
+  readonly provider: string | undefined;
   readonly capabilities: Capabilities;
   /** Listeners that the service has refused to make as they are, by name. */
   readonly skipped: ReadonlySet<string>;
@@ -90,7 +95,7 @@ export function balancerName({ metadata = {} }: KuryrLoadBalancer): string {
 export function wantedBalancer(input: WantedInput): WantedReading {
   const { klb, capabilities } = input;
   const spec = klb.spec ?? {};
-  const can = new Possible(capabilities, spec.provider);
+  const can = new Possible(capabilities, input.provider);
   const options = can.options(spec.options ?? {});
   if (options === undefined) {
     return {
@@ -113,6 +118,7 @@ export function wantedBalancer(input: WantedInput): WantedReading {
     }),
     securityGroupIds,
     provider: spec.provider,
+    servingProvider: input.provider,
     flavorId: options.flavor_id,
     availabilityZone: options.availability_zone,
     listeners: listenersOf(input, spec, options, can),
