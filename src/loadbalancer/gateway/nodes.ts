@@ -7,9 +7,17 @@ const scaleDownTaint = 'ToBeDeletedByClusterAutoscaler';
 
 /** Whether traffic from outside may be sent to a node: ready, staying, and not excluded. */
 export function isEligibleNode(node: Node): boolean {
+  return !isExcludedNode(node) && isReadyNode(node);
+}
+
+/** On its way out, or kept from load balancers by somebody's word. */
+export function isExcludedNode(node: Node): boolean {
   const { labels = {}, deletionTimestamp } = node.metadata ?? {};
-  if (deletionTimestamp !== undefined || exclusionLabel in labels) return false;
-  if (node.spec?.taints?.some(({ key }) => key === scaleDownTaint) === true) return false;
+  if (deletionTimestamp !== undefined || exclusionLabel in labels) return true;
+  return node.spec?.taints?.some(({ key }) => key === scaleDownTaint) === true;
+}
+
+export function isReadyNode(node: Node): boolean {
   return (
     node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ??
     false

@@ -2,20 +2,36 @@ import { familyOf, tryParseAddress, type Address, type Family } from '../../doma
 import { parsePort } from '../../domain/port.ts';
 import type { Node } from '../../kube/core-objects.ts';
 import type { MemberSpec } from '../../openstack/load-balancing/specs.ts';
-import { isEligibleNode, nodeAddress } from '../gateway/nodes.ts';
+import { isExcludedNode, isReadyNode, nodeAddress } from '../gateway/nodes.ts';
 import type { KlbPort, KlbSpec, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+
+/**
+ * The nodes that serve it by their node ports. When none of them is ready, that is more likely a fault of
+ * who tells than of all nodes at once: then all of them are, because to send nobody anywhere helps nobody.
+ */
+export function servingNodes(
+  { spec }: KuryrLoadBalancer,
+  nodes: Iterable<Node>,
+): { readonly nodes: readonly Node[]; readonly isNoneReady: boolean } {
+  if (spec?.options?.member_mode !== 'NodePort') return { nodes: [], isNoneReady: false };
+  const selector = spec.options.node_selector;
+  const chosen = [...nodes].filter((node) => !isExcludedNode(node) && isSelected(node, selector));
+  const ready = chosen.filter(isReadyNode);
+  const isNoneReady = chosen.length > 0 && ready.length === 0;
+  return { nodes: isNoneReady ? chosen : ready, isNoneReady };
+}
 
 /** Who serves one port: pods by their slices, or nodes by their node port. No address and port comes twice. */
 export function membersOf(
   klb: KuryrLoadBalancer,
   port: KlbPort,
   family: Family,
-  nodes: Iterable<Node>,
+  nodes: readonly Node[],
 ): MemberSpec[] {
   const { options = {} } = klb.spec ?? {};
   const members =
     options.member_mode === 'NodePort'
-      ? nodeMembers(klb, port, family, nodes)
+      ? nodeMembers(port, family, nodes)
       : podMembers(klb, port, family);
   const common = {
     ...(options.member_subnet_id === undefined ? {} : { subnetId: options.member_subnet_id }),
@@ -50,17 +66,15 @@ function podMembers(klb: KuryrLoadBalancer, port: KlbPort, family: Family): Memb
 }
 
 function nodeMembers(
-  klb: KuryrLoadBalancer,
   { nodePort }: KlbPort,
   family: Family,
-  nodes: Iterable<Node>,
+  nodes: readonly Node[],
 ): MemberSpec[] {
   if (nodePort === undefined) return [];
-  const selector = klb.spec?.options?.node_selector;
   const members: MemberSpec[] = [];
   for (const node of nodes) {
     const address = nodeAddress(node, family);
-    if (address === undefined || !isEligibleNode(node) || !isSelected(node, selector)) continue;
+    if (address === undefined) continue;
     members.push({
       address,
       port: parsePort(nodePort),

@@ -203,6 +203,23 @@ test('members are nodes by their node ports, and follow the nodes', async () => 
   await until(async () => expect(await members()).toEqual([`80>10.10.2.2:${port}`]));
 });
 
+test('nodes that are all not ready stay members, and it is said', async () => {
+  const node = (ready: 'True' | 'Unknown') => ({
+    metadata: { name: 'n1' },
+    status: {
+      addresses: [{ type: 'InternalIP' as const, address: '10.10.2.1' }],
+      conditions: [{ type: 'Ready', status: ready }],
+    },
+  });
+  await lab.client.create(nodes, node('True'));
+  await lab.start({ members: 'NodePort' });
+  await serve(newService('web'));
+  const port = (await lab.service('web'))?.spec?.ports?.[0]?.nodePort;
+  await lab.client.patchMerge(nodes, { name: 'n1' }, node('Unknown'), { subresource: 'status' });
+  await until(() => expect(lab.events.join('\n')).toContain('web Warning NoReadyNode'));
+  expect(await members()).toEqual([`80>10.10.2.1:${port}`]);
+});
+
 test("a sleeping Service's members are its node ports, until it wakes", async () => {
   await lab.client.create(nodes, {
     metadata: { name: 'n1' },

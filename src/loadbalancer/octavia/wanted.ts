@@ -17,7 +17,7 @@ import type {
 import { allowedSources } from './allowed-sources.ts';
 import type { Note } from './annotations.ts';
 import type { KlbOptions, KlbPort, KlbSpec, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
-import { membersOf, vipFamily } from './members.ts';
+import { membersOf, servingNodes, vipFamily } from './members.ts';
 import { Possible } from './possible.ts';
 
 export interface WantedPool {
@@ -134,6 +134,10 @@ function listenersOf(
 ): WantedListener[] {
   const family = vipFamily(spec, input.subnetFamily);
   const sources = sourcesFor(family, options, can);
+  const { nodes, isNoneReady } = servingNodes(input.klb, input.nodes);
+  if (isNoneReady) {
+    can.note('NoReadyNode', `No node is ready. Until one is, all ${nodes.length} stay members.`);
+  }
   const taken = new Set<number>();
   return (spec.ports ?? []).flatMap((port) => {
     const name = listenerName(input.klb, port.protocol, port.port);
@@ -154,7 +158,7 @@ function listenersOf(
     }
     taken.add(port.port);
     const poolProtocol = can.poolProtocol(poolProtocolFor(protocol, options), port.protocol);
-    const members = membersOf(input.klb, port, family, input.nodes).map((member) =>
+    const members = membersOf(input.klb, port, family, nodes).map((member) =>
       can.memberMonitorPorts ? member : withoutMonitorPort(member),
     );
     return [
