@@ -118,6 +118,19 @@ export class FloatingIps {
     this.#known.delete(id);
   }
 
+  /** Marks one from the pool as this Service's, so that it finds it again without a status. */
+  async hold(
+    { owner, portId }: Pick<FloatingRequest, 'owner' | 'portId'>,
+    present: KlbPublicIp,
+    call: CallOptions,
+  ): Promise<void> {
+    const description = this.#identity.description(owner);
+    if (this.#known.get(present.ip_id)?.description === description) return;
+    if (!(await this.#isOursToTake(present, owner, portId, call))) return;
+    const held = await this.#neutron.floatingIps.update(present.ip_id, { description }, call);
+    this.#known.set(held.id, held);
+  }
+
   /** By its mark, or because it is on our VIP: a status can be old, and the address somebody else's by now. */
   async #isOursToTake(
     { ip_id: id, alloc_method: method }: KlbPublicIp,

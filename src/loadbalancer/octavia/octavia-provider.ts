@@ -31,7 +31,7 @@ import {
 } from './kuryr-load-balancer.ts';
 import { isLegacy, type LegacyConversion } from './legacy-conversion.ts';
 import type { ObservedBalancer } from './observed.ts';
-import type { Release } from './release.ts';
+import type { AddressFate, Release } from './release.ts';
 import type { OctaviaSettings } from './settings.ts';
 import type { OctaviaUpkeep } from './upkeep.ts';
 
@@ -170,14 +170,22 @@ export class OctaviaProvider implements LoadBalancerProvider {
     return this.ensure(service, context);
   }
 
-  async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
-    const { view, writer, release } = this.#options;
-    const key = `${owner.namespace}/${owner.name}`;
-    const present = view.get(key);
+  ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
+    const fate = this.#keepsAddress(owner, this.#klbOf(owner)) ? 'kept' : 'given-back';
+    return this.#delete(owner, fate, context);
+  }
+
+  #klbOf(owner: Owner): KuryrLoadBalancer | undefined {
+    const present = this.#options.view.get(`${owner.namespace}/${owner.name}`);
     const isTheirs = present !== undefined && (ownerUid(present) ?? owner.uid) === owner.uid;
-    const klb = isTheirs ? present : undefined;
-    const keepsAddress = this.#keepsAddress(owner, klb);
-    const outcome = await release.release(owner, klb, keepsAddress, context);
+    return isTheirs ? present : undefined;
+  }
+
+  async #delete(owner: Owner, fate: AddressFate, context: ProviderContext): Promise<DeleteOutcome> {
+    const { writer, release } = this.#options;
+    const key = `${owner.namespace}/${owner.name}`;
+    const klb = this.#klbOf(owner);
+    const outcome = await release.release(owner, klb, fate, context);
     if (outcome.kind === 'pending') return outcome;
     try {
       if (klb !== undefined) await writer.remove(klb, context.signal);
@@ -204,7 +212,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
 
   /** Its KuryrLoadBalancer was deleted, and the load balancer goes with it; the Service gets a new one. */
   async #startOver(owner: Owner, context: ProviderContext): Promise<EnsureOutcome> {
-    const outcome = await this.ensureDeleted(owner, context);
+    const outcome = await this.#delete(owner, 'stays', context);
     const message = 'Its KuryrLoadBalancer was deleted; the load balancer is made anew';
     return {
       kind: 'pending',

@@ -263,14 +263,25 @@ test('a deleted KuryrLoadBalancer takes its load balancer along, and both come a
   await untilServed(lab, 'web');
   const { id } = await theBalancer();
   const { uid } = (await lab.klb('web'))?.metadata ?? {};
+  const address = await lab.addressOf('web');
+  // As Kuryr leaves it: only the status knows whose it is.
+  const [{ id: floatingId = '' } = {}] = await lab.floatingIps();
+  await lab.stop();
+  await lab.neutron.floatingIps.update(floatingId, { description: '' }, { signal: never });
+  await lab.start();
   await lab.client.delete(kuryrLoadBalancers, named('web'));
   await until(async () => {
     const klb = await lab.klb('web');
     expect(klb?.metadata?.uid).not.toBe(uid);
     expect(klb?.status?.conditions?.[0]?.status).toBe('True');
   });
-  expect((await theBalancer()).id).not.toBe(id);
-  expect(await lab.floatingIps()).toHaveLength(1);
+  const { id: next, vipPortId: portId } = await theBalancer();
+  expect(next).not.toBe(id);
+  expect(await lab.floatingIps()).toMatchObject([{ id: floatingId, address, portId }]);
+  await until(async () => expect(await lab.addressOf('web')).toBe(address));
+  await lab.client.delete(services, named('web'));
+  await until(async () => expect(await lab.service('web')).toBeUndefined());
+  expect(await lab.floatingIps()).toEqual([]);
 });
 
 test('a restart writes nothing, to nobody', async () => {

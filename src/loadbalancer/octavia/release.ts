@@ -20,6 +20,9 @@ export interface ReleaseOptions {
   readonly keeper: BalancerKeeper;
 }
 
+/** What becomes of a floating IP from the pool. `stays`: the Service goes on and will use it again. */
+export type AddressFate = 'given-back' | 'kept' | 'stays';
+
 const gone: DeleteOutcome = { kind: 'gone' };
 
 /** Takes away what OpenStack has for a Service: the floating IP first, so that nobody is sent there. */
@@ -33,11 +36,12 @@ export class Release {
   async release(
     owner: Owner,
     klb: KuryrLoadBalancer | undefined,
-    keepsAddress: boolean,
+    fate: AddressFate,
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
     const balancers = await this.#balancersOf(owner, klb, context);
-    await this.#releaseAddresses(owner, klb, keepsAddress, context);
+    if (fate === 'stays') await this.#holdAddress(owner, klb, context);
+    else await this.#releaseAddresses(owner, klb, fate === 'kept', context);
     let outcome = gone;
     for (const observed of balancers) {
       const result = await this.#releaseBalancer(observed, owner, klb, context);
@@ -67,6 +71,18 @@ export class Release {
       if (observed !== undefined && !isOthers) found.set(recorded, observed);
     }
     return [...found.values()];
+  }
+
+  /** Only the status knows an address that Kuryr took: marked, it is found without. */
+  async #holdAddress(
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    context: ProviderContext,
+  ): Promise<void> {
+    const { service_pub_ip_info: recorded, loadbalancer } = klb?.status ?? {};
+    if (recorded?.alloc_method !== 'pool') return;
+    const request = { owner, portId: loadbalancer?.port_id ?? '' };
+    await this.#options.floating.hold(request, recorded, context);
   }
 
   async #releaseAddresses(
