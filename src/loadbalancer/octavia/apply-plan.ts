@@ -131,7 +131,7 @@ class PlanWork {
     }
   }
 
-  async #ensureListener({ listener: plan, wanted }: ListenerPlan): Promise<string> {
+  async #ensureListener({ listener: plan, wanted, mark }: ListenerPlan): Promise<string> {
     switch (plan.kind) {
       case 'keep':
         return plan.id;
@@ -145,7 +145,7 @@ class PlanWork {
       }
       case 'create': {
         if (plan.replaces !== undefined) await this.removeListener(plan.replaces);
-        const spec = { ...listenerSpec(wanted), loadBalancerId: this.#balancer.id };
+        const spec = { ...listenerSpec(wanted), ...marked(mark), loadBalancerId: this.#balancer.id };
         const made = await this.#write((call) =>
           this.#balancing.createListener(spec, { ...call, mayExist: true }),
         );
@@ -155,7 +155,10 @@ class PlanWork {
     }
   }
 
-  async #ensurePool({ pool: plan, wanted }: ListenerPlan, listenerId: string): Promise<string> {
+  async #ensurePool(
+    { pool: plan, wanted, mark }: ListenerPlan,
+    listenerId: string,
+  ): Promise<string> {
     switch (plan.kind) {
       case 'keep':
         return plan.id;
@@ -170,7 +173,8 @@ class PlanWork {
       case 'create': {
         const { name, protocol, algorithm, persistence } = wanted.pool;
         const persistent = persistence === null ? {} : { sessionPersistence: persistence };
-        const spec = { name, protocol, algorithm, ...persistent, parent: { listenerId } };
+        const common = { ...persistent, ...marked(mark) };
+        const spec = { name, protocol, algorithm, ...common, parent: { listenerId } };
         const made = await this.#write((call) =>
           this.#balancing.createPool(spec, { ...call, mayExist: true }),
         );
@@ -243,6 +247,10 @@ export function listenerSpec({ name, protocol, port, settings }: WantedListener)
 
 function presentId(plan: ListenerPlan['listener'] | ListenerPlan['pool']): string | undefined {
   return plan.kind === 'create' ? undefined : plan.id;
+}
+
+function marked(mark: string | undefined) {
+  return mark === undefined ? {} : { description: mark };
 }
 
 function byId<T extends { readonly id: string }>(objects: readonly T[]): Map<string, T> {

@@ -11,6 +11,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Owner, ProviderContext } from '../provider.ts';
 import { applyPlan } from './apply-plan.ts';
 import { balancerSpec } from './balancer-spec.ts';
+import { guestOn, ownPart, type Guest } from './guest.ts';
 import { isKuryrs, type Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
 import type { KlbView } from './klb-view.ts';
@@ -19,6 +20,7 @@ import { isLeaving, tellForeign, tellLeaving, tellMissing } from './keeper-news.
 import { observedAsSent, type ObservedBalancer } from './observed.ts';
 import type { PodAccess } from './pod-access.ts';
 import { isMembersOnly, planBalancer, type ChangePlan, type Decision } from './plan-balancer.ts';
+import { RefusedParts } from './refused-parts.ts';
 import { ServingProvider } from './serving-provider.ts';
 import type { Settling } from './settling.ts';
 import { wantedBalancer, type WantedBalancer } from './wanted.ts';
@@ -64,10 +66,7 @@ export class BalancerKeeper {
   readonly #options: BalancerKeeperOptions;
   /** What was sent with a create, until the ids of its children are known. */
   readonly #sent = new Map<string, WantedBalancer>();
-  /** Listeners that the service can't make, by KuryrLoadBalancer and name. */
-  readonly #skipped = new Map<string, Set<string>>();
-  /** Parts of listeners that the service can't change as they should be, likewise. */
-  readonly #left = new Map<string, Set<string>>();
+  readonly #refused = new RefusedParts();
   readonly #serving = new ServingProvider();
   readonly #failures = new Map<string, Failures>();
   /** Owners whose create may have got through without an answer. */
@@ -101,7 +100,7 @@ export class BalancerKeeper {
       switch (decision.kind) {
         case 'same':
           this.#failures.delete(owner.uid);
-          return { kind: 'serving', observed, hasChanged };
+          return { kind: 'serving', observed: this.#own(klb, owner, observed), hasChanged };
         case 'wait':
           tellLeaving(klb, observed, context);
           return this.#await(observed, klb, decision.message, context);
@@ -129,7 +128,7 @@ export class BalancerKeeper {
     this.#failures.delete(owner.uid);
     this.#doubtful.delete(owner.uid);
     this.#stepwise.delete(owner.uid);
-    this.#skipped.delete(owner.uid);
+    this.#refused.forget(`${owner.namespace}/${owner.name}`);
   }
 
   /** What every one of these asks for, as far as it can be had. */
@@ -150,7 +149,7 @@ export class BalancerKeeper {
       subnetFamily: subnetFamilies.get(klb.spec?.subnet_id ?? ''),
       provider,
       capabilities: balancing.capabilities(provider),
-      skipped: this.#skipped.get(skipKey(klb)) ?? new Set(),
+      skipped: this.#refused.skipped(klb),
     });
   }
 
@@ -161,12 +160,23 @@ export class BalancerKeeper {
     observed: ObservedBalancer | undefined,
   ): Decision {
     const { identity, balancing } = this.#options;
+    const guest = observed && this.#guest(klb, owner, observed);
     return planBalancer(wanted, observed, {
       description: identity.description(owner),
       tags: balancing.capabilities().tags ? [identity.tag] : [],
       isShared: observed !== undefined && this.isShared(klb, observed.balancer.id),
-      left: this.#left.get(skipKey(klb)) ?? new Set(),
+      left: this.#refused.left(klb),
+      ...(guest === undefined ? {} : { guest }),
     });
+  }
+
+  #guest(klb: KuryrLoadBalancer, owner: Owner, observed: ObservedBalancer): Guest | undefined {
+    const isGiven = klb.spec?.options?.loadbalancer_id === observed.balancer.id;
+    return isGiven ? guestOn(observed, klb, owner, this.#options.identity) : undefined;
+  }
+
+  #own(klb: KuryrLoadBalancer, owner: Owner, observed: ObservedBalancer): ObservedBalancer {
+    return ownPart(observed, this.#guest(klb, owner, observed));
   }
 
   /** The load balancer: by the status, by what the user names, or by name where the status was lost. */
@@ -203,7 +213,7 @@ export class BalancerKeeper {
     const wasGiven = klb.status?.loadbalancer?.given === true;
     if (given === undefined && !identity.isMadeFor(owner, known.balancer, wasGiven)) {
       tellForeign(known, context);
-      await this.#withdraw(klb, known, context);
+      await this.#withdraw(klb, owner, known, context);
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
     }
     return { kind: 'located', observed: await this.#complete(known, context) };
@@ -212,11 +222,12 @@ export class BalancerKeeper {
   /** Takes our recorded listeners and pools off a load balancer that is no more ours to use. */
   async #withdraw(
     klb: KuryrLoadBalancer,
+    owner: Owner,
     known: ObservedBalancer,
     context: ProviderContext,
   ): Promise<void> {
     const { balancing, inventory, identity } = this.#options;
-    const plan = withdrawalOf(klb, known);
+    const plan = withdrawalOf(klb, ownPart(known, guestOn(known, klb, owner, identity)));
     if (identity.isOfOtherCluster(known.balancer) || plan === undefined) return;
     inventory.put((await applyPlan(balancing, known, plan, context)).observed);
   }
@@ -333,16 +344,7 @@ export class BalancerKeeper {
     try {
       const applied = await applyPlan(balancing, basis, changes, context);
       inventory.put(applied.observed);
-      for (const [name, why] of applied.unsupported) {
-        context.tell('Warning', 'KuryrSkipListener', `The listener ${name} is left out: ${why}`);
-        const skipped = this.#skipped.get(skipKey(klb)) ?? new Set();
-        this.#skipped.set(skipKey(klb), skipped.add(name));
-      }
-      for (const [part, why] of applied.left) {
-        context.tell('Warning', 'OptionUnsupported', `The ${part} stays as it is: ${why}`);
-        const left = this.#left.get(skipKey(klb)) ?? new Set();
-        this.#left.set(skipKey(klb), left.add(part));
-      }
+      this.#refused.record(klb, applied, context);
       settling.watch(id, keyOf(klb));
     } catch (error) {
       // Something of it may be done: the next look must not trust what we knew.
@@ -392,8 +394,4 @@ export class BalancerKeeper {
     settling.watch(id, keyOf(klb));
     return { kind: 'pending', message, observed };
   }
-}
-
-function skipKey(klb: KuryrLoadBalancer): string {
-  return `${keyOf(klb)} ${klb.metadata?.generation}`;
 }

@@ -8,6 +8,7 @@ import {
   type EmbeddedKubernetes,
 } from '../../sandbox/kubernetes/start.ts';
 import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import { internalAnnotation } from './annotations.ts';
 import { kuryrLoadBalancers } from './kuryr-load-balancer.ts';
 
 let kubernetes: EmbeddedKubernetes;
@@ -148,4 +149,51 @@ test('a free floating IP that was taken for another Service can not be had by na
   await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
   await until(() => expect(lab.events.join('\n')).toContain('is in use elsewhere'));
   expect(await lab.floatingIps()).toMatchObject([{ description, portId: undefined }]);
+});
+
+test('two clusters on one load balancer leave each other alone, under the same names too', async () => {
+  const { id } = await makeForeign('theirs');
+  const elsewhere = await startEmbeddedKubernetes();
+  const { authUrl, region } = cloud;
+  const other = await OctaviaLab.open({
+    ...elsewhere,
+    authUrl,
+    region,
+    cloudOptions: quickPauses,
+  });
+  const internal = { [internalAnnotation]: 'true' };
+  const serveOn = async (where: OctaviaLab, port: number) => {
+    const ports = [{ name: 'a', port, protocol: 'TCP' as const }];
+    await where.client.create(services, newService('web', { ports }, { [byId]: id, ...internal }));
+    await where.client.create(endpointSlices, newSlice('web', ['10.10.1.1'], ports));
+  };
+  const ports = async () => (await find(id))?.listeners.map(({ port }) => port).sort();
+  try {
+    await lab.start();
+    await other.start({}, 'other');
+    await serveOn(lab, 80);
+    await untilServed(lab, 'web');
+    await serveOn(other, 81);
+    await untilServed(other, 'web');
+    expect(await ports()).toEqual([80, 81]);
+    expect((await lab.klb('web'))?.status?.listeners).toHaveLength(1);
+    await lab.client.patchMerge(services, named('web'), {
+      spec: { ports: [{ name: 'a', port: 82, protocol: 'TCP' }] },
+    });
+    await until(async () => expect(await ports()).toEqual([81, 82]));
+    // What the other has is taken, under our name as well.
+    await lab.client.patchMerge(services, named('web'), {
+      spec: { ports: [{ name: 'a', port: 81, protocol: 'TCP' }] },
+    });
+    await until(() => expect(lab.events.join('\n')).toContain('PortTaken'));
+    expect(await ports()).toContain(81);
+    await remove('web');
+    expect(await ports()).toEqual([81]);
+    await other.client.delete(services, named('web'));
+    await until(async () => expect(await other.service('web')).toBeUndefined());
+    expect(await find(id)).toMatchObject(untouched);
+  } finally {
+    await other.close();
+    await elsewhere.stop();
+  }
 });

@@ -11,6 +11,7 @@ import type {
   LoadBalancerChange,
   PoolChange,
 } from '../../openstack/load-balancing/specs.ts';
+import { ownPart, type Guest } from './guest.ts';
 import { sameProvider } from './identity.ts';
 import type { ObservedBalancer } from './observed.ts';
 import type { WantedBalancer, WantedListener, WantedPool } from './wanted.ts';
@@ -26,6 +27,8 @@ type MonitorPlan =
   | { readonly kind: 'delete'; readonly id: string };
 
 export interface ListenerPlan {
+  /** The description of what is made; undefined: none. */
+  readonly mark: string | undefined;
   readonly wanted: WantedListener;
   readonly listener: ObjectPlan<ListenerChange>;
   readonly pool: ObjectPlan<PoolChange>;
@@ -61,6 +64,8 @@ export interface Marks {
   readonly isShared: boolean;
   /** Parts of listeners that the service has refused to change (501); they stay as they are. */
   readonly left?: ReadonlySet<string>;
+  /** On a load balancer that another cluster may use too. */
+  readonly guest?: Guest;
 }
 
 /** Names a part of a listener in `left`. */
@@ -82,12 +87,12 @@ export function planBalancer(
   }
   const replacement = marks.isShared ? undefined : whyReplace(wanted, observed);
   if (replacement !== undefined) return { kind: 'replace', ...replacement };
-  const stranger = marks.isShared ? strangerOnPort(wanted, observed) : undefined;
+  const stranger = marks.isShared ? strangerOnPort(wanted, observed, marks.guest) : undefined;
   if (stranger !== undefined) {
     const message = `Port ${stranger.port} of the shared load balancer is used by ${stranger.name || stranger.id}. Choose another port or another load balancer.`;
     return { kind: 'refused', reason: 'PortTaken', message };
   }
-  const plan = planChildren(wanted, observed, marks);
+  const plan = planChildren(wanted, ownPart(observed, marks.guest), marks);
   return isEmpty(plan) ? { kind: 'same' } : { kind: 'change', plan };
 }
 
@@ -119,9 +124,14 @@ function whyReplace(
 function strangerOnPort(
   wanted: WantedBalancer,
   { listeners }: ObservedBalancer,
+  guest: Guest | undefined,
 ): Listener | undefined {
+  const isStranger = (listener: Listener) => guest !== undefined && !guest.isMine(listener);
   return listeners.find((listener) =>
-    wanted.listeners.some((mine) => isSamePort(mine, listener) && mine.name !== listener.name),
+    wanted.listeners.some(
+      (mine) =>
+        isSamePort(mine, listener) && (mine.name !== listener.name || isStranger(listener)),
+    ),
   );
 }
 
@@ -132,7 +142,7 @@ function planChildren(
 ): ChangePlan {
   const { balancer } = observed;
   const listeners = wanted.listeners.map((listener) =>
-    leaving(planListener(listener, observed), marks.left),
+    leaving(planListener(listener, observed, marks.guest?.mark), marks.left),
   );
   const kept = new Set(listeners.flatMap(({ listener }) => idsOf(listener)));
   const keptPools = new Set(listeners.flatMap(({ pool }) => idsOf(pool)));
@@ -153,21 +163,28 @@ function planChildren(
   };
 }
 
-function planListener(wanted: WantedListener, observed: ObservedBalancer): ListenerPlan {
+function planListener(
+  wanted: WantedListener,
+  observed: ObservedBalancer,
+  mark: string | undefined,
+): ListenerPlan {
   const present = observed.listeners.find((listener) => isSamePort(wanted, listener));
   const pool = poolFor(wanted, present, observed);
-  const listener = planOne(present, present?.protocol === wanted.protocol, (it) =>
-    listenerChange(wanted, it, pool),
-  );
+  const listener = planOne(present, present?.protocol === wanted.protocol, (it) => ({
+    ...listenerChange(wanted, it, pool),
+    ...markChange(mark, it),
+  }));
   // A new listener gets its pool with it; an old pool could not be told from one that is in use.
   const usable = listener.kind === 'create' ? undefined : pool;
-  const poolPlan = planOne(usable, usable?.protocol === wanted.pool.protocol, (it) =>
-    poolChange(wanted.pool, it),
-  );
+  const poolPlan = planOne(usable, usable?.protocol === wanted.pool.protocol, (it) => ({
+    ...poolChange(wanted.pool, it),
+    ...markChange(mark, it),
+  }));
   const replaced = poolPlan.kind === 'create' ? (usable?.id ?? pool?.id) : undefined;
   const members = poolPlan.kind === 'create' ? undefined : observed.members.get(poolPlan.id);
   const brokenMembers = (members ?? []).filter(isInError);
   return {
+    mark,
     wanted,
     listener,
     pool: poolPlan.kind === 'create' ? { kind: 'create', replaces: replaced } : poolPlan,
@@ -194,6 +211,10 @@ function leaving(plan: ListenerPlan, left: ReadonlySet<string> = new Set()): Lis
     setMembers: plan.setMembers && !isLeft('members'),
     monitor: isLeft('monitor') ? undefined : monitor,
   };
+}
+
+function markChange(mark: string | undefined, present: { readonly description: string }) {
+  return mark === undefined || mark === present.description ? {} : { description: mark };
 }
 
 function planMonitor(

@@ -3,6 +3,7 @@ import type { DeleteOutcome, Owner, ProviderContext } from '../provider.ts';
 import { applyPlan } from './apply-plan.ts';
 import type { BalancerKeeper } from './balancer-keeper.ts';
 import type { FloatingIps } from './floating-ips.ts';
+import { guestOn, ownPart } from './guest.ts';
 import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
 import type { KlbView } from './klb-view.ts';
@@ -125,7 +126,7 @@ export class Release {
       const isOurs =
         identity.isMadeFor(owner, observed.balancer, wasGiven) ||
         (wasGiven && identity.isOurs(observed.balancer));
-      if (hasOthers || !isOurs) return this.#releaseListeners(observed, key, context);
+      if (hasOthers || !isOurs) return this.#releaseListeners(observed, owner, klb, context);
       context.tell('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
       const deletion = await balancing.deleteLoadBalancer(id, {
         signal: context.signal,
@@ -149,18 +150,21 @@ export class Release {
   /** Ours on a load balancer that others use too; it stays. */
   async #releaseListeners(
     observed: ObservedBalancer,
-    key: string,
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
-    const { balancing, inventory } = this.#options;
+    const { balancing, inventory, identity } = this.#options;
     const { id } = observed.balancer;
     const fresh = await inventory.read(id, context);
     if (fresh === undefined) return gone;
-    const isOurs = ({ name }: { name: string }) => name.startsWith(`${key}:`);
+    const prefix = `${owner.namespace}/${owner.name}:`;
+    const isOurs = ({ name }: { name: string }) => name.startsWith(prefix);
+    const own = ownPart(fresh, guestOn(fresh, klb, owner, identity));
     const plan = {
       balancer: undefined,
-      removeListeners: fresh.listeners.filter(isOurs).map((listener) => listener.id),
-      removePools: fresh.pools.filter(isOurs).map((pool) => pool.id),
+      removeListeners: own.listeners.filter(isOurs).map((listener) => listener.id),
+      removePools: own.pools.filter(isOurs).map((pool) => pool.id),
       listeners: [],
     };
     inventory.put((await applyPlan(balancing, fresh, plan, context)).observed);

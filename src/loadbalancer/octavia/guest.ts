@@ -1,0 +1,48 @@
+import type { Owner } from '../provider.ts';
+import type { Identity } from './identity.ts';
+import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import type { ObservedBalancer } from './observed.ts';
+
+interface Child {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** How we use a load balancer that is nobody's of ours: another cluster may use it under the same names. */
+export interface Guest {
+  /** On every listener and pool that is ours there. */
+  readonly mark: string;
+  isMine(child: Child): boolean;
+}
+
+/** Undefined on a load balancer of this cluster, where names suffice. */
+export function guestOn(
+  { balancer }: ObservedBalancer,
+  klb: KuryrLoadBalancer | undefined,
+  owner: Owner,
+  identity: Identity,
+): Guest | undefined {
+  if (identity.isOurs(balancer)) return undefined;
+  const { listeners = [], pools = [] } = klb?.status ?? {};
+  const recorded = new Set([...listeners, ...pools].map(({ id }) => id));
+  const isMarked = (child: Child) => identity.isOurs(child) || identity.isOfOtherCluster(child);
+  return {
+    mark: identity.description(owner),
+    isMine: (child) =>
+      child.name.startsWith(`${owner.namespace}/${owner.name}:`) &&
+      // Without a mark it is from before there were any, and ours if the status says so.
+      (isMarked(child) ? identity.isMadeFor(owner, child, true) : recorded.has(child.id)),
+  };
+}
+
+/** The load balancer with nothing on it but what is ours. */
+export function ownPart(observed: ObservedBalancer, guest: Guest | undefined): ObservedBalancer {
+  if (guest === undefined) return observed;
+  const isMine = (child: Child) => guest.isMine(child);
+  return {
+    ...observed,
+    listeners: observed.listeners.filter(isMine),
+    pools: observed.pools.filter(isMine),
+  };
+}
