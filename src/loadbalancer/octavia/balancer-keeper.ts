@@ -4,21 +4,20 @@ import { keyOf } from '../../kube/object.ts';
 import { OpenStackError } from '../../openstack/error.ts';
 import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
 import { stuckChildren } from '../../openstack/load-balancing/stuck.ts';
-import type { BackoffPolicy } from '../../runtime/backoff.ts';
-import { backoffDelay } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Owner, ProviderContext } from '../provider.ts';
 import { applyPlan } from './apply-plan.ts';
 import { balancerSpec } from './balancer-spec.ts';
+import { ErrorPace } from './error-pace.ts';
 import { guestOn, ownPart, type Guest } from './guest.ts';
 import { isKuryrs, type Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
 import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
-import { isLeaving, tellForeign, tellLeaving, tellMissing } from './keeper-news.ts';
+import { isLeaving, tellClosed, tellForeign, tellLeaving, tellMissing } from './keeper-news.ts';
 import { observedAsSent, type ObservedBalancer } from './observed.ts';
-import type { PodAccess } from './pod-access.ts';
+import { reachOf, type PodAccess, type Reach } from './pod-access.ts';
 import { isMembersOnly, planBalancer, type ChangePlan, type Decision } from './plan-balancer.ts';
 import { RefusedParts } from './refused-parts.ts';
 import { ServingProvider } from './serving-provider.ts';
@@ -52,14 +51,7 @@ export type Kept =
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
 
-/** Load balancers that end in ERROR are made anew at this pace. */
-const errorPace: BackoffPolicy = { baseMs: 5_000, maxMs: 300_000, jitter: 0.2 };
 const mostRounds = 6;
-
-interface Failures {
-  readonly count: number;
-  readonly notBefore: number;
-}
 
 /** Makes Octavia have what a KuryrLoadBalancer asks for. */
 export class BalancerKeeper {
@@ -68,7 +60,7 @@ export class BalancerKeeper {
   readonly #sent = new Map<string, WantedBalancer>();
   readonly #refused = new RefusedParts();
   readonly #serving = new ServingProvider();
-  readonly #failures = new Map<string, Failures>();
+  readonly #pace: ErrorPace;
   /** Owners whose create may have got through without an answer. */
   readonly #doubtful = new Set<string>();
   /** Built step by step: those that were refused whole, or all where the service forgets children. */
@@ -77,6 +69,7 @@ export class BalancerKeeper {
 
   constructor(options: BalancerKeeperOptions) {
     this.#options = options;
+    this.#pace = new ErrorPace(options.clock, options.random);
   }
 
   async ensure(klb: KuryrLoadBalancer, owner: Owner, context: ProviderContext): Promise<Kept> {
@@ -92,14 +85,14 @@ export class BalancerKeeper {
       if (round === 1) {
         for (const { reason, message } of reading.notes) context.tell('Warning', reason, message);
       }
-      await this.#options.access?.open(reading.wanted, context);
+      await this.#openAccess(reading.wanted, observed, context);
       const decision = this.#decide(klb, owner, reading.wanted, observed);
       if (observed === undefined || decision.kind === 'create') {
         return this.#create(klb, owner, reading.wanted, context);
       }
       switch (decision.kind) {
         case 'same':
-          this.#failures.delete(owner.uid);
+          this.#pace.forget(owner.uid);
           return { kind: 'serving', observed: this.#own(klb, owner, observed), hasChanged };
         case 'wait':
           tellLeaving(klb, observed, context);
@@ -125,18 +118,28 @@ export class BalancerKeeper {
   }
 
   forget(owner: Owner): void {
-    this.#failures.delete(owner.uid);
+    this.#pace.forget(owner.uid);
     this.#doubtful.delete(owner.uid);
     this.#stepwise.delete(owner.uid);
     this.#refused.forget(`${owner.namespace}/${owner.name}`);
   }
 
-  /** What every one of these asks for, as far as it can be had. */
-  *wantedBy(klbs: Iterable<KuryrLoadBalancer>): Iterable<WantedBalancer> {
-    for (const klb of klbs) {
-      const reading = this.#wanted(klb);
-      if (reading.kind === 'wanted') yield reading.wanted;
-    }
+  /** What it asks for, as far as it can be had, and where it is. */
+  reachOf(klb: KuryrLoadBalancer): Reach[] {
+    const reading = this.#wanted(klb);
+    const id = klb.spec?.options?.loadbalancer_id ?? klb.status?.loadbalancer?.id;
+    const observed = this.#options.inventory.get(id ?? '');
+    return reading.kind === 'wanted' ? [reachOf(reading.wanted, observed)] : [];
+  }
+
+  async #openAccess(
+    wanted: WantedBalancer,
+    observed: ObservedBalancer | undefined,
+    context: ProviderContext,
+  ): Promise<void> {
+    const isKnown = await this.#options.access?.open(reachOf(wanted, observed), context);
+    // Before it is made, Octavia may still have to choose the subnet.
+    if (isKnown === false && observed !== undefined) tellClosed(context);
   }
 
   #wanted(klb: KuryrLoadBalancer, found?: ObservedBalancer) {
@@ -282,8 +285,8 @@ export class BalancerKeeper {
     wanted: WantedBalancer,
     context: ProviderContext,
   ): Promise<Kept> {
-    const { balancing, inventory, identity, clock } = this.#options;
-    const restMs = (this.#failures.get(owner.uid)?.notBefore ?? 0) - clock.monotonic();
+    const { balancing, inventory, identity } = this.#options;
+    const restMs = this.#pace.restMs(owner.uid);
     if (restMs > 0) {
       const message = 'The last one ended in ERROR; making it anew in a while';
       return { kind: 'pending', message, retryAfterMs: restMs };
@@ -361,16 +364,14 @@ export class BalancerKeeper {
     { reason, message }: { readonly reason: string; readonly message: string },
     context: ProviderContext,
   ): Promise<Kept> {
-    const { balancing, inventory, clock, random } = this.#options;
+    const { balancing, inventory } = this.#options;
     const { id, provisioningStatus } = observed.balancer;
     const current = await inventory.read(id, context);
     if (current !== undefined && provisioningStatus === 'ERROR' && !this.#forgetsChildren) {
       if (current.balancer.provisioningStatus !== 'ERROR') {
         return this.#await(current, klb, 'The load balancer has left ERROR', context);
       }
-      const count = (this.#failures.get(owner.uid)?.count ?? 0) + 1;
-      const notBefore = clock.monotonic() + backoffDelay(errorPace, count, random);
-      this.#failures.set(owner.uid, { count, notBefore });
+      this.#pace.failed(owner.uid);
     }
     context.tell('Warning', reason, message);
     if (current === undefined) return { kind: 'pending', message, retryAfterMs: 1 };

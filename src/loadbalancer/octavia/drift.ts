@@ -51,7 +51,7 @@ export class Drift {
 
   /** The Services to look at again. */
   async look(signal: AbortSignal): Promise<Set<string>> {
-    const { inventory, floating, identity, view, access, keeper } = this.#options;
+    const { inventory, floating, identity, view, access } = this.#options;
     const keys = new Set<string>();
     const changed = new Set<string>();
     const moved = new Set<string>();
@@ -72,10 +72,11 @@ export class Drift {
     }
     // Nothing is deleted by what was seen a while ago.
     if (hasBalancers && hasAddresses) await this.#sweep(signal);
-    await this.#alone('security group rules', signal, async () => {
-      await access?.list({ signal });
-      await access?.close(keeper.wantedBy(view.all()), { signal });
-    });
+    if (access !== undefined) {
+      await this.#alone('security group rules', signal, async () => {
+        for (const key of await this.#lookAtRules(access, signal)) keys.add(key);
+      });
+    }
     return keys;
   }
 
@@ -95,6 +96,25 @@ export class Drift {
         this.#options.log.warn({ error, what }, 'a part of the look for drift failed');
       return false;
     }
+  }
+
+  /** Closes what nobody needs; answers whose rules somebody has deleted. */
+  async #lookAtRules(access: PodAccess, signal: AbortSignal): Promise<string[]> {
+    const { view, keeper } = this.#options;
+    await access.list({ signal });
+    const klbs = [...view.all()];
+    await access.close(
+      klbs.flatMap((klb) => keeper.reachOf(klb)),
+      { signal },
+    );
+    const closed: string[] = [];
+    for (const klb of klbs) {
+      if (klb.status?.loadbalancer === undefined) continue;
+      for (const reach of keeper.reachOf(klb)) {
+        if (await access.isClosedFor(reach, { signal })) closed.push(keyOf(klb));
+      }
+    }
+    return closed;
   }
 
   /** Members are listed pool by pool only; until their turn comes, the status is believed. */

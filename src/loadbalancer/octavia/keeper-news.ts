@@ -43,3 +43,10 @@ export function tellForeign({ balancer }: ObservedBalancer, context: ProviderCon
   const message = `The load balancer ${balancer.id} in the status was not made for this Service. It is left alone.`;
   context.tell('Warning', 'LoadBalancerNotOurs', message);
 }
+
+/** Nobody knows where its connections come from, so the members' security group stays as it is. */
+export function tellClosed(context: ProviderContext): void {
+  const message =
+    'The subnet that the load balancer connects from is not known. The security group of the members is not opened for it.';
+  context.tell('Warning', 'SecurityGroupNotOpened', message);
+}

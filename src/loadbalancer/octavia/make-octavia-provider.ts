@@ -66,7 +66,9 @@ export async function makeOctaviaProvider(
     limitMs: pendingLimitMs,
   });
   const floating = new FloatingIps(neutron, identity);
-  const access = podAccess(neutron, identity, settings, subnets);
+  const { podSecurityGroup: groupId } = settings;
+  const access =
+    groupId === undefined ? undefined : new PodAccess({ neutron, identity, groupId });
   const keeper = new BalancerKeeper({
     ...{ balancing, inventory, settling, view, identity, clock, random },
     nodes: () => cluster.allNodes(),
@@ -95,17 +97,6 @@ export async function makeOctaviaProvider(
     subnets: new Map([...subnets].map(([family, { id }]) => [family, id])),
     legacy: new LegacyConversion(client, writer),
   });
-}
-
-function podAccess(
-  neutron: Neutron,
-  identity: Identity,
-  { podSecurityGroup: groupId }: OctaviaSettings,
-  subnets: ReadonlyMap<Family, Subnet>,
-): PodAccess | undefined {
-  if (groupId === undefined) return undefined;
-  const sources = new Map([...subnets].map(([family, { cidr }]) => [family, cidr]));
-  return new PodAccess({ neutron, identity, groupId, sources });
 }
 
 async function findSubnets(

@@ -179,6 +179,56 @@ test('a status that can not be read keeps nobody from starting', async () => {
   await untilServed(lab, 'other');
 });
 
+test('a security group rule for the members that was deleted is made again', async () => {
+  await begin();
+  const call = { signal: never };
+  const group = await lab.neutron.securityGroups.create({ name: 'pods' }, call);
+  // Of the same port, but for a group: this lets no load balancer in.
+  await lab.neutron.securityGroupRules.create(
+    {
+      securityGroupId: group.id,
+      direction: 'ingress',
+      family: 4,
+      protocol: 'tcp',
+      portMin: 8080,
+      portMax: 8080,
+      remoteGroupId: group.id,
+    },
+    call,
+  );
+  const rules = async () => {
+    const { rules: all } = await lab.neutron.securityGroups.get(group.id, call);
+    return all.filter(
+      ({ direction, remoteGroupId }) => direction === 'ingress' && remoteGroupId === undefined,
+    );
+  };
+  const { cidr } = await lab.neutron.subnets.get(lab.privateSubnet, call);
+  await lab.start({ podSecurityGroup: group.id }, 'lab', driftMs);
+  await serve('web');
+  await untilServed(lab, 'web');
+  const [rule] = await rules();
+  expect(rule?.remotePrefix).toEqual(cidr);
+  await lab.neutron.securityGroupRules.delete(rule?.id ?? '', call);
+  await until(async () => expect(await rules()).toMatchObject([{ remotePrefix: cidr }]));
+});
+
+test('members are opened for the subnet that the load balancer is in, whichever it is', async () => {
+  await begin();
+  const call = { signal: never };
+  const group = await lab.neutron.securityGroups.create({ name: 'pods' }, call);
+  const elsewhere = await lab.serviceSubnet();
+  await lab.start({ podSecurityGroup: group.id });
+  const annotations = { 'loadbalancer.openstack.org/subnet-id': elsewhere };
+  await lab.client.create(services, newService('web', {}, annotations));
+  await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+  await untilServed(lab, 'web');
+  const { cidr } = await lab.neutron.subnets.get(elsewhere, call);
+  const { rules } = await lab.neutron.securityGroups.get(group.id, call);
+  expect(rules.filter(({ direction }) => direction === 'ingress')).toMatchObject([
+    { remotePrefix: cidr },
+  ]);
+});
+
 test('a load balancer in ERROR is deleted and made anew', async () => {
   await begin();
   cloud.setComputeBroken(true);

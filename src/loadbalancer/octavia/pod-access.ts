@@ -1,4 +1,5 @@
 import { familyOf, type Family } from '../../domain/address.ts';
+import { isErrorCode } from '../../domain/error.ts';
 import { formatPrefix, type Prefix } from '../../domain/prefix.ts';
 import type { CallOptions } from '../../openstack/call.ts';
 import { OpenStackError } from '../../openstack/error.ts';
@@ -6,6 +7,7 @@ import type { Neutron } from '../../openstack/neutron/neutron.ts';
 import type { SecurityGroupRule } from '../../openstack/neutron/resources.ts';
 import type { SecurityGroupRuleSpec } from '../../openstack/neutron/specs.ts';
 import type { Identity } from './identity.ts';
+import type { ObservedBalancer } from './observed.ts';
 import type { WantedBalancer } from './wanted.ts';
 
 export interface PodAccessOptions {
@@ -13,14 +15,24 @@ export interface PodAccessOptions {
   readonly identity: Identity;
   /** The security group of the members. */
   readonly groupId: string;
-  /** The networks that load balancers connect from, by family. */
-  readonly sources: ReadonlyMap<Family, Prefix>;
+}
+
+/** A load balancer, and the subnet that its VIP is in where that is known. */
+export interface Reach {
+  readonly wanted: WantedBalancer;
+  readonly vipSubnetId: string | undefined;
+}
+
+export function reachOf(wanted: WantedBalancer, observed: ObservedBalancer | undefined): Reach {
+  return { wanted, vipSubnetId: observed?.balancer.vipSubnetId ?? wanted.subnetId };
 }
 
 /** Opens the members' security group for what load balancers connect to, and closes it behind them. */
 export class PodAccess {
   readonly #options: PodAccessOptions;
   readonly #present = new Map<string, SecurityGroupRule>();
+  /** Null where there is no such subnet. */
+  readonly #subnets = new Map<string, Prefix | null>();
 
   constructor(options: PodAccessOptions) {
     this.#options = options;
@@ -37,11 +49,15 @@ export class PodAccess {
     for (const [key, rule] of present) this.#present.set(key, rule);
   }
 
-  /** One request for all that is missing; none when nothing is. */
-  async open(wanted: WantedBalancer, call: CallOptions): Promise<void> {
+  /**
+   * One request for all that is missing; none when nothing is. Answers whether it is known where
+   * connections come from: where it is not, nothing is opened, because that would be for everybody.
+   */
+  async open(reach: Reach, call: CallOptions): Promise<boolean> {
     const { neutron } = this.#options;
-    const missing = this.rulesFor(wanted).filter((rule) => !this.#present.has(keyOfRule(rule)));
-    if (missing.length === 0) return;
+    const { rules, isComplete } = await this.#rulesFor(reach, call);
+    const missing = rules.filter((rule) => !this.#present.has(keyOfRule(rule)));
+    if (missing.length === 0) return isComplete;
     try {
       const made = await neutron.securityGroupRules.createMany(missing, call);
       for (const rule of made) this.#present.set(keyOfRule(rule), rule);
@@ -49,20 +65,30 @@ export class PodAccess {
       // Somebody has made one of them meanwhile.
       if (!(error instanceof OpenStackError) || error.status !== 409) throw error;
       await this.list(call);
-      for (const rule of this.rulesFor(wanted)) {
+      for (const rule of rules) {
         if (this.#present.has(keyOfRule(rule))) continue;
         const made = await neutron.securityGroupRules.create(rule, call);
         this.#present.set(keyOfRule(made), made);
       }
     }
+    return isComplete;
+  }
+
+  /** Whether a rule that it needs is not there, as of the last list. */
+  async isClosedFor(reach: Reach, call: CallOptions): Promise<boolean> {
+    const { rules } = await this.#rulesFor(reach, call);
+    return rules.some((rule) => !this.#present.has(keyOfRule(rule)));
   }
 
   /** Removes rules of ours that no load balancer needs. */
-  async close(all: Iterable<WantedBalancer>, call: CallOptions): Promise<void> {
+  async close(all: Iterable<Reach>, call: CallOptions): Promise<void> {
     const { neutron, identity } = this.#options;
     const needed = new Set<string>();
-    for (const wanted of all) {
-      for (const rule of this.rulesFor(wanted)) needed.add(keyOfRule(rule));
+    for (const reach of all) {
+      const { rules, isComplete } = await this.#rulesFor(reach, call);
+      // It may be what the rule that looks unneeded is for.
+      if (!isComplete) return;
+      for (const rule of rules) needed.add(keyOfRule(rule));
     }
     for (const [key, rule] of this.#present) {
       if (needed.has(key) || rule.description !== identity.ruleDescription) continue;
@@ -71,14 +97,24 @@ export class PodAccess {
     }
   }
 
-  rulesFor({ listeners, servingProvider }: WantedBalancer): SecurityGroupRuleSpec[] {
-    const { groupId, identity, sources } = this.#options;
+  async #rulesFor(
+    { wanted: { listeners, servingProvider }, vipSubnetId }: Reach,
+    call: CallOptions,
+  ): Promise<{ readonly rules: SecurityGroupRuleSpec[]; readonly isComplete: boolean }> {
+    const { groupId, identity } = this.#options;
     const rules = new Map<string, SecurityGroupRuleSpec>();
+    let isComplete = true;
     for (const { pool } of listeners) {
-      for (const { address, port, monitorPort } of pool.members) {
+      for (const { address, port, monitorPort, subnetId } of pool.members) {
         const family = familyOf(address);
-        // OVN rewrites no source: members see the clients themselves.
-        const source = servingProvider === 'ovn' ? undefined : sources.get(family);
+        // OVN rewrites no source: members see the clients themselves. Others connect from the members' own
+        // subnet where that is named, else from the VIP's.
+        const isOpen = servingProvider === 'ovn';
+        const source = isOpen ? undefined : await this.#cidr(subnetId ?? vipSubnetId, call);
+        if (source === undefined && !isOpen) {
+          isComplete = false;
+          continue;
+        }
         const common = {
           securityGroupId: groupId,
           direction: 'ingress',
@@ -96,7 +132,22 @@ export class PodAccess {
         }
       }
     }
-    return [...rules.values()];
+    return { rules: [...rules.values()], isComplete };
+  }
+
+  async #cidr(subnetId: string | undefined, call: CallOptions): Promise<Prefix | undefined> {
+    if (subnetId === undefined) return undefined;
+    const known = this.#subnets.get(subnetId);
+    if (known !== undefined) return known ?? undefined;
+    try {
+      const { cidr } = await this.#options.neutron.subnets.get(subnetId, call);
+      this.#subnets.set(subnetId, cidr);
+      return cidr;
+    } catch (error) {
+      if (!isErrorCode(error, 'not-found')) throw error;
+      this.#subnets.set(subnetId, null);
+      return undefined;
+    }
   }
 }
 
@@ -106,8 +157,9 @@ function keyOfRule(rule: {
   readonly portMin?: number | undefined;
   readonly portMax?: number | undefined;
   readonly remotePrefix?: Prefix | undefined;
+  readonly remoteGroupId?: string | undefined;
 }): string {
-  const { family, protocol, portMin, portMax, remotePrefix } = rule;
-  const source = remotePrefix === undefined ? '' : formatPrefix(remotePrefix);
+  const { family, protocol, portMin, portMax, remotePrefix, remoteGroupId } = rule;
+  const source = remotePrefix === undefined ? (remoteGroupId ?? '') : formatPrefix(remotePrefix);
   return [family, protocol, portMin, portMax, source].join(' ');
 }

@@ -1,0 +1,32 @@
+import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+
+const policy: BackoffPolicy = { baseMs: 5_000, maxMs: 300_000, jitter: 0.2 };
+
+/** How soon a load balancer that ended in ERROR is made anew: later each time. */
+export class ErrorPace {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #failures = new Map<string, { readonly count: number; readonly notBefore: number }>();
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  failed(uid: string): void {
+    const count = (this.#failures.get(uid)?.count ?? 0) + 1;
+    const notBefore = this.#clock.monotonic() + backoffDelay(policy, count, this.#random);
+    this.#failures.set(uid, { count, notBefore });
+  }
+
+  /** Not above zero: now. */
+  restMs(uid: string): number {
+    return (this.#failures.get(uid)?.notBefore ?? 0) - this.#clock.monotonic();
+  }
+
+  forget(uid: string): void {
+    this.#failures.delete(uid);
+  }
+}
