@@ -6,11 +6,13 @@ const service = (
   name: string,
   spec: Service['spec'],
   annotations: Readonly<Record<string, string>> = {},
+  labels: Readonly<Record<string, string>> = {},
 ): Service => {
   const [namespace = '', bare = ''] = name.split('/');
-  return { metadata: { namespace, name: bare, annotations }, spec: spec ?? {} };
+  return { metadata: { namespace, name: bare, annotations, labels }, spec: spec ?? {} };
 };
 const inside = { type: 'ClusterIP', clusterIP: '10.96.0.5' } as const;
+const dns = { 'k8s-app': 'kube-dns' };
 const asked = { 'causeway.dev/octavia': 'true' };
 
 test.each<[string, Service, 'annotated' | 'all', string]>([
@@ -41,7 +43,14 @@ test.each<[string, Service, 'annotated' | 'all', string]>([
   ['another name', service('a/b', { type: 'ExternalName' }), 'all', 'no'],
   ['the API itself', service('default/kubernetes', inside, asked), 'all', 'no'],
   ['the DNS, by accident', service('kube-system/kube-dns', inside), 'all', 'no'],
+  ['the DNS under another name', service('kube-system/coredns', inside, {}, dns), 'all', 'no'],
   ['the DNS, asked', service('kube-system/kube-dns', inside, asked), 'all', 'yes'],
 ])('%s', (_, example, mode, claim) => {
-  expect(claimOf(example, mode)).toBe(claim);
+  expect(claimOf(example, mode, () => false)).toBe(claim);
+});
+
+test('the DNS goes on with the load balancer that Kuryr has made for it', () => {
+  const served = service('kube-system/kube-dns', inside);
+  expect(claimOf(served, 'all', () => true)).toBe('yes');
+  expect(claimOf(served, 'annotated', () => true)).toBe('no');
 });

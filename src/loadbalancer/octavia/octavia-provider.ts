@@ -75,7 +75,11 @@ export class OctaviaProvider implements LoadBalancerProvider {
   }
 
   claims(service: Service): Claim {
-    return claimOf(service, this.#options.settings.clusterIP);
+    const { settings, view } = this.#options;
+    const isServed = () =>
+      service.metadata?.finalizers?.includes(serviceFinalizer) === true ||
+      view.get(keyOf(service))?.status?.loadbalancer !== undefined;
+    return claimOf(service, settings.clusterIP, isServed);
   }
 
   statusWriter(): 'controller' {
