@@ -45,11 +45,25 @@ export class AnnotationReader {
 
   /** A whole number that is not below the least. */
   number(least: number, ...names: readonly string[]): number | undefined {
+    return this.#number(least, Number.MAX_SAFE_INTEGER, `${least} up`, names);
+  }
+
+  /** A whole number from the least to the most. */
+  numberWithin(least: number, most: number, ...names: readonly string[]): number | undefined {
+    return this.#number(least, most, `${least} to ${most}`, names);
+  }
+
+  #number(
+    least: number,
+    most: number,
+    range: string,
+    names: readonly string[],
+  ): number | undefined {
     const value = this.text(...names);
     if (value === undefined) return undefined;
     const number = Number(value);
-    if (/^-?\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number;
-    this.#ignore(names, value, `not a whole number from ${least} up`);
+    if (/^-?\d+$/.test(value) && number >= least && number <= most) return number;
+    this.#ignore(names, value, `not a whole number from ${range}`);
     return undefined;
   }
 

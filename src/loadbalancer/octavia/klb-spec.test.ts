@@ -165,6 +165,19 @@ test.each<[string, Case]>([
   expect(health_monitor).toEqual({ delay: 5, timeout: 3, max_retries: 1, max_retries_down: 3 });
 });
 
+test('retries that Octavia does not take are left out with a note, the rest of the monitor is there', () => {
+  const annotations = {
+    [occm('enable-health-monitor')]: 'true',
+    [occm('health-monitor-max-retries')]: '20',
+    [occm('health-monitor-max-retries-down')]: '10',
+  };
+  expect(specOf({ annotations }).options?.health_monitor).toMatchObject({
+    max_retries: 1,
+    max_retries_down: 10,
+  });
+  expect(notesOf({ annotations }).join()).toContain('not a whole number from 1 to 10');
+});
+
 test('two families are a second address where there is a subnet for it', () => {
   const spec = { ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.96.0.7', 'fd00::7'] } as const;
   expect(specOf({ spec, settings: { vip: 'ClusterIP' } }).options?.additional_vips).toEqual([

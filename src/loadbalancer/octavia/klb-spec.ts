@@ -211,6 +211,9 @@ function readSources(service: Service, reader: AnnotationReader): KlbOptions {
   return { allowed_cidrs: allowed.length === 0 ? ['127.0.0.1/32'] : [...new Set(allowed)].sort() };
 }
 
+/** Octavia takes no more. */
+const mostRetries = 10;
+
 function readMonitor(
   service: Service,
   settings: OctaviaSettings,
@@ -227,9 +230,10 @@ function readMonitor(
   const monitor: KlbHealthMonitor = {
     delay: reader.number(1, 'health-monitor-delay') ?? defaults.delay,
     timeout: reader.number(1, 'health-monitor-timeout') ?? defaults.timeout,
-    max_retries: reader.number(1, 'health-monitor-max-retries') ?? defaults.maxRetries,
+    max_retries:
+      reader.numberWithin(1, mostRetries, 'health-monitor-max-retries') ?? defaults.maxRetries,
     max_retries_down:
-      reader.number(1, 'health-monitor-max-retries-down') ?? defaults.maxRetriesDown,
+      reader.numberWithin(1, mostRetries, 'health-monitor-max-retries-down') ?? defaults.maxRetriesDown,
     ...(isLocal ? defined('node_port', healthCheckNodePort) : {}),
   };
   return { health_monitor: monitor };
