@@ -65,8 +65,9 @@ export class Drift {
     await this.#lookAtShared(changed, signal);
     await this.#sampleMembers(changed, signal);
     for (const klb of view.all()) {
-      const { loadbalancer, service_pub_ip_info: address } = klb.status ?? {};
-      const isChanged = loadbalancer !== undefined && changed.has(loadbalancer.id);
+      const { service_pub_ip_info: address } = klb.status ?? {};
+      // Also one that it only asks for: whoever was in the way there may be gone.
+      const isChanged = balancersOf(klb).some((id) => changed.has(id));
       const isMoved = address !== undefined && moved.has(address.ip_id);
       if (isChanged || isMoved) keys.add(keyOf(klb));
     }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quickPauses } from '../../../test/openstack/quick-clock.ts';
 import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
+import { parsePort } from '../../domain/port.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
 import {
   startEmbeddedKubernetes,
@@ -196,4 +197,20 @@ test('two clusters on one load balancer leave each other alone, under the same n
     await other.close();
     await elsewhere.stop();
   }
+});
+
+test('a port that was taken is served once it is free', async () => {
+  const { id } = await makeForeign('theirs');
+  const balancing = await lab.balancing();
+  const spec = { name: 'their own', protocol: 'TCP', port: parsePort(80) } as const;
+  const listener = await balancing.createListener({ ...spec, loadBalancerId: id }, call);
+  await balancing.waiter.active(id, call);
+  await lab.start({}, 'lab', 100);
+  await lab.client.create(services, newService('web', {}, { [byId]: id }));
+  await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+  await until(() => expect(lab.events.join('\n')).toContain('PortTaken'));
+  expect((await find(id))?.listeners.map(({ name }) => name)).toEqual(['their own']);
+  await balancing.deleteListener(listener.id, call);
+  await untilServed(lab, 'web');
+  expect((await find(id))?.listeners.map(({ name }) => name)).toEqual(['default/web:TCP:80']);
 });
