@@ -9,6 +9,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Owner, ProviderContext } from '../provider.ts';
 import { applyPlan } from './apply-plan.ts';
 import { balancerSpec } from './balancer-spec.ts';
+import { leaveFormer, withdraw } from './departure.ts';
 import { ErrorPace } from './error-pace.ts';
 import { guestOn, ownPart, type Guest } from './guest.ts';
 import { isKuryrs, type Identity } from './identity.ts';
@@ -23,7 +24,6 @@ import { RefusedParts } from './refused-parts.ts';
 import { ServingProvider } from './serving-provider.ts';
 import type { Settling } from './settling.ts';
 import { wantedBalancer, type WantedBalancer } from './wanted.ts';
-import { withdrawalOf } from './withdrawal.ts';
 
 export interface BalancerKeeperOptions {
   readonly balancing: LoadBalancing;
@@ -93,6 +93,7 @@ export class BalancerKeeper {
       switch (decision.kind) {
         case 'same':
           this.#pace.forget(owner.uid);
+          await leaveFormer(this.#options, klb, owner, observed.balancer.id, context);
           return { kind: 'serving', observed: this.#own(klb, owner, observed), hasChanged };
         case 'wait':
           tellLeaving(klb, observed, context);
@@ -216,23 +217,10 @@ export class BalancerKeeper {
     const wasGiven = klb.status?.loadbalancer?.given === true;
     if (given === undefined && !identity.isMadeFor(owner, known.balancer, wasGiven)) {
       tellForeign(known, context);
-      await this.#withdraw(klb, owner, known, context);
+      await withdraw(this.#options, klb, owner, known, context);
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
     }
     return { kind: 'located', observed: await this.#complete(known, context) };
-  }
-
-  /** Takes our recorded listeners and pools off a load balancer that is no more ours to use. */
-  async #withdraw(
-    klb: KuryrLoadBalancer,
-    owner: Owner,
-    known: ObservedBalancer,
-    context: ProviderContext,
-  ): Promise<void> {
-    const { balancing, inventory, identity } = this.#options;
-    const plan = withdrawalOf(klb, ownPart(known, guestOn(known, klb, owner, identity)));
-    if (identity.isOfOtherCluster(known.balancer) || plan === undefined) return;
-    inventory.put((await applyPlan(balancing, known, plan, context)).observed);
   }
 
   /** One that we or Kuryr have made for this Service and that nothing names. */

@@ -214,3 +214,37 @@ test('a port that was taken is served once it is free', async () => {
   await untilServed(lab, 'web');
   expect((await find(id))?.listeners.map(({ name }) => name)).toEqual(['default/web:TCP:80']);
 });
+
+test('naming another load balancer leaves nothing on the one before, nor one of our own', async () => {
+  const first = await makeForeign('first');
+  const second = await makeForeign('second');
+  await lab.start();
+  await serve('web', { [internalAnnotation]: 'true' });
+  const own = await recorded('web');
+  const name = async (id: string) => {
+    const change = { metadata: { annotations: { [byId]: id } } };
+    await lab.client.patchMerge(services, named('web'), change);
+    await until(async () => expect(await recorded('web')).toBe(id));
+    await untilServed(lab, 'web');
+    expect((await find(id))?.listeners).toHaveLength(1);
+  };
+  await name(first.id);
+  await until(async () => expect(await find(own ?? '')).toBeUndefined());
+  await name(second.id);
+  await until(async () => expect(await find(first.id)).toMatchObject(untouched));
+  await remove('web');
+  expect(await lab.balancers()).toMatchObject([
+    { id: first.id, ...untouched },
+    { id: second.id, ...untouched },
+  ]);
+});
+
+test('a slip in the name of a load balancer costs nothing that works', async () => {
+  await lab.start();
+  await serve('web', { [internalAnnotation]: 'true' });
+  const own = await recorded('web');
+  const change = { metadata: { annotations: { [byId]: 'no-such' } } };
+  await lab.client.patchMerge(services, named('web'), change);
+  await until(() => expect(lab.events.join('\n')).toContain('NoSuchLoadBalancer'));
+  expect((await find(own ?? ''))?.listeners).toHaveLength(1);
+});
