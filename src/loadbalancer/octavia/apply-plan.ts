@@ -145,7 +145,11 @@ class PlanWork {
       }
       case 'create': {
         if (plan.replaces !== undefined) await this.removeListener(plan.replaces);
-        const spec = { ...listenerSpec(wanted), ...marked(mark), loadBalancerId: this.#balancer.id };
+        const spec = {
+          ...listenerSpec(wanted),
+          ...marked(mark),
+          loadBalancerId: this.#balancer.id,
+        };
         const made = await this.#write((call) =>
           this.#balancing.createListener(spec, { ...call, mayExist: true }),
         );

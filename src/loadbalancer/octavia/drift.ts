@@ -196,7 +196,9 @@ export class Drift {
       suspects.add(id);
       if (!this.#suspects.has(id)) continue;
       log.warn({ address }, 'deleting a floating IP that nobody owns');
-      await this.#alone(`the floating IP ${address}`, signal, () => floating.delete(id, { signal }));
+      await this.#alone(`the floating IP ${address}`, signal, () =>
+        floating.delete(id, { signal }),
+      );
     }
     this.#suspects = suspects;
   }

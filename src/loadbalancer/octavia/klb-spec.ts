@@ -233,7 +233,8 @@ function readMonitor(
     max_retries:
       reader.numberWithin(1, mostRetries, 'health-monitor-max-retries') ?? defaults.maxRetries,
     max_retries_down:
-      reader.numberWithin(1, mostRetries, 'health-monitor-max-retries-down') ?? defaults.maxRetriesDown,
+      reader.numberWithin(1, mostRetries, 'health-monitor-max-retries-down') ??
+      defaults.maxRetriesDown,
     ...(isLocal ? defined('node_port', healthCheckNodePort) : {}),
   };
   return { health_monitor: monitor };

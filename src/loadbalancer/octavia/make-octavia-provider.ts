@@ -67,8 +67,7 @@ export async function makeOctaviaProvider(
   });
   const floating = new FloatingIps(neutron, identity);
   const { podSecurityGroup: groupId } = settings;
-  const access =
-    groupId === undefined ? undefined : new PodAccess({ neutron, identity, groupId });
+  const access = groupId === undefined ? undefined : new PodAccess({ neutron, identity, groupId });
   const keeper = new BalancerKeeper({
     ...{ balancing, inventory, settling, view, identity, clock, random },
     nodes: () => cluster.allNodes(),

@@ -65,11 +65,7 @@ function podMembers(klb: KuryrLoadBalancer, port: KlbPort, family: Family): Memb
   return members;
 }
 
-function nodeMembers(
-  { nodePort }: KlbPort,
-  family: Family,
-  nodes: readonly Node[],
-): MemberSpec[] {
+function nodeMembers({ nodePort }: KlbPort, family: Family, nodes: readonly Node[]): MemberSpec[] {
   if (nodePort === undefined) return [];
   const members: MemberSpec[] = [];
   for (const node of nodes) {

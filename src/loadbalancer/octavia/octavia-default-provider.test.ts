@@ -86,7 +86,9 @@ test('a listener that can not be changed stays as it is, and its members follow'
     metadata: { annotations: { [`${prefix}/connection-limit`]: '7' } },
   });
   await until(() =>
-    expect(lab.events.join('\n')).toContain('OptionUnsupported: The listener of default/web:TCP:80'),
+    expect(lab.events.join('\n')).toContain(
+      'OptionUnsupported: The listener of default/web:TCP:80',
+    ),
   );
   await lab.client.update(endpointSlices, newSlice('web', ['10.10.1.1', '10.10.1.2']));
   await until(async () =>

@@ -129,8 +129,7 @@ function strangerOnPort(
   const isStranger = (listener: Listener) => guest !== undefined && !guest.isMine(listener);
   return listeners.find((listener) =>
     wanted.listeners.some(
-      (mine) =>
-        isSamePort(mine, listener) && (mine.name !== listener.name || isStranger(listener)),
+      (mine) => isSamePort(mine, listener) && (mine.name !== listener.name || isStranger(listener)),
     ),
   );
 }
