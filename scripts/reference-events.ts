@@ -106,6 +106,11 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'The value of an annotation makes no sense; it is left out.',
   ),
   NoNodePorts: warning('octavia', 'Members are node ports, and it has none.'),
+  NoReadyNode: warning('octavia', 'No node is ready; until one is, all of them stay members.'),
+  SecurityGroupNotOpened: warning(
+    'octavia',
+    'It is not known where the load balancer connects from, so its members are not opened for it.',
+  ),
   CannotBeWoken: warning(
     'octavia',
     'It sleeps without node ports: its load balancer can not wake it.',
