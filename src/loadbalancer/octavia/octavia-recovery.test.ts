@@ -315,7 +315,7 @@ test('a deleted KuryrLoadBalancer takes its load balancer along, and both come a
   const { uid } = (await lab.klb('web'))?.metadata ?? {};
   const address = await lab.addressOf('web');
   // As Kuryr leaves it: only the status knows whose it is.
-  const [{ id: floatingId = '' } = {}] = await lab.floatingIps();
+  const floatingId = (await lab.floatingIps())[0]?.id ?? '';
   await lab.stop();
   await lab.neutron.floatingIps.update(floatingId, { description: '' }, { signal: never });
   await lab.start();
