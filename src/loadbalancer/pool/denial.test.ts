@@ -54,3 +54,13 @@ test('a Service goes on without the ledger unless it was stopped, or the ledger 
   expect(goesOn(unreached, undefined)).toBe(false);
   expect(goesOn(refusal('address-in-use'), held)).toBe(false);
 });
+
+test('a stopped Service shows no address until the ledger has said that it is still its own', () => {
+  const unreached = new CausewayError('unavailable', 'too many requests');
+  expect(denialOf(unreached, { ...held, stoppedAt: 5 })).toMatchObject({
+    kind: 'pending',
+    ingress: [],
+  });
+  expect(denialOf(unreached, undefined)).toBeUndefined();
+  expect(denialOf(refusal('recovering'), { ...held, stoppedAt: 5 })).toBeUndefined();
+});

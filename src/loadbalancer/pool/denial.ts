@@ -3,9 +3,9 @@ import { Refusal } from '../../ipam/refusal.ts';
 import type { EnsureOutcome } from '../provider.ts';
 import type { Holding } from './holding.ts';
 
-/** Why there is no address: refused for good, or not yet, or no longer. */
+/** Why there is no address: refused for good, or not yet, or no longer, or the ledger can't be asked. */
 export type Denial =
-  | Extract<EnsureOutcome, { kind: 'refused' }>
+  | Extract<EnsureOutcome, { kind: 'refused' | 'pending' }>
   /** In the queue. */
   | { readonly kind: 'waiting' }
   /** What it had is somebody else's. */
@@ -24,9 +24,14 @@ export function goesOn(error: CausewayError, holding: Holding | undefined): hold
   return holding !== undefined && holding.stoppedAt === undefined && !isAnswer(error);
 }
 
+const askAgainMs = 5_000;
+
 /** Refusals that waiting alone doesn't mend are the user's; undefined for those to be tried again. */
 export function denialOf(error: CausewayError, holding: Holding | undefined): Denial | undefined {
   const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
+  if (holding?.stoppedAt !== undefined && !isAnswer(error)) {
+    return { kind: 'pending', message, retryAfterMs: askAgainMs, ingress: [] };
+  }
   const reason = error instanceof Refusal ? error.reason : undefined;
   const isGone = reason === 'address-in-use' || reason === 'address-resting';
   if (isGone && holding !== undefined && holding.addresses.length > 0) return { kind: 'lost' };

@@ -74,3 +74,8 @@ export function formatHolding(holding: Holding): string {
   const version = holdingVersion;
   return JSON.stringify({ version, uid, announcer, addresses, fence, stoppedAt, kept });
 }
+
+/** The same, no longer to be announced, since when that was first said: only the ledger's word ends it. */
+export function stopped(holding: Holding, now: number): Holding {
+  return { ...holding, stoppedAt: holding.stoppedAt ?? now };
+}

@@ -26,7 +26,7 @@ import type { AnnouncerDetector } from './detect-announcer.ts';
 import { addressOfNode } from './node-address.ts';
 import type { NodeView } from './node-view.ts';
 import { denialOf, goesOn, type Denial } from './denial.ts';
-import { formatHolding, readHolding, type Holding } from './holding.ts';
+import { formatHolding, readHolding, stopped, type Holding } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
 import { announced, silenced, type ServiceChange } from './service-change.ts';
@@ -124,7 +124,7 @@ export class PoolProvider implements LoadBalancerProvider {
       if (grant.kind === 'lost' && holding !== undefined) {
         return this.#lose(service, holding, context);
       }
-      return grant.kind === 'refused' ? grant : waiting;
+      return grant.kind === 'refused' || grant.kind === 'pending' ? grant : waiting;
     }
     const choice = chooseAnnouncer(
       service,
@@ -306,7 +306,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const now = this.#options.clock.wallTime();
     const change: ServiceChange = isAnnounced
       ? silenced(service, holding, now)
-      : { annotations: { [holdingAnnotation]: formatHolding(holding) } };
+      : { annotations: { [holdingAnnotation]: formatHolding(stopped(holding, now)) } };
     const written = service.metadata?.annotations?.[holdingAnnotation];
     if (change.spec === undefined && written === change.annotations[holdingAnnotation]) return;
     await context.annotate(change.annotations, change.spec);

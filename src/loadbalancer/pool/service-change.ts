@@ -2,7 +2,7 @@ import type { Service } from '../../kube/core-objects.ts';
 import type { Annotations, SpecChange } from '../provider.ts';
 import { dnsTargetAnnotation, holdingAnnotation } from './annotations.ts';
 import { toldNothing, type Announcement, type Announcer } from './announcer.ts';
-import { formatHolding, readHolding, type Holding, type KeptSpec } from './holding.ts';
+import { formatHolding, readHolding, stopped, type Holding, type KeptSpec } from './holding.ts';
 
 /** One write to a Service: it is never told to an announcer what isn't recorded, nor the reverse. */
 export interface ServiceChange {
@@ -50,12 +50,11 @@ export function silenced(service: Service, holding: Holding, now: number): Servi
   const isDeleted = service.metadata?.deletionTimestamp !== undefined;
   const isBalanced = service.spec?.type === 'LoadBalancer';
   const kept = isDeleted || !isBalanced ? holding.kept : { ...holding.kept, ...keptSpec(service) };
-  const stoppedAt = holding.stoppedAt ?? now;
   return {
     annotations: {
       ...toldNothing(holding.announcer),
       ...dnsTarget(service, holding, undefined),
-      [holdingAnnotation]: formatHolding({ ...holding, stoppedAt, kept }),
+      [holdingAnnotation]: formatHolding({ ...stopped(holding, now), kept }),
     },
     ...(isBalanced ? { spec: notBalanced } : {}),
   };
@@ -63,12 +62,11 @@ export function silenced(service: Service, holding: Holding, now: number): Servi
 
 /** The announcer's instructions are taken back from a Service that somebody else is to serve. */
 export function handedOver(service: Service, holding: Holding, now: number): ServiceChange {
-  const stopped = { ...holding, stoppedAt: now, kept: undefined };
   return {
     annotations: {
       ...toldNothing(holding.announcer),
       ...dnsTarget(service, holding, undefined),
-      [holdingAnnotation]: formatHolding(stopped),
+      [holdingAnnotation]: formatHolding({ ...holding, stoppedAt: now, kept: undefined }),
     },
   };
 }

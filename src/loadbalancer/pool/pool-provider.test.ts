@@ -1,0 +1,68 @@
+import { beforeEach, expect, test } from 'vitest';
+import { CausewayError } from '../../domain/error.ts';
+import type { Service } from '../../kube/core-objects.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { silentLog } from '../../runtime/log.ts';
+import type { ProviderContext } from '../provider.ts';
+import { holdingAnnotation } from './annotations.ts';
+import { formatHolding, readHolding } from './holding.ts';
+import { parseAddress } from '../../domain/address.ts';
+import type { Contact } from './contact.ts';
+import type { PoolLedger } from './pool-ledger.ts';
+import { PoolProvider, type PoolProviderOptions } from './pool-provider.ts';
+
+const address = parseAddress('192.0.2.1');
+const ports = [{ port: 80, protocol: 'TCP' }] as const;
+
+let service: Service;
+let contact: { isWithdrawn: boolean };
+let ledger: { ensure: () => Promise<unknown> };
+let provider: PoolProvider;
+
+const context = {
+  signal: new AbortController().signal,
+  log: silentLog,
+  tell: () => undefined,
+  annotate: (annotations: Record<string, string | null>) => {
+    const { metadata } = service;
+    const merged = { ...metadata?.annotations, ...annotations } as Record<string, string>;
+    service = { ...service, metadata: { ...metadata, annotations: merged } };
+    return Promise.resolve();
+  },
+} as unknown as ProviderContext;
+
+beforeEach(() => {
+  const holding = { uid: 'u', addresses: [{ address }], fence: 7, announcer: 'plain' } as const;
+  service = {
+    metadata: {
+      ...{ namespace: 'default', name: 'web', uid: 'u' },
+      annotations: { [holdingAnnotation]: formatHolding(holding) },
+    },
+    spec: { type: 'LoadBalancer', ports: [...ports], ipFamilies: ['IPv4'] },
+  };
+  contact = { isWithdrawn: false };
+  const grant = { addresses: [{ address }], fence: 7 };
+  ledger = { ensure: () => Promise.resolve(grant) };
+  provider = new PoolProvider({
+    ...{ announcer: 'plain', classes: [], selfWithdrawal: true, clock: systemClock },
+    contact: contact as unknown as Contact,
+    ledger: { ensure: () => ledger.ensure() } as unknown as PoolLedger,
+  } as unknown as PoolProviderOptions);
+});
+
+test('a plain Service that was withdrawn shows its address again only with the word of the ledger', async () => {
+  const shown = { ingress: [{ ip: address }] };
+  expect(await provider.ensure(service, context)).toMatchObject(shown);
+  contact.isWithdrawn = true;
+  expect(await provider.ensure(service, context)).toMatchObject({ kind: 'pending', ingress: [] });
+  expect(readHolding(service)?.stoppedAt).toBeDefined();
+
+  contact.isWithdrawn = false;
+  const { ensure } = ledger;
+  ledger.ensure = () => Promise.reject(new CausewayError('unavailable', 'too many requests'));
+  expect(await provider.ensure(service, context)).toMatchObject({ kind: 'pending', ingress: [] });
+
+  ledger.ensure = ensure;
+  expect(await provider.ensure(service, context)).toMatchObject({ kind: 'ready', ...shown });
+  expect(readHolding(service)?.stoppedAt).toBeUndefined();
+});
