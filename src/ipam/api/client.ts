@@ -1,6 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import { CausewayError } from '../../domain/error.ts';
-import { abortedBy, type Clock } from '../../runtime/clock.ts';
+import { abortedBy, sleep, type Clock } from '../../runtime/clock.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Operation } from './operation.ts';
 import { operations, type AnswerOf, type OperationName, type RequestOf } from './operations.ts';
@@ -25,6 +25,16 @@ export interface IpamClientOptions {
   readonly attempts?: number;
 }
 
+/** The server answers, but not yet: it says when to come back. */
+class TooEarly extends CausewayError {
+  readonly retryAfterMs: number;
+
+  constructor(problem: CausewayError, retryAfterMs: number) {
+    super('unavailable', problem.message, problem.hint === undefined ? {} : { hint: problem.hint });
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /** Calls to the allocator's API, typed by the definitions that the server runs. */
 export class IpamClient {
   readonly #options: IpamClientOptions;
@@ -47,7 +57,8 @@ export class IpamClient {
 
   /**
    * Calls until a server answers: every call may be repeated, so that one whose answer was lost is sent
-   * again, to the next server. Rejects with what the server says.
+   * again, to the next server. One that asks too often waits as long as it is told to, unless that is
+   * longer than a call may take. Rejects with what the server says.
    */
   async call<Name extends OperationName>(
     name: Name,
@@ -66,7 +77,12 @@ export class IpamClient {
       } catch (error) {
         failure = CausewayError.from(error);
         if (failure.code !== 'unavailable' && failure.code !== 'timeout') throw failure;
-        this.#current += 1;
+        if (failure instanceof TooEarly) {
+          if (attempt + 1 === attempts || failure.retryAfterMs > limitMs) throw failure;
+          await sleep(clock, failure.retryAfterMs, signal);
+        } else {
+          this.#current += 1;
+        }
       }
     }
     throw failure ?? new CausewayError('invalid', 'no server was named');
@@ -104,9 +120,16 @@ export class IpamClient {
     });
     const text = await answer.body.text();
     const body = parseJson(text);
+    if (answer.statusCode === 429) throw tooEarly(body, answer.headers['retry-after']);
     if (answer.statusCode >= 300) throw errorOf(answer.statusCode, body);
     return operation.answer.parse(body) as AnswerOf<Name>;
   }
+}
+
+/** In seconds, as our servers say it; a proxy's date, or nothing, is a second. */
+function tooEarly(body: unknown, retryAfter: string | string[] | undefined): TooEarly {
+  const seconds = Number(retryAfter);
+  return new TooEarly(errorOf(429, body), seconds > 0 ? seconds * 1000 : 1000);
 }
 
 function pathOf(operation: Operation, input: { params: unknown; query?: unknown }): string {
