@@ -30,6 +30,7 @@ beforeEach(() => {
   departures = new Departures(client, 'kube-system');
   const ledger = {
     delete: (...args: unknown[]) => {
+      if (args[0] === 'refused') throw new Refusal('gone', 'moved', 'moved');
       if (args[1] === staleFence) throw new Refusal('conflict', 'stale-fence', 'claimed anew');
       freed.push(args.slice(0, 3));
       return Promise.resolve();
@@ -93,4 +94,12 @@ test('who was claimed anew is freed with the fence that the ledger knows', async
   await depart({ fence: staleFence });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 9, false]]);
+});
+
+test('one that the ledger refuses keeps nobody behind it, and is tried again', async () => {
+  await depart({ uid: 'refused' });
+  await depart({ uid: 'v' });
+  expect(await catchUp()).toBe(1);
+  expect(freed).toEqual([['v', 7, false]]);
+  expect(await departures.list(signal)).toMatchObject([{ uid: 'refused' }]);
 });

@@ -40,6 +40,8 @@ const whileAnnouncedMs = 1_000;
  */
 export class DepartureWatch {
   readonly #options: DepartureWatchOptions;
+  /** What was said of whom the last time, by UID: it is said once. */
+  #problems: ReadonlyMap<string, string> = new Map();
 
   constructor(options: DepartureWatchOptions) {
     this.#options = options;
@@ -56,30 +58,47 @@ export class DepartureWatch {
       try {
         const left = await this.catchUp(services, signal);
         gauge.set({}, left);
-        isWatching = left > 0;
+        isWatching = left > this.#problems.size;
       } catch (error) {
         if (signal.aborted) throw error;
         const { message } = CausewayError.from(error);
-        log.warn({ problem: message }, 'what went is not yet told to the ledger');
+        log.warn({ problem: message }, 'what went can’t be read');
       }
     }
   }
 
-  /** Answers how many are not freed yet. */
+  /** Answers how many are not freed yet. What fails for one is no matter of the others. */
   async catchUp(services: Services, signal: AbortSignal): Promise<number> {
-    const { departures, ledger, watch } = this.#options;
+    const { departures, log } = this.#options;
+    const present = await departures.list(signal);
+    const problems = new Map<string, string>();
     let left = 0;
-    for (const departure of await departures.list(signal)) {
-      const withdrawn = await this.#isWithdrawn(departure, services, signal);
-      if (withdrawn === undefined) {
+    for (const departure of present) {
+      try {
+        if (!(await this.#tell(departure, services, signal))) left += 1;
+      } catch (error) {
+        if (signal.aborted) throw error;
         left += 1;
-        continue;
+        const { uid, announced } = departure;
+        const { message: problem } = CausewayError.from(error);
+        problems.set(uid, problem);
+        if (this.#problems.get(uid) === problem) continue;
+        log.warn({ uid, ...announced, problem }, 'what went is not yet told to the ledger');
       }
-      await freeForGood(ledger, { ...departure, withdrawn }, signal);
-      await departures.remove(departure, signal);
-      watch.forget(departure.uid);
     }
+    this.#problems = problems;
     return left;
+  }
+
+  /** Whether the ledger has heard of it. */
+  async #tell(departure: Departure, services: Services, signal: AbortSignal): Promise<boolean> {
+    const { departures, ledger, watch } = this.#options;
+    const withdrawn = await this.#isWithdrawn(departure, services, signal);
+    if (withdrawn === undefined) return false;
+    await freeForGood(ledger, { ...departure, withdrawn }, signal);
+    await departures.remove(departure, signal);
+    watch.forget(departure.uid);
+    return true;
   }
 
   /** Undefined while it must not be freed. */
