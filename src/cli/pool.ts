@@ -57,8 +57,9 @@ async function report(
     { title: 'addresses', value: ({ addresses }) => addresses.join(',') },
     { title: 'what to do', value: ({ outcome, message }) => outcome || message },
   ]);
-  if (options.repair === true || rows.length === 0) return;
-  throw new CausewayError('conflict', `${rows.length} differences between cluster and ledger`, {
+  const differences = rows.filter(({ kind }) => kind !== 'departing').length;
+  if (options.repair === true || differences === 0) return;
+  throw new CausewayError('conflict', `${differences} differences between cluster and ledger`, {
     hint: '"causeway pool check --repair" mends what can be mended safely.',
   });
 }

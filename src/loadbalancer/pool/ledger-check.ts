@@ -1,15 +1,24 @@
 import { tryParseAddress } from '../../domain/address.ts';
-import { CausewayError } from '../../domain/error.ts';
+import { CausewayError, isErrorCode } from '../../domain/error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { withSlimMetadata } from '../../kube/projection.ts';
 import { services } from '../../kube/resources.ts';
+import { holdingAnnotation } from './annotations.ts';
 import type { Departures } from './departures.ts';
-import { readHolding } from './holding.ts';
-import { compareWithLedger, strangeAddresses, type Finding } from './ledger-comparison.ts';
-import type { PoolLedger } from './pool-ledger.ts';
+import { formatHolding, readHolding, type Holding } from './holding.ts';
+import {
+  compareWithLedger,
+  findDeparting,
+  strangeAddresses,
+  type Finding,
+} from './ledger-comparison.ts';
+import type { Grant, PoolLedger } from './pool-ledger.ts';
 import { readWish } from './wish.ts';
+
+const fieldManager = 'causeway-controller';
+const mostAttempts = 5;
 
 export interface Repair {
   readonly finding: Finding;
@@ -39,7 +48,10 @@ export class LedgerCheck {
     }
     const departing = await this.#departures.list(signal);
     const uids = new Set(departing.map(({ uid }) => uid));
-    const findings = compareWithLedger(reservations, present, uids);
+    const findings = [
+      ...compareWithLedger(reservations, present, uids),
+      ...findDeparting(reservations, departing),
+    ];
     for (const service of present) findings.push(...(await this.#notReserved(service, signal)));
     const count = reservations.filter(({ purpose }) => purpose === 'load-balancer').length;
     return { findings, reservations: count };
@@ -79,6 +91,7 @@ export class LedgerCheck {
           return 'freed; it rests before others get it';
         case 'not-in-ledger':
           return await this.#claim(finding, signal);
+        case 'departing':
         case 'leaked-but-shown':
         case 'other-address':
         case 'not-announced':
@@ -91,14 +104,34 @@ export class LedgerCheck {
     }
   }
 
+  /** The fence that it is held with goes to the Service: it frees with what stands there. */
   async #claim(finding: Finding, signal: AbortSignal): Promise<string> {
     const [namespace = '', name = ''] = finding.service.split('/');
-    const service = await this.#client.find(services, { namespace, name }, { signal });
-    if (service?.metadata?.uid !== finding.uid) return 'its Service is no more';
-    const reading = readWish(service, readHolding(service));
-    if (reading.kind === 'refused') return `not repaired: ${reading.message}`;
-    const grant = await this.#ledger.ensure(finding.uid, reading.wish.demand, signal);
-    return grant === undefined ? 'waits for an address' : 'held again';
+    for (let attempt = 1; ; attempt += 1) {
+      const service = await this.#client.find(services, { namespace, name }, { signal });
+      if (service?.metadata?.uid !== finding.uid) return 'its Service is no more';
+      const holding = readHolding(service);
+      const reading = readWish(service, holding);
+      if (reading.kind === 'refused') return `not repaired: ${reading.message}`;
+      const grant = await this.#ledger.ensure(finding.uid, reading.wish.demand, signal);
+      if (grant === undefined) return 'waits for an address';
+      // It holds something else by now: the controller tells the announcer and writes it down.
+      if (holding === undefined || !isSame(grant, holding)) return 'held again';
+      try {
+        await this.#note(service, { ...holding, fence: grant.fence }, signal);
+        return 'held again';
+      } catch (error) {
+        // Somebody wrote to it in between; what it holds may have changed with that.
+        if (!isErrorCode(error, 'conflict') || attempt === mostAttempts) throw error;
+      }
+    }
+  }
+
+  async #note({ metadata }: Service, holding: Holding, signal: AbortSignal): Promise<void> {
+    const { namespace = '', name = '', uid, resourceVersion } = metadata ?? {};
+    const annotations = { [holdingAnnotation]: formatHolding(holding) };
+    const patch = { metadata: { uid, resourceVersion, annotations } };
+    await this.#client.patchMerge(services, { namespace, name }, patch, { signal, fieldManager });
   }
 
   /** A Service may have been given an address of the shared pool by hand: nobody knows of that one. */
@@ -119,4 +152,13 @@ export class LedgerCheck {
     }
     return findings;
   }
+}
+
+function isSame(grant: Grant, holding: Holding): boolean {
+  const text = ({ addresses }: Pick<Holding, 'addresses'>) =>
+    addresses
+      .map(({ address }) => address)
+      .sort()
+      .join();
+  return text(grant) === text(holding);
 }

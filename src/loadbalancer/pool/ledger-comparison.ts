@@ -2,6 +2,7 @@ import type { Address } from '../../domain/address.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { announcers } from './announcer.ts';
+import type { Departure } from './departures.ts';
 import { readHolding, type Holding } from './holding.ts';
 import type { LedgerReservation } from './pool-ledger.ts';
 
@@ -13,7 +14,8 @@ export const findingKinds = [
   'not-announced',
   'not-reserved',
 ] as const;
-export type FindingKind = (typeof findingKinds)[number];
+/** Departing: the cluster and the ledger agree, and somebody may want to know why it is still held. */
+export type FindingKind = (typeof findingKinds)[number] | 'departing';
 
 /** Where the cluster and the ledger don't agree. */
 export interface Finding {
@@ -46,6 +48,24 @@ export function compareWithLedger(
     .filter(({ uid }) => !departing.has(uid))
     .map((reservation) => leak(reservation, shown));
   return [...leaks, ...services.flatMap((service) => drift(service, held))];
+}
+
+/** Reservations of Services that are gone, kept because somebody is still seen to announce them. */
+export function findDeparting(
+  reservations: readonly LedgerReservation[],
+  departures: readonly Departure[],
+): Finding[] {
+  const held = new Map(reservations.map((reservation) => [reservation.uid, reservation]));
+  return departures.flatMap(({ uid, announced }): Finding[] => {
+    const reservation = held.get(uid);
+    if (reservation === undefined) return [];
+    const { namespace = '?', name = '?', addresses, fence } = reservation;
+    const message =
+      announced === undefined
+        ? 'Its Service is no more. The controller frees it when the ledger lets it.'
+        : `Its Service is no more. It is freed when ${announcers[announced.by].title} is seen to have stopped. If that is dead, and nobody announces it: causeway ipam free.`;
+    return [{ kind: 'departing', service: `${namespace}/${name}`, uid, addresses, fence, message }];
+  });
 }
 
 function leak(reservation: LedgerReservation, shown: ReadonlySet<string>): Finding {
