@@ -3,7 +3,7 @@ import { CausewayError } from '../domain/error.ts';
 import { tryParseAddress } from '../domain/address.ts';
 import { openLedger, readIfNamed } from '../ipam/open-ledger.ts';
 import { startReplica } from '../ipam/replica.ts';
-import { ipamServerSettings, type IpamServerSettings } from '../ipam/settings.ts';
+import { auditRetentionMs, ipamServerSettings, type IpamServerSettings } from '../ipam/settings.ts';
 import { openPlatforms } from './ipam-platforms.ts';
 import { createLog } from '../observe/logger.ts';
 import { startObserveServer } from '../observe/observe-server.ts';
@@ -36,7 +36,7 @@ async function serve(settings: IpamServerSettings): Promise<void> {
     ...listen,
     tls,
     rateLimit: settings.rateLimit,
-    auditRetentionMs: settings.auditRetentionDays * 86_400_000,
+    auditRetentionMs: auditRetentionMs(settings),
     platforms: await openPlatforms(
       settings.platforms,
       { log, metrics, clock: systemClock },

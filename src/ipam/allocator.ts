@@ -211,8 +211,11 @@ export class Allocator {
     mark: string,
   ): Transaction {
     const reads = new Set([...(key === undefined ? [] : [key]), ...change.reads]);
-    const audit: AuditRecord = { ...change.audit, at: this.now, actor };
-    const writes = [...change.writes, put(mark, audit)];
+    const writes = [...change.writes];
+    if (change.audit !== undefined) {
+      const audit: AuditRecord = { ...change.audit, at: this.now, actor };
+      writes.push(put(mark, audit));
+    }
     // The first use of a cluster's first credential settles that it has arrived.
     const arrived = credential?.first === 'unused' && key !== undefined;
     if (arrived && change.writes.every((write) => write.key !== key)) {

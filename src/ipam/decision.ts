@@ -27,7 +27,8 @@ export interface Changes<T> {
   readonly kind: 'change';
   readonly reads: readonly string[];
   readonly writes: readonly Write[];
-  readonly audit: AuditNote;
+  /** Undefined for what is no news, and whose answer is the same if it is decided again. */
+  readonly audit: AuditNote | undefined;
   readonly answer: T;
 }
 

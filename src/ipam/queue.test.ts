@@ -3,6 +3,7 @@ import { removeCluster } from './cluster-decisions.ts';
 import { demandOf, Desk, refusal } from './desk.testing.ts';
 import { serveQueue, sweep } from './housekeeping-decisions.ts';
 import { keys } from './keys.ts';
+import { placeKeptMs } from './queue.ts';
 import { reserve } from './reserve.ts';
 
 const two = { name: 'p', addresses: ['192.0.2.1-192.0.2.2'] };
@@ -72,6 +73,28 @@ describe('the queue', () => {
     desk.reserve('c', { uid: 'y' }, later);
     desk.now += 60;
     expect(desk.reserve('b', { uid: 'x' }, later)).toEqual({ state: 'waiting', position: 2 });
+  });
+
+  test('asking again changes nothing until half of the place is over, and is no news then', () => {
+    const desk = fullDesk();
+    const ask = (more: object = {}) => {
+      const request = { site: 's', cluster: 'b', demand: demandOf({ uid: 'x', ...more }) };
+      const decide = reserve({ ...request, waitUntil: desk.now + placeKeptMs });
+      const decision = decide(desk.view, desk, desk.grant);
+      desk.run(() => decision);
+      if (decision.kind !== 'change') return decision.kind;
+      return decision.audit?.action ?? 'no news';
+    };
+    expect(ask()).toBe('wait');
+    desk.now += placeKeptMs / 2;
+    expect(ask()).toBe('answer');
+    desk.now += 1;
+    expect(ask()).toBe('no news');
+    desk.now += placeKeptMs / 2;
+    expect(ask()).toBe('answer');
+    expect(ask({ families: [6] })).toBe('wait');
+    desk.now += placeKeptMs / 2 + 1;
+    expect(ask({ families: [6] })).toBe('no news');
   });
 
   test('a waiter for another pool or family does not hold others up', () => {

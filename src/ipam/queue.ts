@@ -4,6 +4,9 @@ import type { PoolView } from './pool-view.ts';
 import type { Demand, WaiterRecord } from './records.ts';
 import type { Kept, SiteView } from './site-view.ts';
 
+/** A waiter keeps its place so much longer than its client said, for the client to come back. */
+export const placeKeptMs = 30_000;
+
 /** Whether the waiter still counts: its time is not over, and its cluster is the same. */
 export function isWaiting(site: SiteView, waiter: WaiterRecord, now: number): boolean {
   return waiter.expires > now && site.clusters.get(waiter.cluster)?.record.epoch === waiter.epoch;

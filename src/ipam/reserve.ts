@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { familyOf, type Family } from '../domain/address.ts';
 import { claimFor } from './claim.ts';
 import {
@@ -24,7 +25,7 @@ import {
   type ReserveAnswer,
   type ReserveRequest,
 } from './reservation.ts';
-import { isWaiting } from './queue.ts';
+import { isWaiting, placeKeptMs } from './queue.ts';
 import { isImported, pickAddress, type Choice, type Pick } from './reserve-pick.ts';
 import type { Kept, SiteView } from './site-view.ts';
 
@@ -156,7 +157,11 @@ function nothingLeft(
     state: 'waiting',
     position: positionOf(site.view, place ?? nextPlace, moment.now),
   };
-  if (known !== undefined && known.expires >= request.waitUntil) return { kind: 'answer', answer };
+  if (known !== undefined && isKeptLongEnough(known, request.waitUntil, demand)) {
+    return { kind: 'answer', answer };
+  }
+  // Who just goes on waiting does nothing that anybody would look for.
+  const isLonger = known !== undefined && isSameDemand(known.demand, demand);
   const record: WaiterRecord = {
     cluster: request.cluster,
     epoch: cluster.record.epoch,
@@ -169,15 +174,28 @@ function nothingLeft(
     kind: 'change',
     reads: [site.key, cluster.key, queueKey, key],
     writes: [put(queueKey, { nextPlace: Math.max(nextPlace, record.place + 1) }), put(key, record)],
-    audit: {
-      action: 'wait',
-      site: request.site,
-      cluster: request.cluster,
-      owner: describeOwner(demand),
-      reason: request.reason,
-    },
+    audit: isLonger
+      ? undefined
+      : {
+          action: 'wait',
+          site: request.site,
+          cluster: request.cluster,
+          owner: describeOwner(demand),
+          reason: request.reason,
+        },
     answer,
   };
+}
+
+/** A place is kept longer only when half of its time is over: else every ask would be a change. */
+function isKeptLongEnough(known: WaiterRecord, until: number, asked: Demand): boolean {
+  return known.expires >= until - placeKeptMs / 2 && isSameDemand(known.demand, asked);
+}
+
+/** As the ledger keeps them: what is undefined is not there. */
+function isSameDemand(one: Demand, other: Demand): boolean {
+  const kept = (demand: Demand): unknown => JSON.parse(JSON.stringify(demand));
+  return isDeepStrictEqual(kept(one), kept(other));
 }
 
 /** How many wait before this one, plus one. */

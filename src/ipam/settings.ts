@@ -85,7 +85,13 @@ export const ipamServerSettings = z.strictObject({
     .array(platformSettings)
     .default([])
     .describe('infrastructure that has to know of the addresses of pools that name it'),
-  auditRetentionDays: z.number().positive().default(365).describe('how long the audit log is kept'),
+  auditRetentionDays: z
+    .number()
+    .positive()
+    .optional()
+    .describe(
+      'how long the audit log is kept; 365 in SQLite and 2 in etcd, which has room for few',
+    ),
   log: z
     .strictObject({
       level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('what to log'),
@@ -94,6 +100,14 @@ export const ipamServerSettings = z.strictObject({
     .prefault({}),
 });
 export type IpamServerSettings = z.infer<typeof ipamServerSettings>;
+
+const dayMs = 86_400_000;
+
+/** A file takes a year; etcd's 2 GB would be full of audit within days at 10,000 clusters. */
+export function auditRetentionMs(settings: IpamServerSettings): number {
+  const byLedger = settings.ledger.startsWith('etcd:') ? 2 : 365;
+  return (settings.auditRetentionDays ?? byLedger) * dayMs;
+}
 
 /** For commands that speak with a server. */
 export const ipamClientSettings = z.strictObject({

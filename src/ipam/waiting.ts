@@ -3,11 +3,9 @@ import { isErrorCode } from '../domain/error.ts';
 import type { Allocator } from './allocator.ts';
 import type { Caller, Permission } from './credential.ts';
 import { keys } from './keys.ts';
+import { placeKeptMs } from './queue.ts';
 import type { ReserveAnswer, ReserveRequest } from './reservation.ts';
 import { reserve } from './reserve.ts';
-
-/** A waiter keeps its place so much longer than its client said, for the client to come back. */
-const placeKeptMs = 30_000;
 
 /** Reserves, or waits so long for its turn. Whoever is still waiting then keeps the place for a while. */
 export async function reserveOrWait(
