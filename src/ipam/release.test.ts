@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../domain/address.ts';
 import { Desk, refusal } from './desk.testing.ts';
 import { sweep } from './housekeeping-decisions.ts';
+import { free } from './release.ts';
 
 const one = { name: 'p', addresses: ['192.0.2.1'] };
 const service = { namespace: 'shop', name: 'web' };
@@ -21,6 +22,28 @@ describe('a free', () => {
     desk.take('a', 'u');
     expect(() => desk.free('a', 'u', { fence: late })).toThrow(refusal('stale-fence'));
     expect(desk.free('a', 'u', { fence: desk.fenceOf('a', 'u') })).toEqual(['192.0.2.1']);
+  });
+
+  test('of the control plane’s address is an operator’s matter', () => {
+    const desk = new Desk().withSite([one]).withCluster('a', {
+      controlPlane: { families: [4], addresses: [] },
+    });
+    const epoch = desk.view.site('s')?.clusters.get('a')?.record.epoch ?? '';
+    const [held] = desk.view.site('s')?.heldBy(epoch).values() ?? [];
+    const { uid = '', fence = 0 } = held?.record.owners[0] ?? {};
+    const decide = free({ site: 's', cluster: 'a', uid, fence, withdrawn: true });
+    const credential = {
+      id: 'c',
+      hash: 'aa',
+      role: 'cluster',
+      kind: 'token',
+      createdAt: 0,
+    } as const;
+    expect(decide(desk.view, desk, { ...desk.grant, credential })).toMatchObject({
+      kind: 'refuse',
+      error: { code: 'forbidden' },
+    });
+    expect(desk.free('a', uid, { fence })).toEqual(['192.0.2.1']);
   });
 
   test('lets the address rest before others get it', () => {

@@ -48,6 +48,7 @@ export function free(request: FreeRequest): Decide<FreeAnswer> {
         .ownedBy(cluster.record.epoch, request.uid)
         .map(({ record }) => record);
       if (owned.length === 0 && !waits) return { kind: 'answer', answer: { freed: [] } };
+      if (credential?.role === 'cluster') refuseControlPlane(request, owned);
       refuseStaleFence(request, owned);
       const writes: Write[] = owned.map((held) =>
         release(request, held, site, cluster.record, now),
@@ -70,6 +71,17 @@ export function free(request: FreeRequest): Decide<FreeAnswer> {
         answer: { freed: owned.map(({ address }) => address) },
       };
     });
+}
+
+/** Reserved by whoever creates the cluster: its own credential, in a Secret of it, must not end it. */
+function refuseControlPlane({ uid }: FreeRequest, owned: readonly HeldAddress[]): void {
+  const isControlPlane = owned.some(({ owners }) =>
+    owners.some((owner) => owner.uid === uid && owner.purpose === 'control-plane'),
+  );
+  if (!isControlPlane) return;
+  throw new CausewayError('forbidden', 'the address of the control plane is freed by an operator', {
+    hint: 'Use an operator’s credential, or remove the cluster.',
+  });
 }
 
 function release(
