@@ -81,6 +81,12 @@ export function authorise(view: View, caller: Caller, needs: Permission, now: nu
   });
 }
 
+/** Whether the view has it, whatever it may do: a stranger is to cost no more than this look. */
+export function isKnown(view: View, presented: Presented, now: number): boolean {
+  const credential = view.credential(presented.id);
+  return credential !== undefined && isValid(view, credential, presented, now);
+}
+
 function isValid(
   view: View,
   credential: Kept<CredentialRecord>,

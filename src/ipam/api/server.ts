@@ -7,6 +7,7 @@ import { abortedBy, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Allocator } from '../allocator.ts';
 import {
+  isKnown,
   presentCertificate,
   presentToken,
   type Permission,
@@ -125,8 +126,12 @@ function serve(
         limits.underWay.delete(gone);
         if (!reply.raw.writableFinished) gone.abort();
       });
+      let isStranger = false;
       try {
         const caller = authenticate(request);
+        // Before the ledger is asked. One that it has and this server's view has not yet may well pass.
+        isStranger = !isKnown(options.allocator.view, caller, options.allocator.now);
+        if (isStranger) enforceLimit(limits.strangers, request.ip, reply);
         // By secret and not by name: nobody uses up what another may.
         enforceLimit(limits.known, `${caller.id}/${caller.hash}`, reply);
         const input = parseInput(operation, request);
@@ -138,7 +143,9 @@ function serve(
       } catch (thrown) {
         const error = gone.signal.aborted ? abortedBy(gone.signal) : CausewayError.from(thrown);
         if (error.code === 'internal') options.log.error({ error, name }, 'a call failed');
-        if (error.code === 'unauthorized') enforceLimit(limits.strangers, request.ip, reply);
+        if (error.code === 'unauthorized' && !isStranger) {
+          enforceLimit(limits.strangers, request.ip, reply);
+        }
         return answerProblem(reply, error);
       }
     },
