@@ -1,3 +1,4 @@
+import { LateDriver } from '../ipam/platform/late-driver.ts';
 import { OpenStackDriver } from '../ipam/platform/openstack-driver.ts';
 import type { PlatformDriver } from '../ipam/platform/platform-driver.ts';
 import type { PlatformSettings } from '../ipam/settings.ts';
@@ -6,31 +7,35 @@ import { loadCloudConfig } from '../openstack/config/load.ts';
 import { Neutron } from '../openstack/neutron/neutron.ts';
 import type { Subnet } from '../openstack/neutron/resources.ts';
 
-/** The platforms of the server's settings, with the secrets that only the server has. */
+/**
+ * The platforms of the server's settings, with the secrets that only the server has. Settings that are
+ * wrong fail here; that a cloud is away does not.
+ */
 export async function openPlatforms(
   platforms: readonly PlatformSettings[],
   options: CloudOptions,
-  signal: AbortSignal,
 ): Promise<Map<string, PlatformDriver>> {
   const drivers = new Map<string, PlatformDriver>();
   for (const platform of platforms) {
-    drivers.set(platform.name, await openStackDriver(platform, options, signal));
+    const { cloud } = platform;
+    const config = await loadCloudConfig({
+      environment: process.env,
+      workingDirectory: process.cwd(),
+      ...(cloud === undefined ? {} : { cloud }),
+    });
+    const neutron = new Neutron(new Cloud(config, options).session());
+    const open = (signal: AbortSignal) => openStackDriver(platform, neutron, signal);
+    drivers.set(platform.name, new LateDriver(open));
   }
   return drivers;
 }
 
 async function openStackDriver(
   platform: PlatformSettings,
-  options: CloudOptions,
+  neutron: Neutron,
   signal: AbortSignal,
 ): Promise<OpenStackDriver> {
-  const { cloud, floatingNetwork: networkId, floatingSubnet: subnetId } = platform;
-  const config = await loadCloudConfig({
-    environment: process.env,
-    workingDirectory: process.cwd(),
-    ...(cloud === undefined ? {} : { cloud }),
-  });
-  const neutron = new Neutron(new Cloud(config, options).session());
+  const { floatingNetwork: networkId, floatingSubnet: subnetId } = platform;
   const subnets: Subnet[] = [];
   for (const id of platform.subnets) subnets.push(await neutron.subnets.get(id, { signal }));
   const floating =

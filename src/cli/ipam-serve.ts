@@ -37,11 +37,7 @@ async function serve(settings: IpamServerSettings): Promise<void> {
     tls,
     rateLimit: settings.rateLimit,
     auditRetentionMs: auditRetentionMs(settings),
-    platforms: await openPlatforms(
-      settings.platforms,
-      { log, metrics, clock: systemClock },
-      signal,
-    ),
+    platforms: await openPlatforms(settings.platforms, { log, metrics, clock: systemClock }),
     signal,
   });
   readiness.add('ledger', () =>
