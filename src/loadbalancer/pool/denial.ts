@@ -1,7 +1,8 @@
 import type { CausewayError } from '../../domain/error.ts';
-import { Refusal } from '../../ipam/refusal.ts';
+import { Refusal, type RefusalReason } from '../../ipam/refusal.ts';
 import type { EnsureOutcome } from '../provider.ts';
 import type { Holding } from './holding.ts';
+import type { LedgerReservation } from './pool-ledger.ts';
 
 /** Why there is no address: refused for good, or not yet, or no longer, or the ledger can't be asked. */
 export type Denial =
@@ -24,6 +25,26 @@ export function goesOn(error: CausewayError, holding: Holding | undefined): hold
   return holding !== undefined && holding.stoppedAt === undefined && !isAnswer(error);
 }
 
+function isGone(reason: RefusalReason | undefined): boolean {
+  return reason === 'address-in-use' || reason === 'address-resting';
+}
+
+/**
+ * Whether the ledger has to be asked if a Service still holds what it announces: a demand may be
+ * refused for another family, or because the ledger knows nothing of it any more. A ledger that
+ * recovers, or was moved, says nothing about who holds what.
+ */
+export function isInDoubt(error: CausewayError, holding: Holding | undefined): holding is Holding {
+  if (holding === undefined || holding.addresses.length === 0) return false;
+  if (!(error instanceof Refusal) || isGone(error.reason)) return false;
+  return error.reason !== 'recovering' && error.reason !== 'moved';
+}
+
+/** Whether the reservation has all that the Service announces. */
+export function isHeld(holding: Holding, reservation: LedgerReservation | undefined): boolean {
+  return holding.addresses.every(({ address }) => reservation?.addresses.includes(address));
+}
+
 const askAgainMs = 5_000;
 
 /** Refusals that waiting alone doesn't mend are the user's; undefined for those to be tried again. */
@@ -33,8 +54,9 @@ export function denialOf(error: CausewayError, holding: Holding | undefined): De
     return { kind: 'pending', message, retryAfterMs: askAgainMs, ingress: [] };
   }
   const reason = error instanceof Refusal ? error.reason : undefined;
-  const isGone = reason === 'address-in-use' || reason === 'address-resting';
-  if (isGone && holding !== undefined && holding.addresses.length > 0) return { kind: 'lost' };
+  if (isGone(reason) && holding !== undefined && holding.addresses.length > 0) {
+    return { kind: 'lost' };
+  }
   if (reason === 'other-address') return { kind: 'refused', reason: 'AddressDiffers', message };
   if (error.code === 'invalid') return { kind: 'refused', reason: 'AddressRefused', message };
   return undefined;

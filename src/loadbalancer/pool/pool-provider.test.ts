@@ -4,6 +4,7 @@ import type { Service } from '../../kube/core-objects.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import type { ProviderContext } from '../provider.ts';
+import { Refusal } from '../../ipam/refusal.ts';
 import { holdingAnnotation } from './annotations.ts';
 import { formatHolding, readHolding } from './holding.ts';
 import { parseAddress } from '../../domain/address.ts';
@@ -17,6 +18,7 @@ const ports = [{ port: 80, protocol: 'TCP' }] as const;
 let service: Service;
 let contact: { isWithdrawn: boolean };
 let ledger: { ensure: () => Promise<unknown> };
+let reservations: { uid: string; addresses: string[] }[];
 let provider: PoolProvider;
 
 const context = {
@@ -41,12 +43,16 @@ beforeEach(() => {
     spec: { type: 'LoadBalancer', ports: [...ports], ipFamilies: ['IPv4'] },
   };
   contact = { isWithdrawn: false };
+  reservations = [{ uid: 'u', addresses: [address] }];
   const grant = { addresses: [{ address }], fence: 7 };
   ledger = { ensure: () => Promise.resolve(grant) };
   provider = new PoolProvider({
     ...{ announcer: 'plain', classes: [], selfWithdrawal: true, clock: systemClock },
     contact: contact as unknown as Contact,
-    ledger: { ensure: () => ledger.ensure() } as unknown as PoolLedger,
+    ledger: {
+      ensure: () => ledger.ensure(),
+      reservations: () => Promise.resolve(reservations),
+    } as unknown as PoolLedger,
   } as unknown as PoolProviderOptions);
 });
 
@@ -66,3 +72,26 @@ test('a plain Service that was withdrawn shows its address again only with the w
   expect(await provider.ensure(service, context)).toMatchObject({ kind: 'ready', ...shown });
   expect(readHolding(service)?.stoppedAt).toBeUndefined();
 });
+
+test.each(['address-outside', 'pool-exhausted', 'quota'] as const)(
+  'refused for %s, a Service goes on with what the ledger still has for it, and with nothing else',
+  async (reason) => {
+    const code = reason === 'address-outside' ? 'invalid' : 'exhausted';
+    ledger.ensure = () => Promise.reject(new Refusal(code, reason, 'no'));
+    await provider.ensure(service, context).catch(() => undefined);
+    expect(readHolding(service)?.addresses).toEqual([{ address }]);
+    reservations = [];
+    expect(await provider.ensure(service, context)).toMatchObject({ kind: 'pending', ingress: [] });
+    expect(readHolding(service)?.addresses).toEqual([]);
+  },
+);
+
+test.each(['recovering', 'moved'] as const)(
+  'a ledger that is %s says nothing of who holds what',
+  async (reason) => {
+    reservations = [];
+    ledger.ensure = () => Promise.reject(new Refusal('unavailable', reason, 'no'));
+    await expect(provider.ensure(service, context)).rejects.toMatchObject({ reason });
+    expect(readHolding(service)?.addresses).toEqual([{ address }]);
+  },
+);

@@ -25,7 +25,7 @@ import type { DriftWatch } from './drift-watch.ts';
 import type { AnnouncerDetector } from './detect-announcer.ts';
 import { addressOfNode } from './node-address.ts';
 import type { NodeView } from './node-view.ts';
-import { denialOf, goesOn, type Denial } from './denial.ts';
+import { denialOf, goesOn, isHeld, isInDoubt, type Denial } from './denial.ts';
 import { formatHolding, readHolding, stopped, type Holding } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
@@ -267,6 +267,11 @@ export class PoolProvider implements LoadBalancerProvider {
         );
         return holding;
       }
+      if (isInDoubt(known, holding)) {
+        const all = await this.#options.ledger.reservations(context.signal);
+        const own = all.find(({ uid }) => uid === owner.uid);
+        if (!isHeld(holding, own)) return { kind: 'lost' };
+      }
       const denial = denialOf(known, holding);
       if (denial !== undefined) return denial;
       throw error;
@@ -284,14 +289,14 @@ export class PoolProvider implements LoadBalancerProvider {
     return { kind: 'pending', message, ingress: [] };
   }
 
-  /** Somebody else has the address: it stops being announced at once, and another one is asked for. */
+  /** It no longer holds the address: it stops being announced at once, and another one is asked for. */
   async #lose(
     service: Service,
     holding: Holding,
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
     const had = holding.addresses.map(({ address }) => address).join(', ');
-    const message = `The ledger has given ${had} to others while this cluster was away; it gets another address`;
+    const message = `The ledger no longer has ${had} for it; it gets what the ledger has now`;
     await this.#silence(service, { ...holding, addresses: [], fence: 0 }, context, message);
     return { kind: 'pending', message, retryAfterMs: 1, ingress: [] };
   }

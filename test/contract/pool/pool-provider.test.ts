@@ -176,7 +176,7 @@ test.each(['metallb', 'plain'] as const)(
       expect(now).not.toBe(before);
     });
     await until(async () => expect((await cluster.read('web'))?.spec?.type).toBe('LoadBalancer'));
-    await until(() => expect(cluster.events.join('\n')).toContain(`has given ${before} to others`));
+    await until(() => expect(cluster.events.join('\n')).toContain(`no longer has ${before}`));
     expect(await stateOf((await shown()) ?? '')).toMatchObject({ state: 'held' });
   },
 );
