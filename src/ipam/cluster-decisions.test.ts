@@ -147,6 +147,43 @@ describe('a silent cluster', () => {
     expect(desk.take('b', 'v')).toBe('10.0.0.0');
   });
 
+  test.each([false, true])(
+    'that returns in time has again what nobody has, each Service its own (swept: %s)',
+    (isSwept) => {
+      const desk = new Desk().withSite([pool(3)], { quarantineMs: 1_000 });
+      desk.withCluster('a').withCluster('b');
+      const named = (uid: string) => ({ uid, namespace: 'shop', name: uid });
+      const had = desk.take('a', 'web', named('web'));
+      const other = desk.take('a', 'other', named('other'));
+      const request = { site: 's', cluster: 'a', epoch: desk.newId(), withdrawn: true };
+      desk.run(reclaimCluster(request));
+      if (isSwept) while (desk.run(sweep('s')) > 0) continue;
+      const resting = refusal('address-resting');
+      const ask = (cluster: string, uid: string, address: string) =>
+        desk.reserve(cluster, { ...named(uid), addresses: [address] });
+      expect(() => ask('b', 'web', had)).toThrow(resting);
+      expect(() => ask('a', 'web', other)).toThrow(resting);
+      expect(ask('a', 'web', had)).toMatchObject({ state: 'held' });
+      desk.now += 1_000;
+      expect(ask('b', 'rival', other)).toMatchObject({ state: 'held' });
+      expect(() => ask('a', 'other', other)).toThrow(refusal('address-in-use'));
+      expect(() => ask('b', 'rival-too', had)).toThrow(refusal('address-in-use'));
+      while (desk.run(sweep('s')) > 0) continue;
+      expect(ask('a', 'web', had)).toMatchObject({ state: 'held' });
+    },
+  );
+
+  test('that was removed is not the one that is made under its name', () => {
+    const desk = new Desk().withSite([pool(3)], { quarantineMs: 1_000 }).withCluster('a');
+    const service = { namespace: 'shop', name: 'web' };
+    const had = desk.take('a', 'web', service);
+    desk.run(removeCluster({ site: 's', cluster: 'a', withdrawn: true }));
+    desk.withCluster('a');
+    expect(() => desk.reserve('a', { uid: 'web', ...service, addresses: [had] })).toThrow(
+      refusal('address-resting'),
+    );
+  });
+
   test('keeps the address of its control plane, which nobody promised to withdraw', () => {
     const desk = new Desk().withSite([pool(1)]);
     const made = desk.createCluster('a', { controlPlane, selfWithdrawal });

@@ -272,6 +272,7 @@ function tombstoneOf(
   const { quarantineMs, unconfirmedQuarantineMs } = site.record;
   const record: TombstoneRecord = {
     cluster: cluster.name,
+    id: cluster.id,
     epoch: cluster.epoch,
     sequence: cluster.sequence,
     at: now,

@@ -2,7 +2,7 @@ import { deciding, remove, type Decide, type Decision } from './decision.ts';
 import { reclaimCluster, type VoidedAnswer } from './cluster-decisions.ts';
 import type { Write } from './ledger.ts';
 import type { Demand, WaiterRecord } from './records.ts';
-import { rest, restingOf } from './release.ts';
+import { rest, restingOfVoided } from './release.ts';
 import { Refusal, type RefusalReason } from './refusal.ts';
 import { isWaiting, waitersInOrder } from './queue.ts';
 import type { ReserveAnswer } from './reservation.ts';
@@ -39,9 +39,6 @@ export function sweep(siteName: string): Decide<number> {
   };
 }
 
-/** In the place of a cluster's id: the address goes back to nobody in particular. */
-const voided = 'voided';
-
 interface Sweepable {
   readonly write: Write;
   /** What makes the write right, beside the key's own revision. */
@@ -52,7 +49,7 @@ function* sweepable(site: SiteView, now: number): Generator<Sweepable> {
   for (const [epoch, tombstone] of site.tombstones) {
     const held = site.heldBy(epoch);
     for (const { key, record } of held.values()) {
-      const resting = restingOf(record, voided, tombstone.record.until);
+      const resting = restingOfVoided(record, tombstone.record);
       yield { write: rest(key, resting, now), because: [tombstone.key] };
     }
     // Nothing can join a voided epoch: a reservation compares the cluster's key.

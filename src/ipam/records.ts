@@ -149,6 +149,10 @@ export const restingSchema = z.looseObject({
   until: z.number(),
   /** The Service of that cluster that may have it back at any time. */
   keptFor: z.looseObject({ namespace: z.string(), name: z.string() }).optional(),
+  /** It was taken from a cluster, whose Service may have it back if it asks for it by name. */
+  returnsTo: z
+    .looseObject({ id: identifierSchema, namespace: z.string(), name: z.string() })
+    .optional(),
 });
 export type RestingAddress = z.infer<typeof restingSchema>;
 
@@ -157,6 +161,8 @@ export type AddressRecord = HeldAddress | RestingAddress;
 
 export const tombstoneRecordSchema = z.looseObject({
   cluster: clusterNameSchema,
+  /** The cluster's own: what nobody else has yet goes back to it, if it returns. */
+  id: identifierSchema.optional(),
   epoch: identifierSchema,
   /** The cluster's, when the epoch ended. */
   sequence: z.int(),

@@ -12,7 +12,7 @@ import {
 } from './decision.ts';
 import { keys } from './keys.ts';
 import type { Write } from './ledger.ts';
-import type { ClusterRecord, HeldAddress, RestingAddress } from './records.ts';
+import type { ClusterRecord, HeldAddress, RestingAddress, TombstoneRecord } from './records.ts';
 import { describeOwner, refuseIfMoved, refuseStaleFence } from './reservation.ts';
 
 export interface FreeRequest {
@@ -95,14 +95,16 @@ function release(
   const others = held.owners.filter(({ uid }) => uid !== request.uid);
   if (others.length > 0) return put(key, { ...held, owners: others });
   const { quarantineMs, unconfirmedQuarantineMs, keepMs } = site.record;
-  const owner = held.owners[0];
-  const keptFor =
-    owner?.namespace === undefined || owner.name === undefined
-      ? undefined
-      : { namespace: owner.namespace, name: owner.name };
+  const keptFor = serviceOf(held);
   const restMs = request.withdrawn ? quarantineMs : unconfirmedQuarantineMs;
   const until = now + Math.max(restMs, keptFor === undefined ? 0 : keepMs);
   return rest(key, { ...restingOf(held, cluster.id, until), keptFor }, now);
+}
+
+/** The Service that it waits for; undefined for what is no Service's. */
+function serviceOf({ owners }: HeldAddress): RestingAddress['keptFor'] {
+  const { namespace, name } = owners[0] ?? {};
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
 
 /** An address that needs no rest needs no key. */
@@ -113,4 +115,15 @@ export function rest(key: string, record: RestingAddress, now: number): Write {
 export function restingOf(held: HeldAddress, clusterId: string, until: number): RestingAddress {
   const { address, pool, cluster } = held;
   return { state: 'resting', address, pool, cluster, id: clusterId, until };
+}
+
+/** In the place of a cluster's id: the address goes back to nobody in particular. */
+const nobody = 'voided';
+
+/** What a voided epoch held rests for all but the Service that had it, if its cluster returns. */
+export function restingOfVoided(held: HeldAddress, { id, until }: TombstoneRecord): RestingAddress {
+  const service = serviceOf(held);
+  const resting = restingOf(held, nobody, until);
+  if (id === undefined || service === undefined) return resting;
+  return { ...resting, returnsTo: { id, ...service } };
 }

@@ -4,8 +4,15 @@ import { keys } from './keys.ts';
 import { hashedStart } from './occupancy.ts';
 import { eligiblePools } from './pool.ts';
 import { sharesOfQueue } from './queue.ts';
-import type { AddressRecord, ClusterRecord, Demand, HeldAddress } from './records.ts';
+import type {
+  AddressRecord,
+  ClusterRecord,
+  Demand,
+  HeldAddress,
+  RestingAddress,
+} from './records.ts';
 import { Refusal } from './refusal.ts';
+import { restingOfVoided } from './release.ts';
 import type { Kept, SiteView } from './site-view.ts';
 
 /** Everything that choosing an address for one owner depends on. */
@@ -99,12 +106,29 @@ function pickNamed(choice: Choice, address: Address): PickResult {
   return { ...fresh, passesQueue: isWanted(pool) };
 }
 
-/** A resting address goes back early to the cluster that had it, unless it waits for another of its Services. */
-function mayReturnTo(record: AddressRecord | undefined, { cluster, demand }: Choice): boolean {
-  if (record?.state !== 'resting' || record.id !== cluster.record.id) return false;
-  const { keptFor } = record;
-  if (keptFor === undefined) return true;
-  return keptFor.name === demand.name && keptFor.namespace === demand.namespace;
+/**
+ * A resting address goes back early to the cluster that had it, unless it waits for another of its
+ * Services. What was taken from a cluster goes back to the Service that had it.
+ */
+function mayReturnTo(
+  record: AddressRecord | undefined,
+  { site, cluster, demand }: Choice,
+): boolean {
+  const resting = record === undefined ? undefined : asResting(record, site);
+  if (resting === undefined) return false;
+  const { id } = cluster.record;
+  const { keptFor, returnsTo } = resting;
+  const isFor = (service: { readonly namespace: string; readonly name: string }) =>
+    service.name === demand.name && service.namespace === demand.namespace;
+  if (returnsTo !== undefined) return returnsTo.id === id && isFor(returnsTo);
+  return resting.id === id && (keptFor === undefined || isFor(keptFor));
+}
+
+/** What an epoch held that is void rests, whether it has been swept yet or not. */
+function asResting(record: AddressRecord, { tombstones }: SiteView): RestingAddress | undefined {
+  if (record.state === 'resting') return record;
+  const tombstone = tombstones.get(record.epoch)?.record;
+  return tombstone === undefined ? undefined : restingOfVoided(record, tombstone);
 }
 
 function pickShared({ site, cluster, demand }: Choice, family: Family): Pick | undefined {

@@ -37,6 +37,18 @@ async function stateOf(address: string) {
   return server.operator.call('whoHas', { params }, never);
 }
 
+/** Takes what the cluster has from it, and gives the address to another one at once. */
+async function giveToOthers(address: string): Promise<void> {
+  const call = server.operator.call.bind(server.operator);
+  const params = { site: 'edge' };
+  const noRest = { quarantineMs: 0, unconfirmedQuarantineMs: 0 };
+  await call('setSite', { params, body: noRest }, never);
+  await call('createCluster', { params, body: { cluster: 'green' } }, never);
+  await call('reclaimCluster', { params: here, body: {} }, never);
+  const body = { uid: 'rival', addresses: [address] };
+  await call('reserve', { params: { ...params, cluster: 'green' }, body }, never);
+}
+
 /** When the address is given to others, in milliseconds from now. */
 async function restOf(address: string): Promise<number> {
   return ((await stateOf(address)).until ?? 0) - Date.now();
@@ -169,7 +181,9 @@ test.each(['metallb', 'plain'] as const)(
     await until(async () => expect(await shown()).toBeDefined());
     const before = await shown();
     if (announcer === 'metallb') await cluster.announce('web', [before ?? '']);
-    await server.operator.call('reclaimCluster', { params: here, body: {} }, never);
+    await cluster.stopController();
+    await giveToOthers(before ?? '');
+    cluster.startController({ ipam, announcer });
     await until(async () => {
       const now = await shown();
       expect(now).toBeDefined();
