@@ -21,7 +21,7 @@ let freed: unknown[];
 let present: Map<string, Service>;
 let departures: Departures;
 let watch: DepartureWatch;
-let hold: (holderIdentity: string) => Promise<unknown>;
+let hold: (holderIdentity: string, leaseTransitions?: number) => Promise<unknown>;
 
 beforeEach(() => {
   const client = memoryKubeClient();
@@ -41,12 +41,17 @@ beforeEach(() => {
     ...{ departures, ledger, clock: systemClock, log: silentLog, metrics: noMetrics },
     watch: new WithdrawalWatch(client),
   });
-  hold = (holderIdentity) =>
-    client.apply(
+  hold = (holderIdentity, leaseTransitions = 0) => {
+    const acquireTime = new Date(leaseTransitions * 1000).toISOString();
+    return client.apply(
       leases,
-      { metadata: { namespace: 'default', name: 'kubevip-web' }, spec: { holderIdentity } },
+      {
+        metadata: { namespace: 'default', name: 'kubevip-web' },
+        spec: { holderIdentity, leaseTransitions, acquireTime },
+      },
       { fieldManager: 'announcer', force: true },
     );
+  };
 });
 
 const catchUp = () => watch.catchUp(present, signal);
@@ -102,4 +107,44 @@ test('one that the ledger refuses keeps nobody behind it, and is tried again', a
   expect(await catchUp()).toBe(1);
   expect(freed).toEqual([['v', 7, false]]);
   expect(await departures.list(signal)).toMatchObject([{ uid: 'refused' }]);
+});
+
+const term = { holder: 'node-1', since: new Date(0).toISOString(), number: 0 };
+
+test.each([
+  { what: 'the same node gave the lease up and took it anew', holder: 'node-1', to: 1, seen: true },
+  { what: 'another node took the lease', holder: 'node-2', to: 1, seen: false },
+  { what: 'the node took it back from another one', holder: 'node-1', to: 2, seen: false },
+])('the lease of a Service recreated under the name keeps nobody: $what', async (row) => {
+  await hold('node-1');
+  await depart({ announced: { ...announced, term } });
+  expect(await catchUp()).toBe(1);
+  present.set('default/web', { metadata: { ...web, uid: 'anew' } });
+  // Held as it was: kube-vip has not heard yet that the first one is gone.
+  expect(await catchUp()).toBe(1);
+  await hold(row.holder, row.to);
+  expect(await catchUp()).toBe(0);
+  expect(freed).toEqual([['u', 7, row.seen]]);
+});
+
+test('a lease that moves while the Service is still there is its own all the same', async () => {
+  await hold('node-1');
+  await depart({ announced: { ...announced, term } });
+  present.set('default/web', { metadata: { ...web, uid: 'u' } });
+  await hold('node-2', 1);
+  expect(await catchUp()).toBe(1);
+  present.set('default/web', { metadata: { ...web, uid: 'anew' } });
+  expect(await catchUp()).toBe(1);
+  expect(freed).toEqual([]);
+  await hold('node-2', 2);
+  expect(await catchUp()).toBe(0);
+  expect(freed).toEqual([['u', 7, true]]);
+});
+
+test('a lease that moves where no Service has the name is no reason to free anything', async () => {
+  await hold('node-1');
+  await depart({ announced: { ...announced, term } });
+  await hold('node-2', 1);
+  expect(await catchUp()).toBe(1);
+  expect(freed).toEqual([]);
 });

@@ -5,9 +5,9 @@ import type { Store } from '../../kube/store.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { MetricDefinition, Metrics } from '../../runtime/metrics.ts';
-import type { Departure, Departures } from './departures.ts';
+import type { Announced, Departure, Departures } from './departures.ts';
 import type { PoolLedger } from './pool-ledger.ts';
-import type { WithdrawalWatch } from './withdrawal.ts';
+import type { Term, WithdrawalWatch } from './withdrawal.ts';
 
 export interface DepartureWatchOptions {
   readonly departures: Departures;
@@ -103,18 +103,52 @@ export class DepartureWatch {
 
   /** Undefined while it must not be freed. */
   async #isWithdrawn(
-    { uid, announced, withdrawn }: Departure,
+    departure: Departure,
     services: Services,
     signal: AbortSignal,
   ): Promise<boolean | undefined> {
+    const { uid, announced, withdrawn } = departure;
     if (announced === undefined) return withdrawn;
+    const { watch } = this.#options;
     const { by, namespace, name, wasSeen } = announced;
-    // It is about to go: who stops for that has not even heard of it.
-    if (services.get(`${namespace}/${name}`)?.metadata?.uid === uid) return undefined;
-    if (wasSeen) this.#options.watch.remember(uid);
-    const sighting = await this.#options.watch.look(by, { namespace, name, uid }, signal);
+    const owner = { namespace, name, uid };
+    const present = services.get(`${namespace}/${name}`);
+    if (present !== undefined) {
+      const term = await watch.term(by, owner, signal);
+      // It is about to go: who stops for that has not even heard of it.
+      if (present.metadata?.uid === uid) return this.#noteTerm(departure, announced, term, signal);
+      if (isAnother(term, announced.term)) return isNextOfSame(term, announced.term);
+    }
+    if (wasSeen) watch.remember(uid);
+    const sighting = await watch.look(by, owner, signal);
     return sighting === 'announced' ? undefined : sighting === 'withdrawn';
   }
+
+  /** Until it is gone, whoever takes the lease over announces it too. */
+  async #noteTerm(
+    departure: Departure,
+    announced: Announced,
+    term: Term | undefined,
+    signal: AbortSignal,
+  ): Promise<undefined> {
+    if (term === undefined || isSameTerm(term, announced.term)) return;
+    const noted = { ...departure, announced: { ...announced, wasSeen: true, term } };
+    await this.#options.departures.add(noted, signal);
+  }
+}
+
+function isSameTerm(one: Term, other: Term | undefined): boolean {
+  return one.holder === other?.holder && one.since === other.since && one.number === other.number;
+}
+
+/** The lease is held for the Service that has the name now, and no longer for the one that went. */
+function isAnother(now: Term | undefined, noted: Term | undefined): now is Term {
+  return now !== undefined && noted !== undefined && !isSameTerm(now, noted);
+}
+
+/** Who takes its own lease anew has given it up: it has stopped. Another may have taken it from one that died. */
+function isNextOfSame(now: Term, noted: Term | undefined): boolean {
+  return now.holder === noted?.holder && now.number === noted.number + 1;
 }
 
 /** Frees what it held. Where we died between the reservation and the note of it, the ledger knows the fence. */

@@ -16,7 +16,7 @@ export interface Departure {
 }
 
 /** Somebody may announce it still. */
-type Announced = z.infer<typeof announcedSchema>;
+export type Announced = z.infer<typeof announcedSchema>;
 
 const announcedSchema = z.object({
   by: z.enum(announcerNames),
@@ -24,6 +24,8 @@ const announcedSchema = z.object({
   name: z.string(),
   /** Whether it was seen announced: then its end can be seen as well. */
   wasSeen: z.boolean(),
+  /** By which it was announced; a Service of the same name has another one. */
+  term: z.object({ holder: z.string(), since: z.string(), number: z.number() }).optional(),
 });
 
 const departureSchema = z.object({

@@ -140,6 +140,7 @@ export class PoolRelease {
             ...{ uid: owner.uid, fence: fenceOf(holding) ?? fence, withdrawn: false },
             announced: {
               ...{ by: step.announcer, wasSeen: sighting === 'announced' },
+              term: await watch.term(step.announcer, owner, context.signal),
               ...{ namespace: owner.namespace, name: owner.name },
             },
           },

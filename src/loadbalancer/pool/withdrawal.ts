@@ -22,6 +22,13 @@ export const metalLbStatuses = [
   metalLbStatus('servicebgpstatuses', 'ServiceBGPStatus'),
 ];
 
+/** Who holds a lease, and since when: without a break, or it is another one. */
+export interface Term {
+  readonly holder: string;
+  readonly since: string;
+  readonly number: number;
+}
+
 /** Where Cilium keeps its leases unless it is installed elsewhere. */
 const ciliumNamespace = 'kube-system';
 
@@ -47,6 +54,18 @@ export class WithdrawalWatch {
     return isShown ? 'announced' : 'withdrawn';
   }
 
+  /** By which term of its lease the Service is announced now; undefined where there is none. */
+  async term(
+    announcer: AnnouncerName,
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<Term | undefined> {
+    const where = leaseOf(announcer, owner);
+    if (where === undefined) return undefined;
+    const lease = await this.#client.find(leases, where, { signal });
+    return lease === undefined ? undefined : termOf(lease);
+  }
+
   /** It was seen announced, by a controller before this one. */
   remember(uid: string): void {
     this.#seen.add(uid);
@@ -63,22 +82,11 @@ export class WithdrawalWatch {
     owner: Owner,
     signal: AbortSignal,
   ): Promise<boolean | undefined> {
-    switch (announcer) {
-      case 'metallb':
-        return this.#isInMetalLbStatus(owner, signal);
-      case 'kube-vip':
-        return this.#isLeaseHeld(owner.namespace, `kubevip-${owner.name}`, signal);
-      case 'cilium': {
-        const lease = `cilium-l2announce-${owner.namespace}-${owner.name}`;
-        return this.#isLeaseHeld(ciliumNamespace, lease, signal);
-      }
-      // A node's own address is nobody else's ever.
-      case 'node':
-      // PureLB's annotations are for people to read, and behind a plain status stands who knows what.
-      case 'purelb':
-      case 'plain':
-        return undefined;
-    }
+    if (announcer === 'metallb') return this.#isInMetalLbStatus(owner, signal);
+    // A node's own address is nobody else's ever; PureLB's annotations are for people to read, and
+    // behind a plain status stands who knows what.
+    if (leaseOf(announcer, owner) === undefined) return undefined;
+    return (await this.term(announcer, owner, signal)) !== undefined;
   }
 
   /** Both kinds of status must be served: an address may be announced by either. */
@@ -96,14 +104,24 @@ export class WithdrawalWatch {
     }
     return false;
   }
+}
 
-  async #isLeaseHeld(namespace: string, name: string, signal: AbortSignal): Promise<boolean> {
-    const lease = await this.#client.find(leases, { namespace, name }, { signal });
-    return lease !== undefined && isHeld(lease);
+function leaseOf(
+  announcer: AnnouncerName,
+  { namespace, name }: Owner,
+): { readonly namespace: string; readonly name: string } | undefined {
+  switch (announcer) {
+    case 'kube-vip':
+      return { namespace, name: `kubevip-${name}` };
+    case 'cilium':
+      return { namespace: ciliumNamespace, name: `cilium-l2announce-${namespace}-${name}` };
+    default:
+      return undefined;
   }
 }
 
-/** A lease that ran out says nothing good: its holder may be cut off and announcing still. */
-function isHeld({ spec }: Lease): boolean {
-  return (spec?.holderIdentity ?? '') !== '';
+/** Undefined once it is given up. One that ran out is not: its holder may be cut off and announcing still. */
+function termOf({ spec }: Lease): Term | undefined {
+  const { holderIdentity: holder = '', acquireTime = '', leaseTransitions = 0 } = spec ?? {};
+  return holder === '' ? undefined : { holder, since: acquireTime, number: leaseTransitions };
 }
