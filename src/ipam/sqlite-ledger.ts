@@ -13,7 +13,12 @@ import {
   type Transaction,
 } from './ledger.ts';
 import { RecentBatches } from './recent-batches.ts';
-import type { CommitResult, SqliteAnswer, SqliteRequest } from './sqlite-protocol.ts';
+import {
+  sqliteError,
+  type CommitResult,
+  type SqliteAnswer,
+  type SqliteRequest,
+} from './sqlite-protocol.ts';
 
 interface Pending<T> {
   readonly resolve: (value: T) => void;
@@ -134,11 +139,7 @@ export class SqliteLedger implements Ledger {
       this.#worker.postMessage(request);
     });
     if (answer.kind !== 'failed') return answer;
-    throw new CausewayError('unavailable', `the ledger's file: ${answer.message}`, {
-      hint: answer.locked
-        ? 'Another server has this file open. For several servers use etcd.'
-        : 'Look at the file, its directory and the free space of its disk.',
-    });
+    throw sqliteError(answer.message);
   }
 
   #break(why: string): void {

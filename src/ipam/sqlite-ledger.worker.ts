@@ -138,7 +138,7 @@ parentPort?.on('message', (request: SqliteRequest) => {
     parentPort?.postMessage(answer(request));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const failed: SqliteAnswer = { kind: 'failed', message, locked: message.includes('locked') };
+    const failed: SqliteAnswer = { kind: 'failed', message };
     parentPort?.postMessage(failed);
   }
   if (request.kind === 'close') parentPort?.close();

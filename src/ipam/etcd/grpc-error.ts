@@ -15,7 +15,15 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   16: 'unauthorized',
 };
 
+/** Beside "too many requests" the other thing that status 8 says, and one that no waiting mends. */
+const noSpace = 'database space exceeded';
+
 export function grpcError(status: number, message: string): CausewayError {
+  if (status === 8 && message.includes(noSpace)) {
+    return new CausewayError('exhausted', `etcd: ${message}`, {
+      hint: 'Compact and defragment it, or raise its --quota-backend-bytes; then "etcdctl alarm disarm". A shorter auditRetentionDays needs less.',
+    });
+  }
   return new CausewayError(
     codes[status] ?? 'unavailable',
     `etcd: ${message || `status ${status}`}`,

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { grpcError } from './grpc-error.ts';
+
+test('a full etcd is not one that is busy: it is said at once and with what to do', () => {
+  const full = grpcError(8, 'etcdserver: mvcc: database space exceeded');
+  expect(full.code).toBe('exhausted');
+  expect(full.hint).toContain('alarm disarm');
+  expect(grpcError(8, 'etcdserver: too many requests').code).toBe('unavailable');
+  expect(grpcError(14, 'etcdserver: leader changed').code).toBe('unavailable');
+});
