@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tryParseAddress, type Address } from '../../domain/address.ts';
 import type { Service } from '../../kube/core-objects.ts';
+import type { Ingress } from '../provider.ts';
 import { holdingAnnotation } from './annotations.ts';
 import { announcerNames, type AnnouncerName } from './announcer.ts';
 
@@ -78,4 +79,13 @@ export function formatHolding(holding: Holding): string {
 /** The same, no longer to be announced, since when that was first said: only the ledger's word ends it. */
 export function stopped(holding: Holding, now: number): Holding {
   return { ...holding, stoppedAt: holding.stoppedAt ?? now };
+}
+
+/** Behind a translated address nobody receives packets for it, so it is no VIP to the nodes. */
+export function ingressOf({ addresses }: Pick<Holding, 'addresses'>): Ingress[] {
+  return addresses.map(({ address, publicAddress }) =>
+    publicAddress === undefined
+      ? { ip: address, ipMode: 'VIP' }
+      : { ip: publicAddress, ipMode: 'Proxy' },
+  );
 }

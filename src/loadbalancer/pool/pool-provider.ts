@@ -26,7 +26,7 @@ import type { AnnouncerDetector } from './detect-announcer.ts';
 import { addressOfNode } from './node-address.ts';
 import type { NodeView } from './node-view.ts';
 import { denialOf, goesOn, isHeld, isInDoubt, type Denial } from './denial.ts';
-import { formatHolding, readHolding, stopped, type Holding } from './holding.ts';
+import { formatHolding, ingressOf, readHolding, stopped, type Holding } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
 import { announced, silenced, type ServiceChange } from './service-change.ts';
@@ -62,6 +62,8 @@ export class PoolProvider implements LoadBalancerProvider {
   readonly #owners = new OwnerIndex();
   /** What the ledger has granted for which demand, by UID: it isn't asked twice for the same. */
   readonly #granted = new Map<string, { readonly demand: string; readonly grant: Grant }>();
+  /** Who announces the Services, by UID: one that vanishes can't be asked any more. */
+  readonly #announcers = new Map<string, AnnouncerName>();
   readonly #synced = Promise.withResolvers<void>();
   /** The Services that are on a node's own address, by UID. */
   readonly #onNode = new Set<string>();
@@ -114,6 +116,7 @@ export class PoolProvider implements LoadBalancerProvider {
   async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
     const owner = this.#owners.add(service);
     const holding = readHolding(service);
+    if (holding !== undefined) this.#announcers.set(owner.uid, holding.announcer);
     const reading = readWish(service, holding);
     if (reading.kind === 'refused') return reading;
     const explicit = reading.wish.announcer ?? this.#options.announcer;
@@ -160,14 +163,16 @@ export class PoolProvider implements LoadBalancerProvider {
       this.#forget(owner);
       return { kind: 'gone' };
     }
-    const granted = this.#granted.get(owner.uid)?.grant;
-    const outcome = await this.#options.release.release(owner, service, granted?.fence, context);
+    const { fence } = this.#granted.get(owner.uid)?.grant ?? {};
+    const last = { fence, announcer: this.#announcers.get(owner.uid) };
+    const outcome = await this.#options.release.release(owner, service, last, context);
     if (outcome.kind === 'gone') this.#forget(owner);
     return outcome;
   }
 
   #forget(owner: Owner): void {
     this.#granted.delete(owner.uid);
+    this.#announcers.delete(owner.uid);
     this.#onNode.delete(owner.uid);
     this.#owners.remove(owner);
   }
@@ -360,6 +365,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const { uid = '' } = service.metadata ?? {};
     const holding = { uid, ...grant };
     const change = announced(service, announcer, holding, announcement);
+    this.#announcers.set(uid, announcer.name);
     await context.annotate(change.annotations, change.spec);
     if (announcer.statusWriter === 'controller') {
       return { kind: 'ready', ingress: ingressOf(holding) };
@@ -371,15 +377,6 @@ export class PoolProvider implements LoadBalancerProvider {
     const message = `${announcer.title} has been told to announce ${addresses.join(', ')} and has not yet`;
     return { kind: 'pending', message };
   }
-}
-
-/** Behind a translated address nobody receives packets for it, so it is no VIP to the nodes. */
-function ingressOf({ addresses }: Pick<Holding, 'addresses'>): Ingress[] {
-  return addresses.map(({ address, publicAddress }) =>
-    publicAddress === undefined
-      ? { ip: address, ipMode: 'VIP' }
-      : { ip: publicAddress, ipMode: 'Proxy' },
-  );
 }
 
 const waiting: EnsureOutcome = {

@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '../../domain/address.ts';
 import type { Service } from '../../kube/core-objects.ts';
+import { leases } from '../../kube/resources.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { silentLog } from '../../runtime/log.ts';
+import { memoryKubeClient } from '../../sandbox/kubernetes/memory-client.testing.ts';
+import type { ProviderContext } from '../provider.ts';
 import type { AnnouncerName } from './announcer.ts';
 import type { Holding } from './holding.ts';
-import { nextStep, type ReleaseStep } from './pool-release.ts';
-import type { Sighting } from './withdrawal.ts';
+import { Departures } from './departures.ts';
+import type { PoolLedger } from './pool-ledger.ts';
+import { nextStep, PoolRelease, type ReleaseStep } from './pool-release.ts';
+import { WithdrawalWatch, type Sighting } from './withdrawal.ts';
 
 const address = parseAddress('192.0.2.7');
 
@@ -111,4 +118,35 @@ test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseSt
   ],
 ])('%s', (_what, present, held, sighting, expected) => {
   expect(nextStep(present, held, sighting, 200, 1000)).toEqual(expected);
+});
+
+test('what a Service that vanished held is looked after where somebody announces it', async () => {
+  const client = memoryKubeClient();
+  const departures = new Departures(client, 'kube-system');
+  const freedNow: unknown[] = [];
+  const ledger = {
+    delete: (...args: unknown[]) => Promise.resolve(void freedNow.push(args.slice(0, 3))),
+  } as unknown as PoolLedger;
+  const { signal } = new AbortController();
+  const release = new PoolRelease({
+    ...{ ledger, departures, watch: new WithdrawalWatch(client) },
+    ...{ clock: systemClock, withdrawalMs: 1_000 },
+  });
+  const context = { signal, log: silentLog } as unknown as ProviderContext;
+  const owner = { namespace: 'default', name: 'web', uid: 'u' };
+  const spec = { holderIdentity: 'node-1', leaseTransitions: 4 };
+  const metadata = { namespace: 'kube-system', name: 'cilium-l2announce-default-web' };
+  await client.create(leases, { metadata, spec }, { signal });
+
+  const last = { fence: 7, announcer: 'cilium' } as const;
+  expect(await release.release(owner, undefined, last, context)).toEqual({ kind: 'gone' });
+  expect(freedNow).toEqual([]);
+  expect(await departures.list(signal)).toMatchObject([
+    { uid: 'u', fence: 7, announced: { by: 'cilium', wasSeen: true, term: { number: 4 } } },
+  ]);
+
+  // Behind a plain status nothing can be seen: it rests instead.
+  const plain = { fence: 8, announcer: 'plain' } as const;
+  await release.release({ ...owner, uid: 'v' }, undefined, plain, context);
+  expect(freedNow).toEqual([['v', 8, false]]);
 });

@@ -23,6 +23,13 @@ export interface PoolReleaseOptions {
 const lookAgainMs = 1_000;
 const stuckMs = 30_000;
 
+/** What is known of a Service that can't be asked any more. */
+export interface Remembered {
+  readonly fence?: number | undefined;
+  /** Who was told to announce it, if somebody was. */
+  readonly announcer?: AnnouncerName | undefined;
+}
+
 /** What is to be done next for a Service that gives its addresses up. */
 export type ReleaseStep =
   | { readonly kind: 'stop' }
@@ -97,15 +104,23 @@ export class PoolRelease {
     this.#options = options;
   }
 
-  /** `service` is undefined when it is no more; `fence` is what is remembered of its reservation. */
+  /** `service` is undefined when it is no more; `last` is what is remembered of it. */
   async release(
     owner: Owner,
     service: Service | undefined,
-    fence: number | undefined,
+    last: Remembered,
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
     const { watch, clock, withdrawalMs } = this.#options;
+    const { fence } = last;
     const holding = service === undefined ? undefined : readHolding(service);
+    if (service === undefined && last.announcer !== undefined) {
+      // It vanished without a word to us: whoever announces it may not even have noticed.
+      if (announcers[last.announcer].statusWriter === 'announcer') {
+        await this.#noteDeparture(owner, fence, last.announcer, context.signal);
+        return { kind: 'gone' };
+      }
+    }
     const sighting =
       holding === undefined
         ? 'unknown'
@@ -135,17 +150,7 @@ export class PoolRelease {
       }
       case 'let-go':
         // Noted before the Service goes, so that it is looked after by whoever comes next.
-        await this.#options.departures.add(
-          {
-            ...{ uid: owner.uid, fence: fenceOf(holding) ?? fence, withdrawn: false },
-            announced: {
-              ...{ by: step.announcer, wasSeen: sighting === 'announced' },
-              term: await watch.term(step.announcer, owner, context.signal),
-              ...{ namespace: owner.namespace, name: owner.name },
-            },
-          },
-          context.signal,
-        );
+        await this.#noteDeparture(owner, fenceOf(holding) ?? fence, step.announcer, context.signal);
         return { kind: 'gone' };
       case 'free':
         return this.#depart(
@@ -154,6 +159,21 @@ export class PoolRelease {
           context,
         );
     }
+  }
+
+  /** Its address is looked after from then on: freed when it is no longer seen. */
+  async #noteDeparture(
+    owner: Owner,
+    fence: number | undefined,
+    by: AnnouncerName,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { watch, departures } = this.#options;
+    const { uid, namespace, name } = owner;
+    const wasSeen = (await watch.look(by, owner, signal)) === 'announced';
+    const term = await watch.term(by, owner, signal);
+    const announced = { by, namespace, name, wasSeen, term };
+    await departures.add({ uid, fence, withdrawn: false, announced }, signal);
   }
 
   /** A Service doesn't wait for the ledger: that it went is kept until the ledger has heard of it. */
