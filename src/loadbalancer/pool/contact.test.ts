@@ -11,6 +11,8 @@ let stored: RememberedContact | undefined;
 let promises: (number | undefined)[];
 let news: number;
 let mayPromise: boolean;
+/** Of the API server, where promises are written down. */
+let isAway: 'no' | 'refuses' | 'hangs';
 let answers: () => Promise<{ epoch: string; addresses: number; selfWithdrawal?: object }>;
 
 beforeEach(() => {
@@ -19,6 +21,7 @@ beforeEach(() => {
   promises = [];
   news = 0;
   mayPromise = true;
+  isAway = 'no';
   answers = () =>
     Promise.resolve({
       epoch: 'e',
@@ -36,11 +39,14 @@ function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Pr
   } as unknown as PoolLedger;
   const memory = {
     read: () => Promise.resolve(stored),
-    write: (contact: RememberedContact) => {
+    write: (contact: RememberedContact, signal: AbortSignal) => {
+      if (isAway === 'hangs') return hang(signal);
+      if (isAway === 'refuses') return Promise.reject(new CausewayError('unavailable', 'away'));
       stored = contact;
       return Promise.resolve();
     },
     forget: () => {
+      if (isAway !== 'no') return Promise.reject(new CausewayError('unavailable', 'away'));
       stored = undefined;
       return Promise.resolve();
     },
@@ -64,6 +70,12 @@ function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Pr
       await ended;
     },
   };
+}
+
+function hang(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new CausewayError('aborted', 'hung')));
+  });
 }
 
 async function pass(durationMs: number): Promise<void> {
@@ -148,3 +160,24 @@ test('a shorter time that may have been promised counts from the contact before 
   expect(contact.isWithdrawn).toBe(true);
   await stop();
 });
+
+test.each(['refuses', 'hangs'] as const)(
+  'while the API server %s nothing is promised, and heartbeats go on',
+  async (how) => {
+    const { contact, stop } = startContact();
+    await pass(25_000);
+    expect(promises.at(-1)).toBe(60_000);
+    isAway = how;
+    promises.length = 0;
+    await pass(200_000);
+    expect(promises.length).toBeGreaterThan(5);
+    expect(new Set(promises)).toEqual(new Set([undefined]));
+    expect(contact.isHeard).toBe(true);
+    expect(contact.isWithdrawn).toBe(false);
+    isAway = 'no';
+    await pass(30_000);
+    expect(promises.at(-1)).toBe(60_000);
+    expect(stored).toBeDefined();
+    await stop();
+  },
+);

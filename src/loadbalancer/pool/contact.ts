@@ -1,5 +1,6 @@
 import { CausewayError } from '../../domain/error.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
 import type { Log } from '../../runtime/log.ts';
 import { supervise } from '../../runtime/supervisor.ts';
 import type { ContactMemory } from './contact-memory.ts';
@@ -118,10 +119,7 @@ export class Contact {
       this.#lastContact = sentAt;
       this.#promisedMs = promise;
       this.#expectedMs = answer.selfWithdrawal?.afterMs;
-      if (promise === undefined && this.#isWritten) {
-        await this.#options.memory.forget(signal);
-        this.#isWritten = false;
-      }
+      if (promise === undefined) await this.#forget(signal);
       return isNews;
     } catch (error) {
       if (signal.aborted) throw error;
@@ -132,16 +130,43 @@ export class Contact {
     }
   }
 
-  /** What the next heartbeat promises, written down before it is sent: a promise outlives who made it. */
+  /**
+   * What the next heartbeat promises, written down before it is sent: a promise outlives who made it.
+   * Nothing while it can't be written: where the API server is away, nothing could be withdrawn either.
+   */
   async #promise(signal: AbortSignal): Promise<number | undefined> {
-    const { selfWithdrawal, memory, clock } = this.#options;
+    const { selfWithdrawal, memory, clock, log, everyMs } = this.#options;
     const withdrawsAfterMs = selfWithdrawal ? this.#expectedMs : undefined;
     if (withdrawsAfterMs === undefined) return undefined;
     if (this.#promisedMs === undefined) this.#lastContact = this.#now;
     this.#promisedMs = Math.min(withdrawsAfterMs, this.#promisedMs ?? withdrawsAfterMs);
     const at = clock.wallTime() - (this.#now - this.#lastContact);
     this.#isWritten = true;
-    await memory.write({ at, withdrawsAfterMs: this.#promisedMs }, signal);
+    try {
+      const promised = { at, withdrawsAfterMs: this.#promisedMs };
+      // A heartbeat does not wait for an API server that hangs.
+      await withDeadline(clock, everyMs, signal, 'writing a promise down', (limit) =>
+        memory.write(promised, limit),
+      );
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const { message } = CausewayError.from(error);
+      log.warn({ problem: message }, 'no promise to withdraw: it can’t be written down');
+      return undefined;
+    }
     return withdrawsAfterMs;
+  }
+
+  /** What is left there binds the next controller to more than was promised: that does no harm. */
+  async #forget(signal: AbortSignal): Promise<void> {
+    if (!this.#isWritten) return;
+    try {
+      await this.#options.memory.forget(signal);
+      this.#isWritten = false;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const { message } = CausewayError.from(error);
+      this.#options.log.warn({ problem: message }, 'an old promise to withdraw is not yet removed');
+    }
   }
 }

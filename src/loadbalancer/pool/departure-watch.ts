@@ -47,6 +47,16 @@ export class DepartureWatch {
     this.#options = options;
   }
 
+  /** Whether an address may be announced that nobody here can stop announcing. */
+  get mayBeAnnounced(): boolean {
+    return this.#options.departures.mayBeAnnounced;
+  }
+
+  /** Reads what is departing, so that it is known before anything is promised. */
+  async remember(signal: AbortSignal): Promise<void> {
+    await this.#options.departures.list(signal);
+  }
+
   /** Looks until the signal fires, whenever the ledger is heard of. */
   async run(services: Services, isHeard: () => boolean, signal: AbortSignal): Promise<void> {
     const { clock, log, metrics } = this.#options;

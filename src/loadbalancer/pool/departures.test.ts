@@ -22,3 +22,22 @@ test('who went is kept until it is removed, and what nobody can read stays', asy
   expect(await departures.list(signal)).toEqual([{ uid: 'b', withdrawn: false }]);
   expect((await client.get(configMaps, name)).data).toHaveProperty('spoiled');
 });
+
+test('somebody may announce what departs until it is known that nobody does', async () => {
+  const departures = new Departures(memoryKubeClient(), 'kube-system');
+  expect(departures.mayBeAnnounced).toBe(true);
+  await departures.list(signal);
+  expect(departures.mayBeAnnounced).toBe(false);
+  await departures.add({ uid: 'told-later', withdrawn: true }, signal);
+  expect(departures.mayBeAnnounced).toBe(false);
+  const announced = { by: 'metallb', namespace: 'shop', name: 'web', wasSeen: true } as const;
+  const departure = { uid: 'a', withdrawn: false, announced };
+  const reading = departures.list(signal);
+  await departures.add(departure, signal);
+  await reading;
+  expect(departures.mayBeAnnounced).toBe(true);
+  await departures.list(signal);
+  expect(departures.mayBeAnnounced).toBe(true);
+  await departures.remove(departure, signal);
+  expect(departures.mayBeAnnounced).toBe(false);
+});

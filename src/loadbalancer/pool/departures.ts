@@ -41,12 +41,23 @@ export class Departures {
   readonly #client: KubeClient;
   readonly #name: { readonly namespace: string; readonly name: string };
 
+  /** The UIDs of those that somebody may announce still; undefined until they have been read. */
+  #announced: Set<string> | undefined;
+  #additions = 0;
+
   constructor(client: KubeClient, namespace: string) {
     this.#client = client;
     this.#name = { namespace, name: 'causeway-pool-departed' };
   }
 
+  /** Whether an address may be announced that no Service has any more, and that nobody can stop. */
+  get mayBeAnnounced(): boolean {
+    return this.#announced === undefined || this.#announced.size > 0;
+  }
+
   async add({ uid, ...departure }: Departure, signal: AbortSignal): Promise<void> {
+    this.#additions += 1;
+    if (departure.announced !== undefined) this.#announced?.add(uid);
     const data = { [uid]: JSON.stringify(departure) };
     try {
       await this.#client.patchMerge(configMaps, this.#name, { data }, { signal, fieldManager });
@@ -57,16 +68,23 @@ export class Departures {
   }
 
   async list(signal: AbortSignal): Promise<Departure[]> {
+    const before = this.#additions;
     const map = await this.#client.find(configMaps, this.#name, { signal });
-    return Object.entries(map?.data ?? {}).flatMap(([uid, text]) => {
+    const all = Object.entries(map?.data ?? {}).flatMap(([uid, text]) => {
       const departure = parse(text);
       return departure === undefined ? [] : [{ uid, ...departure }];
     });
+    const announced = all.filter((departure) => departure.announced !== undefined);
+    // What was added while it was read may not be in it.
+    const others = before === this.#additions ? [] : (this.#announced ?? []);
+    this.#announced = new Set([...others, ...announced.map(({ uid }) => uid)]);
+    return all;
   }
 
   async remove({ uid }: Departure, signal: AbortSignal): Promise<void> {
     const patch = { data: { [uid]: null } };
     await this.#client.patchMerge(configMaps, this.#name, patch, { signal, fieldManager });
+    this.#announced?.delete(uid);
   }
 }
 

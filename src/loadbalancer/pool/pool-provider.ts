@@ -198,8 +198,10 @@ export class PoolProvider implements LoadBalancerProvider {
             if (readHolding(service) !== undefined) this.#owners.add(service);
           }
           await contact.remember(inner);
+          await departed.remember(inner);
           this.#synced.resolve();
-          const mayPromise = () => [...host.services.values()].every(canBeWithdrawn);
+          const mayPromise = () =>
+            !departed.mayBeAnnounced && [...host.services.values()].every(canBeWithdrawn);
           await contact.run(() => this.#askAgain(host), mayPromise, inner);
         },
         departures: async (inner) => {
