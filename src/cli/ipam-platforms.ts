@@ -1,3 +1,5 @@
+import { ledgerId } from '../ipam/ledger-id.ts';
+import type { Ledger } from '../ipam/ledger.ts';
 import { LateDriver } from '../ipam/platform/late-driver.ts';
 import { OpenStackDriver } from '../ipam/platform/openstack-driver.ts';
 import type { PlatformDriver } from '../ipam/platform/platform-driver.ts';
@@ -14,6 +16,7 @@ import type { Subnet } from '../openstack/neutron/resources.ts';
 export async function openPlatforms(
   platforms: readonly PlatformSettings[],
   options: CloudOptions,
+  ledger: Ledger,
 ): Promise<Map<string, PlatformDriver>> {
   const drivers = new Map<string, PlatformDriver>();
   for (const platform of platforms) {
@@ -24,7 +27,7 @@ export async function openPlatforms(
       ...(cloud === undefined ? {} : { cloud }),
     });
     const neutron = new Neutron(new Cloud(config, options).session());
-    const open = (signal: AbortSignal) => openStackDriver(platform, neutron, signal);
+    const open = (signal: AbortSignal) => openStackDriver(platform, neutron, ledger, signal);
     drivers.set(platform.name, new LateDriver(open));
   }
   return drivers;
@@ -33,6 +36,7 @@ export async function openPlatforms(
 async function openStackDriver(
   platform: PlatformSettings,
   neutron: Neutron,
+  ledger: Ledger,
   signal: AbortSignal,
 ): Promise<OpenStackDriver> {
   const { floatingNetwork: networkId, floatingSubnet: subnetId } = platform;
@@ -42,5 +46,6 @@ async function openStackDriver(
     networkId === undefined
       ? undefined
       : { networkId, ...(subnetId === undefined ? {} : { subnetId }) };
-  return new OpenStackDriver({ neutron, subnets, floating });
+  const id = await ledgerId(ledger, signal);
+  return new OpenStackDriver({ neutron, ledger: id, subnets, floating });
 }

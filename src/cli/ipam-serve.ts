@@ -37,7 +37,11 @@ async function serve(settings: IpamServerSettings): Promise<void> {
     tls,
     rateLimit: settings.rateLimit,
     auditRetentionMs: auditRetentionMs(settings),
-    platforms: await openPlatforms(settings.platforms, { log, metrics, clock: systemClock }),
+    platforms: await openPlatforms(
+      settings.platforms,
+      { log, metrics, clock: systemClock },
+      ledger,
+    ),
     signal,
   });
   readiness.add('ledger', () =>

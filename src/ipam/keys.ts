@@ -9,6 +9,8 @@ export const auditRoot = 'audit/';
 export const keys = {
   /** Which store the ledger was written to. */
   identity: () => 'state/identity',
+  /** What the ledger is called elsewhere; it goes where its records go. */
+  ledgerId: () => 'state/ledger',
   site: (site: string) => `state/site/${site}`,
   queue: (site: string) => `state/queue/${site}`,
   cluster: (site: string, cluster: string) => `state/cluster/${site}/${cluster}`,

@@ -7,6 +7,8 @@ import type { PlatformAddress, PlatformDriver } from './platform-driver.ts';
 
 export interface OpenStackDriverOptions {
   readonly neutron: Neutron;
+  /** The id of the ledger: others may work in the same project. */
+  readonly ledger: string;
   /** The subnets that pools of this platform take addresses of. */
   readonly subnets: readonly Subnet[];
   /** Where floating IPs come from; without it the addresses are reached as they are. */
@@ -55,7 +57,7 @@ export class OpenStackDriver implements PlatformDriver {
     const { neutron } = this.#options;
     const found = new Map<string, PlatformAddress>();
     const note = (name: string) => {
-      const address = addressOfName(name);
+      const address = this.#addressOfName(name);
       if (address !== undefined) found.set(name, address);
     };
     for await (const floating of neutron.floatingIps.list({}, { signal })) {
@@ -82,7 +84,7 @@ export class OpenStackDriver implements PlatformDriver {
     const { networkId, subnetId } = floating;
     return neutron.floatingIps.create(
       {
-        description: nameOf(address),
+        description: this.#nameOf(address),
         floatingNetworkId: networkId,
         ...(subnetId === undefined ? {} : { subnetId }),
         portId: port.id,
@@ -96,7 +98,7 @@ export class OpenStackDriver implements PlatformDriver {
     return this.#options.neutron.ports.create(
       {
         networkId: subnet.networkId,
-        name: nameOf(address),
+        name: this.#nameOf(address),
         description: `${note}; managed by causeway ipam`.slice(0, 255),
         fixedIps: [{ subnetId: subnet.id, address: address.address }],
       },
@@ -106,7 +108,7 @@ export class OpenStackDriver implements PlatformDriver {
 
   async #findPort(address: PlatformAddress, signal: AbortSignal): Promise<Port | undefined> {
     const { networkId } = this.#subnetOf(address.address);
-    const wanted = { networkId, name: nameOf(address) };
+    const wanted = { networkId, name: this.#nameOf(address) };
     for await (const port of this.#options.neutron.ports.list(wanted, { signal })) return port;
     return undefined;
   }
@@ -115,7 +117,7 @@ export class OpenStackDriver implements PlatformDriver {
     address: PlatformAddress,
     signal: AbortSignal,
   ): Promise<FloatingIp | undefined> {
-    const wanted = { description: nameOf(address) };
+    const wanted = { description: this.#nameOf(address) };
     for await (const floating of this.#options.neutron.floatingIps.list(wanted, { signal })) {
       return floating;
     }
@@ -129,15 +131,18 @@ export class OpenStackDriver implements PlatformDriver {
       hint: 'The pool and the subnets of the platform in the server’s settings must agree.',
     });
   }
-}
 
-function nameOf({ site, address }: PlatformAddress): string {
-  return `${namePrefix}${site}/${address}`;
-}
+  #nameOf({ site, address }: PlatformAddress): string {
+    return `${namePrefix}${this.#options.ledger}/${site}/${address}`;
+  }
 
-function addressOfName(name: string): PlatformAddress | undefined {
-  if (!name.startsWith(namePrefix)) return undefined;
-  const [site = '', text = ''] = name.slice(namePrefix.length).split('/');
-  const address = tryParseAddress(text);
-  return address === undefined ? undefined : { site, address };
+  /** Undefined for what is another ledger's, or another platform's of the same project. */
+  #addressOfName(name: string): PlatformAddress | undefined {
+    if (!name.startsWith(namePrefix)) return undefined;
+    const [ledger, site = '', text = ''] = name.slice(namePrefix.length).split('/');
+    const address = tryParseAddress(text);
+    if (address === undefined || ledger !== this.#options.ledger) return undefined;
+    const isHere = this.#options.subnets.some(({ cidr }) => prefixContains(cidr, address));
+    return isHere ? { site, address } : undefined;
+  }
 }

@@ -16,7 +16,7 @@ export interface PlatformDriver {
   ensure(address: PlatformAddress, note: string, signal: AbortSignal): Promise<Address | undefined>;
   /** Takes all of it away. What is gone already is gone. */
   delete(address: PlatformAddress, signal: AbortSignal): Promise<void>;
-  /** The addresses that it has made something for, of every site. */
+  /** The addresses that it has made something for, of every site of this ledger and of no other ledger's. */
   list(signal: AbortSignal): Promise<readonly PlatformAddress[]>;
 }
 

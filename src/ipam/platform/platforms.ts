@@ -6,7 +6,6 @@ import type { Allocator } from '../allocator.ts';
 import { Lanes } from '../lanes.ts';
 import type { Reservation } from '../reservation.ts';
 import { describeOwner } from '../reservation.ts';
-import type { SiteView } from '../site-view.ts';
 import { plainPlatform, type PlatformAddress, type PlatformDriver } from './platform-driver.ts';
 
 /** By the name that pools call it. */
@@ -87,11 +86,12 @@ export class Platforms {
     }
   }
 
+  /** A driver lists what this ledger made alone: also for a pool that is no more. */
   async #sweep(driver: PlatformDriver, signal: AbortSignal): Promise<void> {
     for (const key of await driver.list(signal)) {
-      // Of a site that this ledger doesn't have, or an address that no pool of it has: not ours.
-      const site = this.#options.allocator.view.site(key.site);
-      if (site === undefined || !isInPools(site, key.address)) continue;
+      const site = this.#options.allocator.view.site(key.site)?.site?.record;
+      // A ledger that was put back, or moved away, does not know all that is held under its name.
+      if (site === undefined || site.suspended !== undefined) continue;
       await this.#remove(key, driver, undefined, signal);
     }
   }
@@ -144,8 +144,4 @@ export class Platforms {
 
 function laneOf({ site, address }: PlatformAddress): string {
   return `${site}/${address}`;
-}
-
-function isInPools(site: SiteView, address: Address): boolean {
-  return site.pools.some(({ sets }) => sets[4].has(address) || sets[6].has(address));
 }

@@ -19,6 +19,7 @@ await describeEveryCloud('the OpenStack platform', {}, (cloud) => {
   const driver = () =>
     new OpenStackDriver({
       neutron,
+      ledger: 'one',
       subnets: [subnet],
       floating: { networkId: floatingNetwork },
     });
