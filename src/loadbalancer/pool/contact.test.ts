@@ -45,8 +45,9 @@ function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Pr
       stored = contact;
       return Promise.resolve();
     },
-    forget: () => {
-      if (isAway !== 'no') return Promise.reject(new CausewayError('unavailable', 'away'));
+    forget: (signal: AbortSignal) => {
+      if (isAway === 'hangs') return hang(signal);
+      if (isAway === 'refuses') return Promise.reject(new CausewayError('unavailable', 'away'));
       stored = undefined;
       return Promise.resolve();
     },

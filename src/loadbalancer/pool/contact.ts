@@ -145,7 +145,7 @@ export class Contact {
     try {
       const promised = { at, withdrawsAfterMs: this.#promisedMs };
       // A heartbeat does not wait for an API server that hangs.
-      await withDeadline(clock, everyMs, signal, 'writing a promise down', (limit) =>
+      await withDeadline(clock, everyMs / 2, signal, 'writing a promise down', (limit) =>
         memory.write(promised, limit),
       );
     } catch (error) {
@@ -160,8 +160,11 @@ export class Contact {
   /** What is left there binds the next controller to more than was promised: that does no harm. */
   async #forget(signal: AbortSignal): Promise<void> {
     if (!this.#isWritten) return;
+    const { memory, clock, everyMs } = this.#options;
     try {
-      await this.#options.memory.forget(signal);
+      await withDeadline(clock, everyMs / 2, signal, 'removing a promise', (limit) =>
+        memory.forget(limit),
+      );
       this.#isWritten = false;
     } catch (error) {
       if (signal.aborted) throw error;
