@@ -134,6 +134,11 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'pool',
     'The announcer announces until the Service is deleted, so that nothing can be promised to the ledger.',
   ),
+  StillAnnounced: warning('pool', 'It is gone and still seen announced; its address stays reserved.'),
+  TakenBack: warning(
+    'pool',
+    'The ledger no longer has the address that kube-vip announces; another one is asked for.',
+  ),
   Withdrawn: warning('pool', 'Its address was taken back; it gets another one.'),
   Discovered: normal('discovery', 'A load balancer of the cloud has become a Service.'),
   NoListeners: normal('discovery', 'A load balancer has no listeners, and so no Service.'),

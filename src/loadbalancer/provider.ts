@@ -89,6 +89,8 @@ export interface ProviderHost {
   claimedBy(service: Service): string | undefined;
   /** Brings a Service (`namespace/name`) back to the controller. */
   enqueue(key: string): void;
+  /** An Event on a Service that may be gone. */
+  tell(owner: Owner, type: 'Normal' | 'Warning', reason: string, message: string): void;
 }
 
 /**

@@ -14,6 +14,7 @@ import { systemRandom, type Random } from '../runtime/random.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
 import { claimantOf, type Providers } from './plan.ts';
+import type { ProviderHost } from './provider.ts';
 import { ServiceReconciler, type TellUser } from './reconcile-service.ts';
 
 export interface ServiceControllerOptions {
@@ -84,7 +85,10 @@ export class ServiceController {
       enqueue(change.key);
     });
     const claimedBy = (service: Service) => claimantOf(service, this.#options.providers)?.name;
-    const host = { services: this.#store, enqueue, claimedBy };
+    const host: ProviderHost = {
+      ...{ services: this.#store, enqueue, claimedBy },
+      tell: (metadata, ...what) => this.#options.tell({ metadata }, ...what),
+    };
     const providerLoops = this.#options.providers.all.map((provider): [string, Loop] => [
       `provider ${provider.name}`,
       (inner) => provider.run(host, inner),

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Service } from '../../kube/core-objects.ts';
 import { leases } from '../../kube/resources.ts';
-import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { noMetrics } from '../../runtime/metrics.ts';
+import { SimulatedClock } from '../../runtime/simulated-clock.ts';
 import { memoryKubeClient } from '../../sandbox/kubernetes/memory-client.testing.ts';
 import { Refusal } from '../../ipam/refusal.ts';
 import { DepartureWatch } from './departure-watch.ts';
@@ -18,6 +18,8 @@ const announced = { by: 'kube-vip', ...web, wasSeen: true } as const;
 const staleFence = 3;
 
 let freed: unknown[];
+let events: string[];
+let clock: SimulatedClock;
 let present: Map<string, Service>;
 let departures: Departures;
 let watch: DepartureWatch;
@@ -26,6 +28,8 @@ let hold: (holderIdentity: string, leaseTransitions?: number) => Promise<unknown
 beforeEach(() => {
   const client = memoryKubeClient();
   freed = [];
+  events = [];
+  clock = new SimulatedClock();
   present = new Map();
   departures = new Departures(client, 'kube-system');
   const ledger = {
@@ -38,7 +42,7 @@ beforeEach(() => {
     reservations: () => Promise.resolve([{ uid: 'u', fence: 9 }]),
   } as unknown as PoolLedger;
   watch = new DepartureWatch({
-    ...{ departures, ledger, clock: systemClock, log: silentLog, metrics: noMetrics },
+    ...{ departures, ledger, clock, log: silentLog, metrics: noMetrics },
     watch: new WithdrawalWatch(client),
   });
   hold = (holderIdentity, leaseTransitions = 0) => {
@@ -54,7 +58,14 @@ beforeEach(() => {
   };
 });
 
-const catchUp = () => watch.catchUp(present, signal);
+const catchUp = () =>
+  watch.catchUp(
+    {
+      services: present,
+      tell: ({ uid }, _type, reason, message) => events.push(`${uid} ${reason}: ${message}`),
+    },
+    signal,
+  );
 const depart = (more: Partial<Departure> = {}) =>
   departures.add({ uid: 'u', fence: 7, withdrawn: false, ...more }, signal);
 
@@ -147,4 +158,21 @@ test('a lease that moves where no Service has the name is no reason to free anyt
   await hold('node-2', 1);
   expect(await catchUp()).toBe(1);
   expect(freed).toEqual([]);
+});
+
+test('who is announced long after its end is named once, and not while it is still there', async () => {
+  await hold('node-1');
+  await depart({ announced });
+  present.set('default/web', { metadata: { ...web, uid: 'u' } });
+  const wait = async () => {
+    await clock.advance(120_000);
+    expect(await catchUp()).toBe(1);
+  };
+  expect(await catchUp()).toBe(1);
+  await wait();
+  expect(events).toEqual([]);
+  present.clear();
+  await wait();
+  await wait();
+  expect(events).toEqual([expect.stringMatching(/^u StillAnnounced: .* kube-vip .*--uid u$/)]);
 });

@@ -5,6 +5,8 @@ import type { Store } from '../../kube/store.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { MetricDefinition, Metrics } from '../../runtime/metrics.ts';
+import type { ProviderHost } from '../provider.ts';
+import { announcers } from './announcer.ts';
 import type { Announced, Departure, Departures } from './departures.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import type { Term, WithdrawalWatch } from './withdrawal.ts';
@@ -28,10 +30,16 @@ const departing: MetricDefinition<never> = {
 export const departureMetricDefinitions = [departing];
 
 type Services = Pick<Store<Service>, 'get'>;
+interface Host {
+  readonly services: Services;
+  readonly tell: ProviderHost['tell'];
+}
 
 const everyMs = 10_000;
 /** While somebody is waited for that may be seen to stop. */
 const whileAnnouncedMs = 1_000;
+/** Who has not stopped by then may be dead, and somebody has to look. */
+const stuckMs = 120_000;
 
 /**
  * Tells the ledger of Services that went: because it could not be told when they did, or because
@@ -42,6 +50,10 @@ export class DepartureWatch {
   readonly #options: DepartureWatchOptions;
   /** What was said of whom the last time, by UID: it is said once. */
   #problems: ReadonlyMap<string, string> = new Map();
+  /** Since when it is known of whom that somebody is seen to announce them, by UID. */
+  #announced: ReadonlyMap<string, number> = new Map();
+  /** Those of whom somebody was told. */
+  readonly #told = new Set<string>();
 
   constructor(options: DepartureWatchOptions) {
     this.#options = options;
@@ -58,7 +70,7 @@ export class DepartureWatch {
   }
 
   /** Looks until the signal fires, whenever the ledger is heard of. */
-  async run(services: Services, isHeard: () => boolean, signal: AbortSignal): Promise<void> {
+  async run(host: Host, isHeard: () => boolean, signal: AbortSignal): Promise<void> {
     const { clock, log, metrics } = this.#options;
     const gauge = metrics.gauge(departing);
     let isWatching = false;
@@ -66,9 +78,8 @@ export class DepartureWatch {
       await sleep(clock, isWatching ? whileAnnouncedMs : everyMs, signal);
       if (!isHeard()) continue;
       try {
-        const left = await this.catchUp(services, signal);
-        gauge.set({}, left);
-        isWatching = left > this.#problems.size;
+        gauge.set({}, await this.catchUp(host, signal));
+        isWatching = this.#announced.size > this.#told.size;
       } catch (error) {
         if (signal.aborted) throw error;
         const { message } = CausewayError.from(error);
@@ -78,17 +89,18 @@ export class DepartureWatch {
   }
 
   /** Answers how many are not freed yet. What fails for one is no matter of the others. */
-  async catchUp(services: Services, signal: AbortSignal): Promise<number> {
-    const { departures, log } = this.#options;
-    const present = await departures.list(signal);
+  async catchUp(host: Host, signal: AbortSignal): Promise<number> {
+    const { departures, log, clock } = this.#options;
     const problems = new Map<string, string>();
-    let left = 0;
-    for (const departure of present) {
+    const announced = new Map<string, number>();
+    for (const departure of await departures.list(signal)) {
       try {
-        if (!(await this.#tell(departure, services, signal))) left += 1;
+        if (await this.#tell(departure, host.services, signal)) continue;
+        const since = this.#announced.get(departure.uid) ?? clock.monotonic();
+        announced.set(departure.uid, since);
+        if (clock.monotonic() - since >= stuckMs) this.#name(departure, host);
       } catch (error) {
         if (signal.aborted) throw error;
-        left += 1;
         const { uid, announced } = departure;
         const { message: problem } = CausewayError.from(error);
         problems.set(uid, problem);
@@ -97,7 +109,22 @@ export class DepartureWatch {
       }
     }
     this.#problems = problems;
-    return left;
+    this.#announced = announced;
+    for (const uid of this.#told) if (!announced.has(uid)) this.#told.delete(uid);
+    return problems.size + announced.size;
+  }
+
+  /** Somebody may know that its announcer is dead, which nobody here can. */
+  #name({ uid, announced }: Departure, { services, tell }: Host): void {
+    if (announced === undefined || this.#told.has(uid)) return;
+    const { namespace, name, by } = announced;
+    if (services.get(`${namespace}/${name}`)?.metadata?.uid === uid) return;
+    this.#told.add(uid);
+    const { title } = announcers[by];
+    const message =
+      `It is gone, but ${title} is still seen to announce it: its address stays reserved until that ends. ` +
+      `If ${title} is dead where it ran, and nobody announces it, free it: causeway ipam free SITE CLUSTER --uid ${uid}`;
+    tell({ namespace, name, uid }, 'Warning', 'StillAnnounced', message);
   }
 
   /** Whether the ledger has heard of it. */

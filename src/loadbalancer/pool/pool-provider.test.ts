@@ -9,7 +9,7 @@ import { holdingAnnotation } from './annotations.ts';
 import { formatHolding, readHolding } from './holding.ts';
 import { parseAddress } from '../../domain/address.ts';
 import type { Contact } from './contact.ts';
-import type { PoolLedger } from './pool-ledger.ts';
+import type { Demand, PoolLedger } from './pool-ledger.ts';
 import { PoolProvider, type PoolProviderOptions } from './pool-provider.ts';
 
 const address = parseAddress('192.0.2.1');
@@ -17,14 +17,15 @@ const ports = [{ port: 80, protocol: 'TCP' }] as const;
 
 let service: Service;
 let contact: { isWithdrawn: boolean };
-let ledger: { ensure: () => Promise<unknown> };
+let ledger: { ensure: (uid: string, demand: Demand) => Promise<unknown> };
+let events: string[];
 let reservations: { uid: string; addresses: string[] }[];
 let provider: PoolProvider;
 
 const context = {
   signal: new AbortController().signal,
   log: silentLog,
-  tell: () => undefined,
+  tell: (_type: string, reason: string, message: string) => events.push(`${reason}: ${message}`),
   annotate: (annotations: Record<string, string | null>) => {
     const { metadata } = service;
     const merged = { ...metadata?.annotations, ...annotations } as Record<string, string>;
@@ -34,6 +35,7 @@ const context = {
 } as unknown as ProviderContext;
 
 beforeEach(() => {
+  events = [];
   const holding = { uid: 'u', addresses: [{ address }], fence: 7, announcer: 'plain' } as const;
   service = {
     metadata: {
@@ -50,7 +52,7 @@ beforeEach(() => {
     ...{ announcer: 'plain', classes: [], selfWithdrawal: true, clock: systemClock },
     contact: contact as unknown as Contact,
     ledger: {
-      ensure: () => ledger.ensure(),
+      ensure: (uid: string, demand: Demand) => ledger.ensure(uid, demand),
       reservations: () => Promise.resolve(reservations),
     } as unknown as PoolLedger,
   } as unknown as PoolProviderOptions);
@@ -95,3 +97,28 @@ test.each(['recovering', 'moved'] as const)(
     expect(readHolding(service)?.addresses).toEqual([{ address }]);
   },
 );
+
+test('kube-vip is told the next address before anything else is changed, and nothing while there is none', async () => {
+  const told = 'kube-vip.io/loadbalancerIPs';
+  const holding = { uid: 'u', addresses: [{ address }], fence: 7, announcer: 'kube-vip' } as const;
+  const annotations = { [holdingAnnotation]: formatHolding(holding), [told]: address };
+  service = { ...service, metadata: { ...service.metadata, annotations } };
+  const before = service;
+  const asked: unknown[] = [];
+  let next: unknown;
+  ledger.ensure = (_uid, { addresses, claim }) => {
+    asked.push([...addresses, claim]);
+    if (addresses.length === 0) return Promise.resolve(next);
+    return Promise.reject(new Refusal('conflict', 'address-in-use', 'no'));
+  };
+  expect(await provider.ensure(service, context)).toMatchObject({ kind: 'pending' });
+  expect(asked).toEqual([[address, true], [false]]);
+  expect(service).toBe(before);
+  expect(events.join()).toContain(`TakenBack: The ledger no longer has ${address}`);
+
+  next = { addresses: [{ address: parseAddress('192.0.2.2') }], fence: 9 };
+  await provider.ensure(service, context);
+  expect(readHolding(service)).toMatchObject({ addresses: [{ address: '192.0.2.2' }], fence: 9 });
+  expect(service.metadata?.annotations?.[told]).toBe('192.0.2.2');
+  expect(service.spec).toBe(before.spec);
+});

@@ -1,4 +1,3 @@
-import { CausewayError } from '../../domain/error.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { whenSynced, type Store } from '../../kube/store.ts';
@@ -25,13 +24,13 @@ import type { DriftWatch } from './drift-watch.ts';
 import type { AnnouncerDetector } from './detect-announcer.ts';
 import { addressOfNode } from './node-address.ts';
 import type { NodeView } from './node-view.ts';
-import { denialOf, goesOn, isHeld, isInDoubt, type Denial } from './denial.ts';
+import { Grants } from './grants.ts';
 import { formatHolding, ingressOf, readHolding, stopped, type Holding } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
 import { announced, silenced, type ServiceChange } from './service-change.ts';
 import { canBeWithdrawn, refuseUnstoppable } from './unstoppable.ts';
-import { readWish, type Wish } from './wish.ts';
+import { readWish, readWishAnew, type Wish } from './wish.ts';
 
 export interface PoolProviderOptions {
   readonly ledger: PoolLedger;
@@ -60,8 +59,7 @@ export class PoolProvider implements LoadBalancerProvider {
   readonly name = 'pool';
   readonly #options: PoolProviderOptions;
   readonly #owners = new OwnerIndex();
-  /** What the ledger has granted for which demand, by UID: it isn't asked twice for the same. */
-  readonly #granted = new Map<string, { readonly demand: string; readonly grant: Grant }>();
+  readonly #grants: Grants;
   /** Who announces the Services, by UID: one that vanishes can't be asked any more. */
   readonly #announcers = new Map<string, AnnouncerName>();
   readonly #synced = Promise.withResolvers<void>();
@@ -71,6 +69,7 @@ export class PoolProvider implements LoadBalancerProvider {
 
   constructor(options: PoolProviderOptions) {
     this.#options = options;
+    this.#grants = new Grants(options.ledger);
   }
 
   get synced(): Promise<void> {
@@ -122,10 +121,10 @@ export class PoolProvider implements LoadBalancerProvider {
     const explicit = reading.wish.announcer ?? this.#options.announcer;
     if (explicit === 'node') return this.#putOnNode(service, reading.wish, holding);
     if (this.#options.contact.isWithdrawn) return this.#keepBack(service, holding, context);
-    const grant = await this.#grant(owner, reading.wish, holding, context);
+    const grant = await this.#grants.ask(owner, reading.wish.demand, holding, context);
     if ('kind' in grant) {
       if (grant.kind === 'lost' && holding !== undefined) {
-        return this.#lose(service, holding, context);
+        return this.#lose(owner, service, holding, context);
       }
       return grant.kind === 'refused' || grant.kind === 'pending' ? grant : waiting;
     }
@@ -163,7 +162,7 @@ export class PoolProvider implements LoadBalancerProvider {
       this.#forget(owner);
       return { kind: 'gone' };
     }
-    const { fence } = this.#granted.get(owner.uid)?.grant ?? {};
+    const fence = this.#grants.fenceOf(owner.uid);
     const last = { fence, announcer: this.#announcers.get(owner.uid) };
     const outcome = await this.#options.release.release(owner, service, last, context);
     if (outcome.kind === 'gone') this.#forget(owner);
@@ -171,7 +170,7 @@ export class PoolProvider implements LoadBalancerProvider {
   }
 
   #forget(owner: Owner): void {
-    this.#granted.delete(owner.uid);
+    this.#grants.forget(owner.uid);
     this.#announcers.delete(owner.uid);
     this.#onNode.delete(owner.uid);
     this.#owners.remove(owner);
@@ -206,7 +205,7 @@ export class PoolProvider implements LoadBalancerProvider {
         },
         departures: async (inner) => {
           await this.synced;
-          await departed.run(host.services, () => contact.isHeard, inner);
+          await departed.run(host, () => contact.isHeard, inner);
         },
         drift: async (inner) => {
           await this.synced;
@@ -220,12 +219,12 @@ export class PoolProvider implements LoadBalancerProvider {
 
   /** What the ledger said before may no longer hold. */
   #askAgain(host: ProviderHost): void {
-    this.#granted.clear();
+    this.#grants.forgetAll();
     for (const { uid } of this.#owners.all()) this.#enqueue(host, uid);
   }
 
   #askFor(host: ProviderHost, uid: string): void {
-    this.#granted.delete(uid);
+    this.#grants.forget(uid);
     this.#enqueue(host, uid);
   }
 
@@ -240,51 +239,6 @@ export class PoolProvider implements LoadBalancerProvider {
     return readHolding(service);
   }
 
-  /** What the ledger grants, or why it doesn't. */
-  async #grant(
-    owner: Owner,
-    { demand }: Wish,
-    holding: Holding | undefined,
-    context: ProviderContext,
-  ): Promise<Grant | Denial> {
-    const asked = JSON.stringify(demand);
-    const known = this.#granted.get(owner.uid);
-    if (known?.demand === asked) return known.grant;
-    try {
-      const { ledger } = this.#options;
-      const grant = await ledger.ensure(owner.uid, demand, context.signal);
-      if (grant === undefined) return { kind: 'waiting' };
-      // Who has an address keeps it, but its ports may have come to clash with another sharer's.
-      if (holding !== undefined && demand.sharingKey !== undefined) {
-        await ledger.update(owner.uid, grant.fence, demand.ports, context.signal);
-      }
-      // Asking again by the name of what it got is the same demand. A ledger that recovers grants no more than is claimed.
-      const addresses = grant.addresses.map(({ address }) => address);
-      if (addresses.length >= demand.families.length) {
-        const again = JSON.stringify({ ...demand, addresses, claim: true });
-        this.#granted.set(owner.uid, { demand: again, grant });
-      }
-      return grant;
-    } catch (error) {
-      const known = CausewayError.from(error);
-      if (goesOn(known, holding)) {
-        context.log.warn(
-          { problem: known.message },
-          'the ledger is not reached; all stays as it is',
-        );
-        return holding;
-      }
-      if (isInDoubt(known, holding)) {
-        const all = await this.#options.ledger.reservations(context.signal);
-        const own = all.find(({ uid }) => uid === owner.uid);
-        if (!isHeld(holding, own)) return { kind: 'lost' };
-      }
-      const denial = denialOf(known, holding);
-      if (denial !== undefined) return denial;
-      throw error;
-    }
-  }
-
   /** Stops the announcement for as long as the ledger isn't heard of; the address stays the Service's. */
   async #keepBack(
     service: Service,
@@ -292,20 +246,51 @@ export class PoolProvider implements LoadBalancerProvider {
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
     const message = 'Not announced: the ledger was not heard of for as long as was promised to it';
-    if (holding !== undefined) await this.#silence(service, holding, context, message);
+    // Who does not listen would go on, and would not even notice the Service's end as what it is then.
+    if (holding !== undefined && canBeWithdrawn(service)) {
+      await this.#silence(service, holding, context, message);
+    }
     return { kind: 'pending', message, ingress: [] };
   }
 
   /** It no longer holds the address: it stops being announced at once, and another one is asked for. */
   async #lose(
+    owner: Owner,
     service: Service,
     holding: Holding,
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
     const had = holding.addresses.map(({ address }) => address).join(', ');
+    const { stopsWhen } = announcers[holding.announcer];
+    if (stopsWhen === 'deleted') return this.#replace(owner, service, holding, had, context);
     const message = `The ledger no longer has ${had} for it; it gets what the ledger has now`;
     await this.#silence(service, { ...holding, addresses: [], fence: 0 }, context, message);
     return { kind: 'pending', message, retryAfterMs: 1, ingress: [] };
+  }
+
+  /**
+   * Who announces it goes on until it is told another address, or the Service is deleted as the load
+   * balancer that it is: so nothing changes before there is another one.
+   */
+  async #replace(
+    owner: Owner,
+    service: Service,
+    { announcer: name }: Holding,
+    had: string,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const announcer = announcers[name];
+    const message =
+      `The ledger no longer has ${had} for it, and ${announcer.title} announces it until the Service has another one or is deleted. ` +
+      'Another one is asked for.';
+    context.tell('Warning', 'TakenBack', message);
+    const reading = readWishAnew(service, name);
+    if (reading.kind === 'refused') return reading;
+    const grant = await this.#grants.ask(owner, reading.wish.demand, undefined, context);
+    if (!('kind' in grant)) {
+      return this.#announce(service, reading.wish, grant, announcer, context);
+    }
+    return grant.kind === 'refused' ? grant : { ...waiting, message };
   }
 
   async #silence(
@@ -381,11 +366,11 @@ export class PoolProvider implements LoadBalancerProvider {
   }
 }
 
-const waiting: EnsureOutcome = {
+const waiting = {
   kind: 'pending',
   message: 'No address is left in the pool; it waits for the next one',
   retryAfterMs: waitMs,
-};
+} as const satisfies EnsureOutcome;
 
 /** Whether it is no load balancer only because it must not be announced. */
 function isKeptBack(service: Service): boolean {

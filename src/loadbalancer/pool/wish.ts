@@ -55,6 +55,14 @@ export function readWish(service: Service, holding: Holding | undefined): WishRe
   return { kind: 'wish', wish: { demand, announcer: named } };
 }
 
+/** The same for one that has lost what it had: what we told its announcer is no wish of its user's. */
+export function readWishAnew(service: Service, announcer: AnnouncerName): WishReading {
+  const { annotations = {}, ...metadata } = service.metadata ?? {};
+  const told = new Set(announcers[announcer].annotations);
+  const left = Object.fromEntries(Object.entries(annotations).filter(([key]) => !told.has(key)));
+  return readWish({ ...service, metadata: { ...metadata, annotations: left } }, undefined);
+}
+
 /** A Service that was made for the announcer alone names its address in the announcer's annotation. */
 function askedOfAnnouncers(annotations: Readonly<Record<string, string>>): Address[] {
   for (const {

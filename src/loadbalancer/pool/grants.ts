@@ -1,0 +1,74 @@
+import { CausewayError } from '../../domain/error.ts';
+import type { Owner, ProviderContext } from '../provider.ts';
+import { denialOf, goesOn, isHeld, isInDoubt, type Denial } from './denial.ts';
+import type { Holding } from './holding.ts';
+import type { Demand, Grant, PoolLedger } from './pool-ledger.ts';
+
+/** What the ledger grants to Services, and has granted. */
+export class Grants {
+  readonly #ledger: PoolLedger;
+  /** What was granted for which demand, by UID: the ledger isn't asked twice for the same. */
+  readonly #granted = new Map<string, { readonly demand: string; readonly grant: Grant }>();
+
+  constructor(ledger: PoolLedger) {
+    this.#ledger = ledger;
+  }
+
+  /** What the ledger grants, or why it doesn't. */
+  async ask(
+    owner: Owner,
+    demand: Demand,
+    holding: Holding | undefined,
+    context: ProviderContext,
+  ): Promise<Grant | Denial> {
+    const known = this.#granted.get(owner.uid);
+    if (known?.demand === JSON.stringify(demand)) return known.grant;
+    try {
+      const grant = await this.#ledger.ensure(owner.uid, demand, context.signal);
+      if (grant === undefined) return { kind: 'waiting' };
+      // Who has an address keeps it, but its ports may have come to clash with another sharer's.
+      if (holding !== undefined && demand.sharingKey !== undefined) {
+        await this.#ledger.update(owner.uid, grant.fence, demand.ports, context.signal);
+      }
+      this.#note(owner, demand, grant);
+      return grant;
+    } catch (error) {
+      const problem = CausewayError.from(error);
+      if (goesOn(problem, holding)) {
+        const { message } = problem;
+        context.log.warn({ problem: message }, 'the ledger is not reached; all stays as it is');
+        return holding;
+      }
+      if (isInDoubt(problem, holding)) {
+        const all = await this.#ledger.reservations(context.signal);
+        const own = all.find(({ uid }) => uid === owner.uid);
+        if (!isHeld(holding, own)) return { kind: 'lost' };
+      }
+      const denial = denialOf(problem, holding);
+      if (denial !== undefined) return denial;
+      throw error;
+    }
+  }
+
+  /** Under which it was granted something, as far as is remembered. */
+  fenceOf(uid: string): number | undefined {
+    return this.#granted.get(uid)?.grant.fence;
+  }
+
+  forget(uid: string): void {
+    this.#granted.delete(uid);
+  }
+
+  /** What the ledger said before may no longer hold. */
+  forgetAll(): void {
+    this.#granted.clear();
+  }
+
+  /** Asking again by the name of what it got is the same demand. A ledger that recovers grants no more than is claimed. */
+  #note({ uid }: Owner, demand: Demand, grant: Grant): void {
+    const addresses = grant.addresses.map(({ address }) => address);
+    if (addresses.length < demand.families.length) return;
+    const again = JSON.stringify({ ...demand, addresses, claim: true });
+    this.#granted.set(uid, { demand: again, grant });
+  }
+}
