@@ -103,7 +103,7 @@ export const permissions = {
       ...announcerRules(),
     ],
     // kube-vip, which has no resources of its own.
-    inKubeSystem: [rule('apps', ['daemonsets'], 'list')],
+    inKubeSystem: [rule('apps', ['daemonsets'], 'list'), rule(core, ['pods'], 'list')],
     atHome: [
       rule(core, ['configmaps'], 'create'),
       named(core, 'configmaps', 'get patch', 'causeway-pool-departed'),

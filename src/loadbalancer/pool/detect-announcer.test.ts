@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { leases } from '../../kube/resources.ts';
+import { leases, pods } from '../../kube/resources.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { memoryKubeClient } from '../../sandbox/kubernetes/memory-client.testing.ts';
 import { AnnouncerDetector, servesWithKubeVip } from './detect-announcer.ts';
@@ -23,9 +23,7 @@ test('others’ leases, that of the control plane and one that was given up are 
   expect(await found('default', 'kubevip-web', '')).toEqual([]);
 });
 
-const daemonSet = (container: object) => ({
-  spec: { template: { spec: { containers: [{ name: 'kube-vip', ...container }] } } },
-});
+const pod = (container: object) => ({ spec: { containers: [{ name: 'kube-vip', ...container }] } });
 const services = { env: [{ name: 'svc_enable', value: 'true' }] };
 
 test.each([
@@ -40,6 +38,18 @@ test.each([
     false,
   ],
   ['another program', { image: 'busybox', ...services }, false],
-])('its DaemonSet is known by %s', (_what, container, expected) => {
-  expect(servesWithKubeVip(daemonSet(container))).toBe(expected);
+])('its pods are known by %s', (_what, container, expected) => {
+  expect(servesWithKubeVip(pod(container))).toBe(expected);
+});
+
+test.each([
+  ['kube-system', 'kube-vip-node-1', true],
+  ['default', 'kube-vip-node-1', false],
+])('it is found by the mirror pod of a file on a node in %s', async (namespace, name, isThere) => {
+  const client = memoryKubeClient();
+  const metadata = { namespace, name, annotations: { 'kubernetes.io/config.mirror': '0' } };
+  const { spec } = pod({ image: 'ghcr.io/kube-vip/kube-vip:v1.0.0', ...services });
+  await client.create(pods, { metadata, spec: { ...spec, nodeName: 'node-1' } });
+  const found = await new AnnouncerDetector(client, systemClock).find(signal);
+  expect(found).toEqual(isThere ? ['kube-vip'] : []);
 });

@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { PodTemplateSpec } from '../../kube/core-objects.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import { defineResource, type Resource } from '../../kube/resource.ts';
-import { leases } from '../../kube/resources.ts';
+import { leases, pods } from '../../kube/resources.ts';
 import type { Lease } from '../../kube/workload-objects.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { AnnouncerName } from './announcer.ts';
@@ -39,7 +39,8 @@ export const poolKinds: readonly {
 ];
 /**
  * kube-vip has no resources of its own, but it holds leases: one for all Services or, with services
- * election, one for each that has an address. Before the first one has, its DaemonSet tells.
+ * election, one for each that has an address. Before the first one has, its DaemonSet tells, or its
+ * pods, which kubelets show as well where it runs from files on the nodes.
  */
 const kubeVipLease = { namespace: 'kube-system', name: 'plndr-svcs-lock' };
 interface DaemonSet extends KubeObject {
@@ -82,7 +83,8 @@ export class AnnouncerDetector {
     const { namespace } = kubeVipLease;
     return (
       (await this.#some(leases, undefined, isKubeVipServiceLease, signal)) ||
-      (await this.#some(daemonSets, namespace, servesWithKubeVip, signal))
+      (await this.#some(daemonSets, namespace, isKubeVipDaemonSet, signal)) ||
+      (await this.#some(pods, namespace, servesWithKubeVip, signal))
     );
   }
 
@@ -121,9 +123,13 @@ function isKubeVipServiceLease({ metadata, spec }: Lease): boolean {
   return kubeVipServiceLease.test(metadata?.name ?? '') && (spec?.holderIdentity ?? '') !== '';
 }
 
+function isKubeVipDaemonSet({ spec }: DaemonSet): boolean {
+  return spec?.template !== undefined && servesWithKubeVip(spec.template);
+}
+
 /** It may be there for the control plane's address alone. */
-export function servesWithKubeVip({ spec }: DaemonSet): boolean {
-  const containers = spec?.template?.spec?.containers ?? [];
+export function servesWithKubeVip({ spec }: PodTemplateSpec): boolean {
+  const containers = spec?.containers ?? [];
   return containers.some(
     ({ image = '', env = [], args = [] }) =>
       kubeVipImage.test(image) &&
