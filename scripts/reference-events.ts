@@ -134,7 +134,10 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'pool',
     'The announcer announces until the Service is deleted, so that nothing can be promised to the ledger.',
   ),
-  StillAnnounced: warning('pool', 'It is gone and still seen announced; its address stays reserved.'),
+  StillAnnounced: warning(
+    'pool',
+    'It is gone and still seen announced; its address stays reserved.',
+  ),
   TakenBack: warning(
     'pool',
     'The ledger no longer has the address that kube-vip announces; another one is asked for.',

@@ -18,6 +18,8 @@ export interface ContactOptions {
 
 /** The watchdog looks at least this often. */
 const longestNapMs = 1_000;
+/** A heartbeat waits no longer for an API server that hangs. */
+const writeLimitMs = 5_000;
 
 /**
  * Keeps in touch with the ledger by heartbeats. A cluster that opted in promises with each of them to
@@ -135,7 +137,7 @@ export class Contact {
    * Nothing while it can't be written: where the API server is away, nothing could be withdrawn either.
    */
   async #promise(signal: AbortSignal): Promise<number | undefined> {
-    const { selfWithdrawal, memory, clock, log, everyMs } = this.#options;
+    const { selfWithdrawal, memory, clock, log } = this.#options;
     const withdrawsAfterMs = selfWithdrawal ? this.#expectedMs : undefined;
     if (withdrawsAfterMs === undefined) return undefined;
     if (this.#promisedMs === undefined) this.#lastContact = this.#now;
@@ -144,8 +146,7 @@ export class Contact {
     this.#isWritten = true;
     try {
       const promised = { at, withdrawsAfterMs: this.#promisedMs };
-      // A heartbeat does not wait for an API server that hangs.
-      await withDeadline(clock, everyMs / 2, signal, 'writing a promise down', (limit) =>
+      await withDeadline(clock, writeLimitMs, signal, 'writing a promise down', (limit) =>
         memory.write(promised, limit),
       );
     } catch (error) {
@@ -160,9 +161,9 @@ export class Contact {
   /** What is left there binds the next controller to more than was promised: that does no harm. */
   async #forget(signal: AbortSignal): Promise<void> {
     if (!this.#isWritten) return;
-    const { memory, clock, everyMs } = this.#options;
+    const { memory, clock } = this.#options;
     try {
-      await withDeadline(clock, everyMs / 2, signal, 'removing a promise', (limit) =>
+      await withDeadline(clock, writeLimitMs, signal, 'removing a promise', (limit) =>
         memory.forget(limit),
       );
       this.#isWritten = false;

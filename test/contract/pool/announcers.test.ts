@@ -234,7 +234,9 @@ test('an announcer that goes on announcing keeps the address, not the Service', 
   const departures = new Departures(cluster.client, 'kube-system');
   const ledger = new PoolLedger(ipam, { site: 'edge', cluster: 'blue' });
   const check = new LedgerCheck(cluster.client, ledger, departures);
-  expect((await check.findings(never)).findings).toEqual([]);
+  expect((await check.findings(never)).findings).toMatchObject([
+    { kind: 'departing', service: 'default/web', addresses: [address] },
+  ]);
   await rows[0]?.hide();
   await until(async () => expect((await stateOf(address)).state).toBe('resting'));
   expect(((await stateOf(address)).until ?? 0) - Date.now()).toBeLessThanOrEqual(60_000);

@@ -41,10 +41,9 @@ async function stateOf(address: string) {
 async function giveToOthers(address: string): Promise<void> {
   const call = server.operator.call.bind(server.operator);
   const params = { site: 'edge' };
-  const noRest = { quarantineMs: 0, unconfirmedQuarantineMs: 0 };
-  await call('setSite', { params, body: noRest }, never);
+  await call('setSite', { params, body: { quarantineMs: 0 } }, never);
   await call('createCluster', { params, body: { cluster: 'green' } }, never);
-  await call('reclaimCluster', { params: here, body: {} }, never);
+  await call('reclaimCluster', { params: here, body: { withdrawn: true } }, never);
   const body = { uid: 'rival', addresses: [address] };
   await call('reserve', { params: { ...params, cluster: 'green' }, body }, never);
 }
@@ -123,6 +122,7 @@ test('the ledger being down stops new addresses only', async () => {
 });
 
 const metalLb = 'metallb.io/loadBalancerIPs';
+const kubeVip = 'kube-vip.io/loadbalancerIPs';
 
 test('a cluster that promised to withdraw does, keeps its address, and announces it again', async () => {
   const selfWithdrawal = { afterMs: 60_000, graceMs: 60_000 };
@@ -169,7 +169,7 @@ test('a cluster that promised to withdraw does, keeps its address, and announces
   );
 });
 
-test.each(['metallb', 'plain'] as const)(
+test.each(['metallb', 'kube-vip', 'plain'] as const)(
   'a cluster that was reclaimed and comes back announces nothing of what others have now (%s)',
   async (announcer) => {
     cluster.startController({ ipam, announcer });
@@ -177,10 +177,10 @@ test.each(['metallb', 'plain'] as const)(
     const shown = async () =>
       announcer === 'plain'
         ? (await cluster.addressesOf('web'))[0]
-        : cluster.annotation('web', metalLb);
+        : cluster.annotation('web', announcer === 'metallb' ? metalLb : kubeVip);
     await until(async () => expect(await shown()).toBeDefined());
     const before = await shown();
-    if (announcer === 'metallb') await cluster.announce('web', [before ?? '']);
+    if (announcer !== 'plain') await cluster.announce('web', [before ?? '']);
     await cluster.stopController();
     await giveToOthers(before ?? '');
     cluster.startController({ ipam, announcer });
