@@ -172,12 +172,12 @@ export async function beatOnce(server: IpamClient, site: string, cluster: string
 }
 
 /** A client of one server that gives up soon, so that the next server is tried. */
-export function clientOf(url: string, token: string): IpamClient {
+export function clientOf(url: string, token: string, limitMs = 4_000): IpamClient {
   return new IpamClient({
     urls: [url],
     token: () => Promise.resolve(token),
     clock: systemClock,
-    limitMs: 4_000,
+    limitMs,
     // The history must know of every repeat.
     attempts: 1,
   });

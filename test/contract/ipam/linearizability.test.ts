@@ -46,6 +46,9 @@ function happened({ calls }: History): boolean {
   return outcomes.every((outcome) => seen.has(outcome));
 }
 
+/** Where all calls have to succeed, on a machine that is busy with other things. */
+const patientMs = 60_000;
+
 describe.skipIf(!available)('three servers on three etcd members', () => {
   let fleet: Fleet;
   beforeAll(async () => {
@@ -126,8 +129,8 @@ describe.skipIf(!available)('three servers on three etcd members', () => {
   test('a server killed after a tombstone: nothing leaks, everything is swept', async () => {
     const [victim, other] = fleet.servers;
     if (victim === undefined || other === undefined) throw new Error('no servers');
-    const doomed = clientOf(victim.url, fleet.token);
-    const witness = clientOf(other.url, fleet.token);
+    const doomed = clientOf(victim.url, fleet.token, patientMs);
+    const witness = clientOf(other.url, fleet.token, patientMs);
     await prepareSite(doomed, 'voided', '10.2.0.1-10.2.0.150', { blue: 200, green: 200 });
     const fill = (client: typeof witness, cluster: string) =>
       Promise.all(
