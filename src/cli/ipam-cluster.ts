@@ -127,7 +127,7 @@ function removeCommand(): Command {
 function reclaimCommand(): Command {
   const command = onCluster('reclaim')
     .description(
-      'take all addresses from a cluster that is lost; it keeps its name and credentials',
+      'take all addresses from a cluster that is lost; it keeps its name and credentials. Stop kube-vip there first',
     )
     .option(...withdrawnOption)
     .requiredOption(...reasonOption);
