@@ -105,10 +105,10 @@ test('kube-vip is told the next address before anything else is changed, and not
   service = { ...service, metadata: { ...service.metadata, annotations } };
   const before = service;
   const asked: unknown[] = [];
-  let next: unknown;
+  const next: { grant?: object } = {};
   ledger.ensure = (_uid, { addresses, claim }) => {
     asked.push([...addresses, claim]);
-    if (addresses.length === 0) return Promise.resolve(next);
+    if (addresses.length === 0) return Promise.resolve(next.grant);
     return Promise.reject(new Refusal('conflict', 'address-in-use', 'no'));
   };
   expect(await provider.ensure(service, context)).toMatchObject({ kind: 'pending' });
@@ -116,7 +116,7 @@ test('kube-vip is told the next address before anything else is changed, and not
   expect(service).toBe(before);
   expect(events.join()).toContain(`TakenBack: The ledger no longer has ${address}`);
 
-  next = { addresses: [{ address: parseAddress('192.0.2.2') }], fence: 9 };
+  next.grant = { addresses: [{ address: parseAddress('192.0.2.2') }], fence: 9 };
   await provider.ensure(service, context);
   expect(readHolding(service)).toMatchObject({ addresses: [{ address: '192.0.2.2' }], fence: 9 });
   expect(service.metadata?.annotations?.[told]).toBe('192.0.2.2');
