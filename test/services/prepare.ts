@@ -1,6 +1,7 @@
 import { ensureDebianPackages } from './debian-packages.ts';
 import { MissingError } from './missing.ts';
 import { prepareOpenStack } from './openstack.ts';
+import { prepareRealCluster } from './real-cluster/real-cluster.ts';
 import { dropBuildCache, ensureProgram, type ProgramName } from './programs.ts';
 
 /** The Debian packages that kernel and browser tests need. Suites with needs of their own ask for them there. */
@@ -44,6 +45,7 @@ export async function prepareServices(): Promise<string[]> {
   };
   await attempt(() => ensureDebianPackages(debianPackages));
   for (const name of programs) await attempt(() => ensureProgram(name));
+  await attempt(prepareRealCluster);
   await attempt(prepareOpenStack);
   await dropBuildCache();
   return missing;

@@ -60,6 +60,20 @@ const sources = {
   },
   'metallb-controller': metallb('controller'),
   'metallb-speaker': metallb('speaker'),
+  /** With the plugins that we chose; count up the last part when they change. */
+  coredns: {
+    module: 'coredns',
+    version: '1.15.0-1',
+    package: 'causeway.dev/test/coredns',
+    ldflags: '',
+  },
+  /** What runs in containers of the tests; count up when it changes. */
+  workload: {
+    module: 'workload',
+    version: '1',
+    package: 'causeway.dev/test/workload',
+    ldflags: '',
+  },
   helm: {
     module: 'helm',
     version: helmVersion,

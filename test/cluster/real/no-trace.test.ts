@@ -1,0 +1,70 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isAvailable } from '../../services/missing.ts';
+import { prepareRealCluster } from '../../services/real-cluster/real-cluster.ts';
+
+const isRunnable = await isAvailable(prepareRealCluster);
+
+interface RunningProgram {
+  readonly child: ChildProcess;
+  /** Where the cluster's files are. */
+  readonly directory: string;
+}
+
+async function startOneNode(): Promise<RunningProgram> {
+  const program = path.join(import.meta.dirname, 'programs', 'one-node.ts');
+  const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  for await (const chunk of child.stdout) {
+    const directory = String(chunk).trim();
+    if (directory.startsWith('/')) return { child, directory };
+  }
+  throw new Error('the cluster did not start');
+}
+
+/** Processes that have the directory among their words. */
+async function processesOf(directory: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const pid of await fs.readdir('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    const words = await fs.readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (words.includes(directory)) found.push(words.replaceAll('\0', ' '));
+  }
+  return found;
+}
+
+async function cgroupsOf(pid: number | undefined): Promise<string[]> {
+  const found: string[] = [];
+  for (const hierarchy of await fs.readdir('/sys/fs/cgroup')) {
+    const names = await fs.readdir(`/sys/fs/cgroup/${hierarchy}`).catch((): string[] => []);
+    found.push(...names.filter((name) => name.startsWith(`causeway-test-${pid}-`)));
+  }
+  return found;
+}
+
+const exists = (file: string) =>
+  fs.access(file).then(
+    () => true,
+    () => false,
+  );
+
+describe.skipIf(!isRunnable)('a real cluster leaves no trace', () => {
+  test('when its process is killed all of it ends; the next one removes its files, and its own when it stops', async () => {
+    const first = await startOneNode();
+    expect(await processesOf(first.directory)).not.toEqual([]);
+    first.child.kill('SIGKILL');
+    await once(first.child, 'exit');
+    await expect.poll(() => processesOf(first.directory)).toEqual([]);
+
+    const second = await startOneNode();
+    expect(await exists(first.directory)).toBe(false);
+    expect(await cgroupsOf(first.child.pid)).toEqual([]);
+    second.child.stdin?.write('stop\n');
+    await once(second.child, 'exit');
+    expect(await processesOf(second.directory)).toEqual([]);
+    expect(await exists(second.directory)).toBe(false);
+    expect(await cgroupsOf(second.child.pid)).toEqual([]);
+  });
+});

@@ -1,0 +1,3 @@
+module causeway.dev/test/workload
+
+go 1.26.0

@@ -1,0 +1,223 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type { CertificateFiles } from '../certificates.ts';
+import { ensureProgram } from '../programs.ts';
+import { endOrphans, descendantsOf } from '../process-tree.ts';
+import { logTail, type ServiceProcess } from '../service-process.ts';
+import { HopelessError, waitFor } from '../wait-for.ts';
+import { makeCgroups, removeCgroups } from './cgroups.ts';
+import { issueKubeconfig } from './kubeconfig.ts';
+import { controlPlaneAddress, nodePlace, type ClusterFiles, type NodePlace } from './layout.ts';
+import { Machine } from './machine.ts';
+import {
+  containerdConfiguration,
+  kubeletConfiguration,
+  kubeProxyConfiguration,
+  networkPlugins,
+} from './node-configuration.ts';
+
+/** What all nodes of a cluster have in common. */
+export interface NodeSurroundings {
+  readonly files: ClusterFiles;
+  readonly authority: CertificateFiles;
+  /** The machine with the switch that nodes are plugged into. */
+  readonly controlPlane: Machine;
+  /** Where the packages of containerd, runc and the plug-ins are unpacked. */
+  readonly packages: string;
+  /** The first process of each node. */
+  readonly init: string;
+  readonly cgroup: string;
+  readonly count: number;
+  /** Imported before the kubelet starts. */
+  readonly images: readonly string[];
+}
+
+/** A node with containerd and a kubelet, in namespaces of its own. */
+export class ClusterNode {
+  readonly place: NodePlace;
+  readonly #surroundings: NodeSurroundings;
+  #machine: Machine | undefined;
+  #kubeProxy: ServiceProcess | undefined;
+
+  constructor(number: number, surroundings: NodeSurroundings) {
+    this.place = nodePlace(number);
+    this.#surroundings = surroundings;
+  }
+
+  get name(): string {
+    return this.place.name;
+  }
+
+  get machine(): Machine {
+    if (this.#machine === undefined) throw new Error(`${this.name} has no power`);
+    return this.#machine;
+  }
+
+  /** Starts it, or starts it again with what is on its disk. */
+  async boot(): Promise<void> {
+    const { files, init, controlPlane, cgroup } = this.#surroundings;
+    for (const name of ['varlib/containerd', 'varlib/kubelet', 'varlog', 'cni', 'fake', 'cgroup']) {
+      await fs.mkdir(this.#file(name), { recursive: true });
+    }
+    await makeCgroups(cgroup, this.name);
+    this.#machine = await Machine.boot({
+      ...{ name: this.name, init, log: files.log, within: controlPlane },
+    });
+    await this.#plugIn();
+    await fs.writeFile(this.#file('resolv.conf'), 'nameserver 127.0.0.1\n');
+    await this.machine.run('sh', '-euc', mountScript, this.name, this.#file());
+    await this.#startContainerd();
+    for (const archive of this.#surroundings.images) await this.load(archive);
+    await this.#startKubelet();
+  }
+
+  /** Everything on it ends at once; its disk stays. */
+  async cutPower(): Promise<void> {
+    await this.machine.cutPower();
+    this.#machine = undefined;
+    this.#kubeProxy = undefined;
+    await removeCgroups(this.#surroundings.cgroup, this.name);
+  }
+
+  /** Imports images for the kubelet. */
+  async load(archive: string): Promise<void> {
+    const { packages } = this.#surroundings;
+    await this.machine.run(
+      ...([
+        path.join(packages, 'usr/bin/ctr'),
+        '-n',
+        'k8s.io',
+        'images',
+        'import',
+        archive,
+      ] as const),
+    );
+  }
+
+  async startKubeProxy(): Promise<void> {
+    const { files } = this.#surroundings;
+    const config = this.#file('kube-proxy.yaml');
+    await fs.writeFile(config, kubeProxyConfiguration(this.place, files.kubeconfig('kube-proxy')));
+    this.#kubeProxy = this.machine.start(
+      ...([`${this.name}-kube-proxy`, await ensureProgram('kube-proxy')] as const),
+      [`--config=${config}`, '-v=2'],
+    );
+  }
+
+  /** Ends it, with everything that it wrote. */
+  async removeKubeProxy(): Promise<void> {
+    if (this.#kubeProxy === undefined) return;
+    await endOrphans(await descendantsOf(this.#kubeProxy.pid));
+    await this.#kubeProxy.exited;
+    this.#kubeProxy = undefined;
+    const config = this.#file('kube-proxy.yaml');
+    await this.machine.run(await ensureProgram('kube-proxy'), `--config=${config}`, '--cleanup');
+  }
+
+  #file(...names: string[]): string {
+    return this.#surroundings.files.node(this.name, ...names);
+  }
+
+  /** A cable from the switch, an address, and routes to the pods of the others. */
+  async #plugIn(): Promise<void> {
+    const { controlPlane, count } = this.#surroundings;
+    const { number, address, pods, hardwareAddress } = this.place;
+    const cable = `port${number}`;
+    // A node that lost its power takes its end of the cable with it a moment later.
+    await controlPlane.attempt('ip', ['link', 'delete', cable]);
+    await controlPlane.runInNetwork('ip', [
+      ...['link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0'],
+      ...['address', hardwareAddress, 'netns', String(this.machine.pid)],
+    ]);
+    await controlPlane.run('ip', 'link', 'set', cable, 'master', 'machines', 'up');
+    await controlPlane.run('ip', 'route', 'replace', pods, 'via', address);
+    const ip = (...words: string[]) => this.machine.run('ip', ...words);
+    await ip('address', 'add', `${address}/24`, 'dev', 'eth0');
+    await ip('link', 'set', 'eth0', 'up');
+    await ip('route', 'add', 'default', 'via', controlPlaneAddress);
+    for (let other = 1; other <= count; other += 1) {
+      if (other === number) continue;
+      const place = nodePlace(other);
+      await ip('route', 'add', place.pods, 'via', place.address);
+    }
+  }
+
+  async #startContainerd(): Promise<void> {
+    const { packages, files } = this.#surroundings;
+    await fs.writeFile(this.#file('cni', '10-bridge.conflist'), networkPlugins(this.place));
+    await fs.writeFile(
+      this.#file('containerd.toml'),
+      containerdConfiguration({
+        runtime: path.join(packages, 'usr/sbin/runc'),
+        plugins: path.join(packages, 'usr/lib/cni'),
+        pluginConfiguration: this.#file('cni'),
+        optional: this.#file('opt'),
+      }),
+    );
+    const directories = ['usr/bin', 'usr/sbin', 'aliases'].map((name) => path.join(packages, name));
+    const log = `${this.name}-containerd`;
+    const containerd = this.machine.start(
+      ...([log, path.join(packages, 'usr/bin/containerd')] as const),
+      ['--config', this.#file('containerd.toml')],
+      {
+        PATH: [...directories, process.env['PATH']].join(':'),
+        XTABLES_LIBDIR: path.join(packages, 'usr/lib', `${multiarch()}/xtables`),
+      },
+    );
+    await waitFor(`containerd of ${this.name}`, async () => {
+      if (!containerd.isRunning()) throw new HopelessError(logTail(files.log(log)));
+      const asked = await this.machine.attempt(path.join(packages, 'usr/bin/ctr'), ['version']);
+      return asked.code === 0;
+    });
+  }
+
+  async #startKubelet(): Promise<void> {
+    const { files, authority, cgroup } = this.#surroundings;
+    const { name, address } = this.place;
+    const subject = `/O=system:nodes/CN=system:node:${name}`;
+    const names = `IP:${address},DNS:${name}`;
+    const { certificate, key } = await issueKubeconfig(files, authority, name, subject, names);
+    const configuration = kubeletConfiguration({
+      ...{ authority: authority.certificate, certificate, key, cgroup: `/${cgroup}/${name}` },
+      resolver: this.#file('resolv.conf'),
+    });
+    await fs.writeFile(this.#file('kubelet.yaml'), configuration);
+    this.machine.start(`${name}-kubelet`, await ensureProgram('kubelet'), [
+      ...[`--config=${this.#file('kubelet.yaml')}`, `--kubeconfig=${files.kubeconfig(name)}`],
+      ...[`--hostname-override=${name}`, `--node-ip=${address}`, '-v=2'],
+    ]);
+  }
+}
+
+const multiarch = () => (process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu');
+
+/**
+ * The node's own view of the file system. The kubelet wants settings of the whole machine that may be
+ * otherwise; it is shown what it wants instead of changing them. $0: the node's name; $1: its directory.
+ */
+const mountScript = `
+hostname "$0"
+mount --make-rprivate /
+mount --rbind /sys/fs/cgroup "$1/cgroup"
+mount -t sysfs sysfs /sys
+mount --move "$1/cgroup" /sys/fs/cgroup
+mount -t tmpfs -o mode=755 tmpfs /run
+mkdir -p /run/containerd /run/lock
+mount --bind "$1/varlib" /var/lib
+mount --bind "$1/varlog" /var/log
+mount --bind "$1/resolv.conf" /etc/resolv.conf
+show() {
+  [ "$(cat "/proc/sys/$1/$2")" = "$3" ] && return
+  echo "$3" > "$4/fake/$2"
+  mount --bind "$4/fake/$2" "/proc/sys/$1/$2"
+}
+show vm overcommit_memory 1 "$1"
+show vm panic_on_oom 0 "$1"
+show kernel panic 10 "$1"
+show kernel panic_on_oops 1 "$1"
+show kernel/keys root_maxkeys 1000000 "$1"
+show kernel/keys root_maxbytes 25000000 "$1"
+mount --make-rshared /
+sysctl -qw net.ipv4.ip_forward=1
+sysctl -qw net.bridge.bridge-nf-call-iptables=1 || true
+`;

@@ -1,0 +1,150 @@
+import { generateKeyPair } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { issueCertificate, makeAuthority, type CertificateFiles } from '../certificates.ts';
+import { ensureProgram } from '../programs.ts';
+import { logTail, type ServiceProcess } from '../service-process.ts';
+import { HopelessError, waitFor } from '../wait-for.ts';
+import { issueKubeconfig } from './kubeconfig.ts';
+import {
+  controlPlaneAddress,
+  kubernetesAddress,
+  serviceNetwork,
+  type ClusterFiles,
+} from './layout.ts';
+import type { Machine } from './machine.ts';
+
+const etcdUrl = 'http://127.0.0.1:2379';
+/** Clients of the API server, and who they are to it. */
+const clients = {
+  admin: '/O=system:masters/CN=admin',
+  'kube-controller-manager': '/CN=system:kube-controller-manager',
+  'kube-scheduler': '/CN=system:kube-scheduler',
+  'kube-proxy': '/CN=system:kube-proxy',
+};
+
+/** etcd, kube-apiserver, kube-controller-manager and kube-scheduler on a machine. */
+export class ControlPlane {
+  readonly authority: CertificateFiles;
+  readonly #machine: Machine;
+  readonly #files: ClusterFiles;
+  readonly #flags: readonly string[];
+
+  private constructor(
+    machine: Machine,
+    files: ClusterFiles,
+    authority: CertificateFiles,
+    flags: readonly string[],
+  ) {
+    this.#machine = machine;
+    this.#files = files;
+    this.authority = authority;
+    this.#flags = flags;
+  }
+
+  static async start(
+    machine: Machine,
+    files: ClusterFiles,
+    flags: readonly string[] = [],
+  ): Promise<ControlPlane> {
+    await fs.mkdir(files.certificates, { recursive: true });
+    const authority = await makeAuthority(files.certificates);
+    const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+    await fs.writeFile(
+      path.join(files.certificates, 'service-account.key'),
+      privateKey.export({ type: 'pkcs1', format: 'pem' }),
+    );
+    for (const [name, subject] of Object.entries(clients)) {
+      await issueKubeconfig(files, authority, name, subject);
+    }
+    const controlPlane = new ControlPlane(machine, files, authority, flags);
+    await controlPlane.#start();
+    return controlPlane;
+  }
+
+  async #start(): Promise<void> {
+    await this.#run('etcd', [
+      `--data-dir=${path.join(this.#files.root, 'etcd')}`,
+      ...[`--listen-client-urls=${etcdUrl}`, `--advertise-client-urls=${etcdUrl}`],
+      '--listen-peer-urls=http://127.0.0.1:2380',
+      '--unsafe-no-fsync',
+    ]);
+    const server = await this.#run('kube-apiserver', await this.#apiServerFlags());
+    await this.#untilReady(server);
+    const account = path.join(this.#files.certificates, 'service-account.key');
+    await this.#run('kube-controller-manager', [
+      ...this.#identity('kube-controller-manager'),
+      `--service-account-private-key-file=${account}`,
+      `--root-ca-file=${this.authority.certificate}`,
+      '--use-service-account-credentials',
+      `--flex-volume-plugin-dir=${path.join(this.#files.root, 'flexvolume')}`,
+    ]);
+    await this.#run('kube-scheduler', this.#identity('kube-scheduler'));
+  }
+
+  #identity(name: string): string[] {
+    const kubeconfig = this.#files.kubeconfig(name);
+    return [
+      ...['', 'authentication-', 'authorization-'].map((use) => `--${use}kubeconfig=${kubeconfig}`),
+      '--leader-elect=false',
+      '--bind-address=127.0.0.1',
+    ];
+  }
+
+  async #run(
+    name: 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler',
+    flags: readonly string[],
+  ): Promise<ServiceProcess> {
+    return this.#machine.start(name, await ensureProgram(name), flags);
+  }
+
+  async #untilReady(server: ServiceProcess): Promise<void> {
+    const kubectl = await ensureProgram('kubectl');
+    const kubeconfig = this.#files.kubeconfig('admin');
+    await waitFor('kube-apiserver to be ready', async () => {
+      if (!server.isRunning()) {
+        throw new HopelessError(logTail(this.#files.log('kube-apiserver')));
+      }
+      const ask = ['--kubeconfig', kubeconfig, 'get', '--raw', '/readyz'];
+      return (await this.#machine.runInNetwork(kubectl, ask)) === 'ok';
+    });
+  }
+
+  async #apiServerFlags(): Promise<string[]> {
+    const issue = (name: string, subject: string, names = '') =>
+      issueCertificate(this.#files.certificates, this.authority, name, subject, names);
+    const service = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
+    const names = [
+      ...[controlPlaneAddress, '127.0.0.1', kubernetesAddress].map((address) => `IP:${address}`),
+      ...['localhost', ...service].map((name) => `DNS:${name}`),
+    ];
+    const serving = await issue('apiserver', '/CN=kube-apiserver', names.join());
+    const kubelets = await issue('kubelets', '/O=system:masters/CN=kube-apiserver-kubelet-client');
+    const front = await issue('front-proxy', '/CN=front-proxy-client');
+    const account = path.join(this.#files.certificates, 'service-account.key');
+    return [
+      ...[`--etcd-servers=${etcdUrl}`, `--advertise-address=${controlPlaneAddress}`],
+      ...['--secure-port=6443', `--service-cluster-ip-range=${serviceNetwork}`],
+      ...[`--tls-cert-file=${serving.certificate}`, `--tls-private-key-file=${serving.key}`],
+      `--client-ca-file=${this.authority.certificate}`,
+      `--kubelet-client-certificate=${kubelets.certificate}`,
+      `--kubelet-client-key=${kubelets.key}`,
+      `--kubelet-certificate-authority=${this.authority.certificate}`,
+      '--kubelet-preferred-address-types=InternalIP',
+      '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+      `--service-account-key-file=${account}`,
+      `--service-account-signing-key-file=${account}`,
+      `--proxy-client-cert-file=${front.certificate}`,
+      `--proxy-client-key-file=${front.key}`,
+      `--requestheader-client-ca-file=${this.authority.certificate}`,
+      '--requestheader-allowed-names=front-proxy-client',
+      '--requestheader-username-headers=X-Remote-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      ...['--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction'],
+      '--allow-privileged=true',
+      ...this.#flags,
+    ];
+  }
+}

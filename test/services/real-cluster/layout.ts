@@ -1,0 +1,47 @@
+import path from 'node:path';
+
+/** Where everything in a cluster is. Each cluster has networks of its own, so all use the same ones. */
+export const serviceNetwork = '10.96.0.0/16';
+export const kubernetesAddress = '10.96.0.1';
+export const dnsAddress = '10.96.0.10';
+/** Of control plane and nodes. */
+export const machineNetwork = '10.213.0.0/24';
+export const controlPlaneAddress = '10.213.0.1';
+export const podNetwork = '10.214.0.0/16';
+export const apiServer = `https://${controlPlaneAddress}:6443`;
+
+/** The first node has the number 1. */
+export interface NodePlace {
+  readonly number: number;
+  readonly name: string;
+  readonly address: string;
+  readonly pods: string;
+  /** It stays the same when the node loses its power, so that neighbours need not learn a new one. */
+  readonly hardwareAddress: string;
+}
+
+export const nodePlace = (number: number): NodePlace => ({
+  number,
+  name: `n${number}`,
+  address: `10.213.0.${10 + number}`,
+  pods: `10.214.${number}.0/24`,
+  hardwareAddress: `02:13:00:00:00:0${number}`,
+});
+
+/** Files of a cluster below its directory. */
+export interface ClusterFiles {
+  readonly root: string;
+  readonly certificates: string;
+  log(name: string): string;
+  /** What only one node sees. */
+  node(name: string, ...rest: string[]): string;
+  kubeconfig(name: string): string;
+}
+
+export const clusterFiles = (root: string): ClusterFiles => ({
+  root,
+  certificates: path.join(root, 'certificates'),
+  log: (name) => path.join(root, 'logs', `${name}.log`),
+  node: (name, ...rest) => path.join(root, 'nodes', name, ...rest),
+  kubeconfig: (name) => path.join(root, 'certificates', `${name}.kubeconfig`),
+});

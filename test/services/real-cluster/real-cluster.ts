@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { ensureDebianPackages } from '../debian-packages.ts';
+import { MissingError } from '../missing.ts';
+import { ensureProgram } from '../programs.ts';
+import { removeDirectory, scratchDirectory } from '../scratch.ts';
+import { unpackDebianPackages } from '../unpacked-packages.ts';
+import { waitFor } from '../wait-for.ts';
+import { ensureBasicImages } from './basic-images.ts';
+import { cgroupName, removeCgroups, requireCgroups, sweepCgroups } from './cgroups.ts';
+import { clusterDns } from './cluster-dns.ts';
+import { ClusterNode } from './cluster-node.ts';
+import { ControlPlane } from './control-plane.ts';
+import { clusterFiles, controlPlaneAddress, type ClusterFiles } from './layout.ts';
+import { Machine } from './machine.ts';
+
+export interface RealClusterOptions {
+  /** How many; 3 if not said, 9 at most. */
+  readonly nodes?: number;
+  /** Whether kube-proxy serves Services on the nodes; it does if not said. */
+  readonly kubeProxy?: boolean;
+  /** Archives of images that every node has from the start. */
+  readonly images?: readonly string[];
+  /** Further flags for kube-apiserver. */
+  readonly flags?: readonly string[];
+}
+
+const containerPackages = [
+  ...['containerd', 'containernetworking-plugins', 'iptables', 'libip4tc2', 'libip6tc2', 'runc'],
+];
+const installedPackages = [
+  'iproute2',
+  'libseccomp2',
+  'libxtables12',
+  'nftables',
+  'openssl',
+  'procps',
+];
+
+/** Makes sure that everything a real cluster needs is here. Throws MissingError otherwise. */
+export async function prepareRealCluster(): Promise<{ packages: string; images: string }> {
+  if (process.getuid?.() !== 0) throw new MissingError('the real cluster needs root');
+  await requireCgroups();
+  await ensureDebianPackages(installedPackages);
+  for (const name of ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const) {
+    await ensureProgram(name);
+  }
+  for (const name of ['kube-scheduler', 'kubelet', 'kube-proxy'] as const)
+    await ensureProgram(name);
+  const packages = await unpackDebianPackages(containerPackages);
+  await nameIptables(packages);
+  return { packages, images: await ensureBasicImages() };
+}
+
+/**
+ * A real Kubernetes: a control plane and nodes with kubelets and containers, each in namespaces of its
+ * own within those of the control plane. When this process ends, however it ends, so does all of it.
+ */
+export class RealCluster {
+  readonly files: ClusterFiles;
+  readonly nodes: readonly ClusterNode[];
+  /** Where etcd and the API server run, and the switch that nodes are plugged into: `machines`. */
+  readonly controlPlane: Machine;
+  readonly #cgroup: string;
+  readonly #kubectl: string;
+
+  private constructor(parts: {
+    files: ClusterFiles;
+    nodes: readonly ClusterNode[];
+    controlPlane: Machine;
+    cgroup: string;
+    kubectl: string;
+  }) {
+    this.files = parts.files;
+    this.nodes = parts.nodes;
+    this.controlPlane = parts.controlPlane;
+    this.#cgroup = parts.cgroup;
+    this.#kubectl = parts.kubectl;
+  }
+
+  static async start(options: RealClusterOptions = {}): Promise<RealCluster> {
+    const { packages, images } = await prepareRealCluster();
+    await sweepCgroups();
+    const cgroup = cgroupName(randomBytes(3).toString('hex'));
+    const files = clusterFiles(await scratchDirectory('cluster'));
+    await fs.mkdir(path.dirname(files.log('any')), { recursive: true });
+    const init = await fs.realpath(await ensureProgram('workload'));
+    const machine = await Machine.boot({ name: 'control-plane', init, log: files.log });
+    try {
+      await makeSwitch(machine);
+      const { authority } = await ControlPlane.start(machine, files, options.flags);
+      const count = options.nodes ?? 3;
+      const surroundings = {
+        ...{ files, authority, controlPlane: machine, packages, init, cgroup, count },
+        images: [images, ...(options.images ?? [])],
+      };
+      const nodes = Array.from({ length: count }, (_, at) => new ClusterNode(at + 1, surroundings));
+      const kubectl = await ensureProgram('kubectl');
+      const cluster = new RealCluster({ files, nodes, controlPlane: machine, cgroup, kubectl });
+      await cluster.#join(options);
+      return cluster;
+    } catch (error) {
+      await end(machine, cgroup, files);
+      throw error;
+    }
+  }
+
+  stop(): Promise<void> {
+    return end(this.controlPlane, this.#cgroup, this.files);
+  }
+
+  /** Of an administrator, for who is in the cluster's network. */
+  get kubeconfig(): string {
+    return this.files.kubeconfig('admin');
+  }
+
+  kubectl(...words: string[]): Promise<string> {
+    return this.#runKubectl(words);
+  }
+
+  async apply(...objects: object[]): Promise<void> {
+    const input = objects.map((object) => stringify(object)).join('---\n');
+    await this.#runKubectl(['apply', '--server-side', '-f', '-'], input);
+  }
+
+  async get<T>(...words: string[]): Promise<T> {
+    return JSON.parse(await this.#runKubectl(['get', ...words, '-o', 'json'])) as T;
+  }
+
+  /** Imports an archive of images on every node. */
+  async load(archive: string): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.load(archive)));
+  }
+
+  #runKubectl(words: readonly string[], input = ''): Promise<string> {
+    const common = ['--kubeconfig', this.kubeconfig, '--cache-dir', `${this.files.root}/kubectl`];
+    return this.controlPlane.runInNetwork(this.#kubectl, [...common, ...words], { input });
+  }
+
+  async #join({ kubeProxy = true }: RealClusterOptions): Promise<void> {
+    await Promise.all(
+      this.nodes.map(async (node) => {
+        await node.boot();
+        if (kubeProxy) await node.startKubeProxy();
+        const { pods } = node.place;
+        const patch = JSON.stringify({ spec: { podCIDR: pods, podCIDRs: [pods] } });
+        await waitFor(`${node.name} to join`, () => this.kubectl('get', 'node', node.name));
+        await this.kubectl('patch', 'node', node.name, '-p', patch);
+      }),
+    );
+    await this.apply(...clusterDns);
+    await this.kubectl('wait', '--for=condition=Ready', 'node', '--all', '--timeout=300s');
+  }
+}
+
+/** On Debian the plain names come from alternatives, which only an installed package has. */
+async function nameIptables(packages: string): Promise<void> {
+  const aliases = path.join(packages, 'aliases');
+  await fs.mkdir(aliases, { recursive: true });
+  for (const name of ['iptables', 'ip6tables']) {
+    for (const use of ['', '-save', '-restore']) {
+      const alias = path.join(aliases, `${name}${use}`);
+      const target = path.join(packages, 'usr/sbin/xtables-nft-multi');
+      await fs.symlink(target, alias).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      });
+    }
+  }
+}
+
+async function makeSwitch(machine: Machine): Promise<void> {
+  await machine.run('ip', 'link', 'add', 'machines', 'type', 'bridge');
+  await machine.run('ip', 'address', 'add', `${controlPlaneAddress}/24`, 'dev', 'machines');
+  await machine.run('ip', 'link', 'set', 'machines', 'up');
+  await machine.run('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+}
+
+async function end(machine: Machine, cgroup: string, files: ClusterFiles): Promise<void> {
+  await machine.cutPower();
+  await removeCgroups(cgroup);
+  await removeDirectory(files.root);
+}
