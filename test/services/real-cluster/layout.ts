@@ -4,8 +4,6 @@ import path from 'node:path';
 export const serviceNetwork = '10.96.0.0/16';
 export const kubernetesAddress = '10.96.0.1';
 export const dnsAddress = '10.96.0.10';
-/** Of control plane and nodes. */
-export const machineNetwork = '10.213.0.0/24';
 export const controlPlaneAddress = '10.213.0.1';
 export const podNetwork = '10.214.0.0/16';
 export const apiServer = `https://${controlPlaneAddress}:6443`;
@@ -32,10 +30,10 @@ export const nodePlace = (number: number): NodePlace => ({
 export interface ClusterFiles {
   readonly root: string;
   readonly certificates: string;
-  log(name: string): string;
+  readonly log: (name: string) => string;
   /** What only one node sees. */
-  node(name: string, ...rest: string[]): string;
-  kubeconfig(name: string): string;
+  readonly node: (name: string, ...rest: string[]) => string;
+  readonly kubeconfig: (name: string) => string;
 }
 
 export const clusterFiles = (root: string): ClusterFiles => ({

@@ -3,7 +3,7 @@
 import { RealCluster } from '../../../services/real-cluster/real-cluster.ts';
 
 const cluster = await RealCluster.start({ nodes: 1 });
-console.log(cluster.files.root);
+process.stdout.write(`${cluster.files.root}\n`);
 for await (const chunk of process.stdin) {
   if (String(chunk).includes('stop')) break;
 }
