@@ -167,8 +167,8 @@ class Agent {
       api: (signal) => this.#serve(signal),
       ...this.#upkeep.loops(),
       'silent destinations': (signal) => this.#actOnSilence(signal),
-      'controller that vanished': (signal) =>
-        this.#silence.forgetVanished(() => this.#silenceDue.call(), signal),
+      'silence looked at again': (signal) =>
+        this.#silence.lookAgain(() => this.#silenceDue.call(), signal),
       'status events': (signal) => this.#sendStatus(signal),
       credentials: (signal) => this.#followCredentials(signal),
       ...this.#probing.loops({

@@ -34,3 +34,32 @@ test('what a controller handed out is forgotten when it vanishes without closing
   await silence.act(signal);
   expect(acted).toBe(own);
 });
+
+test('silent destinations that could not be taken out are tried again until they are', async () => {
+  const clock = new SimulatedClock();
+  const stop = new AbortController();
+  let failures = 2;
+  let acted: ReadonlySet<Address> = new Set();
+  const setSilent = (silent: ReadonlySet<Address>) => {
+    if (failures-- > 0) return Promise.reject(new Error('the kernel is busy'));
+    acted = silent;
+    return Promise.resolve();
+  };
+  const silence = new Silence({ setSilent }, { log: silentLog, clock }, () => false);
+  silence.see(own);
+  await silence.act(signal);
+  expect(acted.size).toBe(0);
+  const attempts: Promise<void>[] = [];
+  const looking = silence.lookAgain(() => attempts.push(silence.act(signal)), stop.signal);
+  await clock.advance(1_000);
+  await Promise.all(attempts);
+  expect(acted.size).toBe(0);
+  await clock.advance(1_000);
+  await Promise.all(attempts);
+  expect(acted).toBe(own);
+  // And then no more.
+  await clock.advance(10_000);
+  expect(attempts).toHaveLength(2);
+  stop.abort();
+  await expect(looking).rejects.toThrow('abort');
+});

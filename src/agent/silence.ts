@@ -7,7 +7,8 @@ import { agreedSilence } from './probe/agreed-silence.ts';
 
 /** Three times as long as a controller takes to hand it again. */
 export const handedLastsMs = 30_000;
-const expireEveryMs = 5_000;
+/** Also how soon a failure is tried again: a destination is to be out within a few probes. */
+const lookEveryMs = 1_000;
 
 /** Brings together what the probes see, what the controller hands out, and what the gateway acts on. */
 export class Silence {
@@ -18,6 +19,8 @@ export class Silence {
   #own: ReadonlySet<Address> = new Set();
   #handed: ReadonlySet<Address> | undefined;
   #handedAt = 0;
+  /** What was agreed last could not be acted on. */
+  #isOwed = false;
 
   constructor(
     gateway: Pick<Gateway, 'setSilent'>,
@@ -59,15 +62,15 @@ export class Silence {
     return true;
   }
 
-  /** Looks from time to time whether what was handed is too old. */
-  async forgetVanished(onForgotten: () => void, signal: AbortSignal): Promise<void> {
+  /** Looks from time to time whether what was handed is too old, or something has failed before. */
+  async lookAgain(onDue: () => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await sleep(this.#clock, expireEveryMs, signal);
-      if (this.expire()) onForgotten();
+      await sleep(this.#clock, lookEveryMs, signal);
+      if (this.expire() || this.#isOwed) onDue();
     }
   }
 
-  /** Acts on what is agreed now. A failure is told and tried again with the next change. */
+  /** Acts on what is agreed now. A failure is told and tried again with the next look. */
   async act(signal: AbortSignal): Promise<void> {
     const silent = agreedSilence({
       own: this.#own,
@@ -76,8 +79,10 @@ export class Silence {
     });
     try {
       await this.#gateway.setSilent(silent, signal);
+      this.#isOwed = false;
     } catch (error) {
       if (signal.aborted) return;
+      this.#isOwed = true;
       this.#log.warn(
         { error: CausewayError.from(error) },
         "silent destinations can't be taken out",
