@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { parseAddress } from '../domain/address.ts';
 import { parsePort } from '../domain/port.ts';
 import { parsePrefix } from '../domain/prefix.ts';
@@ -76,6 +76,40 @@ describe('the ruleset of the engine', () => {
         .map(({ address }) => address)
         .sort(),
     ).toEqual(['192.0.2.2', '192.0.2.9']);
+  });
+
+  test('is watched with the tables for routed packets, while they are there', async () => {
+    const driver = new MemoryDriver('causeway');
+    const machine = memoryRouting(settings.table);
+    const ruleset = new EngineRuleset(driver, settings, machine);
+    const routed: VirtualService = {
+      ...service(1, 0, false),
+      dispatch: { kind: 'nodes-unchanged' },
+    };
+    const nodes = [parseAddress('10.0.0.1')];
+    await ruleset.replaceAll({ set: [], nodes, policies: [], pods: [] }, signal);
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const following = (async () => {
+      for await (const { table } of ruleset.foreignChanges(stop.signal)) seen.push(table);
+    })();
+    const meddle = async (table: MemoryDriver | undefined) => {
+      seen.length = 0;
+      table?.interfere([{ op: 'add-table' }]);
+      await vi.waitFor(() => expect(seen).toEqual([table?.table]));
+    };
+    await meddle(driver);
+    await ruleset.commit({ set: [routed] }, signal);
+    await meddle(machine.tables.get(4));
+    const six = { ...routed, address: parseAddress('2001:db8::1') };
+    await ruleset.commit({ set: [six] }, signal);
+    await meddle(machine.tables.get(6));
+    // One that is ours no longer is none of our business.
+    await ruleset.commit({ remove: [serviceKey(six)] }, signal);
+    machine.tables.get(6)?.interfere([{ op: 'add-table' }]);
+    await meddle(machine.tables.get(4));
+    stop.abort();
+    await following;
   });
 
   test('counts its elements as they are, through any changes', async () => {

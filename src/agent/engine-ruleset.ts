@@ -1,8 +1,9 @@
 import type { Address } from '../domain/address.ts';
-import type { Driver, ElementCount as CountedPackets } from '../nftables/driver.ts';
+import type { Driver, ElementCount as CountedPackets, ForeignChange } from '../nftables/driver.ts';
 import type { LayoutChange } from '../nftables/layout-change.ts';
 import { LayoutWriter } from '../nftables/layout-writer.ts';
 import { RoutedWriter, type RoutingMachine } from '../nftables/routed-writer.ts';
+import { TableWatch } from '../nftables/table-watch.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
 import { ElementCount } from './element-count.ts';
 import type { EndpointId } from './model/endpoint.ts';
@@ -10,11 +11,14 @@ import type { Committed, RulesetWriter, WholeLayout } from './apply/ruleset-writ
 
 /** Writes the kernel's rules by the engine: what is wanted is planned as data, then committed at once. */
 export class EngineRuleset implements RulesetWriter {
+  readonly #driver: Driver;
   readonly #writer: LayoutWriter;
   readonly #routed: RoutedWriter;
+  readonly #watch = new TableWatch();
   #count = new ElementCount();
 
   constructor(driver: Driver, settings: LayoutSettings, machine: RoutingMachine) {
+    this.#driver = driver;
     this.#writer = new LayoutWriter(driver, settings);
     this.#routed = new RoutedWriter(machine, settings);
   }
@@ -22,7 +26,7 @@ export class EngineRuleset implements RulesetWriter {
   async commit(change: LayoutChange, signal: AbortSignal): Promise<Committed> {
     const { operations, ...committed } = await this.#writer.commit(change, signal);
     this.#count.committed(operations);
-    const wrote = await this.#routed.commit(change, signal);
+    const wrote = await this.#writeRouted(() => this.#routed.commit(change, signal));
     return { ...committed, wrote: committed.wrote || wrote };
   }
 
@@ -32,8 +36,13 @@ export class EngineRuleset implements RulesetWriter {
     const { operations, ...committed } = await this.#writer.replaceAll(whole, signal);
     this.#count = new ElementCount();
     this.#count.committed(operations);
-    const wrote = await this.#routed.replaceAll(set, parts.nodes, signal);
+    const wrote = await this.#writeRouted(() => this.#routed.replaceAll(set, parts.nodes, signal));
     return { ...committed, wrote: committed.wrote || wrote };
+  }
+
+  /** Changes of any of our tables by others, until the signal fires. */
+  foreignChanges(signal: AbortSignal): AsyncIterable<ForeignChange> {
+    return this.#watch.until(signal);
   }
 
   /** Whether packets are sent to nodes as they came: their answers then have an address of our own. */
@@ -44,6 +53,15 @@ export class EngineRuleset implements RulesetWriter {
   /** What came to each service whose packets are sent on as they came. */
   routedCounts(signal: AbortSignal): Promise<ReadonlyMap<string, CountedPackets>> {
     return this.#routed.counts(signal);
+  }
+
+  /** Also where it fails half way, tables may have come or gone. */
+  async #writeRouted(write: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await write();
+    } finally {
+      this.#watch.setTables([this.#driver, ...this.#routed.drivers()]);
+    }
   }
 
   close(): Promise<void> {

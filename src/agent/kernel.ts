@@ -19,7 +19,7 @@ export interface Kernel {
   forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
   /** Forgets every connection to a virtual address: its windows are out of date once a peer had it. */
   forgetAllConnections(signal: AbortSignal): Promise<void>;
-  /** Changes of our table by others, until the signal fires. */
+  /** Changes of our tables by others, until the signal fires. */
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }>;
   /** VRRP packets of the peers that have arrived so far. */
   countAdverts(signal: AbortSignal): Promise<bigint>;

@@ -18,13 +18,6 @@ import { EngineRuleset } from './engine-ruleset.ts';
 import type { ConnectionCount, Kernel } from './kernel.ts';
 import type { EndpointId } from './model/endpoint.ts';
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
 async function openDriver(
   driver: LinuxKernelOptions['driver'],
   table: string,
@@ -100,10 +93,8 @@ export class LinuxKernel implements Kernel {
     await this.#conntrack.forgetRewritten(this.ruleset.virtualAddresses(), signal);
   }
 
-  async *foreignChanges(signal: AbortSignal): AsyncGenerator<{ readonly what: string }> {
-    // Where the kernel keeps others from our table, the only changes to hear of would be our own.
-    if (this.#driver instanceof NetlinkDriver && this.#driver.isOwned) await aborted(signal);
-    else yield* this.#driver.watch(signal);
+  foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {
+    return this.ruleset.foreignChanges(signal);
   }
 
   async countAdverts(signal: AbortSignal): Promise<bigint> {

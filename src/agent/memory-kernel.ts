@@ -22,7 +22,7 @@ export class MemoryKernel implements Kernel {
   async look(): Promise<void> {}
 
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {
-    return this.#driver.watch(signal);
+    return this.ruleset.foreignChanges(signal);
   }
 
   countAdverts(): Promise<bigint> {

@@ -19,6 +19,8 @@ export interface ForeignChange {
  */
 export interface Driver {
   readonly table: string;
+  /** Whether the kernel keeps others from editing the table. False until there is one. */
+  readonly isOwned: boolean;
   /** All or nothing: throws a TransactionError that names the part at fault, and nothing has changed. */
   apply(transaction: Transaction, signal?: AbortSignal): Promise<void>;
   /**

@@ -6,6 +6,7 @@ import type { ForeignChange } from './driver.ts';
  */
 export class ForeignChangeQueue {
   #pending: ForeignChange | undefined;
+  #failure: { readonly error: unknown } | undefined;
   #wake: (() => void) | undefined;
 
   push(change: ForeignChange): void {
@@ -13,8 +14,17 @@ export class ForeignChangeQueue {
     this.#wake?.();
   }
 
+  /** Whoever takes the changes is told: none can be heard of any more. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#wake?.();
+  }
+
   async *until(signal: AbortSignal): AsyncGenerator<ForeignChange> {
     while (!signal.aborted) {
+      const failure = this.#failure;
+      this.#failure = undefined;
+      if (failure !== undefined) throw failure.error;
       const change = this.#pending;
       if (change === undefined) {
         await this.#nextPush(signal);

@@ -13,6 +13,7 @@ import { TransactionError, type Operation, type Transaction } from './transactio
 /** Keeps the ruleset in memory, for tests, the playground and questions about packets. */
 export class MemoryDriver implements Driver {
   readonly table: string;
+  readonly isOwned = false;
   #ruleset: Ruleset | undefined;
   #generation = 1;
   readonly #changes = new ForeignChangeQueue();

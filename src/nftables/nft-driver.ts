@@ -26,6 +26,7 @@ const rememberedChildren = 64;
  */
 export class NftDriver implements Driver {
   readonly table: string;
+  readonly isOwned = false;
   readonly #family: TableFamily;
   readonly #namespace: string | undefined;
   readonly #children: number[] = [];

@@ -54,6 +54,11 @@ export class RoutedWriter {
     return this.#state.services.size > 0;
   }
 
+  /** The tables that are there now. */
+  drivers(): Driver[] {
+    return [...this.#tables.values()].map(({ driver }) => driver);
+  }
+
   /** True where something had to be written. */
   async commit(change: LayoutChange, signal: AbortSignal): Promise<boolean> {
     const next = stateAfter(this.#state, change);

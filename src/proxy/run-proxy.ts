@@ -206,7 +206,7 @@ async function repair(
   await Promise.race([firstCommit, untilAborted(signal)]);
   if (signal.aborted) return;
   // Where the kernel keeps others from our table there is nothing to see.
-  if ('isOwned' in driver && driver.isOwned === true) {
+  if (driver.isOwned) {
     await untilAborted(signal);
     return;
   }

@@ -71,7 +71,6 @@ export class NetlinkDriver implements Driver {
     }
   }
 
-  /** Whether the kernel keeps others from editing the table. False until there is one. */
   get isOwned(): boolean {
     return this.#ownsTable;
   }

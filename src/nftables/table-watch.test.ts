@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { Driver, ForeignChange } from './driver.ts';
+import { MemoryDriver } from './memory-driver.ts';
+import { TableWatch } from './table-watch.ts';
+
+const first = async (
+  watch: TableWatch,
+  signal: AbortSignal,
+): Promise<ForeignChange | undefined> => {
+  for await (const change of watch.until(signal)) return change;
+  return undefined;
+};
+
+/** Answers how often it was watched, and fails as often as it is told. */
+function driverThat(parts: { isOwned: boolean; failures: number }) {
+  const memory = new MemoryDriver('causeway');
+  const state = { ...parts, watched: 0 };
+  const driver: Driver = {
+    table: memory.table,
+    get isOwned() {
+      return state.isOwned;
+    },
+    apply: (transaction, signal) => memory.apply(transaction, signal),
+    read: (signal) => memory.read(signal),
+    counters: (set, signal) => memory.counters(set, signal),
+    close: () => memory.close(),
+    async *watch(signal) {
+      state.watched += 1;
+      if (state.failures-- > 0) throw new Error('no socket');
+      yield* memory.watch(signal);
+    },
+  };
+  return { driver, memory, state };
+}
+
+test('a table that the kernel keeps for us is not watched until it does no longer', async () => {
+  const { driver, memory, state } = driverThat({ isOwned: true, failures: 0 });
+  const watch = new TableWatch();
+  const stop = new AbortController();
+  const seen = first(watch, stop.signal);
+  watch.setTables([driver]);
+  expect(state.watched).toBe(0);
+  state.isOwned = false;
+  watch.setTables([driver]);
+  expect(state.watched).toBe(1);
+  memory.interfere([{ op: 'add-table' }]);
+  await expect(seen).resolves.toMatchObject({ table: 'causeway' });
+});
+
+test('a table that cannot be watched is told, and watched at the next attempt', async () => {
+  const { driver, memory, state } = driverThat({ isOwned: false, failures: 1 });
+  const watch = new TableWatch();
+  const stop = new AbortController();
+  watch.setTables([driver]);
+  await expect(first(watch, stop.signal)).rejects.toThrow('no socket');
+  const seen = first(watch, stop.signal);
+  memory.interfere([{ op: 'add-table' }]);
+  await expect(seen).resolves.toMatchObject({ table: 'causeway' });
+  expect(state.watched).toBe(2);
+});
+
+test('ends with its signal, and watches nothing any more', async () => {
+  const { driver, memory } = driverThat({ isOwned: false, failures: 0 });
+  const watch = new TableWatch();
+  const stop = new AbortController();
+  watch.setTables([driver]);
+  const seen = first(watch, stop.signal);
+  stop.abort();
+  await expect(seen).resolves.toBeUndefined();
+  // What happens meanwhile is for whoever watches next.
+  memory.interfere([{ op: 'add-table' }]);
+  await expect(first(watch, new AbortController().signal)).resolves.toMatchObject({
+    table: 'causeway',
+  });
+});
