@@ -47,6 +47,7 @@ export function describeAgent(parts: DescribedParts): AgentStatus {
     },
     frozen: levers.get('frozen') ?? null,
     drained: levers.get('drained') ?? null,
+    removal: levers.get('removal') ?? null,
     undoSteps: gateway.undoSteps,
     silent: {
       heard: parts.ledger.heard,

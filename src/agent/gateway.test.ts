@@ -56,12 +56,13 @@ async function startAgent(
   const append = store.append.bind(store);
   store.append = (step) => life.call('persist', () => append(step));
   const strays: string[] = [];
+  const levers = await Levers.load(path.join(directory, 'levers.json'));
   const gateway = new Gateway({
     ruleset: world.ruleset(life),
     mover: world.mover(life),
     store,
     stored,
-    levers: await Levers.load(path.join(directory, 'levers.json')),
+    levers,
     limits: { share: 0.5, count: 20 },
     silent,
     clock: systemClock,
@@ -73,7 +74,7 @@ async function startAgent(
     },
   });
   const push = (each: Push) => gateway.push(`digest ${each.header.generation}`, () => each, signal);
-  return { gateway, push, strays, close: () => store.close() };
+  return { gateway, push, levers, strays, close: () => store.close() };
 }
 
 const old = [endpoint(1, '10.0.0.1'), endpoint(2, '10.0.0.1', '10.0.0.2'), endpoint(3, '10.0.0.3')];
@@ -223,6 +224,27 @@ describe('the gateway', () => {
       { dispatch: { kind: 'slots', endpoints: [{ address: '10.0.0.2' }] } },
     ]);
     expect(agent.gateway.silent).toEqual(dead);
+    await agent.close();
+  });
+
+  test('takes one mass removal that an operator allows, and no second one', async () => {
+    const many = Array.from({ length: 50 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...many));
+    const refused = { reason: 'mass-removal', hint: expect.stringContaining('allow-removal') };
+    await expect(agent.push(pushOf(2))).rejects.toMatchObject(refused);
+    await agent.levers.set('removal', { since: 0, reason: 'the tests are gone' });
+    // What would have been taken anyway does not use it up, nor does what fails.
+    await agent.push(pushOf(3, ...many.slice(1)));
+    world.failures.add('announce');
+    await expect(agent.push(pushOf(4))).rejects.toThrow('announce failed');
+    expect(agent.levers.get('removal')).toBeDefined();
+    await agent.push(pushOf(5));
+    expect(world.services.size).toBe(0);
+    expect(agent.levers.get('removal')).toBeUndefined();
+    await agent.push(pushOf(6, ...many));
+    await expect(agent.push(pushOf(7))).rejects.toMatchObject(refused);
     await agent.close();
   });
 

@@ -165,7 +165,8 @@ export class Gateway {
       throw new PushRefused('frozen', `this gateway is frozen: ${frozen.reason}`, 'Thaw it first.');
     }
     const push = read(this.state);
-    const admission = admit(this.state, push, digest, limits);
+    const isAllowed = levers.get('removal') !== undefined;
+    const admission = admit(this.state, push, digest, { ...limits, isAllowed });
     if (admission.verdict === 'repeated') return acknowledge(this.state, push.complaints, false);
     const { change } = admission;
     this.#complaints = admission.complaints;
@@ -176,6 +177,7 @@ export class Gateway {
     try {
       const wrote = await this.#apply({ change, undo, undoes: 0 }, signal);
       finish('applied');
+      if (admission.isMassRemoval) await levers.set('removal', undefined);
       return acknowledge(this.state, admission.complaints, wrote);
     } catch (error) {
       finish('failed');

@@ -9,16 +9,23 @@ const leversFile = z.strictObject({
 });
 
 export type Lever = z.infer<typeof leverRecord>;
-export type LeverName = 'frozen' | 'drained';
+/** Levers that hold until they are taken back, over restarts too. */
+type LastingName = keyof z.infer<typeof leversFile>;
+export const leverNames = ['frozen', 'drained', 'removal'] as const;
+export type LeverName = (typeof leverNames)[number];
 
 /**
- * What an operator has decided for this gateway. It holds until taken back, over restarts too:
+ * What an operator has decided for this gateway. Two hold until taken back, over restarts too:
  * - `frozen`: no push is taken
  * - `drained`: the gateway gives up its addresses and takes no others
+ *
+ * One is good for a single push, and forgotten when the agent ends:
+ * - `removal`: the next push that removes more than it may is taken all the same
  */
 export class Levers {
   readonly #file: string;
   #pulled: z.infer<typeof leversFile>;
+  #removal: Lever | undefined;
 
   private constructor(file: string, pulled: z.infer<typeof leversFile>) {
     this.#file = file;
@@ -31,11 +38,16 @@ export class Levers {
   }
 
   get(name: LeverName): Lever | undefined {
-    return this.#pulled[name];
+    return name === 'removal' ? this.#removal : this.#pulled[name];
+  }
+
+  async set(name: LeverName, lever: Lever | undefined): Promise<void> {
+    if (name === 'removal') this.#removal = lever;
+    else await this.#write(name, lever);
   }
 
   /** Writes the decision down before it counts. */
-  async set(name: LeverName, lever: Lever | undefined): Promise<void> {
+  async #write(name: LastingName, lever: Lever | undefined): Promise<void> {
     const { [name]: _before, ...others } = this.#pulled;
     const next = lever === undefined ? others : { ...others, [name]: lever };
     await replaceFile(this.#file, JSON.stringify(next));

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { AgentClient } from '../agent/client/agent-client.ts';
 import { parseSecrets } from '../agent/http/secrets.ts';
 import type { AgentStatus } from '../agent/http/status.ts';
+import type { LeverName } from '../agent/levers.ts';
 import { agentSettings, socketFile } from '../agent/settings.ts';
 import { CausewayError } from '../domain/error.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -22,6 +23,12 @@ export function agentCommand(): Command {
   agent.addCommand(leverCommand('undrain', 'drained', false, 'take part again'));
   agent.addCommand(leverCommand('freeze', 'frozen', true, 'take no push until thawed'));
   agent.addCommand(leverCommand('thaw', 'frozen', false, 'take pushes again'));
+  agent.addCommand(
+    leverCommand('allow-removal', 'removal', true, 'take the next push, however much it removes'),
+  );
+  agent.addCommand(
+    leverCommand('refuse-removal', 'removal', false, 'take that back, if no push has come yet'),
+  );
   agent.addCommand(undoCommand());
   return agent;
 }
@@ -39,12 +46,7 @@ function statusCommand(): Command {
   });
 }
 
-function leverCommand(
-  name: string,
-  lever: 'drained' | 'frozen',
-  on: boolean,
-  description: string,
-): Command {
+function leverCommand(name: string, lever: LeverName, on: boolean, description: string): Command {
   const command = new Command(name).description(description).option(...reasonOption);
   addOutputOption(addConfigOptions(command, agentSettings));
   return command.action(async (options: { output: OutputFormat; reason?: string }) => {
@@ -112,10 +114,11 @@ function printStatus(format: OutputFormat, status: AgentStatus): void {
   );
 }
 
-function describeLevers({ frozen, drained }: AgentStatus): string {
+function describeLevers({ frozen, drained, removal = null }: AgentStatus): string {
   const pulled = [
     frozen === null ? undefined : `frozen (${frozen.reason})`,
     drained === null ? undefined : `drained (${drained.reason})`,
+    removal === null ? undefined : `removal allowed (${removal.reason})`,
   ].filter((text) => text !== undefined);
   return pulled.join(', ') || '-';
 }

@@ -16,6 +16,8 @@ import type { Push } from '../wire/push.ts';
 export interface RemovalLimits {
   readonly share: number;
   readonly count: number;
+  /** An operator has said that it is meant. */
+  readonly isAllowed?: boolean;
 }
 
 /** The decision on a push. */
@@ -25,6 +27,8 @@ export type Admission =
       readonly verdict: 'admitted';
       readonly change: Change;
       readonly complaints: readonly Complaint[];
+      /** It removes more than a push may that does not say that it means it. */
+      readonly isMassRemoval: boolean;
     };
 
 /** A push that is well formed and yet can't be taken. The reason is what a controller decides by. */
@@ -52,9 +56,19 @@ export function admit(
   const bad = badEndpoints(state, push);
   const endpoints = new Map(endpointEdits(state, push, bad));
   const kept = keptEdits(state, push, bad, endpoints);
-  if (!header.meansRemoval) refuseMassRemoval(state, endpoints, limits);
+  const removed = [...endpoints.values()].filter((endpoint) => endpoint === undefined).length;
+  const served = state.endpoints.size;
+  const isMassRemoval = removed > limits.count && removed > limits.share * served;
+  if (isMassRemoval && !header.meansRemoval && limits.isAllowed !== true) {
+    throw new PushRefused(
+      'mass-removal',
+      `this would remove ${removed} of the ${served} endpoints that are served`,
+      'If that is meant, run `causeway agent allow-removal` on the gateway, or send it with meansRemoval.',
+    );
+  }
   return {
     verdict: 'admitted',
+    isMassRemoval,
     complaints: [...push.complaints, ...collisions(state, push), ...closings(state, push)],
     change: {
       generation: header.generation,
@@ -179,23 +193,6 @@ function closings(state: GatewayState, push: Push): Complaint[] {
     record: 0,
     message: `the pod ${address} is closed to everybody until its assignment can be read`,
   }));
-}
-
-function refuseMassRemoval(
-  state: GatewayState,
-  endpoints: Edits<EndpointKey, Endpoint>,
-  limits: RemovalLimits,
-): void {
-  let removed = 0;
-  for (const value of endpoints.values()) if (value === undefined) removed += 1;
-  const served = state.endpoints.size;
-  if (removed > limits.count && removed > limits.share * served) {
-    throw new PushRefused(
-      'mass-removal',
-      `this would remove ${removed} of the ${served} endpoints that are served`,
-      'If that is meant, send it again with meansRemoval.',
-    );
-  }
 }
 
 function edits<Key, Value>(

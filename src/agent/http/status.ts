@@ -21,6 +21,8 @@ export interface AgentStatus {
   readonly vrrp: { readonly state: string; readonly since: string | null };
   readonly frozen: Lever | null;
   readonly drained: Lever | null;
+  /** Missing where the agent is of a version that does not know it. */
+  readonly removal?: Lever | null;
   readonly undoSteps: number;
   readonly silent: {
     /** How many destinations and nodes have ever answered a probe. Only those can be missed. */

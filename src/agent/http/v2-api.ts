@@ -6,7 +6,7 @@ import { parsePort, parseProtocol } from '../../domain/port.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { setUnservableAside, type ServableAddresses } from '../admit/servable.ts';
 import type { Gateway } from '../gateway.ts';
-import type { LeverName } from '../levers.ts';
+import { leverNames, type LeverName } from '../levers.ts';
 import type { TraceAnswer, TraceQuestion } from '../trace/trace-connection.ts';
 import { PushReader } from '../wire/push.ts';
 import { readLines, readSmallBody, UnsupportedMedia, type BodyLimits } from './body.ts';
@@ -40,7 +40,7 @@ const reasonText = z
   .regex(/^[\x20-\x7e]+$/);
 const undoBody = z.strictObject({ reason: reasonText });
 const leverBody = z.strictObject({
-  lever: z.enum(['frozen', 'drained']),
+  lever: z.enum(leverNames),
   on: z.boolean(),
   reason: reasonText.optional(),
 });
