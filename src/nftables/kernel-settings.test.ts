@@ -26,6 +26,7 @@ async function enforce(
     { ...needs, ...change },
     {
       read: async (name) => present.get(name) ?? null,
+      links6: async () => ['all', 'default', 'ext', 'own', 'vlan.7'],
       async write(name, value) {
         if (isReadOnly) throw new Error('EROFS');
         written.push(`${name}=${value}`);
@@ -76,6 +77,34 @@ test.each<[string, Record<string, string>, Partial<KernelNeeds>, string[]]>([
     { 'net.ipv4.conf.ext.arp_ignore': '0', 'net.ipv4.conf.ext.arp_announce': '0' },
     {},
     ['net.ipv4.conf.ext.arp_ignore=1', 'net.ipv4.conf.ext.arp_announce=2'],
+  ],
+  [
+    'links get their default route by advertisements',
+    {
+      'net.ipv6.conf.all.forwarding': '0',
+      'net.ipv6.conf.all.accept_ra': '1',
+      'net.ipv6.conf.default.forwarding': '0',
+      'net.ipv6.conf.default.accept_ra': '1',
+      'net.ipv6.conf.ext.forwarding': '0',
+      'net.ipv6.conf.ext.accept_ra': '0',
+      'net.ipv6.conf.own.forwarding': '1',
+      'net.ipv6.conf.own.accept_ra': '1',
+      'net.ipv6.conf.vlan.7.forwarding': '0',
+      'net.ipv6.conf.vlan.7.accept_ra': '1',
+    },
+    {},
+    // In this order: forwarding would take their routes away.
+    [
+      'net.ipv6.conf.default.accept_ra=2',
+      'net.ipv6.conf.vlan.7.accept_ra=2',
+      'net.ipv6.conf.all.forwarding=1',
+    ],
+  ],
+  [
+    'links hear no advertisements because they forward',
+    { 'net.ipv6.conf.ext.forwarding': '1', 'net.ipv6.conf.ext.accept_ra': '1' },
+    {},
+    [],
   ],
   ['answers carry our address', {}, { routesBy: 'ext' }, ['net.ipv4.conf.ext.accept_local=1']],
 ])('%s', async (_name, different, change, written) => {

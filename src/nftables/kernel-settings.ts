@@ -24,6 +24,12 @@ export interface SettingsFiles {
   write(name: string, value: string): Promise<void>;
 }
 
+/** The settings of a whole machine, with its links. */
+interface MachineSettings extends SettingsFiles {
+  /** Links that have settings of IPv6, and `all` and `default`. */
+  links6(): Promise<readonly string[]>;
+}
+
 /** Reverse path filtering of a link is the greater of its own value and that of all. */
 const strict = 1;
 const loose = 2;
@@ -34,7 +40,7 @@ const loose = 2;
  */
 export async function enforceKernelSettings(
   needs: KernelNeeds,
-  files: SettingsFiles = procFiles,
+  files: MachineSettings = procFiles,
 ): Promise<KernelSetting[]> {
   const found: KernelSetting[] = [];
   for (const [name, wanted] of await wantedSettings(needs, files)) {
@@ -47,11 +53,13 @@ export async function enforceKernelSettings(
 
 async function wantedSettings(
   { interfaces, resumesConnections, routesBy }: KernelNeeds,
-  files: SettingsFiles,
+  files: MachineSettings,
 ): Promise<Map<string, string>> {
   const wanted = new Map([
+    // Before forwarding: switching it on is what takes the routes away.
+    ...(await keptAdvertisements(files)),
     ['net.ipv4.ip_forward', '1'],
-    ['net.ipv6.conf.all.forwarding', '1'],
+    [forwarding6('all'), '1'],
   ]);
   if (resumesConnections) {
     // A connection that comes back after another gateway had it is out of the window that was seen here.
@@ -73,6 +81,23 @@ async function wantedSettings(
   return wanted;
 }
 
+/**
+ * A link that forwards heeds no router advertisements (`accept_ra` 1), and loses the default route that
+ * it had of them, unless told to heed them all the same (2). Links that forwarded before are left alone:
+ * they have no such route to lose, and their operator may want none.
+ */
+async function keptAdvertisements(files: MachineSettings): Promise<[string, string][]> {
+  if ((await files.read(forwarding6('all'))) !== '0') return [];
+  const kept: [string, string][] = [];
+  for (const link of await files.links6()) {
+    const name = `net.ipv6.conf.${link}.accept_ra`;
+    const isListening =
+      (await files.read(forwarding6(link))) === '0' && (await files.read(name)) === '1';
+    if (link !== 'all' && isListening) kept.push([name, '2']);
+  }
+  return kept;
+}
+
 /** How many connections the kernel tracks, and how many it could. */
 export async function readConnections(): Promise<{ count: number; limit: number } | null> {
   const [count, limit] = await Promise.all([
@@ -86,18 +111,23 @@ function reversePath(link: string): string {
   return `net.ipv4.conf.${link}.rp_filter`;
 }
 
+function forwarding6(link: string): string {
+  return `net.ipv6.conf.${link}.forwarding`;
+}
+
 export const settingsDirectory = '/proc/sys';
 
 /**
  * The settings below a directory. They are those of the network namespace that the process is in,
  * wherever they are mounted: in a container /proc/sys is read-only, and a mount elsewhere is not.
  */
-export const settingsIn = (directory: string): SettingsFiles => ({
+export const settingsIn = (directory: string): MachineSettings => ({
   async read(name) {
     const text = await fs.readFile(fileOf(directory, name), 'utf8').catch(() => null);
     return text === null ? null : text.trim();
   },
   write: (name, value) => fs.writeFile(fileOf(directory, name), value),
+  links6: () => fs.readdir(path.join(directory, 'net/ipv6/conf')).catch(() => []),
 });
 
 const procFiles = settingsIn(settingsDirectory);
