@@ -7,6 +7,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
 import { Alarms } from './alarms.ts';
 import { foreignMover } from './apply/address-mover.ts';
+import { HarmlessRuleset } from './apply/harmless-ruleset.ts';
 import { credentialFiles } from './credential-files.ts';
 import { describeAgent } from './describe-agent.ts';
 import { watchForStrangers } from './duplicate-address.ts';
@@ -90,7 +91,7 @@ class Agent {
     this.#probing = parts.probing;
     this.#alarms = new Alarms(log, metrics);
     this.#gateway = new Gateway({
-      ruleset: kernel.ruleset,
+      ruleset: new HarmlessRuleset(kernel.ruleset, servableHere(settings).taken, log),
       mover: parts.mover ?? foreignMover,
       store: parts.opened.store,
       stored: parts.opened.stored,

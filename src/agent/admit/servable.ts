@@ -17,12 +17,21 @@ export function whyUnservable(
   { families, taken }: ServableAddresses,
   address: Address,
 ): string | undefined {
-  if (isUnroutable(address)) return `${address} is no address that clients could connect to`;
-  const owner = taken.get(address);
-  if (owner !== undefined) return `${address} is ${owner}`;
+  const harm = whyHarmful(taken, address);
+  if (harm !== undefined) return harm;
   const family = familyOf(address);
   if (families.has(family)) return undefined;
   return `this gateway has no IPv${family} address in the external network, so ${address} can't be announced`;
+}
+
+/** Why rules for the address would cut off somebody who has it already; undefined where they would not. */
+export function whyHarmful(
+  taken: ServableAddresses['taken'],
+  address: Address,
+): string | undefined {
+  if (isUnroutable(address)) return `${address} is no address that clients could connect to`;
+  const owner = taken.get(address);
+  return owner === undefined ? undefined : `${address} is ${owner}`;
 }
 
 /** The push without the endpoints that can't be served. They count as bad, and the others go on. */
