@@ -10,9 +10,10 @@ export function servableHere(settings: AgentSettings): ServableAddresses {
     [settings.listen.address, 'where the agent listens'],
     [settings.metrics.address, 'where the agent listens'],
   ]);
-  if (!isOurs) return { families: new Set([4, 6]), taken };
+  const isOneOfSeveral = settings.addresses.groups === 'several';
+  if (!isOurs) return { families: new Set([4, 6]), taken, isOneOfSeveral };
   const ours = servableByKeepalived(keepalivedSettings(settings));
-  return { families: ours.families, taken: new Map([...taken, ...ours.taken]) };
+  return { families: ours.families, taken: new Map([...taken, ...ours.taken]), isOneOfSeveral };
 }
 
 /** What keepalived can announce with these settings. */

@@ -44,8 +44,7 @@ const network = (what: string) =>
       .describe("addresses that move with the gateway, such as the nodes' default route"),
   });
 
-/** The settings of `causeway agent run`. */
-export const agentSettings = z.strictObject({
+const settingsObject = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9.-]{0,62}$/, 'is not a name')
@@ -126,6 +125,12 @@ export const agentSettings = z.strictObject({
         .enum(['keepalived', 'foreign'])
         .default('keepalived')
         .describe('what moves the addresses; foreign: something that is not ours'),
+      groups: z
+        .enum(['one', 'several'])
+        .default('one')
+        .describe(
+          'how many sets of gateways are active for the same nodes; several need every source rewritten',
+        ),
       start: z
         .enum(['spawn', 'external'])
         .default('external')
@@ -171,6 +176,26 @@ export const agentSettings = z.strictObject({
       lineBytes: z.number().int().min(1024).default(16_777_216).describe('largest record'),
     })
     .prefault({}),
+});
+
+/** The settings of `causeway agent run`. */
+export const agentSettings = settingsObject.superRefine(({ addresses, internal, v1 }, context) => {
+  if (addresses.groups === 'one') return;
+  // Answers would go to the group that has the route, which knows nothing of the others' connections.
+  if (internal !== undefined && internal.routes.length > 0) {
+    context.addIssue({
+      code: 'custom',
+      path: ['internal', 'routes'],
+      message: "the nodes' route can't be with several active groups (addresses.groups)",
+    });
+  }
+  if (v1.masquerade !== 'always') {
+    context.addIssue({
+      code: 'custom',
+      path: ['v1', 'masquerade'],
+      message: 'is always where several groups are active (addresses.groups)',
+    });
+  }
 });
 
 export type AgentSettings = z.output<typeof agentSettings>;

@@ -26,8 +26,13 @@ const settings = agentSettings.parse({ name: 'g1', external, internal, listen })
 const servable = servableHere(settings);
 
 function pushTo(...addresses: string[]): Push {
+  return pushOf(addresses, 'needed');
+}
+
+function pushOf(addresses: readonly string[], masquerade: 'needed' | 'always'): Push {
   const endpoints = addresses.map((address) =>
     makeEndpoint({
+      masquerade,
       address: parseAddress(address),
       protocol: 'TCP',
       port: parsePort(80),
@@ -76,6 +81,17 @@ describe('an address that this gateway can not hold', () => {
     const good = pushTo('192.0.2.1');
     expect(refuseUnservable(good, servable)).toBe(good);
   });
+});
+
+test('where several groups are active, only endpoints whose source is rewritten are served', () => {
+  const several = { ...servable, isOneOfSeveral: true };
+  const kept = setUnservableAside(pushOf(['192.0.2.1'], 'needed'), several);
+  expect([...kept.badEndpoints.values()]).toEqual([expect.stringContaining('masquerade: always')]);
+  expect(kept.endpoints.size).toBe(0);
+  const rewritten = pushOf(['192.0.2.1'], 'always');
+  expect(setUnservableAside(rewritten, several)).toBe(rewritten);
+  const here = agentSettings.parse({ name: 'g1', external, addresses: { groups: 'several' } });
+  expect(servableHere(here).isOneOfSeveral).toBe(true);
 });
 
 test('where something else moves the addresses, every family can be served', () => {

@@ -1,7 +1,7 @@
 import { familyOf, type Address, type Family } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import { isUnroutable } from '../../domain/unroutable-address.ts';
-import { endpointKey, type EndpointKey } from '../model/endpoint.ts';
+import { endpointKey, type Endpoint, type EndpointKey } from '../model/endpoint.ts';
 import type { Complaint } from '../wire/complaint.ts';
 import type { Push } from '../wire/push.ts';
 
@@ -10,6 +10,8 @@ export interface ServableAddresses {
   readonly families: ReadonlySet<Family>;
   /** Addresses that somebody has already, and who: serving one would cut it off. */
   readonly taken: ReadonlyMap<Address, string>;
+  /** Several groups are active: answers find back to this one only if it has rewritten the source. */
+  readonly isOneOfSeveral?: boolean;
 }
 
 /** Why the address can't be a virtual one here; undefined where it can. */
@@ -58,10 +60,15 @@ export function refuseUnservable(push: Push, servable: ServableAddresses): Push 
   return push;
 }
 
+function whyLost({ isOneOfSeveral }: ServableAddresses, endpoint: Endpoint): string | undefined {
+  if (isOneOfSeveral !== true || endpoint.masquerade === 'always') return undefined;
+  return 'several groups of gateways are active, so its source has to be rewritten (masquerade: always)';
+}
+
 function findUnservable(push: Push, servable: ServableAddresses): Map<EndpointKey, string> {
   const found = new Map<EndpointKey, string>();
   for (const endpoint of push.endpoints.values()) {
-    const why = whyUnservable(servable, endpoint.address);
+    const why = whyUnservable(servable, endpoint.address) ?? whyLost(servable, endpoint);
     if (why !== undefined) found.set(endpointKey(endpoint), why);
   }
   return found;
