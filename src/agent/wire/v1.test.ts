@@ -108,4 +108,49 @@ describe('a /v1 configuration', () => {
       }),
     );
   });
+
+  test('of legal parts is taken exactly if no endpoint stands twice and every destination fits', () => {
+    const to = fc.constantFrom('10.0.0.1', '10.0.0.2', 'fd00::1');
+    const ports = fc.array(
+      fc.record({
+        protocol: fc.constantFrom('TCP', 'UDP'),
+        'inbound-port': fc.constantFrom(1, 80, 65535),
+        'destination-addresses': fc.oneof(fc.constant(null), fc.array(to, { maxLength: 6 })),
+        'destination-port': fc.constantFrom(1, 8080),
+      }),
+      { maxLength: 3 },
+    );
+    const address = fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::1');
+    const claims = fc.array(fc.record({ address, ports }), { maxLength: 4 });
+    const isSix = (text: string) => text.includes(':');
+    let taken = 0;
+    fc.assert(
+      fc.property(claims, (ingress) => {
+        const all = ingress.flatMap((each) =>
+          each.ports.map((one) => ({
+            key: `${each.address} ${one.protocol} ${one['inbound-port']}`,
+            isSix: isSix(each.address),
+            to: one['destination-addresses'] ?? [],
+          })),
+        );
+        const isGood =
+          new Set(all.map(({ key }) => key)).size === all.length &&
+          all.every((each) => each.to.every((one) => isSix(one) === each.isSix));
+        if (!isGood) {
+          expect(() => readV1Config({ ingress }, 1, 'always')).toThrow(
+            /stands more|not of the family/,
+          );
+          return;
+        }
+        taken += 1;
+        const push = readV1Config({ ingress }, 1, 'always');
+        // A destination that stands twice gets no more than one that stands once.
+        expect([...push.endpoints.values()].map(({ destinations }) => destinations.length)).toEqual(
+          all.map((each) => new Set(each.to).size),
+        );
+      }),
+      { numRuns: 500 },
+    );
+    expect(taken).toBeGreaterThan(20);
+  });
 });
