@@ -267,4 +267,39 @@ describe('the gateway', () => {
     expect(destinations(2)).toEqual(['10.0.0.1', '10.0.0.2']);
     await agent.close();
   });
+
+  test('leaves silent destinations where they were when only some of the tables could be written', async () => {
+    const world = new FakeWorld();
+    const working = world.ruleset.bind(world);
+    let failures = 0;
+    world.ruleset = (life) => {
+      const { commit, replaceAll } = working(life);
+      return {
+        replaceAll,
+        async commit(change, each) {
+          const committed = await commit(change, each);
+          if (failures-- > 0) throw new Error('the second table is full');
+          return committed;
+        },
+      };
+    };
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const before = world.describe();
+    failures = 1;
+    const silent = new Set([parseAddress('10.0.0.1')]);
+    await expect(agent.gateway.setSilent(silent, signal)).rejects.toThrow('full');
+    expect(world.describe()).toBe(before);
+    expect(agent.gateway.isDegraded).toBe(false);
+    // Where the way back fails too, the next attempt begins by mending what is there.
+    failures = 2;
+    await expect(agent.gateway.setSilent(silent, signal)).rejects.toThrow('full');
+    expect(agent.gateway.isDegraded).toBe(true);
+    failures = 0;
+    await agent.gateway.setSilent(silent, signal);
+    expect(agent.gateway.isDegraded).toBe(false);
+    expect(agent.gateway.silent).toEqual(silent);
+    expect(world.describe()).not.toBe(before);
+    await agent.close();
+  });
 });

@@ -1,6 +1,6 @@
 import type { Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
-import type { RemovedEndpoint } from '../nftables/layout-change.ts';
+import type { LayoutChange, RemovedEndpoint } from '../nftables/layout-change.ts';
 import type { VirtualService } from '../nftables/virtual-service.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { withDeadline } from '../runtime/deadline.ts';
@@ -134,18 +134,37 @@ export class Gateway {
     return this.#turns.take(async () => {
       const changed = this.#silent.symmetricDifference(silent);
       if (changed.size === 0) return;
-      const { state } = this;
-      const set = endpointsTo(state.endpoints.values(), changed).map((endpoint) =>
-        toVirtualService(endpoint, silent),
-      );
-      const touchesNodes = [...changed].some((address) => state.nodes.has(address));
-      const nodes = touchesNodes ? { nodes: toNodes(state.nodes.values(), silent) } : {};
       await this.#ensureSound(signal);
-      const { removedEndpoints } = await this.#options.ruleset.commit({ set, ...nodes }, signal);
+      const removedEndpoints = await this.#writeSilent(changed, silent, signal);
       this.#silent = silent;
       this.#metrics.silent.set({}, silent.size);
       this.#forgetConnections(removedEndpoints, signal);
     });
+  }
+
+  /** All tables or none: one that took the change takes it back when another fails. */
+  async #writeSilent(
+    changed: ReadonlySet<Address>,
+    silent: ReadonlySet<Address>,
+    signal: AbortSignal,
+  ): Promise<readonly RemovedEndpoint[]> {
+    const { ruleset } = this.#options;
+    const { state } = this;
+    const touched = endpointsTo(state.endpoints.values(), changed);
+    const touchesNodes = [...changed].some((address) => state.nodes.has(address));
+    const changeTo = (each: ReadonlySet<Address>): LayoutChange => ({
+      set: touched.map((endpoint) => toVirtualService(endpoint, each)),
+      ...(touchesNodes ? { nodes: toNodes(state.nodes.values(), each) } : {}),
+    });
+    try {
+      return (await ruleset.commit(changeTo(silent), signal)).removedEndpoints;
+    } catch (error) {
+      await ruleset.commit(changeTo(this.#silent), new AbortController().signal).catch(() => {
+        this.#isDegraded = true;
+        this.#report();
+      });
+      throw error;
+    }
   }
 
   /** Resolves when nothing is under way. */
