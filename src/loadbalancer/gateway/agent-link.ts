@@ -2,7 +2,8 @@ import { CausewayError } from '../../domain/error.ts';
 import type { Address } from '../../domain/address.ts';
 import type { Acknowledgement, OlderRecord } from '../../agent/admit/acknowledgement.ts';
 import type { AgentStatus } from '../../agent/http/status.ts';
-import type { EndpointKey } from '../../agent/model/endpoint.ts';
+import { endpointKey, type EndpointKey } from '../../agent/model/endpoint.ts';
+import { endpointIdOf, type EndpointIdRecord } from '../../agent/wire/records.ts';
 import { commonRevision, revisions } from '../../agent/wire/revision.ts';
 import { writeDelta, writeState } from '../../agent/wire/write-push.ts';
 import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
@@ -21,6 +22,8 @@ export interface AgentPort {
   events(signal: AbortSignal): AsyncIterable<AgentStatus>;
   /** Hands over who is silent, as all gateways together see it. */
   handSilent(silent: Iterable<Address>, signal: AbortSignal): Promise<void>;
+  /** Every endpoint that it serves, where it can be asked. */
+  counters?(signal: AbortSignal): Promise<readonly EndpointIdRecord[]>;
 }
 
 export interface AgentLinkOptions {
@@ -64,6 +67,10 @@ export class AgentLink {
   /** What it has was written in another revision, and may say less than the new one could. */
   #isOtherRevision = false;
   #writtenIn: number | undefined;
+  /** How many endpoints it said that it serves. */
+  #serves = 0;
+  /** It refused to lose that much, and we have seen all of it go. */
+  #hasSeenAllGo = false;
   #wake: (() => void) | undefined;
 
   constructor(options: AgentLinkOptions) {
@@ -115,6 +122,7 @@ export class AgentLink {
         this.#options.agent.status(inner),
       );
       this.#reported = status.generation;
+      this.#serves = status.endpoints;
       if (status.generation !== this.#confirmed) this.#confirmed = 0;
       this.#older = status.older;
       this.#agreeOn(commonRevision(revisions, status.revisions));
@@ -179,7 +187,9 @@ export class AgentLink {
     if (this.#reported >= state.generation) this.#options.goBeyond(this.#reported);
     const revision = this.#revision ?? revisions.oldest;
     const { generation } = state;
-    const options = { generation, meansRemoval: this.#options.meansRemoval(), revision };
+    const meansRemoval = this.#options.meansRemoval() || this.#hasSeenAllGo;
+    this.#hasSeenAllGo = false;
+    const options = { generation, meansRemoval, revision };
     const touched = base === undefined ? undefined : state.endpointsSince(base);
     const lines =
       base === undefined
@@ -203,7 +213,32 @@ export class AgentLink {
       this.#options.onPush('failed');
       this.#revision = undefined;
       this.#failed(error);
+      if (isMassRemoval(error)) this.#hasSeenAllGo = await this.#findSeen(state, signal);
       // Whatever went wrong with a difference, the whole may go right.
+      return false;
+    }
+  }
+
+  /**
+   * Whether we know of everything that it serves: each endpoint is wanted, or was seen to go. A list that
+   * is shorter than what it serves proves nothing, nor does one that can't be had.
+   */
+  async #findSeen(state: WantedState, signal: AbortSignal): Promise<boolean> {
+    const { agent } = this.#options;
+    try {
+      const served = await this.#limited('asking', signal, (inner) =>
+        agent.counters === undefined ? Promise.resolve([]) : agent.counters(inner),
+      );
+      return (
+        served.length > 0 &&
+        served.length >= this.#serves &&
+        served.map(endpointIdOf).every((id) => id !== undefined && state.knows(endpointKey(id)))
+      );
+    } catch (error) {
+      this.#options.log.warn(
+        { agent: this.name, error: CausewayError.from(error) },
+        'what the agent serves is not known',
+      );
       return false;
     }
   }
@@ -247,4 +282,9 @@ export class AgentLink {
       };
     });
   }
+}
+
+/** By its own word, over the wire and in memory. */
+function isMassRemoval(error: unknown): boolean {
+  return error instanceof Error && 'reason' in error && error.reason === 'mass-removal';
 }

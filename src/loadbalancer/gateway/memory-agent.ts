@@ -1,24 +1,26 @@
 import type { Acknowledgement } from '../../agent/admit/acknowledgement.ts';
 import { PushRefused } from '../../agent/admit/admit.ts';
 import type { AgentStatus } from '../../agent/http/status.ts';
-import { endpointKey, type Endpoint } from '../../agent/model/endpoint.ts';
+import { endpointKey, type Endpoint, type EndpointKey } from '../../agent/model/endpoint.ts';
 import type { Assignment, Policy } from '../../agent/model/policy.ts';
 import { PushReader, type Push } from '../../agent/wire/push.ts';
 import type { Revisions } from '../../agent/wire/revision.ts';
-import { formatEndpointId } from '../../agent/wire/records.ts';
+import { formatEndpointId, type EndpointIdRecord } from '../../agent/wire/records.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { AgentPort } from './agent-link.ts';
 
 /** An agent that takes whatever is newer, unless told to fail, to hang, to be frozen or to keep something. */
 export class MemoryAgent implements AgentPort {
   readonly pushes: Push[] = [];
-  readonly holds = new Map<string, Endpoint>();
+  readonly holds = new Map<EndpointKey, Endpoint>();
   readonly policies = new Map<string, Policy>();
   readonly assignments = new Map<string, Assignment>();
   generation = 0;
   mode: 'works' | 'fails' | 'hangs' = 'works';
   /** Takes no push, and answers everything else. */
   isFrozen = false;
+  /** Refuses to lose more endpoints than this in a push that does not say that it means it. */
+  mayLose = Number.POSITIVE_INFINITY;
   #lastTaken = '';
   /** Whom it sees as silent, and who it was told is. */
   sees: readonly string[] = [];
@@ -52,6 +54,11 @@ export class MemoryAgent implements AgentPort {
     this.handed = [...silent].sort();
   }
 
+  async counters(signal: AbortSignal): Promise<readonly EndpointIdRecord[]> {
+    await this.#suffer(signal);
+    return [...this.holds.values()].map(formatEndpointId);
+  }
+
   /** Tells those who follow its status that it has changed, or ends what they read if it fails. */
   tell(): void {
     this.#changed.resolve();
@@ -64,6 +71,7 @@ export class MemoryAgent implements AgentPort {
     const rest = { older: [], errors: [], alarms: [], frozen: null, drained: null, sound: true };
     return {
       generation,
+      endpoints: this.holds.size,
       vrrp: { state: vrrp, since: null },
       silent,
       revisions: this.revisions,
@@ -97,7 +105,8 @@ export class MemoryAgent implements AgentPort {
   }
 
   /** As the agent does. One that was taken already is taken again, and changes nothing. */
-  #refuse({ header }: Push, text: string): void {
+  #refuse(push: Push, text: string): void {
+    const { header } = push;
     if (this.isFrozen) throw new PushRefused('frozen', 'frozen', 'Thaw it first.');
     if (header.generation === this.generation && text === this.#lastTaken) return;
     if (header.generation <= this.generation) {
@@ -105,6 +114,10 @@ export class MemoryAgent implements AgentPort {
     }
     if (header.kind === 'delta' && header.base !== this.generation) {
       throw new PushRefused('base-mismatch', 'another base', 'Send the full state.');
+    }
+    const lost = [...this.holds.keys()].filter((key) => isLost(push, key));
+    if (lost.length > this.mayLose && !header.meansRemoval) {
+      throw new PushRefused('mass-removal', 'too much would go', 'Say that it is meant.');
     }
   }
 
@@ -117,6 +130,10 @@ export class MemoryAgent implements AgentPort {
       });
     });
   }
+}
+
+function isLost({ header, endpoints, removedEndpoints }: Push, key: EndpointKey): boolean {
+  return header.kind === 'delta' ? removedEndpoints.has(key) : !endpoints.has(key);
 }
 
 function merge<Value>(

@@ -161,6 +161,11 @@ export class WantedState {
     return this.#endpoints.get(key)?.service;
   }
 
+  /** Whether the endpoint is wanted, or was and was seen to go. */
+  knows(key: EndpointKey): boolean {
+    return this.#endpoints.stampOf(key) > 0;
+  }
+
   /** Every gateway has confirmed this generation: what was removed by then needs no mention any more. */
   forgetRemoved(upTo: number): void {
     if (upTo <= this.#forgottenUpTo) return;
