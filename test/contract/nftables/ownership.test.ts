@@ -7,7 +7,7 @@ import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../../../src/nftables/nft-driver.ts';
 import { isEmpty } from '../../../src/nftables/transaction.ts';
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
-import { waitFor } from '../../services/wait-for.ts';
+import { waitForListeners } from './listeners.ts';
 import { everything } from './sample.ts';
 
 const table = 'contract';
@@ -94,7 +94,7 @@ describe.skipIf(!canUseNamespaces())('our table', () => {
       const stop = new AbortController();
       const changes = driver.watch(stop.signal)[Symbol.asyncIterator]();
       const first = changes.next();
-      await waitForListener(host);
+      await waitForListeners(host, 1);
       await host.attempt('nft', ['add', 'table', 'ip', 'other']);
       await driver.apply({ table, operations: [{ op: 'flush-set', set: 'hairpin4' }] });
       await host.run('nft', 'delete', 'table', 'inet', table);
@@ -166,15 +166,4 @@ function rulesOf(listing: string): string {
 
 function expressionsOf(debug: string): string[] {
   return debug.split('\n').filter((line) => line.trimStart().startsWith('['));
-}
-
-/** The kernel lists who listens to which group; group 7 is bit 6. */
-async function waitForListener(host: Host): Promise<void> {
-  await waitFor('a listener', async () => {
-    const sockets = await host.run('cat', '/proc/net/netlink');
-    return sockets.split('\n').some((line) => {
-      const [, protocol, , groups = '0'] = line.trim().split(/\s+/);
-      return protocol === '12' && (Number.parseInt(groups, 16) & 0x40) !== 0;
-    });
-  });
 }

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EngineRuleset } from '../../../src/agent/engine-ruleset.ts';
 import { parseAddress as address } from '../../../src/domain/address.ts';
 import { parsePort as port } from '../../../src/domain/port.ts';
 import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
 import { diff } from '../../../src/nftables/diff.ts';
+import type { Driver } from '../../../src/nftables/driver.ts';
 import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../../../src/nftables/nft-driver.ts';
 import {
@@ -10,14 +12,18 @@ import {
   routedTable,
   type RoutedService,
 } from '../../../src/nftables/routed-ruleset.ts';
+import type { TableFamily } from '../../../src/nftables/ruleset.ts';
 import { isEmpty } from '../../../src/nftables/transaction.ts';
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import { waitForListeners } from './listeners.ts';
 
 const settings = { table: 'contract', hashSeed: 0xdeadbeef };
 
 describe.skipIf(!canUseNamespaces())('tables that send packets to nodes', () => {
   let network: TestNetwork;
   let host: Host;
+  let next = 1;
   beforeAll(async () => {
     network = await TestNetwork.create();
     host = await network.host('routed');
@@ -65,4 +71,58 @@ describe.skipIf(!canUseNamespaces())('tables that send packets to nodes', () => 
       expect(listings[0]).toEqual(listings[1]);
     },
   );
+
+  interface Opening {
+    readonly table: string;
+    readonly family: TableFamily;
+    readonly networkNamespace: string;
+  }
+  const watched: [string, (options: Opening) => Promise<Driver>][] = [
+    ['nft', (options) => Promise.resolve(new NftDriver(options))],
+    ['netlink without ownership', (options) => NetlinkDriver.open({ ...options, own: false })],
+  ];
+
+  test.each(watched)('are watched beside the main one: %s', async (_name, open) => {
+    const { signal } = new AbortController();
+    const machine = await network.host(`watched${next++}`);
+    const openTable = (table: string, family: TableFamily) =>
+      open({ table, family, networkNamespace: machine.path });
+    const main = await openTable('contract', 'inet');
+    const ruleset = new EngineRuleset(
+      main,
+      { ...settings, localSources: [], hairpin: false, resumeConnections: true },
+      {
+        open: (family) =>
+          openTable(routedTable(settings.table, family), family === 4 ? 'ip' : 'ip6'),
+        prepare: () => Promise.resolve(),
+      },
+    );
+    const whole = {
+      set: cases.map(([, , virtual]) => ({
+        ...{ address: address(virtual), protocol: 'TCP' as const, port: port(80) },
+        dispatch: { kind: 'nodes-unchanged' as const },
+      })),
+      ...{ nodes: cases.flatMap(([, , , nodes]) => nodes.map(address)), policies: [], pods: [] },
+    };
+    await ruleset.replaceAll(whole, signal);
+    const before = await machine.run('nft', 'list', 'ruleset');
+    const stop = new AbortController();
+    const seen = new Set<string>();
+    const following = (async () => {
+      for await (const { table } of ruleset.foreignChanges(stop.signal)) seen.add(table);
+    })();
+    await waitForListeners(machine, 3);
+    for (const [family, tableFamily] of cases) {
+      seen.clear();
+      const table = routedTable(settings.table, family);
+      await machine.run('nft', 'delete', 'table', tableFamily, table);
+      await waitFor('the change to show', () => seen.has(table));
+      await ruleset.replaceAll(whole, signal);
+    }
+    expect(await machine.run('nft', 'list', 'ruleset')).toBe(before);
+    stop.abort();
+    await following;
+    await ruleset.close();
+    await main.close();
+  });
 });
