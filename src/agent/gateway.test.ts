@@ -273,11 +273,11 @@ describe('the gateway', () => {
     const working = world.ruleset.bind(world);
     let failures = 0;
     world.ruleset = (life) => {
-      const { commit, replaceAll } = working(life);
+      const ruleset = working(life);
       return {
-        replaceAll,
+        replaceAll: (layout, each) => ruleset.replaceAll(layout, each),
         async commit(change, each) {
-          const committed = await commit(change, each);
+          const committed = await ruleset.commit(change, each);
           if (failures-- > 0) throw new Error('the second table is full');
           return committed;
         },
