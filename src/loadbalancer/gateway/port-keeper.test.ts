@@ -65,7 +65,7 @@ const request = (owner: string, port = 80) => ({ owner, ...place, needs: tcp(por
 const claim = (owner: string, portId: string, port = 80) => ({
   ...{ owner, portId, ...place, held: tcp(port), isWritten: true, isTakenOver: true },
   createdAt: '2026-01-01',
-  publicAddress: parseAddress('192.0.2.4'),
+  ...{ publicAddress: parseAddress('192.0.2.4'), ownCircle: place.circle, advertised: [] },
 });
 
 test('a port that is lost is made again for all who were on it, with the address it had', async () => {

@@ -1,8 +1,9 @@
 import type { Address, Family } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { LostPort, PortManager } from './port-manager.ts';
-import { PortMapper, type PriorClaim } from './port-mapper.ts';
+import { PortMapper } from './port-mapper.ts';
 import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
+import { isElsewhere, type PriorClaim } from './claim-order.ts';
 
 export type Reservation =
   | { readonly kind: 'port'; readonly port: L2Port }
@@ -48,11 +49,15 @@ export class PortKeeper {
     claims: readonly PriorClaim[],
     signal: AbortSignal,
   ): Promise<readonly PriorClaim[]> {
-    const byPort = groupByPort(claims);
-    const ports = new Map<string, L2Port>();
-    for (const port of await this.#manager.list(new Set(byPort.keys()), this.#markers, signal)) {
-      ports.set(port.id, port);
-    }
+    const claimed = new Set(claims.map(({ portId }) => portId));
+    const listed = await this.#manager.list(claimed, this.#markers, signal);
+    const ports = new Map(listed.map((port) => [port.id, port]));
+    // Who is told to be elsewhere has no say in a port, and needs none made again.
+    const byAddress = new Map(
+      listed.flatMap((port) => [port.address, port.publicAddress].map((each) => [each, port])),
+    );
+    const portAt = (address: Address) => byAddress.get(address);
+    const byPort = groupByPort(claims.filter((claim) => !isElsewhere(claim, portAt)));
     for (const [id, sharers] of byPort) {
       const port = await this.#bringBack(ports.get(id), sharers, signal);
       if (port !== undefined) ports.set(id, port);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseAddress } from '../../domain/address.ts';
+import { parseAddress, type Address } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
 import { PortMapper } from './port-mapper.ts';
 import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
@@ -193,6 +193,44 @@ describe('after a restart', () => {
   const claim = (owner: string, portId: string, createdAt: string, held = [tcp(80)]) => ({
     ...{ owner, portId, createdAt, held, family: 4 as const },
     ...{ namespace: 'default', circle: 'ns:default', isWritten: true, isTakenOver: true },
+    ...{ ownCircle: 'ns:default', advertised: [] as Address[] },
+  });
+  /** One whose status tells the address of this port. */
+  const told = (host: number) => ({ advertised: [l2Port(host).publicAddress] });
+
+  test('who is told to have it keeps it, whatever an older one has in its annotation', () => {
+    const mapper = new PortMapper();
+    const losers = mapper.restore(
+      [l2Port(1), l2Port(2)],
+      [
+        claim('unheard', 'port-1', '2026-01-01'),
+        { ...claim('elsewhere', 'port-1', '2026-01-02'), ...told(2) },
+        { ...claim('holder', 'port-1', '2026-02-01'), ...told(1) },
+      ],
+    );
+    expect(losers.map(({ owner }) => owner)).toEqual(['unheard']);
+    expect(mapper.slotOf('holder', 4)?.port?.id).toBe('port-1');
+    // What its users know is what it has, although somebody has edited its annotation.
+    expect(mapper.slotOf('elsewhere', 4)?.port?.id).toBe('port-2');
+  });
+
+  test('nobody comes to share with another circle by an annotation alone', () => {
+    const mapper = new PortMapper();
+    const holder = { ...claim('holder', 'port-1', '2026-02-01'), ...told(1) };
+    const stranger = { ...claim('stranger', 'port-1', '1', [tcp(81)]), ownCircle: 'ns:other' };
+    const gone = { ...stranger, owner: 'gone', advertised: [parseAddress('203.0.113.9')] };
+    const neighbour = claim('neighbour', 'port-1', '3', [tcp(82)]);
+    const losers = mapper.restore([l2Port(1)], [stranger, gone, neighbour, holder]);
+    expect(losers.map(({ owner }) => owner)).toEqual(['gone', 'stranger']);
+    expect(mapper.slotOf('neighbour', 4)?.port?.id).toBe('port-1');
+  });
+
+  test('what circles shared stays so when its floating IP was lost', () => {
+    const mapper = new PortMapper();
+    const lost = { advertised: [parseAddress('203.0.113.9')] };
+    const a = { ...claim('a', 'port-1', '1'), ...lost, circle: 'ns:one', ownCircle: 'ns:one' };
+    const b = { ...claim('b', 'port-1', '2', [tcp(81)]), ...lost };
+    expect(mapper.restore([l2Port(1)], [a, b])).toEqual([]);
   });
 
   test('everyone keeps what the annotation says; of two that clash, the older one', () => {
@@ -272,8 +310,8 @@ describe('after a restart', () => {
     mapper.restore(
       [l2Port(1)],
       [
-        { ...claim('a', 'port-1', '1'), circle: 'ns:one' },
-        { ...claim('b', 'port-1', '2', [tcp(81)]), circle: 'ns:two' },
+        { ...claim('a', 'port-1', '1'), ...told(1), circle: 'ns:one' },
+        { ...claim('b', 'port-1', '2', [tcp(81)]), ...told(1), circle: 'ns:two' },
       ],
     );
     expect(place(mapper, request('a', [tcp(80)], { circle: 'ns:one' }))).toBe('port-1');

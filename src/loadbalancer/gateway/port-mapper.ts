@@ -1,4 +1,5 @@
 import type { Address, Family } from '../../domain/address.ts';
+import { compareClaims, mayJoin, standingOf, type PriorClaim } from './claim-order.ts';
 import {
   circleOfUsers,
   fits,
@@ -22,27 +23,6 @@ export type Placement =
   /** The requested address is on its way out: a gateway may still announce it for who had it. */
   | { readonly kind: 'leaving' };
 
-/** Which Service had which port before, as its annotation says. */
-export interface PriorClaim {
-  readonly owner: string;
-  readonly namespace: string;
-  /** The circle in which it was placed, which need not be the one it names now. */
-  readonly circle: string;
-  /** What it holds there, which need not be what it asks for now. */
-  readonly held: readonly L4Port[];
-  readonly portId: string;
-  readonly family: Family;
-  /** Whether what it holds is written down. Otherwise it is what it asks for, and comes after what others hold. */
-  readonly isWritten: boolean;
-  readonly createdAt: string;
-  /** The address that users know, so that a port that was lost can be made again with it. */
-  readonly publicAddress?: Address | undefined;
-  /** Whether it wants the floating IP to be kept. */
-  readonly keepsPublic?: boolean | undefined;
-  /** Whether our finalizer is on it. Before that nothing is changed outside for it. */
-  readonly isTakenOver: boolean;
-}
-
 /** Where a Service is in one family. While it moves, it still has what it held `from` before. */
 interface Stand {
   readonly slot: PortSlot;
@@ -65,18 +45,33 @@ export class PortMapper {
   #next = 1;
 
   /**
-   * Takes in what Services had before a restart. Conflicts are settled by one total order: who has it in
-   * the annotation, then who was created first, then by UID. Answers with the owners that lost theirs and
+   * Takes in what Services had before a restart. Conflicts are settled by one total order: whose status
+   * tells the address, then who has it in the annotation, then who was created first, then by UID. One
+   * whose annotation leads nowhere is where its status says. Answers with the owners that lost theirs and
    * must be placed anew.
    */
   restore(ports: readonly L2Port[], claims: readonly PriorClaim[]): readonly PriorClaim[] {
     for (const port of ports) this.#addKnownPort(port);
     const losers: PriorClaim[] = [];
-    for (const claim of [...claims].sort(compareClaims)) {
-      const { owner, namespace, circle, held } = claim;
-      const slot = this.#byPort.get(claim.portId);
-      if (slot === undefined || userOf(slot, held, owner) !== undefined) losers.push(claim);
-      else this.#use(slot, owner, { namespace, circle, held, asked: held });
+    const shown = new Set<PortSlot>();
+    const portAt = (address: Address) => this.#byAddress.get(address)?.port;
+    const judged = claims.map((claim) => [claim, standingOf(claim, portAt)] as const);
+    for (const [claim, standing] of judged.sort(compareClaims)) {
+      const { owner, namespace, held, family } = claim;
+      const named = this.#byPort.get(claim.portId);
+      const told = claim.advertised.flatMap((address) => this.#byAddress.get(address) ?? []);
+      const slot = [named, ...told].find(
+        (each): each is PortSlot =>
+          each?.family === family &&
+          userOf(each, held, owner) === undefined &&
+          (told.includes(each) || mayJoin(each, claim, standing, shown.has(each))),
+      );
+      if (slot === undefined) losers.push(claim);
+      else {
+        const circle = standing === 'unfounded' ? claim.ownCircle : claim.circle;
+        this.#use(slot, owner, { namespace, circle, held, asked: held });
+        if (standing === 'shown') shown.add(slot);
+      }
     }
     return losers;
   }
@@ -335,10 +330,4 @@ function hasGivenUp(holding: Holding | undefined): boolean {
   return held.some(
     (one) => !asked.some(({ port, protocol }) => port === one.port && protocol === one.protocol),
   );
-}
-
-function compareClaims(left: PriorClaim, right: PriorClaim): number {
-  if (left.isWritten !== right.isWritten) return left.isWritten ? -1 : 1;
-  if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? -1 : 1;
-  return left.owner < right.owner ? -1 : left.owner > right.owner ? 1 : 0;
 }

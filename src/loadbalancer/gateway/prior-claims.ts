@@ -8,7 +8,7 @@ import {
   readPlace,
   readPortIds,
 } from './annotations.ts';
-import type { PriorClaim } from './port-mapper.ts';
+import type { PriorClaim } from './claim-order.ts';
 import { circleOf, portsAskedFor } from './service-needs.ts';
 
 /**
@@ -27,12 +27,15 @@ export function priorClaims(service: Service, isOurs: boolean): PriorClaim[] {
     portId,
     family,
     circle,
+    ownCircle: circleOf(service),
     held: held ?? portsAskedFor(service),
     isWritten: held !== undefined,
     createdAt: metadata?.creationTimestamp ?? '',
-    publicAddress: advertisedBy(service, family),
+    advertised: advertisedBy(service, family),
+    publicAddress: recordedFor(service, family),
     keepsPublic: metadata?.annotations?.[keepFloatingIpAnnotation] === 'true',
-    isTakenOver: reading.kind !== 'none',
+    // One whose record can't be read is on hold: it keeps what it has, and gets nothing new.
+    isTakenOver: reading.kind === 'record',
   }));
 }
 
@@ -47,8 +50,15 @@ function isTrusted(service: Service, isOurs: boolean): boolean {
   return isOurs && service.metadata?.annotations?.[legacyManagedAnnotation] === 'true';
 }
 
-/** What we have told the Service's users in this family, by our own record. */
-function advertisedBy(service: Service, family: Family): Address | undefined {
+/** What the Service's users are told in this family. */
+function advertisedBy(service: Service, wanted: Family): Address[] {
+  return (service.status?.loadBalancer?.ingress ?? [])
+    .flatMap(({ ip = '' }) => tryParseAddress(ip) ?? [])
+    .filter((address) => familyOf(address) === wanted);
+}
+
+/** What we have told them, by our own record. */
+function recordedFor(service: Service, family: Family): Address | undefined {
   const reading = readRecord(service);
   if (reading.kind !== 'record') return undefined;
   return reading.record.ingress

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { configMaps, services } from '../../kube/resources.ts';
+import { recordAnnotation } from '../record.ts';
 import { addressBookName } from './address-book.ts';
+import { portsAnnotation } from './annotations.ts';
 import { named, newService, ProviderLab, until } from './provider-lab.testing.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -72,4 +74,43 @@ test('addresses from before there was a book are entered at the start', async ()
   lab.startController();
   await until(async () => expect(await entries()).toEqual({ version: '1', '192.0.2.1': 'given' }));
   await lab.create(newService('next'), '192.0.2.2');
+});
+
+/** What a user can write while no controller looks: the annotations of another Service's place. */
+async function seize(name: string, victim: string, changes: Record<string, string> = {}) {
+  const ports = (await lab.read(victim))?.metadata?.annotations?.[portsAnnotation] ?? '';
+  await lab.patch(name, { metadata: { annotations: { [portsAnnotation]: ports, ...changes } } });
+}
+
+test('an annotation that was written by hand while no controller ran takes nothing from anybody', async () => {
+  lab.startController();
+  await lab.create(newService('older'), '192.0.2.1');
+  await lab.create(newService('victim'), '192.0.2.2');
+  await lab.untilServed('older');
+  await lab.untilServed('victim');
+  await lab.stopController();
+  await seize('older', 'victim');
+  lab.startController();
+  await lab.create(newService('next'), '192.0.2.3');
+  await lab.untilServed('next');
+  expect(await lab.addressOf('older')).toBe('192.0.2.1');
+  expect(await lab.addressOf('victim')).toBe('192.0.2.2');
+  expect(lab.served(0)).toContain('192.0.2.1:80/TCP default/older');
+  expect(lab.served(0)).toContain('192.0.2.2:80/TCP default/victim');
+});
+
+test('a record that can not be read keeps what the status tells, and claims nothing else', async () => {
+  lab.startController();
+  await lab.create(newService('older'), '192.0.2.1');
+  await lab.create(newService('victim'), '192.0.2.2');
+  await lab.untilServed('older');
+  await lab.untilServed('victim');
+  await lab.stopController();
+  await seize('older', 'victim', { [recordAnnotation]: 'spoilt' });
+  lab.startController();
+  await lab.create(newService('next'), '192.0.2.3');
+  await lab.untilServed('next');
+  expect(await lab.addressOf('victim')).toBe('192.0.2.2');
+  expect(lab.served(0)).toContain('192.0.2.1:80/TCP default/older');
+  expect(lab.served(0)).toContain('192.0.2.2:80/TCP default/victim');
 });
