@@ -8,6 +8,11 @@ export interface CallOptions {
   readonly deadlineMs?: number;
 }
 
+export interface UpdateOptions extends CallOptions {
+  /** Change it only if nobody has since: Neutron's revision, as it was read. Else it answers 412. */
+  readonly ifRevision?: number | undefined;
+}
+
 /**
  * How a create is kept from happening twice. OpenStack has no idempotency keys, so an object is
  * recognised by a field of its spec that the caller keeps unique to it.

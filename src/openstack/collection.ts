@@ -1,6 +1,6 @@
 import { CausewayError } from '../domain/error.ts';
 import { withDeadline } from '../runtime/deadline.ts';
-import type { CallOptions, CreateOptions, Deletion } from './call.ts';
+import type { CallOptions, CreateOptions, Deletion, UpdateOptions } from './call.ts';
 import { createOnce } from './create-once.ts';
 import { Fields } from './fields.ts';
 import { item } from './route.ts';
@@ -100,9 +100,10 @@ export class Collection<
     });
   }
 
-  update(id: string, change: Change, call: CallOptions): Promise<Resource> {
+  update(id: string, change: Change, { ifRevision, ...call }: UpdateOptions): Promise<Resource> {
     const body = { [this.kind.singular]: toWire(this.kind.change, change) };
-    return this.client.put(item(this.kind.route, id), body, this.#parseOne, call);
+    const headers = ifRevision === undefined ? {} : { 'if-match': `revision_number=${ifRevision}` };
+    return this.client.put(item(this.kind.route, id), body, this.#parseOne, call, headers);
   }
 
   delete(id: string, call: CallOptions): Promise<Deletion> {

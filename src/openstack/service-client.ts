@@ -27,7 +27,7 @@ export interface ServiceClientParts {
 }
 
 type Request<T> = Pick<Exchange<T>, 'method' | 'route' | 'repeatable' | 'read'> &
-  Partial<Pick<Exchange<T>, 'body' | 'query' | 'alsoExpected'>>;
+  Partial<Pick<Exchange<T>, 'body' | 'query' | 'headers' | 'alsoExpected'>>;
 
 /** Calls to one service of one cloud in one scope: with a token, within a deadline. */
 export class ServiceClient {
@@ -106,9 +106,15 @@ export class ServiceClient {
     return this.#call({ method: 'POST', route, body, repeatable: 'no', read }, call);
   }
 
-  put<T>(route: Route, body: unknown, parse: (value: unknown) => T, call: CallOptions): Promise<T> {
+  put<T>(
+    route: Route,
+    body: unknown,
+    parse: (value: unknown) => T,
+    call: CallOptions,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
     const read: Exchange<T>['read'] = (response) => readJson(response, parse);
-    return this.#call({ method: 'PUT', route, body, repeatable: 'yes', read }, call);
+    return this.#call({ method: 'PUT', route, body, headers, repeatable: 'yes', read }, call);
   }
 
   /** A PUT whose answer says nothing (202 without a body). */

@@ -107,6 +107,21 @@ test('an address is let through to every gateway before it counts as served', as
   expect(fencing.notLetThrough([address])).toEqual([]);
 });
 
+test('the ways are looked at again when that is asked for, and opened where somebody shut them', async () => {
+  const { fencing, doors, clock } = await start('address');
+  let looks = 0;
+  doors.inspect = () => {
+    looks += 1;
+    // Only a look tells that somebody took the pair off.
+    doors.through.delete('g1');
+    return Promise.resolve([]);
+  };
+  await fencing.look(stop.signal);
+  await clock.advance(1_000);
+  expect(looks).toBe(1);
+  expect(fencing.notLetThrough([address])).toEqual([]);
+});
+
 test('a dead gateway is fenced once another carries the traffic, and the address rests', async () => {
   const { clock, agents, fleet, keeper, fencing, doors } = await start('gateway');
   agents[1].mode = 'fails';

@@ -34,6 +34,8 @@ export class Fencing {
   readonly #runner: BoundedFrequencyRunner;
   /** Addresses that only fenced gateways may still believe to have, and since when. */
   readonly #resting = new Map<Address, number>();
+  /** How each gateway's way stood when we last said so. */
+  readonly #said = new Map<string, string>();
   /** What keeps a fence from being one, by gateway, so that it is told once. */
   readonly #holes = new Map<string, string>();
 
@@ -52,12 +54,18 @@ export class Fencing {
     });
   }
 
-  /** Looks how the gateways' ways stand, before anything is decided. */
-  async start(signal: AbortSignal): Promise<void> {
+  /**
+   * Looks how the gateways' ways stand: before anything is decided, and again now and then, because
+   * nobody tells when they are changed. What was taken from them is given back.
+   */
+  async look(signal: AbortSignal): Promise<void> {
     const { doors, log } = this.#options;
     for (const { gateway, isFine, text } of await doors.inspect(signal)) {
+      if (this.#said.get(gateway) === text) continue;
+      this.#said.set(gateway, text);
       log[isFine ? 'info' : 'warn']({ gateway }, text);
     }
+    this.#runner.request();
   }
 
   /** Something has changed that fences may depend on. */

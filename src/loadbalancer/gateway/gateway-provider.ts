@@ -221,7 +221,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     await housekeeping.run(host, signal, async (inner) => {
       await view.whenSynced(host.services, inner);
       await fleet.start(inner);
-      await this.#options.fencing.start(inner);
+      await this.#options.fencing.look(inner);
       const lookAt = (uid: string) => {
         const owner = this.#owners.get(uid);
         if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);

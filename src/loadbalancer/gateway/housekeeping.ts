@@ -146,7 +146,7 @@ export class GatewayHousekeeping {
   }
 
   async #watchDrift(host: ProviderHost, signal: AbortSignal): Promise<void> {
-    const { keeper, clock, log, driftEveryMs, lookEveryMs } = this.#options;
+    const { keeper, fencing, clock, log, driftEveryMs, lookEveryMs } = this.#options;
     let tookMs = 0;
     while (!signal.aborted) {
       await sleep(clock, pauseAfterLook(tookMs, lookEveryMs, driftEveryMs), signal);
@@ -159,6 +159,7 @@ export class GatewayHousekeeping {
         if (orphaned.size > 0)
           log.warn({ services: orphaned.size }, 'ports or floating IPs were lost and made again');
         this.#cleaner.request();
+        await fencing.look(signal);
       } catch (error) {
         const known = CausewayError.from(error);
         if (known.code === 'aborted') throw known;

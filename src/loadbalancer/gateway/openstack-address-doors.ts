@@ -1,5 +1,6 @@
 import type { Address } from '../../domain/address.ts';
 import { CausewayError, isErrorCode } from '../../domain/error.ts';
+import { OpenStackError } from '../../openstack/error.ts';
 import { formatPrefix } from '../../domain/prefix.ts';
 import type { Neutron } from '../../openstack/neutron/neutron.ts';
 import type { Port } from '../../openstack/neutron/resources.ts';
@@ -17,6 +18,9 @@ export interface OpenStackAddressDoorsOptions extends PairRules {
   /** The Neutron port of each gateway's own interface; undefined where somebody else takes care of it. */
   readonly ports: ReadonlyMap<string, string | undefined>;
 }
+
+/** How often a change is tried that others' changes forestall. */
+const attempts = 5;
 
 /**
  * The allowed address pairs of the gateways' own ports. With port security on, Neutron drops whatever a
@@ -78,9 +82,29 @@ export class OpenStackAddressDoors implements AddressDoors {
     change: 'add' | 'remove',
     signal: AbortSignal,
   ): Promise<void> {
-    const { neutron, ports, limit } = this.#options;
-    const portId = ports.get(gateway);
+    const portId = this.#options.ports.get(gateway);
     if (portId === undefined) return;
+    const all = [...addresses];
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#changePairs(gateway, portId, all, change, signal);
+      } catch (error) {
+        // Somebody has changed the port since we looked, or our own answer was lost: look again.
+        const isStale = error instanceof OpenStackError && error.status === 412;
+        if (!isStale || attempt === attempts) throw error;
+      }
+    }
+  }
+
+  /** The pairs can only be written as a whole, so what others wrote meanwhile must not be lost. */
+  async #changePairs(
+    gateway: string,
+    portId: string,
+    addresses: readonly Address[],
+    change: 'add' | 'remove',
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { neutron, limit } = this.#options;
     const port = await this.#look(gateway, portId, signal);
     if (port === undefined || !port.portSecurityEnabled) return;
     const prefixes = neededPrefixes(this.#options, addresses);
@@ -93,7 +117,11 @@ export class OpenStackAddressDoors implements AddressDoors {
         { hint: 'Set gateway.addressPairs.mode to network: one pair then covers all addresses.' },
       );
     }
-    const changed = await neutron.ports.update(portId, { allowedAddressPairs: pairs }, { signal });
+    const changed = await neutron.ports.update(
+      portId,
+      { allowedAddressPairs: pairs },
+      { signal, ifRevision: port.revision },
+    );
     this.#seen.set(gateway, changed);
   }
 

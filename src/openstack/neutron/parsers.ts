@@ -45,6 +45,7 @@ export function parsePort(fields: Fields): Port {
   return {
     ...common(fields),
     name: fields.text('name'),
+    revision: fields.optionalNumber('revision_number'),
     networkId: fields.string('network_id'),
     adminStateUp: fields.boolean('admin_state_up', true),
     status: fields.text('status'),

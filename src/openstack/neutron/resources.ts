@@ -38,6 +38,8 @@ export interface AddressRange {
 
 export interface Port extends Common {
   readonly name: string;
+  /** Grows with every change; old versions have none. */
+  readonly revision?: number | undefined;
   readonly networkId: string;
   readonly adminStateUp: boolean;
   /** Stays DOWN where no agent or server claims the port; that is no failure. */

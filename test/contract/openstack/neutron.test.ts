@@ -89,6 +89,19 @@ await describeEveryCloud('Neutron', {}, (cloud) => {
     ).rejects.toMatchObject({ code: 'conflict', status: 409 });
   });
 
+  it('changes nothing for whoever has not seen the last change', async () => {
+    const { neutron, network } = await privateNetwork(cloud());
+    const port = await neutron.ports.create(
+      { name: uniqueName('port'), networkId: network.id },
+      call,
+    );
+    const { revision } = await neutron.ports.get(port.id, call);
+    await neutron.ports.update(port.id, { name: 'first' }, { ...call, ifRevision: revision });
+    const late = neutron.ports.update(port.id, { name: 'late' }, { ...call, ifRevision: revision });
+    await expect(late).rejects.toMatchObject({ status: 412 });
+    expect((await neutron.ports.get(port.id, call)).name).toBe('first');
+  });
+
   it('makes many ports in one request and lists them page by page', async () => {
     const { neutron, network } = await privateNetwork(cloud());
     const specs = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, networkId: network.id }));

@@ -18,6 +18,7 @@ const aliases = [
   'provider',
   'quotas',
   'quota_details',
+  'revision-if-match',
   'router',
   'security-group',
   'security-groups-normalized-cidr',

@@ -1,5 +1,6 @@
 import type { Actor } from '../actor.ts';
 import { parameter, type Call, type JsonObject } from '../http/call.ts';
+import { Refusal } from '../http/refusal.ts';
 import { requestObjects, type NeutronApi } from './api.ts';
 import { readAttributes } from './attributes.ts';
 import { listPage, pickFields } from './listing.ts';
@@ -39,6 +40,7 @@ export function addResourceRoutes<T extends NeutronRow>(
     const [object = {}] = requestObjects(call, member, collection).objects;
     const values = readAttributes(resource.attributes, object, 'put');
     requireOwner(row, actor, `rule:update_${member}`);
+    requireRevision(row, call.headers['if-match']);
     resource.update(row, values, actor);
     resource.table.update(row, api.state.touched(row) as Partial<T>);
     return { status: 200, body: { [member]: resource.view(row, actor) } };
@@ -62,6 +64,17 @@ function findRow<T extends NeutronRow>(resource: Resource<T>, call: Call, actor:
 /** Some objects can be seen by those who do not own them: external networks, ports of a network. */
 function requireOwner(row: NeutronRow, actor: Actor, rule: string): void {
   if (!actor.isAdmin && row.project_id !== actor.projectId) throw disallowed(rule);
+}
+
+/** `If-Match: revision_number=7`: whoever read an older one has decided on what is no more. */
+function requireRevision({ revision_number }: NeutronRow, ifMatch: string | undefined): void {
+  if (ifMatch === undefined) return;
+  const [, expected] = /^revision_number=(\d+)$/.exec(ifMatch) ?? [];
+  if (expected === undefined) throw badRequest('Invalid If-Match constraint');
+  if (Number(expected) === revision_number) return;
+  throw new Refusal(412, `Constrained to ${expected}, but current revision is ${revision_number}`, {
+    type: 'RevisionNumberConstraintFailed',
+  });
 }
 
 /** All or none: what was made before a failure is taken back. */
