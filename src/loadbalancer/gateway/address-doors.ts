@@ -20,7 +20,7 @@ export interface AddressDoors {
   canShut(gateway: string): boolean;
   /** Looks how everything stands. */
   inspect(signal: AbortSignal): Promise<readonly DoorReport[]>;
-  /** Lets the gateway use these addresses, among others. */
+  /** Lets the gateway use these addresses, among others. Throws where some can't be, after the others were. */
   open(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void>;
   /** Takes these addresses from the gateway; where all go at once, all of ours. Others may still let it use them. */
   shut(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void>;

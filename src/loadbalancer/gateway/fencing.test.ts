@@ -34,9 +34,12 @@ class MemoryDoors implements AddressDoors {
   hole: string | undefined;
   leftOpen = () => this.hole;
 
+  limit = Number.POSITIVE_INFINITY;
+
   open(gateway: string, addresses: Iterable<Address>): Promise<void> {
-    this.through.set(gateway, new Set([...(this.through.get(gateway) ?? []), ...addresses]));
-    return Promise.resolve();
+    const all = [...new Set([...(this.through.get(gateway) ?? []), ...addresses])];
+    this.through.set(gateway, new Set(all.slice(0, this.limit)));
+    return all.length > this.limit ? Promise.reject(new Error('no room')) : Promise.resolve();
   }
 
   shut(gateway: string, addresses: Iterable<Address>): Promise<void> {
@@ -120,6 +123,39 @@ test('the ways are looked at again when that is asked for, and opened where some
   await clock.advance(1_000);
   expect(looks).toBe(1);
   expect(fencing.notLetThrough([address])).toEqual([]);
+});
+
+const second = parseAddress('192.0.2.2');
+const another = {
+  ...{ owner: 'b', family: 4 as const, circle: 'y', namespace: 'other' },
+  needs: [{ protocol: 'TCP' as const, port }],
+};
+
+test('where there is no room for all addresses, some are let through and the others say why', async () => {
+  const { fencing, doors, keeper, clock } = await start('address');
+  doors.limit = 1;
+  await keeper.reserve(another, stop.signal);
+  await clock.advance(15_000);
+  expect(fencing.notLetThrough([address])).toEqual([]);
+  expect(fencing.notLetThrough([second])).toEqual(['g1', 'g2']);
+  expect(fencing.whyNot(['g1'])).toBe('no room');
+  doors.limit = 2;
+  await clock.advance(15_000);
+  expect(fencing.notLetThrough([second])).toEqual([]);
+  expect(fencing.whyNot(['g1'])).toBeUndefined();
+});
+
+test('the address of a port that somebody else deleted is taken from the gateways', async () => {
+  const { fencing, doors, keeper, clock } = await start('address');
+  const reservation = await keeper.reserve(another, stop.signal);
+  if (reservation.kind !== 'port') throw new Error('it is to have a port');
+  await clock.advance(15_000);
+  keeper.release('b');
+  await keeper.retire(reservation.port, stop.signal);
+  expect(doors.isOpen('g1', second)).toBe(true);
+  fencing.request();
+  await clock.advance(15_000);
+  expect([...doors.through.values()].map((each) => [...each])).toEqual([[address], [address]]);
 });
 
 test('a dead gateway is fenced once another carries the traffic, and the address rests', async () => {

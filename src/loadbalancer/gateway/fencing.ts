@@ -36,6 +36,10 @@ export class Fencing {
   readonly #resting = new Map<Address, number>();
   /** How each gateway's way stood when we last said so. */
   readonly #said = new Map<string, string>();
+  /** Why the gateway's way can't be opened to all that it is to serve, as far as it can't. */
+  readonly #refusals = new Map<string, string>();
+  /** The addresses of our ports, so that it is noticed when others delete one. */
+  readonly #known = new Set<Address>();
   /** What keeps a fence from being one, by gateway, so that it is told once. */
   readonly #holes = new Map<string, string>();
 
@@ -88,6 +92,11 @@ export class Fencing {
       .map(({ name }) => name);
   }
 
+  /** Why the network does not let these gateways use what they are to serve, where that is known. */
+  whyNot(gateways: readonly string[]): string | undefined {
+    return gateways.map((name) => this.#refusals.get(name)).find((why) => why !== undefined);
+  }
+
   /** Whether an address that nobody uses can go: no gateway can announce it, and it has rested. */
   mayGo(address: Address): boolean {
     const { fleet, clock, restMs } = this.#options;
@@ -110,10 +119,21 @@ export class Fencing {
       for (const { name } of fleet.standings()) await doors.shut(name, [address], signal);
     }
     this.#resting.delete(address);
+    this.#known.delete(address);
+  }
+
+  /** A port that others deleted was let go by nobody, and its address may be anybody's by now. */
+  async #letGoOfLost(signal: AbortSignal): Promise<void> {
+    const present = new Set(this.#options.keeper.addresses());
+    for (const address of this.#known) {
+      if (!present.has(address)) await this.letGo(address, signal);
+    }
+    for (const address of present) this.#known.add(address);
   }
 
   async #tend(signal: AbortSignal): Promise<void> {
     const { doors, fenceAfterMs, askedFor } = this.#options;
+    await this.#letGoOfLost(signal);
     const standings = this.#standings();
     for (const action of planFences(standings, doors.grain, fenceAfterMs)) {
       await this.#act(action, signal);
@@ -187,15 +207,24 @@ export class Fencing {
   async #open(gateway: string, signal: AbortSignal): Promise<void> {
     const { doors, keeper, fleet, log, onNews } = this.#options;
     const missing = [...keeper.addressesInUse()].filter((each) => !doors.isOpen(gateway, each));
-    if (missing.length === 0) return;
+    if (missing.length === 0) {
+      this.#refusals.delete(gateway);
+      return;
+    }
     try {
       await doors.open(gateway, missing, signal);
-      fleet.unfence(gateway, missing);
-      onNews();
+      this.#refusals.delete(gateway);
     } catch (error) {
       const known = CausewayError.from(error);
       if (known.code === 'aborted') throw known;
-      log.warn({ gateway, error: known }, "the gateway's port can't be opened");
+      if (this.#refusals.get(gateway) !== known.message) {
+        log.warn({ gateway, error: known }, "the gateway's port can't be opened");
+      }
+      this.#refusals.set(gateway, known.message);
     }
+    const opened = missing.filter((each) => doors.isOpen(gateway, each));
+    if (opened.length === 0) return;
+    fleet.unfence(gateway, opened);
+    onNews();
   }
 }

@@ -290,7 +290,9 @@ export class GatewayProvider implements LoadBalancerProvider {
         if (shut.length === 0) return lostAddress(ports) ?? { kind: 'ready', ingress };
         housekeeping.waiting(keyOf(service));
         fencing.request();
-        const message = `Waiting until the network lets ${shut.join(', ')} use the address`;
+        const why = fencing.whyNot(shut);
+        const waiting = `Waiting until the network lets ${shut.join(', ')} use the address`;
+        const message = why === undefined ? waiting : `${waiting}: ${why}`;
         return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
       }
       case 'waiting':

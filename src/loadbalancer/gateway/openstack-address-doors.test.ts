@@ -6,6 +6,8 @@ import { OpenStackAddressDoors } from './openstack-address-doors.ts';
 
 const signal = new AbortController().signal;
 const first = parseAddress('192.0.2.1');
+const second = parseAddress('192.0.2.2');
+const third = parseAddress('192.0.2.3');
 
 /** One gateway's port in a Neutron that takes a change only from who has seen the last one. */
 class GatewayPort {
@@ -34,12 +36,12 @@ class GatewayPort {
   }
 }
 
-async function start(own: GatewayPort) {
+async function start(own: GatewayPort, limit = 10) {
   const cloud = await startMinimalCloud(({ method, headers, body }) =>
     own.answer(method, headers['if-match'], body),
   );
   const doors = new OpenStackAddressDoors({
-    ...{ neutron: new Neutron(cloud.cloud.session()), mode: 'single', networks: [], limit: 10 },
+    ...{ neutron: new Neutron(cloud.cloud.session()), mode: 'single', networks: [], limit },
     ports: new Map([['g1', 'own']]),
   });
   return { doors, [Symbol.asyncDispose]: () => cloud[Symbol.asyncDispose]() };
@@ -63,4 +65,16 @@ test('a pair that somebody took off is missed at the next look', async () => {
   own.set([]);
   await it.doors.inspect(signal);
   expect(it.doors.isOpen('g1', first)).toBe(false);
+});
+
+test('beyond the limit what fits is opened, and the rest is refused with what to do', async () => {
+  const own = new GatewayPort();
+  await using it = await start(own, 2);
+  await expect(it.doors.open('g1', [first, second, third], signal)).rejects.toMatchObject({
+    code: 'exhausted',
+    message: 'the gateway g1 would need 3 address pairs on its port, and Neutron takes 2',
+  });
+  expect(own.pairs).toEqual(['192.0.2.1', '192.0.2.2']);
+  expect(it.doors.isOpen('g1', second)).toBe(true);
+  expect(it.doors.isOpen('g1', third)).toBe(false);
 });

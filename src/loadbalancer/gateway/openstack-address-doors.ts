@@ -110,19 +110,19 @@ export class OpenStackAddressDoors implements AddressDoors {
     const prefixes = neededPrefixes(this.#options, addresses);
     const pairs = changedPairs(port.allowedAddressPairs, prefixes, change);
     if (pairs === undefined) return;
-    if (pairs.length > limit) {
-      throw new CausewayError(
-        'exhausted',
-        `the gateway ${gateway} would need ${pairs.length} address pairs on its port, and Neutron takes ${limit}`,
-        { hint: 'Set gateway.addressPairs.mode to network: one pair then covers all addresses.' },
-      );
+    // What is new comes last, so those that fit go through although the others can't.
+    const fitting = change === 'add' ? pairs.slice(0, limit) : pairs;
+    if (change === 'remove' || fitting.length > port.allowedAddressPairs.length) {
+      const allowedAddressPairs = fitting;
+      const call = { signal, ifRevision: port.revision };
+      this.#seen.set(gateway, await neutron.ports.update(portId, { allowedAddressPairs }, call));
     }
-    const changed = await neutron.ports.update(
-      portId,
-      { allowedAddressPairs: pairs },
-      { signal, ifRevision: port.revision },
+    if (fitting.length === pairs.length) return;
+    throw new CausewayError(
+      'exhausted',
+      `the gateway ${gateway} would need ${pairs.length} address pairs on its port, and Neutron takes ${limit}`,
+      { hint: 'Set gateway.addressPairs.mode to network: one pair then covers all addresses.' },
     );
-    this.#seen.set(gateway, changed);
   }
 
   async #look(gateway: string, portId: string, signal: AbortSignal): Promise<Port | undefined> {
