@@ -3,6 +3,7 @@ import { CausewayError, isErrorCode } from '../../domain/error.ts';
 import { prefixContains } from '../../domain/prefix.ts';
 import type { Neutron } from '../../openstack/neutron/neutron.ts';
 import type { FloatingIp, Port, Subnet } from '../../openstack/neutron/resources.ts';
+import { isInherited, legacyTag } from './legacy-marks.ts';
 import type { LostPort, PortManager, PortWish } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 
@@ -18,21 +19,11 @@ export interface OpenStackPortManagerOptions {
   readonly floating?: { readonly networkId: string; readonly subnetId?: string } | undefined;
 }
 
-/** What ch-k8s-lbaas wrote on its ports and floating IPs. They name no cluster. */
-const legacyDescription = 'Managed by cah-loadbalancer';
-const legacyTag = 'cah-loadbalancer.k8s.cloudandheat.com/managed';
-
 /** What any Causeway writes on a floating IP: whose it is. Octavia's provider has words of its own. */
 const clusterMark =
   /^(?:(?:Managed|Kept) by Causeway for the cluster |causeway\.dev\/cluster=|Causeway, (?:kept for the )?cluster )([^ ,:]+)/;
 
-/**
- * Whether ch-k8s-lbaas made it. A Service's annotation alone makes nothing ours: users can write it,
- * and it may name a server's port.
- */
-function isInherited({ description, tags }: Port | FloatingIp): boolean {
-  return description === legacyDescription || tags.includes(legacyTag);
-}
+const portId = /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i;
 
 /**
  * Neutron ports that belong to no server, with floating IPs where wanted. Neutron takes no tags when
@@ -72,6 +63,19 @@ export class OpenStackPortManager implements PortManager {
       }
     }
     return ports;
+  }
+
+  async find(id: string, signal: AbortSignal): Promise<L2Port | undefined> {
+    const { neutron } = this.#options;
+    // It may come from an annotation, which users can write.
+    if (!portId.test(id)) return undefined;
+    const port = await neutron.ports.get(id, { signal }).catch((error: unknown) => {
+      if (isErrorCode(error, 'not-found')) return undefined;
+      throw error;
+    });
+    if (port === undefined || !(this.#isOurs(port) || isInherited(port))) return undefined;
+    const floating = await neutron.floatingIps.list({ portId: id }, { signal }).next();
+    return this.#describePort(port, floating.done === true ? undefined : floating.value);
   }
 
   async create(wish: PortWish, signal: AbortSignal): Promise<L2Port> {

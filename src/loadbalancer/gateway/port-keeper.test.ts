@@ -19,8 +19,24 @@ class FragileManager extends StaticPortManager {
   /** How often anything was changed in the cloud. */
   changes = 0;
 
-  override list(): Promise<readonly L2Port[]> {
-    return Promise.resolve([...this.ports.values()]);
+  /** Ports that are there, and that the listing misses. */
+  readonly hidden = new Set<string>();
+  /** What happens while a listing is on its way. */
+  meanwhile: () => Promise<void> = () => Promise.resolve();
+
+  override async list(): Promise<readonly L2Port[]> {
+    const seen = [...this.ports.values()].filter(({ id }) => !this.hidden.has(id));
+    await this.meanwhile();
+    return seen;
+  }
+
+  override find(id: string): Promise<L2Port | undefined> {
+    return Promise.resolve(this.ports.get(id));
+  }
+
+  override async delete(port: L2Port): Promise<void> {
+    await super.delete(port);
+    this.ports.delete(port.id);
   }
 
   override async create(wish: PortWish): Promise<L2Port> {
@@ -84,6 +100,34 @@ test('a port that is lost is made again for all who were on it, with the address
   keeper.release('b');
   await manager.lose('port-2');
   expect(await keeper.findDrift(none, signal)).toEqual([]);
+  expect(keeper.unused()).toEqual([]);
+});
+
+test('a port that one listing misses is asked for by its id, and not made again', async () => {
+  const manager = fragile();
+  const keeper = keeperOf(manager);
+  await keeper.reserve(request('a'), signal);
+  manager.hidden.add('port-1');
+  expect(await keeper.findDrift(none, signal)).toEqual([]);
+  expect(manager.changes).toBe(1);
+  const next = keeperOf(manager);
+  expect(await next.restore([claim('a', 'port-1')], signal)).toEqual([]);
+  expect(next.portsOf('a').get(4)?.id).toBe('port-1');
+  expect(manager.changes).toBe(1);
+});
+
+test('a listing from before a deletion does not bring the port back onto an address that is given anew', async () => {
+  const manager = fragile();
+  const keeper = keeperOf(manager);
+  const reservation = await keeper.reserve(request('a'), signal);
+  if (reservation.kind !== 'port') throw new Error('it is to have a port');
+  keeper.release('a');
+  manager.meanwhile = async () => {
+    await keeper.retire(reservation.port, signal);
+    await keeper.reserve(request('b'), signal);
+  };
+  expect(await keeper.findDrift(none, signal)).toEqual([]);
+  expect(keeper.portsOf('b').get(4)).toEqual({ ...reservation.port, id: 'port-2' });
   expect(keeper.unused()).toEqual([]);
 });
 

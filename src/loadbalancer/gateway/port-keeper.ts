@@ -33,6 +33,8 @@ export class PortKeeper {
   /** Ports that were lost and could not be made again, by who was on them. */
   readonly #missed = new Map<string, LostPort>();
   readonly #notes = new Map<string, PortNote>();
+  /** Ports that we delete, or have deleted since the last listing began, which may still show them. */
+  readonly #retired = new Map<string, 'going' | 'gone'>();
 
   #displaced: (owners: readonly string[]) => void = () => {};
 
@@ -83,7 +85,10 @@ export class PortKeeper {
     }
     const { portId: id, family, publicAddress } = claim;
     const owners = sharers.map(({ owner }) => owner);
-    const port = present ?? (await this.#recover({ id, publicAddress }, family, owners, signal));
+    const port =
+      present ??
+      (await this.#manager.find(id, signal)) ??
+      (await this.#recover({ id, publicAddress }, family, owners, signal));
     if (port === undefined) return undefined;
     const mended = await this.#mend(port, publicAddress, signal);
     this.#noteChange(owners, publicAddress, mended);
@@ -196,9 +201,12 @@ export class PortKeeper {
     const slot = this.#mapper.slotOfPort(port.id);
     if (slot === undefined || slot.users.size > 0) return;
     this.#mapper.retire(slot);
+    this.#retired.set(port.id, 'going');
     try {
       await this.#manager.delete(port, signal);
+      this.#retired.set(port.id, 'gone');
     } catch (error) {
+      this.#retired.delete(port.id);
       // Still there, and still nobody's: it is tried again.
       this.#mapper.restore([port], []);
       throw error;
@@ -214,19 +222,29 @@ export class PortKeeper {
     advertised: ReadonlySet<Address>,
     signal: AbortSignal,
   ): Promise<readonly string[]> {
+    for (const [id, state] of this.#retired) if (state === 'gone') this.#retired.delete(id);
     const before = this.#mapper.knownPorts();
     const claimed = new Set(before.map(({ id }) => id));
     const listed = await this.#manager.list(claimed, this.#markers, signal);
     const present = new Map(listed.map((port) => [port.id, port]));
-    const strays = listed.filter(({ id }) => this.#mapper.slotOfPort(id) === undefined);
+    const strays = listed.filter(
+      ({ id }) => this.#mapper.slotOfPort(id) === undefined && !this.#retired.has(id),
+    );
     this.#mapper.restore(strays, []);
     const concerned: string[] = [];
     for (const known of before) {
-      concerned.push(...(await this.#compare(known, present.get(known.id), signal)));
+      const found = present.get(known.id) ?? (await this.#findUsed(known.id, signal));
+      concerned.push(...(await this.#compare(known, found, signal)));
     }
     const portIds = new Set(this.#mapper.knownPorts().map(({ id }) => id));
     await this.#manager.sweep(portIds, advertised, signal);
     return concerned;
+  }
+
+  /** One listing without it does not make a port that Services use a lost one: it is asked for by its id. */
+  async #findUsed(id: string, signal: AbortSignal): Promise<L2Port | undefined> {
+    const isUsed = (this.#mapper.slotOfPort(id)?.users.size ?? 0) > 0;
+    return isUsed ? this.#manager.find(id, signal) : undefined;
   }
 
   /** Brings one port that we know together with what the manager has of it. */

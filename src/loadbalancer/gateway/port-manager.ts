@@ -36,6 +36,11 @@ export interface PortManager {
     making: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<readonly L2Port[]>;
+  /**
+   * Asks for one port by its id: a listing may miss what is there. Undefined if it is gone, or is neither
+   * this cluster's nor ch-k8s-lbaas's.
+   */
+  find(id: string, signal: AbortSignal): Promise<L2Port | undefined>;
   /** Makes a port. Throws `exhausted` when there is none to be had, `conflict` when the requested one is taken. */
   create(wish: PortWish, signal: AbortSignal): Promise<L2Port>;
   /**

@@ -47,6 +47,12 @@ export class StaticPortManager implements PortManager {
     );
   }
 
+  find(id: string): Promise<L2Port | undefined> {
+    const address = tryParseAddress(id);
+    const isThere = address !== undefined && this.#given.has(address) && this.#holds(address);
+    return Promise.resolve(isThere ? portAt(address) : undefined);
+  }
+
   async create(wish: PortWish, signal: AbortSignal): Promise<L2Port> {
     await this.#readBook(signal);
     const address = this.#choose(wish);

@@ -55,7 +55,9 @@ export function portManagerContract(under: ManagerUnderTest): void {
     const port = await manager.create({ family: 4, requested: undefined, marker: 'made' }, signal);
     expect(await manager.list(nothing, new Set(['made']), signal)).toEqual([]);
     expect(await manager.list(nothing, nothing, signal)).toEqual([port]);
+    expect(await manager.find(port.id, signal)).toEqual(port);
     await manager.delete(port, signal);
+    expect(await manager.find(port.id, signal)).toBeUndefined();
   });
 
   test('a claim on something that is not there, or not ours, finds nothing', async () => {
@@ -63,6 +65,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
     const claims = new Set(['203.0.113.99', '00000000-0000-0000-0000-000000000000', 'nonsense']);
     const found = await manager.list(claims, nothing, signal);
     expect(found.filter(({ id }) => claims.has(id))).toEqual([]);
+    for (const id of claims) expect(await manager.find(id, signal)).toBeUndefined();
   });
 
   test('gives the requested address, and refuses it while it is in use', async () => {
