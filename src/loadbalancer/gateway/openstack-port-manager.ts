@@ -97,8 +97,11 @@ export class OpenStackPortManager implements PortManager {
     }
   }
 
+  async mark({ id }: L2Port, signal: AbortSignal): Promise<void> {
+    if (this.#mismarked.has(id)) await this.#mark(id, signal);
+  }
+
   async mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port> {
-    if (this.#mismarked.has(port.id)) await this.#mark(port.id, signal);
     if (this.#options.floating === undefined || port.family === 6) return port;
     if (port.publicAddress !== port.address) return port;
     const floating = await this.#refloat(port.id, { id: port.id, publicAddress: known }, signal);

@@ -64,6 +64,11 @@ class FragileManager extends StaticPortManager {
   }
 
   readonly damaged = new Set<string>();
+  isUnmarkable = false;
+
+  override mark(): Promise<void> {
+    return this.isUnmarkable ? Promise.reject(new Error('no tags today')) : Promise.resolve();
+  }
 
   async lose(id: string): Promise<void> {
     const port = this.ports.get(id);
@@ -168,6 +173,18 @@ test('a floating IP that can not be had again is not forgotten, and tried again'
   manager.damaged.clear();
   expect(await keeper.findDrift(none, signal)).toEqual(['a']);
   expect(keeper.portsOf('a').get(4)).toEqual(before);
+});
+
+test('a port that can not be marked has its floating IP all the same, and gets one it lost', async () => {
+  const manager = fragile();
+  const keeper = keeperOf(manager);
+  await keeper.reserve(request('a'), signal);
+  manager.isUnmarkable = true;
+  expect(await keeper.findDrift(none, signal)).toEqual([]);
+  expect(keeper.portsOf('a').get(4)?.missing).toBeUndefined();
+  manager.damaged.add('port-1');
+  expect(await keeper.findDrift(none, signal)).toEqual(['a']);
+  expect(keeper.portsOf('a').get(4)?.publicAddress).toBe('203.0.113.9');
 });
 
 test('nothing is changed for a Service before it is taken over', async () => {

@@ -152,6 +152,7 @@ export class PortKeeper {
   async takeOver(owner: string, signal: AbortSignal): Promise<void> {
     for (const port of this.portsOf(owner).values()) {
       if (!this.#notTakenOver.has(port.id)) continue;
+      await this.#manager.mark(port, signal);
       const mended = await this.#manager.mend(port, undefined, signal);
       const slot = this.#mapper.slotOfPort(port.id);
       if (slot !== undefined) this.#displaced(this.#mapper.made(slot, mended));
@@ -310,12 +311,22 @@ export class PortKeeper {
 
   /** A floating IP that can't be had now is not forgotten: it is tried again with the next look for drift. */
   async #mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port> {
+    await this.#mark(port, signal);
     try {
       return await this.#manager.mend(port, known, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       const missing = CausewayError.from(error).message;
       return known === undefined ? port : { ...port, publicAddress: known, missing };
+    }
+  }
+
+  /** Marks that can't be written now say nothing about the address: they are tried again as well. */
+  async #mark(port: L2Port, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#manager.mark(port, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
     }
   }
 

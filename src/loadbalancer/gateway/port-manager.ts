@@ -43,6 +43,8 @@ export interface PortManager {
   find(id: string, signal: AbortSignal): Promise<L2Port | undefined>;
   /** Makes a port. Throws `exhausted` when there is none to be had, `conflict` when the requested one is taken. */
   create(wish: PortWish, signal: AbortSignal): Promise<L2Port>;
+  /** Writes on the port whose it is, where that is not there yet, or no longer. */
+  mark(port: L2Port, signal: AbortSignal): Promise<void>;
   /**
    * Gives a port back what it lost, its floating IP, and answers with the port as it is then. Prefers
    * the address that users knew.

@@ -66,6 +66,10 @@ export class StaticPortManager implements PortManager {
     return portAt(address);
   }
 
+  mark(): Promise<void> {
+    return Promise.resolve();
+  }
+
   mend(port: L2Port): Promise<L2Port> {
     return Promise.resolve(port);
   }
