@@ -204,6 +204,23 @@ test('nothing is changed for a Service before it is taken over', async () => {
   expect(manager.changes).toBe(2);
 });
 
+test('what a Service loses before it is taken over, or while it is on hold, it gets when it is served', async () => {
+  const manager = fragile();
+  await keeperOf(manager).reserve(request('a'), signal);
+  const keeper = keeperOf(manager);
+  const held = { ...claim('a', 'port-1'), isTakenOver: false, publicAddress: undefined };
+  const advertised = [parseAddress('192.0.2.7')];
+  const lost = { ...claim('b', 'gone', 81), isTakenOver: false, publicAddress: undefined };
+  await keeper.restore([held, { ...lost, advertised }], signal);
+  await manager.lose('port-1');
+  expect(await keeper.findDrift(none, signal)).toEqual(['a']);
+  expect(manager.changes).toBe(1);
+  await keeper.reserve(request('b'), signal);
+  expect(keeper.portsOf('b').get(4)?.address).toBe('192.0.2.7');
+  await keeper.reserve(request('a'), signal);
+  expect(keeper.portsOf('a').get(4)?.address).toBe('192.0.2.1');
+});
+
 test('a port that was lost while nobody looked is made again at the start', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);

@@ -30,7 +30,7 @@ export class PortKeeper {
   readonly #keepers = new Set<string>();
   /** Ports of Services that we have not taken over yet: nothing is changed on them before. */
   readonly #notTakenOver = new Set<string>();
-  /** Ports that were lost and could not be made again, by who was on them. */
+  /** Ports that were lost and are not made again yet, by who was on them. */
   readonly #missed = new Map<string, LostPort>();
   readonly #notes = new Map<string, PortNote>();
   /** Ports that we delete, or have deleted since the last listing began, which may still show them. */
@@ -78,17 +78,18 @@ export class PortKeeper {
     sharers: readonly PriorClaim[],
     signal: AbortSignal,
   ): Promise<L2Port | undefined> {
-    const claim = sharers.find(({ isTakenOver }) => isTakenOver);
-    if (claim === undefined) {
-      if (present !== undefined) this.#notTakenOver.add(present.id);
-      return present;
-    }
-    const { portId: id, family, publicAddress } = claim;
+    const [first] = sharers;
+    const claim = sharers.find(({ isTakenOver }) => isTakenOver) ?? first;
+    if (claim === undefined) return present;
+    const { portId: id, family, publicAddress, advertised } = claim;
     const owners = sharers.map(({ owner }) => owner);
-    const port =
-      present ??
-      (await this.#manager.find(id, signal)) ??
-      (await this.#recover({ id, publicAddress }, family, owners, signal));
+    const found = present ?? (await this.#manager.find(id, signal));
+    if (!claim.isTakenOver) {
+      if (found === undefined) this.#miss(owners, family, { id, publicAddress: advertised[0] });
+      else this.#notTakenOver.add(id);
+      return found;
+    }
+    const port = found ?? (await this.#recover({ id, publicAddress }, family, owners, signal));
     if (port === undefined) return undefined;
     const mended = await this.#mend(port, publicAddress, signal);
     this.#noteChange(owners, publicAddress, mended);
@@ -258,6 +259,10 @@ export class PortKeeper {
     if (slot === undefined) return [];
     if (slot.users.size === 0) return found === undefined ? this.#mapper.lost(slot) : [];
     const owners = [...slot.users.keys()];
+    if (found === undefined && this.#notTakenOver.delete(known.id)) {
+      this.#miss(owners, known.family, known);
+      return this.#mapper.lost(slot);
+    }
     if (found === undefined) {
       const port = await this.#recover(known, known.family, owners, signal);
       if (port === undefined) return this.#mapper.lost(slot);
@@ -299,10 +304,8 @@ export class PortKeeper {
       if (signal.aborted) throw error;
       const why = CausewayError.from(error).message;
       const message = `The port of ${publicAddress ?? address ?? id} was lost and can't be made again: ${why}`;
-      for (const owner of owners) {
-        this.#missed.set(`${owner} ${family}`, instead);
-        this.#notes.set(owner, { reason: 'AddressLost', message });
-      }
+      this.#miss(owners, family, instead);
+      for (const owner of owners) this.#notes.set(owner, { reason: 'AddressLost', message });
       return undefined;
     } finally {
       this.#markers.delete(marker);
@@ -327,6 +330,12 @@ export class PortKeeper {
       await this.#manager.mark(port, signal);
     } catch (error) {
       if (signal.aborted) throw error;
+    }
+  }
+
+  #miss(owners: readonly string[], family: Family, { id, address, publicAddress }: LostPort): void {
+    for (const owner of owners) {
+      this.#missed.set(`${owner} ${family}`, { id, address, publicAddress });
     }
   }
 
