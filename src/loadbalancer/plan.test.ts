@@ -94,6 +94,16 @@ describe('planService', () => {
     expect(plain(traits)).toBe(expected);
   });
 
+  test('who has a foreign address is told a way to hand it over that can be gone', () => {
+    const plan = planService(makeService({ address: '203.0.113.9' }), providers);
+    expect(plan).toMatchObject({
+      message: expect.stringContaining(
+        'kubectl patch service web --namespace default --subresource status',
+      ),
+    });
+    expect(plan).toMatchObject({ message: expect.not.stringContaining('loadBalancerClass') });
+  });
+
   test('without a default, a Service without a class is left alone', () => {
     expect(plain({}, noDefault)).toBe('ignore');
     expect(plain({ class: 'causeway.dev/gateway' }, noDefault)).toBe('serve with gateway, new');

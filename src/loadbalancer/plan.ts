@@ -60,7 +60,9 @@ export function planService(service: Service, providers: Providers): Plan {
       reason: 'ForeignAddress',
       message:
         `Its status holds ${foreign.join(', ')}, which Causeway did not put there. ` +
-        `Set spec.loadBalancerClass, or clear the status, to hand it over to ${claimant.name}.`,
+        // A class can't be set on a load balancer that is there.
+        `To hand it over to ${claimant.name}, clear it once nobody else serves it: kubectl patch service ${name} ` +
+        `--namespace ${namespace} --subresource status --type merge --patch '{"status":{"loadBalancer":null}}'`,
     };
   }
   return { kind: 'serve', provider: claimant, record: undefined };
