@@ -32,6 +32,13 @@ afterEach(async () => {
 const start = (...agents: MemoryAgent[]) => startWith(noMetrics, ...agents);
 
 async function startWith(metrics: Metrics, ...agents: MemoryAgent[]) {
+  const { fleet, clock, starting } = begin(metrics, 1_000, ...agents);
+  await clock.advance(1_000);
+  await starting;
+  return { fleet, clock };
+}
+
+function begin(metrics: Metrics, limitMs: number, ...agents: MemoryAgent[]) {
   stop = new AbortController();
   complaints.length = 0;
   const clock = new SimulatedClock();
@@ -41,15 +48,12 @@ async function startWith(metrics: Metrics, ...agents: MemoryAgent[]) {
     random: seededRandom(1),
     log: silentLog,
     metrics,
-    limitMs: 1_000,
+    limitMs,
     checkEveryMs: 60_000,
     onNews: () => {},
     onComplaint: (service) => complaints.push(service),
   });
-  const starting = fleet.start(stop.signal);
-  await clock.advance(1_000);
-  await starting;
-  return { fleet, clock };
+  return { fleet, clock, starting: fleet.start(stop.signal) };
 }
 
 function run(fleet: AgentFleet): void {
@@ -69,6 +73,19 @@ test('all gateways get the whole first, then only what changes', async () => {
   await settled();
   expect(two.pushes.map(({ header }) => header.kind)).toEqual(['state', 'delta']);
   expect(two.pushes[1]?.endpoints.size).toBe(1);
+});
+
+test('one that hangs delays a start for a moment only, however long its requests may take', async () => {
+  const [slow, good] = [new MemoryAgent(), new MemoryAgent()];
+  slow.mode = 'hangs';
+  const { fleet, clock, starting } = begin(noMetrics, 10_000, slow, good);
+  let isStarted = false;
+  void starting.then(() => {
+    isStarted = true;
+  });
+  await clock.advance(2_000);
+  expect(isStarted).toBe(true);
+  expect(fleet.standings().map(({ failure }) => failure !== undefined)).toEqual([true, false]);
 });
 
 test('one that hangs or fails delays no other, and catches up when it is back', async () => {

@@ -54,6 +54,9 @@ export interface GatewayStanding {
   readonly complaints: readonly string[];
 }
 
+/** How long a gateway that hangs delays a start. */
+const greetMs = 1_500;
+
 /** All gateways: what they are to serve, and what each of them has confirmed. */
 export class AgentFleet {
   readonly #options: FleetOptions;
@@ -106,10 +109,11 @@ export class AgentFleet {
 
   /**
    * Asks every gateway for its generation, so that ours are beyond all of them. One that can't be
-   * reached now may hold a newer one: ours go beyond that when it is heard.
+   * reached now may hold a newer one: ours go beyond that when it is heard, so it is not waited for long.
    */
   async start(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#links.map((link) => link.greet(signal)));
+    const limitMs = Math.min(greetMs, this.#options.limitMs);
+    await Promise.all(this.#links.map((link) => link.greet(signal, limitMs)));
     const newest = Math.max(
       // Also beyond what an unreachable one may have been sent by an earlier controller.
       this.#options.clock.wallTime(),

@@ -116,10 +116,15 @@ export class AgentLink {
   }
 
   /** Asks which generation it has. False while it can't be reached. */
-  async greet(signal: AbortSignal): Promise<boolean> {
+  async greet(signal: AbortSignal, limitMs = this.#options.limitMs): Promise<boolean> {
+    const { clock, agent, name } = this.#options;
     try {
-      const status = await this.#limited('asking', signal, (inner) =>
-        this.#options.agent.status(inner),
+      const status = await withDeadline(
+        clock,
+        limitMs,
+        signal,
+        `asking the agent ${name}`,
+        (inner) => agent.status(inner),
       );
       this.#reported = status.generation;
       this.#serves = status.endpoints;
