@@ -73,6 +73,13 @@ export async function openStackOf(
   const subnets = new Map<Family, Subnet>();
   for (const id of gateway.subnets) {
     const subnet = await neutron.subnets.get(id, { signal });
+    const other = subnets.get(subnet.family);
+    if (other !== undefined) {
+      throw new CausewayError(
+        'invalid',
+        `gateway.subnets: ${other.id} and ${subnet.id} are both of IPv${subnet.family}; there can be one for each family`,
+      );
+    }
     subnets.set(subnet.family, subnet);
   }
   const { floatingNetwork, floatingSubnet, addressPairs } = gateway;

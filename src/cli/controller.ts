@@ -9,6 +9,7 @@ import { EventRecorder } from '../kube/event-recorder.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
 import { runAsLeader } from '../kube/leader-election.ts';
 import { services } from '../kube/resources.ts';
+import { requireUsable } from '../loadbalancer/settings-check.ts';
 import { ServiceController } from '../loadbalancer/service-controller.ts';
 import { watchProcess } from '../observe/event-loop.ts';
 import { createLog } from '../observe/logger.ts';
@@ -41,6 +42,7 @@ async function runController(
   settings: ControllerCommandSettings,
   signal: AbortSignal,
 ): Promise<void> {
+  requireUsable(settings);
   const clock = systemClock;
   const log = createLog({ ...settings.log, destination: process.stdout });
   const metrics = new PrometheusMetrics();

@@ -96,7 +96,15 @@ export const gatewaySettings = z.strictObject({
     .min(0)
     .default(60)
     .describe('an address that only a fenced gateway may still believe to have rests for so long'),
-  agents: z.array(gatewayAgent).default([]).describe('the gateways'),
+  agents: z
+    .array(gatewayAgent)
+    .superRefine((agents, { addIssue }) => {
+      const names = agents.map(({ name }) => name);
+      const twice = names.find((name, index) => names.indexOf(name) < index);
+      if (twice !== undefined) addIssue(`two of them have the name ${twice}`);
+    })
+    .default([])
+    .describe('the gateways'),
   secretFile: z
     .string()
     .min(1)

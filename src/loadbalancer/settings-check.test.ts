@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { requireUsable, settingsProblems } from './settings-check.ts';
+import { controllerSettings } from './settings.ts';
+
+const gateway = { enabled: true, addresses: ['192.0.2.0/28'] };
+
+test.each([
+  ['a provider that is off as the default', { defaultProvider: 'pool', gateway }, 'pool.enabled'],
+  ['a list without addresses', { gateway: { enabled: true } }, 'gateway.addresses is empty'],
+  [
+    'Neutron without a subnet',
+    { gateway: { enabled: true, portManager: 'openstack' } },
+    'gateway.subnets names no subnet',
+  ],
+])('%s is refused at the start', (_what, text, problem) => {
+  const settings = controllerSettings.parse(text);
+  expect(settingsProblems(settings)).toEqual([expect.stringContaining(problem)]);
+  expect(() => requireUsable(settings)).toThrow(problem);
+});
+
+test.each([
+  ['nothing at all', {}],
+  ['what is off', { gateway: { portManager: 'openstack' } }],
+  ['a list', { defaultProvider: 'gateway', gateway }],
+  ['Neutron', { gateway: { enabled: true, portManager: 'openstack', subnets: ['s'] } }],
+])('%s is fine', (_what, text) => {
+  expect(settingsProblems(controllerSettings.parse(text))).toEqual([]);
+});
+
+test('two gateways of one name are refused: one of them would never be heard of', () => {
+  const agents = ['a', 'b', 'a'].map((name) => ({ name, url: 'https://192.0.2.1:15213' }));
+  const { error } = controllerSettings.safeParse({ gateway: { agents } });
+  expect(error?.issues).toMatchObject([{ path: ['gateway', 'agents'] }]);
+  expect(error?.issues[0]?.message).toContain('two of them have the name a');
+});
