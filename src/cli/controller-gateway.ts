@@ -5,6 +5,7 @@ import { CausewayError } from '../domain/error.ts';
 import { ConfigMapAddressBook } from '../loadbalancer/gateway/address-book.ts';
 import type { AgentPort } from '../loadbalancer/gateway/agent-link.ts';
 import type { AddressDoors } from '../loadbalancer/gateway/address-doors.ts';
+import { fencedAgent } from '../loadbalancer/gateway/fenced-agent.ts';
 import { GatewayBoard } from '../loadbalancer/gateway/gateway-board.ts';
 import { makeGatewayProvider } from '../loadbalancer/gateway/make-gateway-provider.ts';
 import { OpenStackAddressDoors } from '../loadbalancer/gateway/openstack-address-doors.ts';
@@ -52,14 +53,14 @@ export async function gatewayProvider(
       ),
     ...(openStack === undefined ? {} : { doors: openStack.doors }),
     board: new GatewayBoard({ ...surroundings, namespace: leaderElection.namespace }),
-    agents: await makeAgentPorts(settings),
+    agents: await makeAgentPorts(settings, surroundings),
   });
 }
 
 /** The parts that speak with Neutron, by the controller's settings. */
 export async function openStackOf(
   settings: ControllerSettings,
-  { log, metrics, clock }: Omit<ProviderSurroundings, 'client'>,
+  { log, metrics, clock, fence }: Omit<ProviderSurroundings, 'client'>,
   signal: AbortSignal,
 ): Promise<{ managerFor: (clusterId: string) => PortManager; doors: AddressDoors }> {
   const { gateway } = settings;
@@ -69,7 +70,7 @@ export async function openStackOf(
     workingDirectory: process.cwd(),
     ...(name === undefined ? {} : { cloud: name }),
   });
-  const neutron = new Neutron(new Cloud(config, { log, metrics, clock }).session());
+  const neutron = new Neutron(new Cloud(config, { log, metrics, clock, fence }).session());
   const subnets = new Map<Family, Subnet>();
   for (const id of gateway.subnets) {
     const subnet = await neutron.subnets.get(id, { signal });
@@ -116,12 +117,15 @@ export async function makeAgents(settings: ControllerSettings): Promise<Map<stri
 }
 
 /** All gateways, each spoken to in the way it understands. */
-async function makeAgentPorts(settings: ControllerSettings): Promise<Map<string, AgentPort>> {
+async function makeAgentPorts(
+  settings: ControllerSettings,
+  { fence, clock }: ProviderSurroundings,
+): Promise<Map<string, AgentPort>> {
   return new Map(
-    (await agentOptions(settings)).map(({ api, ...options }) => [
-      options.name,
-      api === 'v1' ? new V1Agent(options) : new AgentClient(options),
-    ]),
+    (await agentOptions(settings)).map(({ api, ...options }) => {
+      const agent = api === 'v1' ? new V1Agent(options) : new AgentClient(options);
+      return [options.name, fence === undefined ? agent : fencedAgent(agent, fence, clock)];
+    }),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import type { LoadBalancerProvider } from '../loadbalancer/provider.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
+import type { WriteFence } from '../runtime/write-fence.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -14,6 +15,8 @@ export interface ProviderSurroundings {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** The lease, where there is one: nothing is written without it, inside the cluster and outside. */
+  readonly fence?: WriteFence | undefined;
 }
 
 /** The providers that the settings enable. A new one is a line here and a file beside this one. */

@@ -63,8 +63,8 @@ async function runController(
   });
   log.info({ cluster: connection.server, health: observe.url, identity }, 'starting');
   const shared = { client, log, metrics, clock };
-  const lead = (leading: KubeClient, inner: AbortSignal) =>
-    serve(settings, { ...shared, client: leading }, readiness, identity, inner);
+  const lead = (leading: Partial<ProviderSurroundings>, inner: AbortSignal) =>
+    serve(settings, { ...shared, ...leading }, readiness, identity, inner);
   try {
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(clock, metrics, inner),
@@ -75,10 +75,11 @@ async function runController(
         settings.leaderElection.enabled
           ? runAsLeader(
               { ...shared, lease: settings.leaderElection, identity },
-              (leadership, deepest) => lead(client.withFence(leadership), deepest),
+              (leadership, deepest) =>
+                lead({ client: client.withFence(leadership), fence: leadership }, deepest),
               inner,
             )
-          : lead(client, inner),
+          : lead({}, inner),
     });
   } finally {
     await observe.close();

@@ -14,7 +14,8 @@ import type {
 } from './client-options.ts';
 import { keyOf, type KubeList, type KubeObject, type ObjectName, type Status } from './object.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
-import { Requester, type Call, type WriteFence } from './requester.ts';
+import type { WriteFence } from '../runtime/write-fence.ts';
+import { Requester, type Call } from './requester.ts';
 import {
   apiVersionOf,
   collectionPath,

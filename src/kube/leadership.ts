@@ -1,6 +1,6 @@
 import { CausewayError } from '../domain/error.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { WriteFence } from './requester.ts';
+import type { WriteFence } from '../runtime/write-fence.ts';
 
 /**
  * The right to write, for as long as nobody else can have it. It ends by our own monotonic clock, well

@@ -5,16 +5,11 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import { KubeError } from './error.ts';
 import { requestDuration, requestRetries } from './kube-metrics.ts';
+import type { WriteFence } from '../runtime/write-fence.ts';
 import type { Status } from './object.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { retryDelay } from './retry.ts';
 import { readBody, type Method, type Transport, type TransportResponse } from './transport.ts';
-
-/** Something that says how long we may still write; leadership is one. */
-export interface WriteFence {
-  /** Throws when we must not write any more; else the milliseconds for which we may. */
-  remainingMs(): number;
-}
 
 export interface Call {
   /** For messages and metrics: `get`, `list`, `watch`, `create`, … */

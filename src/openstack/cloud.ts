@@ -2,6 +2,7 @@ import { CausewayError } from '../domain/error.ts';
 import { systemClock, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { WriteFence } from '../runtime/write-fence.ts';
 import { systemRandom, type Random } from '../runtime/random.ts';
 import type { CallOptions } from './call.ts';
 import type { CloudConfig } from './config/cloud-config.ts';
@@ -32,6 +33,8 @@ export interface CloudOptions {
   readonly retry?: RetryPolicy;
   /** Objects asked for in one page of a list. */
   readonly pageSize?: number;
+  /** Who shares the work with others writes only while this allows it. */
+  readonly fence?: WriteFence | undefined;
   /** Instead of HTTP: a simulation's. */
   readonly transport?: RequestCarrier;
 }
@@ -49,7 +52,7 @@ const rememberMs = 10 * 60_000;
 /** One cloud: its credentials, its connections and its limit on requests, shared by all who use it. */
 export class Cloud {
   readonly config: CloudConfig;
-  readonly #options: Required<Omit<CloudOptions, 'transport'>>;
+  readonly #options: Required<Omit<CloudOptions, 'transport' | 'fence'>>;
   readonly #metrics: OpenStackMetrics;
   readonly #transport: RequestCarrier;
   readonly #requester: Requester;
@@ -76,6 +79,7 @@ export class Cloud {
     this.#transport = options.transport ?? new Transport(config.tls, concurrency);
     this.#requester = new Requester({
       ...this.#options,
+      fence: options.fence,
       transport: this.#transport,
       limiter: new Limiter(concurrency),
       metrics: this.#metrics,

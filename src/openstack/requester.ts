@@ -3,6 +3,7 @@ import { type Clock, sleep } from '../runtime/clock.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
+import type { WriteFence } from '../runtime/write-fence.ts';
 import { OpenStackError } from './error.ts';
 import { describe, type Exchange } from './exchange.ts';
 import type { Limiter } from './limiter.ts';
@@ -21,6 +22,8 @@ export interface RequesterParts {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: OpenStackMetrics;
+  /** Says how long we may still write. */
+  readonly fence?: WriteFence | undefined;
 }
 
 /** Sends requests to one cloud: within its limit, with retries where they are safe, and counted. */
@@ -34,7 +37,9 @@ export class Requester {
   async perform<T>(exchange: Exchange<T>, signal: AbortSignal): Promise<T> {
     const { limiter, clock, retry, random, log, metrics } = this.#parts;
     for (let attempt = 1; ; attempt += 1) {
-      const result = await limiter.run(signal, () => this.#attempt(exchange, signal));
+      const result = await limiter.run(signal, () =>
+        this.#attempt(exchange, this.#limitFor(exchange), signal),
+      );
       if (result.error === undefined) return result.value;
       const { error } = result;
       if (signal.aborted) throw error;
@@ -55,29 +60,35 @@ export class Requester {
     }
   }
 
-  async #attempt<T>(exchange: Exchange<T>, signal: AbortSignal): Promise<AttemptResult<T>> {
-    const { clock, metrics, attemptDeadlineMs } = this.#parts;
+  /** The fence is asked right before each sending, and a write that outlives it is given up. */
+  #limitFor({ method, service }: Exchange<unknown>): number {
+    const { fence, attemptDeadlineMs } = this.#parts;
+    // Logging in changes nothing that others have.
+    if (fence === undefined || method === 'GET' || service === 'identity') return attemptDeadlineMs;
+    return Math.min(attemptDeadlineMs, fence.remainingMs());
+  }
+
+  async #attempt<T>(
+    exchange: Exchange<T>,
+    limitMs: number,
+    signal: AbortSignal,
+  ): Promise<AttemptResult<T>> {
+    const { clock, metrics } = this.#parts;
     const { service, method, route } = exchange;
     const started = clock.monotonic();
     let status: number | undefined;
     try {
-      return await withDeadline(
-        clock,
-        attemptDeadlineMs,
-        signal,
-        describe(exchange),
-        async (inner) => {
-          const response = await this.#send(exchange, inner);
-          status = response.status;
-          if (response.status < 300 || exchange.alsoExpected?.includes(response.status) === true) {
-            return { error: undefined, value: await exchange.read(response) };
-          }
-          return {
-            error: await readError(response, exchange),
-            retryAfterMs: parseRetryAfter(response.header('retry-after'), clock.wallTime()),
-          };
-        },
-      );
+      return await withDeadline(clock, limitMs, signal, describe(exchange), async (inner) => {
+        const response = await this.#send(exchange, inner);
+        status = response.status;
+        if (response.status < 300 || exchange.alsoExpected?.includes(response.status) === true) {
+          return { error: undefined, value: await exchange.read(response) };
+        }
+        return {
+          error: await readError(response, exchange),
+          retryAfterMs: parseRetryAfter(response.header('retry-after'), clock.wallTime()),
+        };
+      });
     } catch (error) {
       return { error: unanswered(error, exchange, status), retryAfterMs: undefined };
     } finally {

@@ -1,0 +1,21 @@
+import type { Address } from '../../domain/address.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import type { WriteFence } from '../../runtime/write-fence.ts';
+import type { AgentPort } from './agent-link.ts';
+
+/**
+ * The agent for as long as we lead. A leader that was paused and wakes up would otherwise tell the
+ * gateway what was true before its successor took over. Asking stays allowed.
+ */
+export function fencedAgent(agent: AgentPort, fence: WriteFence, clock: Clock): AgentPort {
+  const limited = async <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
+    withDeadline(clock, fence.remainingMs(), signal, 'telling the agent under the lease', work);
+  return {
+    status: (signal) => agent.status(signal),
+    events: (signal) => agent.events(signal),
+    push: (lines: Iterable<string>, signal) => limited(signal, (inner) => agent.push(lines, inner)),
+    handSilent: (silent: Iterable<Address>, signal) =>
+      limited(signal, (inner) => agent.handSilent(silent, inner)),
+  };
+}
