@@ -33,7 +33,7 @@ export interface PriorClaim {
  * - `open`: it tells one that no port has. The port or its floating IP was lost, so it says nothing;
  * - `unfounded`: it tells nothing, or another port's address.
  */
-export type ClaimStanding = 'shown' | 'open' | 'unfounded';
+type ClaimStanding = 'shown' | 'open' | 'unfounded';
 
 export function standingOf(
   { portId, advertised }: PriorClaim,

@@ -44,6 +44,26 @@ async function createPort(token: string): Promise<Response> {
 
 const made = () => cloud.neutron.ports.count('name', 'made');
 
+describe('If-Match', () => {
+  it('takes a change only from who has seen the last one', async () => {
+    await start({});
+    const token = await signIn();
+    const { port } = (await (await createPort(token)).json()) as {
+      port: { id: string; revision_number: number };
+    };
+    const rename = async (ifMatch: string) => {
+      const answer = await fetch(`${cloud.networkUrl}/v2.0/ports/${port.id}`, {
+        method: 'PUT',
+        headers: { ...headers(token), 'if-match': ifMatch },
+        body: JSON.stringify({ port: { name: 'other' } }),
+      });
+      return answer.status;
+    };
+    const seen = `revision_number=${port.revision_number}`;
+    expect([await rename(seen), await rename(seen), await rename('7')]).toEqual([200, 412, 400]);
+  });
+});
+
 describe('time', () => {
   it('ends tokens', async () => {
     const clock = new SimulatedClock();
