@@ -125,6 +125,18 @@ test('the ways are looked at again when that is asked for, and opened where some
   expect(fencing.notLetThrough([address])).toEqual([]);
 });
 
+test('a gateway that is fenced stays so when somebody lets it use the address again', async () => {
+  const { fencing, doors, asked, clock } = await start('gateway');
+  asked.add('g2');
+  fencing.request();
+  await clock.advance(15_000);
+  expect(doors.isOpen('g2', address)).toBe(false);
+  doors.through.set('g2', new Set([address]));
+  await fencing.look(stop.signal);
+  await clock.advance(15_000);
+  expect(doors.isOpen('g2', address)).toBe(false);
+});
+
 const second = parseAddress('192.0.2.2');
 const another = {
   ...{ owner: 'b', family: 4 as const, circle: 'y', namespace: 'other' },

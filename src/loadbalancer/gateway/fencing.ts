@@ -139,8 +139,17 @@ export class Fencing {
       await this.#act(action, signal);
     }
     for (const { name, isCurrent, isFenced } of this.#options.fleet.standings()) {
-      if (isCurrent && !isFenced && !askedFor().has(name)) await this.#open(name, signal);
+      if (isFenced) await this.#keepShut(name, signal);
+      else if (isCurrent && !askedFor().has(name)) await this.#open(name, signal);
     }
+  }
+
+  /** Somebody may have let a gateway use addresses again that is still fenced. */
+  async #keepShut(gateway: string, signal: AbortSignal): Promise<void> {
+    const { doors, keeper } = this.#options;
+    const all = keeper.addresses();
+    if (!doors.canShut(gateway) || !all.some((address) => doors.isOpen(gateway, address))) return;
+    await this.#shut(gateway, all, signal);
   }
 
   #standings(): FenceStanding[] {
