@@ -98,10 +98,10 @@ export const gatewaySettings = z.strictObject({
     .describe('an address that only a fenced gateway may still believe to have rests for so long'),
   agents: z
     .array(gatewayAgent)
-    .superRefine((agents, { addIssue }) => {
+    .superRefine((agents, context) => {
       const names = agents.map(({ name }) => name);
       const twice = names.find((name, index) => names.indexOf(name) < index);
-      if (twice !== undefined) addIssue(`two of them have the name ${twice}`);
+      if (twice !== undefined) context.addIssue(`two of them have the name ${twice}`);
     })
     .default([])
     .describe('the gateways'),
