@@ -72,6 +72,7 @@ async function measure({ place }: Surroundings, directory: string): Promise<numb
       gateway: {
         enabled: true,
         portManager: 'openstack',
+        layer: 'ClusterIP',
         subnets: [place.subnet],
         floatingNetwork: place.floatingNetwork,
         agents: [{ name: 'gateway-a', url: `http://${address}:${agentPort}` }],

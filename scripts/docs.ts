@@ -11,7 +11,7 @@ import { referenceGaps } from './reference-gaps.ts';
 const root = path.dirname(import.meta.dirname);
 const onlyCheck = process.argv.includes('--check');
 const stale: string[] = [];
-const wanted = generatedFiles();
+const wanted = await generatedFiles();
 
 for (const [name, text] of Object.entries(wanted)) {
   const file = path.join(root, name);

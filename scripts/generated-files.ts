@@ -17,12 +17,12 @@ export const generatedFolders = [
 ];
 
 /** Everything that is generated, by its path in the repository. */
-export function generatedFiles(): Record<string, string> {
+export async function generatedFiles(): Promise<Record<string, string>> {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     version: string;
   };
   return {
-    ...below('docs/reference', { ...referencePages(), 'runbooks.md': runbooksPage() }),
+    ...below('docs/reference', { ...(await referencePages()), 'runbooks.md': runbooksPage() }),
     ...below('deploy/kustomize', kustomizeFiles()),
     ...below('deploy/helm/causeway', helmFiles(version)),
     ...below('deploy/prometheus', prometheusFiles()),

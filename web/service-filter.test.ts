@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sampleServices } from '../test/browser/sample-rows.ts';
-import { countStates, filterServices, prepareSearch } from './service-filter.ts';
+import { countStates, filterServices } from './service-filter.ts';
 
 const keys = (search: string, state: Parameters<typeof filterServices>[1]['state'] = 'all') =>
   filterServices(sampleServices, { search, state }).map(({ key }) => key);
@@ -20,16 +20,4 @@ test('states narrow it down', () => {
   expect(keys('', 'failed')).toEqual(['shop/api']);
   expect(keys('', 'outside')).toHaveLength(5);
   expect(countStates(sampleServices).get('idle')).toBe(1);
-});
-
-test('the search is prepared as long as there is time', () => {
-  const rows = sampleServices.map((row) => ({ ...row }));
-  let left = 2;
-  const forAWhile = () => {
-    left -= 1;
-    return left >= 0;
-  };
-  expect(prepareSearch(rows, forAWhile)).toBe(false);
-  expect(prepareSearch(rows, () => true)).toBe(true);
-  expect(prepareSearch(rows, () => false)).toBe(true);
 });

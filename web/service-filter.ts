@@ -1,4 +1,5 @@
 import type { ServiceRow, ServiceState } from '../src/overview/rows.ts';
+import { searchRows } from './search-index.ts';
 
 export interface ServiceFilter {
   /** Words that must all occur, in name, address, provider, port or reason. */
@@ -14,38 +15,13 @@ export function filterServices(
   { search, state }: ServiceFilter,
 ): readonly ServiceRow[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0 && state === 'all') return rows;
-  return rows.filter(
-    (row) => hasState(row, state) && words.every((word) => searchText(row).includes(word)),
-  );
+  const found = words.length === 0 ? rows : searchRows(rows, words);
+  return state === 'all' ? found : found.filter((row) => hasState(row, state));
 }
 
 function hasState(row: ServiceRow, state: ServiceFilter['state']): boolean {
-  if (state === 'all') return true;
   if (state === 'outside') return !hidden.has(row.state) || row.backend !== '';
   return row.state === state;
-}
-
-/** Makes the texts that are searched, as long as there is time. Answers whether all are made. */
-export function prepareSearch(rows: readonly ServiceRow[], hasTime: () => boolean): boolean {
-  for (const row of rows) {
-    if (texts.has(row)) continue;
-    if (!hasTime()) return false;
-    searchText(row);
-  }
-  return true;
-}
-
-const texts = new WeakMap<ServiceRow, string>();
-
-function searchText(row: ServiceRow): string {
-  const known = texts.get(row);
-  if (known !== undefined) return known;
-  const { key, provider, type, addresses, ports, state, reason, backend } = row;
-  const parts = [key, provider, type, ...addresses, ...ports, state, reason, backend];
-  const text = parts.join(' ').toLowerCase();
-  texts.set(row, text);
-  return text;
 }
 
 const counted = new WeakMap<readonly ServiceRow[], ReadonlyMap<ServiceState, number>>();

@@ -59,12 +59,16 @@ export class VirtualList<Row> {
   }
 
   #draw(): void {
+    // Everything is read before anything is written, so that the browser lays the page out once.
     // The style sheet decides, because rows are higher on a phone.
     const wanted = getComputedStyle(this.root).getPropertyValue('--row');
     this.#heightPx = Number.parseInt(wanted, 10) || 40;
-    this.#spacer.style.height = `${this.#rows.length * this.#heightPx}px`;
-    const first = Math.max(0, Math.floor(this.root.scrollTop / this.#heightPx) - spare);
-    const count = Math.ceil(this.root.clientHeight / this.#heightPx) + 2 * spare;
+    const { scrollTop, clientHeight } = this.root;
+    const height = this.#rows.length * this.#heightPx;
+    const top = Math.max(0, Math.min(scrollTop, height - clientHeight));
+    const first = Math.max(0, Math.floor(top / this.#heightPx) - spare);
+    const count = Math.ceil(clientHeight / this.#heightPx) + 2 * spare;
+    this.#spacer.style.height = `${height}px`;
     const drawn = this.#rows.slice(first, first + count).map((row, place) => {
       const index = first + place;
       const target = element('div', {

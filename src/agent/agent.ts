@@ -28,6 +28,7 @@ import { followVrrpState, keepAlive, sweepLinks } from './keepalived/watch.ts';
 import type { Kernel } from './kernel.ts';
 import { Levers, type LeverName } from './levers.ts';
 import { endpointKey } from './model/endpoint.ts';
+import { playedVrrp } from './played-vrrp.ts';
 import { Probing } from './probe/probing.ts';
 import { probeTargets } from './probe/targets.ts';
 import { keepalivedSettings, socketFile, vrrpPeers, type AgentSettings } from './settings.ts';
@@ -120,7 +121,7 @@ class Agent {
     const credentials = await loadCredentials(credentialFiles(settings));
     const status = new VrrpStatus(clock, log, metrics);
     const mover =
-      settings.addresses.mover === 'foreign'
+      settings.addresses.mover !== 'keepalived'
         ? undefined
         : await KeepalivedMover.open(
             {
@@ -176,6 +177,7 @@ class Agent {
         ...{ clock, log, onChange: () => this.#silenceChanged() },
         targets: () => probeTargets(this.#gateway.state, settings.probe.nodePort),
       }),
+      ...playedVrrp(settings, { status, levers: this.#levers, clock }),
       ...(mover === undefined
         ? {}
         : {
@@ -369,7 +371,7 @@ class Agent {
     return describeAgent({
       ...{ name: settings.name, version, kernel, gateway: this.#gateway, levers: this.#levers },
       ...{ alarms: this.#alarms, ledger: this.#probing.ledger, silence: this.#silence },
-      ...{ vrrp: this.#status, isMoverForeign: this.#mover === undefined },
+      ...{ vrrp: this.#status, isMoverForeign: settings.addresses.mover === 'foreign' },
     });
   }
 }

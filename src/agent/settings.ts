@@ -122,9 +122,16 @@ const settingsObject = z.strictObject({
   addresses: z
     .strictObject({
       mover: z
-        .enum(['keepalived', 'foreign'])
+        .enum(['keepalived', 'foreign', 'played'])
         .default('keepalived')
-        .describe('what moves the addresses; foreign: something that is not ours'),
+        .describe(
+          'what moves the addresses; foreign: something that is not ours; played: nothing, with agents of one machine taking turns as master, to try things out',
+        ),
+      playedWith: z
+        .string()
+        .min(1)
+        .default('causeway')
+        .describe('a word for all agents that take turns, with the mover played'),
       groups: z
         .enum(['one', 'several'])
         .default('one')

@@ -17,7 +17,9 @@ import { startObserveServer } from '../observe/observe-server.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
 import { Readiness } from '../observe/readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { collectWhenIdle } from '../runtime/collect-when-idle.ts';
 import { supervise } from '../runtime/supervisor.ts';
+import { keepBurstsSmall } from '../runtime/thrifty-heap.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { stopSignal } from './stop-signal.ts';
 import { causewayVersion } from './version.ts';
@@ -26,6 +28,7 @@ import { causewayVersion } from './version.ts';
 export function runAgentCommand(): Command {
   const command = new Command('run').description('run the agent (the default)');
   return addConfigOptions(command, agentSettings).action(async () => {
+    keepBurstsSmall();
     await run(await readConfig(command, agentSettings), stopSignal());
   });
 }
@@ -62,6 +65,7 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
     };
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(systemClock, metrics, inner),
+      'free memory': (inner) => collectWhenIdle(systemClock, inner),
       agent: (inner) => runAgent(parts, inner),
     });
   } finally {

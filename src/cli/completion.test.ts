@@ -1,28 +1,25 @@
-import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { completionScript } from './completion.ts';
+import { completionScript, shells } from './completion.ts';
 import { buildProgram } from './program.ts';
 
-function completeInBash(...words: string[]): string[] {
-  const script = `${completionScript('bash', buildProgram())}
-COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
-COMP_CWORD=${words.length - 1}
-_causeway
-printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const shell = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
-  expect(shell.stderr).toBe('');
-  return shell.stdout.trim().split('\n');
-}
+const program = await buildProgram();
 
-test('bash completes commands, their options and the choices of their arguments', () => {
-  expect(completeInBash('causeway', 'comp')).toEqual(['completion']);
-  expect(completeInBash('causeway', 'completion', 'z')).toEqual(['zsh']);
-  expect(completeInBash('causeway', '--ver')).toEqual(['--version']);
-  expect(completeInBash('causeway', 'controller', '--log-level', 'w')).toEqual(['warn']);
+test.each(shells)('%s is told of every command', (shell) => {
+  const script = completionScript(shell, program);
+  for (const command of program.commands) {
+    expect(script).toContain(`'${command.name()}'`);
+    for (const child of command.commands) {
+      expect(script).toContain(`'${command.name()} ${child.name()}'`);
+    }
+  }
 });
 
-test('fish gets a line for every command', () => {
-  const script = completionScript('fish', buildProgram());
-  expect(script).toContain("-a 'completion'");
-  expect(script).toContain("'__fish_seen_subcommand_from completion' -f -a 'fish'");
+test('only those commands are loaded that the words need', async () => {
+  const named = async (...words: string[]) =>
+    (await buildProgram(words)).commands.map((command) => command.name());
+  expect(await named('agent', 'run')).toEqual(['agent']);
+  expect(await named('completion', 'bash')).toHaveLength(program.commands.length);
+  for (const words of [[], ['--help'], ['help', 'agent'], ['agnet'], ['constructor']]) {
+    expect(await named(...words)).toHaveLength(program.commands.length);
+  }
 });

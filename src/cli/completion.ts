@@ -26,6 +26,8 @@ export function completionCommand(): Command {
 interface Word {
   readonly word: string;
   readonly description: string;
+  /** An option that wants a value after it. */
+  readonly takesValue?: boolean;
 }
 
 interface Entry {
@@ -45,7 +47,7 @@ export function completionScript(shell: Shell, program: Command): string {
     case 'bash':
       return bash(entries);
     case 'zsh':
-      return `autoload -U +X bashcompinit && bashcompinit\n${bash(entries)}`;
+      return zsh(entries);
     case 'fish':
       return fish(entries);
   }
@@ -58,6 +60,7 @@ function collect(command: Command, path: readonly string[]): Entry[] {
     ...command.options.map((option) => ({
       word: option.long ?? option.short ?? '',
       description: option.description,
+      takesValue: option.required,
     })),
     ...command.registeredArguments.flatMap((argument) =>
       (argument.argChoices ?? []).map((word) => ({ word, description: argument.description })),
@@ -75,30 +78,40 @@ function collect(command: Command, path: readonly string[]): Entry[] {
   ];
 }
 
+/** A case of the shell for each value of an option that takes one of a few. */
+const valueCases = (entries: readonly Entry[], write: (values: readonly string[]) => string) =>
+  entries.flatMap(({ path, choices }) =>
+    choices.map(({ flags, values }) => {
+      const patterns = flags.map((flag) => `'${path.join(' ')} ${flag}'`).join(' | ');
+      return `    ${patterns}) ${write(values)} ;;`;
+    }),
+  );
+
+/** What follows a word that is no command is an argument. */
+const knownPaths = (entries: readonly Entry[]) =>
+  entries
+    .slice(1)
+    .map(({ path }) => `'${path.join(' ')}'`)
+    .join(' | ');
+
 function bash(entries: readonly Entry[]): string {
   const cases = entries.map(
     ({ path, words }) =>
       `    '${path.join(' ')}') words='${words.map(({ word }) => word).join(' ')}' ;;`,
   );
-  const valueCases = entries.flatMap(({ path, choices }) =>
-    choices.map(({ flags, values }) => {
-      const patterns = flags.map((flag) => `'${path.join(' ')} ${flag}'`).join(' | ');
-      return `    ${patterns}) words='${values.join(' ')}' ;;`;
-    }),
-  );
+  const values = valueCases(entries, (all) => `words='${all.join(' ')}'`);
   return `_causeway() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" path='' word words=''
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" at='' word words=''
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in
-      -*) break ;;
-      *) path="\${path:+$path }$word" ;;
+    case "\${at:+$at }$word" in
+      ${knownPaths(entries)}) at="\${at:+$at }$word" ;;
     esac
   done
-  case "$path" in
+  case "$at" in
 ${cases.join('\n')}
   esac
-  case "$path $previous" in
-${valueCases.join('\n')}
+  case "$at $previous" in
+${values.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$current"))
@@ -107,21 +120,59 @@ complete -F _causeway causeway
 `;
 }
 
+/** A shell that has no completion set up yet gets it. */
+function zsh(entries: readonly Entry[]): string {
+  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  const cases = entries.map(({ path, words }) => {
+    const all = words.map(({ word, description }) => quote(`${word}:${description}`));
+    return `    '${path.join(' ')}') found=(${all.join(' ')}) ;;`;
+  });
+  const values = valueCases(entries, (all) => `compadd -- ${all.map(quote).join(' ')}; return`);
+  return `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+_causeway() {
+  local at='' word
+  local -a found
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "\${at:+$at }$word" in
+      ${knownPaths(entries)}) at="\${at:+$at }$word" ;;
+    esac
+  done
+  case "$at \${words[CURRENT-1]}" in
+${values.join('\n')}
+  esac
+  case "$at" in
+${cases.join('\n')}
+  esac
+  _describe causeway found || _files
+}
+compdef _causeway causeway
+`;
+}
+
 function fish(entries: readonly Entry[]): string {
   const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  const known = entries.slice(1).map(({ path }) => quote(path.join(' ')));
   const lines = entries.flatMap(({ path, words, choices }) => {
-    const condition =
-      path.length === 0
-        ? '__fish_use_subcommand'
-        : path.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
-    return words.map(({ word, description }) => {
+    const condition = ['__causeway_at', ...path].join(' ');
+    return words.map(({ word, description, takesValue }) => {
       const values = choices.find(({ flags }) => flags.includes(word))?.values;
-      const argument = values === undefined ? '' : ` -x -a ${quote(values.join(' '))}`;
+      const value = takesValue === true ? ' -r' : '';
+      const argument = values === undefined ? value : ` -x -a ${quote(values.join(' '))}`;
       const what = word.startsWith('--')
         ? `-l ${word.slice(2)}${argument}`
         : `-f -a ${quote(word)}`;
       return `complete -c causeway -n ${quote(condition)} ${what} -d ${quote(description)}`;
     });
   });
-  return `${lines.join('\n')}\n`;
+  return `${fishStart(known)}${lines.join('\n')}\n`;
 }
+
+/** Whether the command of the line so far is this one, and no command under or over it. */
+const fishStart = (known: readonly string[]) => `function __causeway_at
+  set -l path
+  for word in (commandline -opc)[2..-1]
+    contains -- (string join ' ' -- $path $word) ${known.join(' ')}; and set -a path $word
+  end
+  test "$path" = "$argv"
+end
+`;

@@ -2,6 +2,7 @@ import type { AgentClient } from '../agent/client/agent-client.ts';
 import { runDashboard } from '../dashboard/dashboard.ts';
 import { CausewayError } from '../domain/error.ts';
 import { IpamClient } from '../ipam/api/client.ts';
+import type { Readiness } from '../observe/readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { makeAgents } from './controller-gateway.ts';
 import type { ProviderSurroundings } from './controller-providers.ts';
@@ -12,9 +13,12 @@ import { readTextFile } from './read-text-file.ts';
 export async function serveDashboard(
   settings: ControllerCommandSettings,
   surroundings: ProviderSurroundings,
+  readiness: Readiness,
   signal: AbortSignal,
 ): Promise<void> {
   const { dashboard, gateway } = settings;
+  let isListening = false;
+  readiness.add('dashboard', () => (isListening ? undefined : 'it does not listen yet'));
   if (dashboard.tokenFile === undefined) {
     throw new CausewayError('invalid', 'dashboard.tokenFile is missing', {
       hint: 'Name a file with a long random word; visitors open the dashboard with ?token= and that word.',
@@ -35,7 +39,11 @@ export async function serveDashboard(
   const pools = ipam === undefined ? undefined : { client: ipam, sites: dashboard.ipam.sites };
   const { address: host, port } = dashboard;
   try {
-    await runDashboard({ ...surroundings, host, port, token, gateways, pools }, signal);
+    const onListening = () => {
+      isListening = true;
+    };
+    const options = { ...surroundings, host, port, token, gateways, pools, onListening };
+    await runDashboard(options, signal);
   } finally {
     await ipam?.close();
     await Promise.all([...agents.values()].map((client) => client.close()));

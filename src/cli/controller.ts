@@ -17,7 +17,9 @@ import { startObserveServer } from '../observe/observe-server.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
 import { Readiness } from '../observe/readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { collectWhenIdle } from '../runtime/collect-when-idle.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
+import { keepBurstsSmall } from '../runtime/thrifty-heap.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { serveDashboard } from './controller-dashboard.ts';
 import { makeProviders, type ProviderSurroundings } from './controller-providers.ts';
@@ -34,6 +36,7 @@ export function controllerCommand(): Command {
   );
   addConfigOptions(command, controllerCommandSettings);
   return command.action(async () => {
+    keepBurstsSmall();
     await runController(await readConfig(command, controllerCommandSettings), stopSignal());
   });
 }
@@ -68,13 +71,19 @@ async function runController(
   try {
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(clock, metrics, inner),
+      'free memory': (inner) => collectWhenIdle(clock, inner),
       ...(settings.dashboard.enabled
-        ? { dashboard: (inner: AbortSignal) => serveDashboard(settings, shared, inner) }
+        ? { dashboard: (inner: AbortSignal) => serveDashboard(settings, shared, readiness, inner) }
         : {}),
       controller: (inner) =>
         settings.leaderElection.enabled
           ? runAsLeader(
-              { ...shared, lease: settings.leaderElection, identity },
+              {
+                ...shared,
+                lease: settings.leaderElection,
+                identity,
+                addCheck: (name, check) => readiness.add(name, check),
+              },
               (leadership, deepest) =>
                 lead({ client: client.withFence(leadership), fence: leadership }, deepest),
               inner,

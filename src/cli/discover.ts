@@ -128,7 +128,12 @@ async function runAlways(
       discovery: (inner) =>
         enabled
           ? runAsLeader(
-              { ...parts, lease, identity: instance },
+              {
+                ...parts,
+                lease,
+                identity: instance,
+                addCheck: (name, check) => readiness.add(name, check),
+              },
               (leadership, deepest) => lead(client.withFence(leadership), deepest),
               inner,
             )

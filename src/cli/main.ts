@@ -11,7 +11,7 @@ process.on('unhandledRejection', (reason) => {
   process.exit(exitCodes.failure);
 });
 
-const program = buildProgram();
+const program = await buildProgram(process.argv.slice(2));
 throwInsteadOfExit(program);
 try {
   await program.parseAsync();

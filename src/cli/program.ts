@@ -1,26 +1,36 @@
 import { Command } from 'commander';
-import { agentCommand } from './agent.ts';
-import { completionCommand } from './completion.ts';
-import { configCommand } from './config-validate.ts';
-import { controllerCommand } from './controller.ts';
-import { discoverCommand } from './discover.ts';
-import { doctorCommand } from './doctor.ts';
-import { explainCommand } from './explain.ts';
-import { gatewaysCommand } from './gateways.ts';
-import { idleCommand } from './idle.ts';
-import { ipamCommand } from './ipam.ts';
-import { playgroundCommand } from './playground.ts';
-import { proxyCommand } from './proxy.ts';
-import { poolCommand } from './pool.ts';
-import { poolsOverviewCommand } from './pools.ts';
-import { servicesCommand } from './services.ts';
-import { statusCommand } from './status.ts';
-import { traceCommand } from './trace.ts';
 import { causewayVersion } from './version.ts';
-import { wakeCommand } from './wake.ts';
 
-/** The whole command line. One file for each command; this one only lists them. */
-export function buildProgram(): Command {
+/**
+ * One file for each command; this one only lists them, in the order of the help. Each is loaded when it is
+ * asked for: a job that runs for months need not hold the others in memory.
+ */
+const commands = new Map<string, () => Promise<Command>>([
+  ['playground', async () => (await import('./playground.ts')).playgroundCommand()],
+  ['controller', async () => (await import('./controller.ts')).controllerCommand()],
+  ['agent', async () => (await import('./agent.ts')).agentCommand()],
+  ['gateways', async () => (await import('./gateways.ts')).gatewaysCommand()],
+  ['proxy', async () => (await import('./proxy.ts')).proxyCommand()],
+  ['ipam', async () => (await import('./ipam.ts')).ipamCommand()],
+  ['discover', async () => (await import('./discover.ts')).discoverCommand()],
+  ['idle', async () => (await import('./idle.ts')).idleCommand()],
+  ['wake', async () => (await import('./wake.ts')).wakeCommand()],
+  ['pool', async () => (await import('./pool.ts')).poolCommand()],
+  ['status', async () => (await import('./status.ts')).statusCommand()],
+  ['services', async () => (await import('./services.ts')).servicesCommand()],
+  ['pools', async () => (await import('./pools.ts')).poolsOverviewCommand()],
+  ['explain', async () => (await import('./explain.ts')).explainCommand()],
+  ['trace', async () => (await import('./trace.ts')).traceCommand()],
+  ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
+  ['config', async () => (await import('./config-validate.ts')).configCommand()],
+  ['completion', async () => (await import('./completion.ts')).completionCommand()],
+]);
+
+/** Look at all others. */
+const overAll: readonly string[] = ['completion'];
+
+/** The whole command line, or as much of it as these words need. */
+export async function buildProgram(words: readonly string[] = []): Promise<Command> {
   const program = new Command('causeway')
     .description('Traffic in and out of Kubernetes on OpenStack and on bare metal.')
     .version(causewayVersion(), '-V, --version', 'print the version')
@@ -28,27 +38,9 @@ export function buildProgram(): Command {
     .showHelpAfterError('(causeway COMMAND --help shows what it takes)')
     .showSuggestionAfterError()
     .enablePositionalOptions();
-  for (const command of [
-    playgroundCommand(),
-    controllerCommand(),
-    agentCommand(),
-    gatewaysCommand(),
-    proxyCommand(),
-    ipamCommand(),
-    discoverCommand(),
-    idleCommand(),
-    wakeCommand(),
-    poolCommand(),
-    statusCommand(),
-    servicesCommand(),
-    poolsOverviewCommand(),
-    explainCommand(),
-    traceCommand(),
-    doctorCommand(),
-    configCommand(),
-    completionCommand(),
-  ]) {
-    program.addCommand(command);
-  }
+  const [name = ''] = words;
+  const load = overAll.includes(name) ? undefined : commands.get(name);
+  const loaded = load === undefined ? [...commands.values()] : [load];
+  for (const each of loaded) program.addCommand(await each());
   return program;
 }

@@ -3,7 +3,8 @@ import { Board } from '../overview/board.ts';
 import { silentLog } from '../runtime/log.ts';
 import { startDashboard, type DashboardServer } from './server.ts';
 
-const token = 'the-right-token';
+/** With what would end a cookie, and what is no valid escape in one. */
+const token = 'the right; token=%';
 const assets = new Map([['/', { type: 'text/html', body: Buffer.from('<p>hello') }]]);
 let server: DashboardServer;
 
@@ -31,6 +32,7 @@ test.each([
   ['a wrong one', '/', { authorization: 'Bearer wrong' }],
   ['a part of it', '/api/rows', { authorization: `Bearer ${token.slice(1)}` }],
   ['a wrong cookie', '/api/path?service=a/b', { cookie: 'causeway-dashboard=x' }],
+  ['a cookie that nobody gave', '/', { cookie: 'causeway-dashboard=%' }],
   ['an empty one', '/?token=', {}],
 ])('%s is refused', async (_name, path, headers) => {
   const response = await get(path, headers);
@@ -39,11 +41,12 @@ test.each([
 });
 
 test('the token moves from the address into a cookie that scripts cannot read', async () => {
-  const response = await get(`/?token=${token}`);
+  const response = await get(`/?token=${encodeURIComponent(token)}`);
   expect(response.status).toBe(303);
   expect(response.headers.get('location')).toBe('/');
   expect(response.headers.get('set-cookie')).toContain('HttpOnly; SameSite=Strict');
-  const page = await get('/', { cookie: `a=b; causeway-dashboard=${token}` });
+  const [given] = (response.headers.get('set-cookie') ?? '').split(';');
+  const page = await get('/', { cookie: `a=b; ${given}` });
   expect(await page.text()).toBe('<p>hello');
   expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
 });

@@ -8,7 +8,7 @@ import type { ServicePath } from '../overview/rows.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Asset } from './assets.ts';
 import { streamChanges } from './stream.ts';
-import { cookieName, isToken, tokenOf } from './token.ts';
+import { isToken, toCookie, tokenOf } from './token.ts';
 
 export interface DashboardServerOptions {
   readonly host: string;
@@ -85,7 +85,7 @@ async function answer(
     url.searchParams.delete('token');
     response.writeHead(303, {
       ...securityHeaders,
-      'set-cookie': `${cookieName}=${token}; HttpOnly; SameSite=Strict; Path=/`,
+      'set-cookie': `${toCookie(token)}; HttpOnly; SameSite=Strict; Path=/`,
       location: url.pathname,
     });
     response.end();

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-export const cookieName = 'causeway-dashboard';
+const cookieName = 'causeway-dashboard';
 
 /**
  * Whether a request may see anything: the token as `Authorization: Bearer`, in the cookie, or, for
@@ -16,7 +16,20 @@ export function tokenOf(request: IncomingMessage, url: URL): { token: string; is
     .split(';')
     .map((part) => part.trim())
     .find((part) => part.startsWith(`${cookieName}=`));
-  return { token: cookie?.slice(cookieName.length + 1) ?? '', isFirst: false };
+  return { token: fromCookie(cookie?.slice(cookieName.length + 1) ?? ''), isFirst: false };
+}
+
+/** A token may hold what would end a cookie, or what no header takes. */
+export function toCookie(token: string): string {
+  return `${cookieName}=${encodeURIComponent(token)}`;
+}
+
+function fromCookie(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
 }
 
 /** Compares in constant time, whatever the lengths. */

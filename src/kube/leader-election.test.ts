@@ -20,10 +20,10 @@ function setUp() {
 
   /** A process that wants to lead. Its link to the server can be cut. */
   function start(identity: string, work?: (signal: AbortSignal) => Promise<void>) {
-    const link = { isCut: false };
+    const link = { isCut: false, canWrite: true };
     const transport: Transport = {
       send: (request, signal) =>
-        link.isCut
+        link.isCut || (!link.canWrite && request.method !== 'GET')
           ? Promise.reject(new Error('network is unreachable'))
           : api.send(request, signal),
       close: () => Promise.resolve(),
@@ -31,8 +31,13 @@ function setUp() {
     const client = new KubeClient({ transport, clock, random: () => 0 });
     const controller = new AbortController();
     const process = { leadership: undefined as Leadership | undefined };
+    let readiness: () => string | undefined = () => 'nobody answers';
+    const addCheck = (_name: string, check: () => string | undefined) => {
+      readiness = check;
+    };
+    const shared = { clock, random: () => 0, log: silentLog, metrics: noMetrics };
     const ended = runAsLeader(
-      { client, lease, identity, clock, random: () => 0, log: silentLog, metrics: noMetrics },
+      { client, lease, identity, addCheck, ...shared },
       async (leadership, signal) => {
         process.leadership = leadership;
         leaders.push(identity);
@@ -49,6 +54,7 @@ function setUp() {
       ended,
       client,
       process,
+      readiness: () => readiness(),
       stop: () => controller.abort(),
     };
   }
@@ -115,6 +121,37 @@ describe('leader election', () => {
     expect(one.process.leadership?.isHeld).toBe(false);
     two.stop();
     await two.ended;
+  });
+
+  it('is ready when it leads or sees who does, and not when it can do neither', async () => {
+    const { clock, start } = setUp();
+    const blind = start('blind');
+    blind.link.isCut = true;
+    expect(blind.readiness()).toBeDefined();
+    const one = start('one');
+    await clock.advance(1_000);
+    expect(one.readiness()).toBeUndefined();
+    expect(blind.readiness()).toMatch(/leases.* are not loaded yet: .*unreachable/);
+    await clock.advance(300_000);
+    expect(blind.readiness()).toMatch('network is unreachable');
+    blind.link.isCut = false;
+    await clock.advance(60_000);
+    expect(blind.readiness()).toBeUndefined();
+    for (const each of [one, blind]) each.stop();
+    await Promise.all([one.ended, blind.ended]);
+  });
+
+  it('is not ready while it may not take a lease that nobody holds', async () => {
+    const { clock, start } = setUp();
+    const one = start('one');
+    one.link.canWrite = false;
+    await clock.advance(10_000);
+    expect(one.readiness()).toMatch('the lease could not be taken');
+    one.link.canWrite = true;
+    await clock.advance(10_000);
+    expect(one.readiness()).toBeUndefined();
+    one.stop();
+    await one.ended;
   });
 
   it('does not let a leader write after its time, whatever it believes', async () => {

@@ -34,6 +34,8 @@ export interface ElectionOptions {
   readonly random?: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Given, before anything else, what answers whether we know who leads: undefined, or why not. */
+  readonly addCheck?: (name: string, check: () => string | undefined) => void;
 }
 
 /** What a leader does. It must end soon after its signal fires. */
@@ -68,6 +70,10 @@ class Election {
   readonly #times: LeaseTimes;
   readonly #log: Log;
   readonly #gauge;
+  /** Who can neither lead nor see who does stands by for nothing. */
+  #readiness: () => string | undefined = () => 'the lease has not been read yet';
+  /** Why a lease that nobody holds is not ours. */
+  #refusal: string | undefined;
 
   constructor(options: ElectionOptions) {
     const times = options.times ?? defaultLeaseTimes;
@@ -82,6 +88,7 @@ class Election {
     this.#log = options.log.child({ lease: keyOf({ metadata: options.lease }) });
     this.#gauge = options.metrics.gauge(leading);
     this.#report(false);
+    options.addCheck?.('lease', () => this.#readiness());
   }
 
   /** Waits until the lease is ours; undefined when the signal fired first. */
@@ -96,13 +103,16 @@ class Election {
         change.type === 'deleted' ? undefined : observe(observed, change.after, clock.monotonic());
       bell.ring();
     });
-    const running = this.#reflector(store).run(watching.signal);
+    const reflector = this.#reflector(store);
+    this.#readiness = () => reflector.readiness() ?? this.#refusal;
+    const running = reflector.run(watching.signal);
     try {
       await whenSynced([store], signal);
       for (let failures = 0; ; ) {
         const waitMs =
           observed === undefined ? 0 : waitBeforeTaking(observed, identity, clock.monotonic());
         if (waitMs > 0) {
+          this.#refusal = undefined;
           failures = 0;
           await bell.wait(waitMs, signal);
           continue;
@@ -129,6 +139,8 @@ class Election {
     const stop = () => working.abort(signal.reason);
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
+    // The work answers for itself.
+    this.#readiness = () => undefined;
     this.#report(true);
     this.#log.info({ identity: this.#options.identity }, 'leading');
     // Renewed until the work has ended, so that it can still write while it winds up.
@@ -182,7 +194,10 @@ class Election {
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       const error = CausewayError.from(thrown);
-      if (error.code !== 'conflict') this.#log.warn({ error }, 'the lease could not be taken');
+      if (error.code !== 'conflict') {
+        this.#refusal = `the lease could not be taken: ${error.message}`;
+        this.#log.warn({ error }, 'the lease could not be taken');
+      }
       return undefined;
     }
   }

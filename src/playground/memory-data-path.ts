@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { parsePrefix } from '../domain/prefix.ts';
 import { MemoryPodRunner } from '../sandbox/kubernetes/controllers/memory-pod-runner.ts';
 import type { DataPath, GatewaySettings } from './data-path.ts';
@@ -10,6 +11,8 @@ const loopback = '127.0.0.1';
 /** Every job runs, rules are worked out and kept in memory, and nothing flows. Pods run in name only. */
 export class MemoryDataPath implements DataPath {
   readonly kind = 'memory';
+  /** Two playgrounds on one machine are not to play with each other. */
+  readonly #group = randomUUID();
   readonly pods = new MemoryPodRunner(
     [parsePrefix(plan.pods.prefix)],
     ({ spec }) => nodeNamed(spec.nodeName).address,
@@ -32,7 +35,7 @@ export class MemoryDataPath implements DataPath {
       listen: { address: loopback, port: 0 },
       metrics: { address: loopback, port: 0 },
       nftables: { driver: 'memory' },
-      addresses: { mover: 'foreign' },
+      addresses: { mover: 'played', playedWith: this.#group },
       // Nobody is there to answer.
       probe: { intervalMs: 0 },
     });

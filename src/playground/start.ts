@@ -38,7 +38,7 @@ export interface PlaygroundOptions {
 export interface Playground {
   readonly ready: ReadyFile;
   /** The gateway that holds the addresses at the start. */
-  readonly master?: string;
+  readonly master: string;
   stop(): Promise<void>;
 }
 
@@ -122,7 +122,6 @@ async function build(
     ipam,
     dashboard,
   };
-  if (dataPath.kind === 'memory') return { ready };
   return { ready, master: await gateways.master(signal) };
 }
 

@@ -9,6 +9,7 @@ const debianPackages = [
   'chromium',
   'conntrack',
   'curl',
+  'fish',
   'iproute2',
   'iputils-arping',
   'iputils-ping',
@@ -17,6 +18,7 @@ const debianPackages = [
   'openssl',
   'procps',
   'prometheus',
+  'zsh',
 ];
 
 const programs: readonly ProgramName[] = [

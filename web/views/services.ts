@@ -1,12 +1,8 @@
 import type { ServiceRow, ServiceState } from '../../src/overview/rows.ts';
 import { element } from '../element.ts';
 import type { RowsStore } from '../rows-store.ts';
-import {
-  countStates,
-  filterServices,
-  prepareSearch,
-  type ServiceFilter,
-} from '../service-filter.ts';
+import { prepareSearch } from '../search-index.ts';
+import { countStates, filterServices, type ServiceFilter } from '../service-filter.ts';
 import { VirtualList } from '../virtual-list.ts';
 import { badge, cell } from './cells.ts';
 import type { View } from './view.ts';

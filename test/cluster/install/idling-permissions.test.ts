@@ -26,7 +26,7 @@ interface ServiceObject {
 const service = (name: string, spec: object) => ({
   apiVersion: 'v1',
   kind: 'Service',
-  metadata: { name, annotations: { [idleAfterAnnotation]: '10m' } },
+  metadata: { name, annotations: { [idleAfterAnnotation]: '1s' } },
   spec: { ports: [{ port: 80, targetPort: 8080 }], ...spec },
 });
 const workload = (kind: string, name: string, app: string, replicas: number) => ({
@@ -92,8 +92,16 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
     };
 
     test('the dashboard shows what is there', async () => {
-      const answer = await fetch(`${dashboard}/?token=${encodeURIComponent(token)}`);
-      expect(answer.status).toBe(200);
+      await cluster.apply(service('shown', { selector: { app: 'shown' }, type: 'LoadBalancer' }));
+      const headers = { authorization: `Bearer ${token}` };
+      expect((await fetch(dashboard, { headers })).status).toBe(200);
+      const { body } = await fetch(`${dashboard}/api/rows`, { headers });
+      let text = '';
+      for await (const chunk of body ?? []) {
+        text += Buffer.from(chunk).toString();
+        if (text.includes('shown')) break;
+      }
+      expect(text).toContain('default/shown');
     });
 
     test('Services sleep by themselves and wake when someone connects', async () => {

@@ -17,6 +17,28 @@ interface ServiceObject {
   readonly status: { readonly loadBalancer: { readonly ingress?: readonly { ip: string }[] } };
 }
 
+/** Before it announces anything its DaemonSet alone shows that it is there. */
+const kubeVip = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'kube-vip', namespace: 'kube-system' },
+  spec: {
+    selector: { matchLabels: { app: 'kube-vip' } },
+    template: {
+      metadata: { labels: { app: 'kube-vip' } },
+      spec: {
+        containers: [
+          {
+            name: 'kube-vip',
+            image: 'ghcr.io/kube-vip/kube-vip:v1.0.0',
+            args: ['manager', '--services'],
+          },
+        ],
+      },
+    },
+  },
+};
+
 /** What MetalLB writes for each Service and node that announces it, as far as anything looks at it. */
 const metalLbStatus = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -111,29 +133,24 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))(
 
     test('serves Services, whoever announces them, and remembers what it promised', async () => {
       await cluster.install('pool');
-      await cluster.apply({
-        apiVersion: 'coordination.k8s.io/v1',
-        kind: 'Lease',
-        metadata: { name: 'plndr-svcs-lock', namespace: 'kube-system' },
-        spec: { holderIdentity: 'node-1', leaseDurationSeconds: 15 },
-      });
-      await ipam('clusters', 'set', 'edge', 'blue', '--withdraws-after', '1m');
-      job = await start({ selfWithdrawal: true });
+      await cluster.apply(kubeVip);
+      job = await start({});
       await cluster.apply(balanced('by-kube-vip'));
       await told('by-kube-vip', 'kube-vip.io/loadbalancerIPs');
       await cluster.kubectl('delete', 'service', 'by-kube-vip', '--timeout=60s');
+      await job.stop();
+
+      await cluster.apply(metalLbStatus);
+      await ipam('clusters', 'set', 'edge', 'blue', '--withdraws-after', '1m');
+      job = await start({ announcer: 'metallb', selfWithdrawal: true });
+      await cluster.apply(balanced('by-metallb'), balanced('unheard'));
+      await told('by-metallb', 'metallb.io/loadBalancerIPs');
+      await told('unheard', 'metallb.io/loadBalancerIPs');
       const promise = ['lease', 'causeway-pool-contact', '-n', 'causeway-system'];
       await waitFor('the promise', () => cluster.kubectl('get', ...promise), {
         timeoutMs: 60_000,
         intervalMs: 200,
       });
-      await job.stop();
-
-      await cluster.apply(metalLbStatus);
-      job = await start({ announcer: 'metallb' });
-      await cluster.apply(balanced('by-metallb'), balanced('unheard'));
-      await told('by-metallb', 'metallb.io/loadBalancerIPs');
-      await told('unheard', 'metallb.io/loadBalancerIPs');
       await cluster.kubectl('delete', 'service', 'by-metallb', '--timeout=60s');
       // A Service that goes while nobody answers is written down and freed later.
       ledger.process.kill('SIGKILL');

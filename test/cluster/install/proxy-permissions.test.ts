@@ -86,8 +86,13 @@ describe.skipIf(!available)('the proxy, with exactly the permissions that ship',
       { timeoutMs: 60_000 },
     );
     const roles = rolesIn(await cluster.shipped('proxy'));
-    // An Event is patched when the same is to be said again.
-    await cluster.allUsed(account, roles, ['causeway-proxy: patch /events']);
+    await cluster.allUsed(account, roles, [
+      // An Event is patched when the same is to be said again.
+      'causeway-proxy: patch /events',
+      // Asked for by a patch that makes the object, which is logged as a patch.
+      'causeway-proxy: create /configmaps',
+    ]);
+    await cluster.kubectl('get', 'configmap', 'causeway-activity-node1', '-n', 'causeway-reports');
     expect(await cluster.refused(account)).toEqual([]);
   });
 });
