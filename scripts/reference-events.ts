@@ -44,6 +44,10 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'gateway',
     'Its floating IP is lost and can not be had now; it is tried again.',
   ),
+  AffinityNotKept: warning(
+    'gateway',
+    "Its clients are not kept on one pod: ch-k8s-lbaas's agents know no session affinity.",
+  ),
   PortNotServed: warning('gateway', 'One of its ports can not be served; the others are.'),
   GatewayRefused: warning('gateway', 'Every gateway has refused it; the message has their words.'),
   KuryrEnsureLB: normal('octavia', 'A load balancer is being made.'),

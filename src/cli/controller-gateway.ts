@@ -54,6 +54,7 @@ export async function gatewayProvider(
     ...(openStack === undefined ? {} : { doors: openStack.doors }),
     board: new GatewayBoard({ ...surroundings, namespace: leaderElection.namespace }),
     agents: await makeAgentPorts(settings, surroundings),
+    withoutAffinity: gateway.agents.filter(({ api }) => api === 'v1').map(({ name }) => name),
   });
 }
 

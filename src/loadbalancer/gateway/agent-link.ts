@@ -134,7 +134,7 @@ export class AgentLink {
       this.#options.onNews();
       return true;
     } catch (error) {
-      this.#failed(error);
+      this.#failed(error, signal);
       return false;
     }
   }
@@ -217,7 +217,7 @@ export class AgentLink {
     } catch (error) {
       this.#options.onPush('failed');
       this.#revision = undefined;
-      this.#failed(error);
+      this.#failed(error, signal);
       if (isMassRemoval(error)) this.#hasSeenAllGo = await this.#findSeen(state, signal);
       // Whatever went wrong with a difference, the whole may go right.
       return false;
@@ -267,9 +267,10 @@ export class AgentLink {
     this.#options.onNews();
   }
 
-  #failed(thrown: unknown): void {
+  #failed(thrown: unknown, signal: AbortSignal): void {
+    // A lease that was lost aborts as well, and must be paced like any other failure.
+    if (signal.aborted) return;
     const error = CausewayError.from(thrown);
-    if (error.code === 'aborted') return;
     this.#failures += 1;
     this.#failingSince ??= this.#options.clock.monotonic();
     this.#failure = error;

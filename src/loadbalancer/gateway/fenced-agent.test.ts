@@ -1,13 +1,17 @@
 import { expect, test } from 'vitest';
 import { CausewayError } from '../../domain/error.ts';
+import { silentLog } from '../../runtime/log.ts';
+import { noMetrics } from '../../runtime/metrics.ts';
+import { seededRandom } from '../../runtime/random.ts';
 import { SimulatedClock } from '../../runtime/simulated-clock.ts';
+import { AgentFleet } from './agent-fleet.ts';
 import type { AgentPort } from './agent-link.ts';
 import { fencedAgent } from './fenced-agent.ts';
 import { MemoryAgent } from './memory-agent.ts';
 
 const signal = new AbortController().signal;
 
-test('who no longer leads tells a gateway nothing, and may still ask', async () => {
+test('who no longer leads tells a gateway nothing, also not by asking it', async () => {
   const told: string[] = [];
   const memory = new MemoryAgent();
   const agent: AgentPort = {
@@ -27,8 +31,46 @@ test('who no longer leads tells a gateway nothing, and may still ask', async () 
   const fenced = fencedAgent(agent, { remainingMs }, new SimulatedClock());
   await expect(fenced.push([], signal)).rejects.toThrow('it was told');
   await fenced.handSilent([], signal);
+  expect((await fenced.status(signal)).generation).toBe(0);
   isLeader = false;
   await expect(fenced.push([], signal)).rejects.toThrow('the lease is lost');
   await expect(fenced.handSilent([], signal)).rejects.toThrow('the lease is lost');
-  expect((await fenced.status(signal)).generation).toBe(0);
+  await expect(fenced.status(signal)).rejects.toThrow('the lease is lost');
+});
+
+test('what an agent can be asked besides it can be asked under the lease, too', async () => {
+  const remainingMs = () => 1_000;
+  const memory = new MemoryAgent();
+  const fenced = fencedAgent(memory, { remainingMs }, new SimulatedClock());
+  expect(await fenced.counters?.(signal)).toEqual([]);
+  const older: AgentPort = {
+    status: (inner) => memory.status(inner),
+    events: (inner) => memory.events(inner),
+    push: (lines, inner) => memory.push(lines, inner),
+    handSilent: (silent, inner) => memory.handSilent(silent, inner),
+  };
+  expect(fencedAgent(older, { remainingMs }, new SimulatedClock())).not.toHaveProperty('counters');
+});
+
+test('a lease that is lost is no reason to try all the time', async () => {
+  const clock = new SimulatedClock();
+  let tries = 0;
+  const remainingMs = (): number => {
+    tries += 1;
+    throw new CausewayError('aborted', 'the lease is lost');
+  };
+  const stop = new AbortController();
+  const nothing = () => {};
+  const fleet = new AgentFleet({
+    agents: new Map([['g1', fencedAgent(new MemoryAgent(), { remainingMs }, clock)]]),
+    ...{ clock, random: seededRandom(1), log: silentLog, metrics: noMetrics },
+    ...{ limitMs: 1_000, checkEveryMs: 60_000, onNews: nothing, onComplaint: nothing },
+  });
+  await fleet.start(stop.signal);
+  fleet.complete();
+  const running = fleet.run(stop.signal);
+  await clock.advance(10_000);
+  expect(tries).toBeLessThan(40);
+  stop.abort();
+  await running;
 });

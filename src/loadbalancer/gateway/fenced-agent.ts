@@ -6,16 +6,22 @@ import type { AgentPort } from './agent-link.ts';
 
 /**
  * The agent for as long as we lead. A leader that was paused and wakes up would otherwise tell the
- * gateway what was true before its successor took over. Asking stays allowed.
+ * gateway what was true before its successor took over. It does not ask, either: ch-k8s-lbaas's agent
+ * can only be asked by telling it everything again.
  */
 export function fencedAgent(agent: AgentPort, fence: WriteFence, clock: Clock): AgentPort {
   const limited = async <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
-    withDeadline(clock, fence.remainingMs(), signal, 'telling the agent under the lease', work);
-  return {
-    status: (signal) => agent.status(signal),
+    withDeadline(clock, fence.remainingMs(), signal, 'speaking with the agent', work);
+  const fenced: AgentPort = {
+    status: (signal) => limited(signal, (inner) => agent.status(inner)),
     events: (signal) => agent.events(signal),
     push: (lines: Iterable<string>, signal) => limited(signal, (inner) => agent.push(lines, inner)),
     handSilent: (silent: Iterable<Address>, signal) =>
       limited(signal, (inner) => agent.handSilent(silent, inner)),
   };
+  if (agent.counters === undefined) return fenced;
+  const none = Promise.resolve([]);
+  const counters: AgentPort['counters'] = (signal) =>
+    limited(signal, (inner) => agent.counters?.(inner) ?? none);
+  return { ...fenced, counters };
 }

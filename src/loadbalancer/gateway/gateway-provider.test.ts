@@ -308,3 +308,15 @@ test('a family that a Service no longer asks for is given back', async () => {
   await until(async () => expect(await addresses()).toEqual(['192.0.2.1']));
   for (const agent of lab.agents) await until(() => expect(agent.holds.size).toBe(1));
 });
+
+test('who wants session affinity is told where gateways know none, and is served', async () => {
+  lab.withoutAffinity = ['g2'];
+  lab.startController();
+  const service = newService('web');
+  const spec = { ...service.spec, sessionAffinity: 'ClientIP' as const };
+  await lab.client.create(services, { ...service, spec });
+  await lab.untilServed('web');
+  expect(lab.events.filter((event) => event.includes('AffinityNotKept'))).toEqual([
+    "Warning AffinityNotKept: It is served without session affinity: ch-k8s-lbaas's agent on g2 knows none",
+  ]);
+});

@@ -14,6 +14,7 @@ import type {
   ProviderHost,
 } from '../provider.ts';
 import { OwnerIndex } from '../owner-index.ts';
+import type { AffinityNotes } from './affinity-notes.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import {
   keepFloatingIpAnnotation,
@@ -64,6 +65,7 @@ export interface GatewayProviderOptions {
   readonly fencing: Fencing;
   /** In the layer Pod, where gateways keep the network policies. */
   readonly policies?: ServedPolicies | undefined;
+  readonly affinityNotes: AffinityNotes;
 }
 
 const nowhere = { held: undefined, circle: undefined };
@@ -212,6 +214,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       return { kind: 'pending', message, retryAfterMs: waitMs };
     }
     this.#leaving.delete(owner.uid);
+    this.#options.affinityNotes.forget(owner.uid);
     this.#owners.remove(owner);
     return { kind: 'gone' };
   }
@@ -354,10 +357,13 @@ export class GatewayProvider implements LoadBalancerProvider {
     this.#options.policies?.serve(key, [], false);
   }
 
-  /** What became of its port while nobody asked. */
+  /** What became of its port while nobody asked, and what its gateways can't do. */
   #tellNote(service: Service, context: ProviderContext): void {
-    const note = this.#options.keeper.takeNote(service.metadata?.uid ?? '');
+    const { keeper, affinityNotes } = this.#options;
+    const note = keeper.takeNote(service.metadata?.uid ?? '');
     if (note !== undefined) context.tell('Warning', note.reason, note.message);
+    const affinity = affinityNotes.about(service);
+    if (affinity !== undefined) context.tell('Warning', 'AffinityNotKept', affinity);
   }
 
   #claims(host: ProviderHost) {

@@ -6,6 +6,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { systemRandom, type Random } from '../../runtime/random.ts';
 import type { LoadBalancerProvider } from '../provider.ts';
+import { AffinityNotes } from './affinity-notes.ts';
 import { alwaysOpen, type AddressDoors } from './address-doors.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import type { AgentPort } from './agent-link.ts';
@@ -24,6 +25,8 @@ export interface GatewayParts {
   readonly client: KubeClient;
   readonly manager: PortManager;
   readonly agents: ReadonlyMap<string, AgentPort>;
+  /** Those of them that know no session affinity. */
+  readonly withoutAffinity?: readonly string[];
   readonly layer: BackendLayer;
   readonly masquerade: Masquerade;
   readonly keepWayBack: boolean;
@@ -86,5 +89,8 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   });
   const { layer, masquerade, keepWayBack } = parts;
   const settings = { layer, masquerade, keepWayBack, families: manager.families };
-  return new GatewayProvider({ settings, keeper, fleet, view, housekeeping, fencing, policies });
+  const affinityNotes = new AffinityNotes(parts.withoutAffinity ?? []);
+  return new GatewayProvider({
+    ...{ settings, keeper, fleet, view, housekeeping, fencing, policies, affinityNotes },
+  });
 }

@@ -40,6 +40,8 @@ export class ProviderLab {
   readonly events: string[] = [];
   /** The list of addresses, from the next controller on. */
   addresses: readonly string[] = ['192.0.2.1-192.0.2.3'];
+  /** The gateways that know no session affinity, from the next controller on. */
+  withoutAffinity: readonly string[] = [];
   defaultProvider: string | undefined = 'gateway';
   readonly #kubernetes: EmbeddedKubernetes;
   readonly #directory: string;
@@ -85,6 +87,7 @@ export class ProviderLab {
       layer: 'Pod',
       masquerade: 'needed',
       keepWayBack: false,
+      withoutAffinity: this.withoutAffinity,
       driftEveryMs: 60_000,
       board: new GatewayBoard({ ...common, namespace: 'kube-system' }),
       restMs: 0,
