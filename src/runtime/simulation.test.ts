@@ -64,6 +64,22 @@ test.each([
   },
 );
 
+test('a process that is paused hears nothing until it goes on, while what it has sent takes place', async () => {
+  const simulation = new Simulation(3);
+  const process = simulation.process('p');
+  const heard: string[] = [];
+  let count = 0;
+  void process.call('write', () => void (count += 1)).then(() => heard.push('answer'));
+  process.clock.timer(1_000, () => heard.push('timer'));
+  process.clock.timer(2_000, () => heard.push('cancelled')).cancel();
+  process.pause();
+  await simulation.runFor(5_000);
+  expect({ count, heard }).toEqual({ count: 1, heard: [] });
+  process.resume();
+  await simulation.runFor(1);
+  expect(heard.sort()).toEqual(['answer', 'timer']);
+});
+
 test('says the seed and the last steps when the goal is out of reach', async () => {
   const simulation = new Simulation(42);
   void simulation.process('p').call('look', () => {});

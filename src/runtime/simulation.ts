@@ -6,6 +6,8 @@ import { settled, SimulatedClock } from './simulated-clock.ts';
 interface Step {
   readonly label: string;
   readonly process: SimulatedProcess;
+  /** What was sent and takes place whatever becomes of who sent it; else somebody has to hear of it. */
+  readonly isOnItsWay: boolean;
   run(): void | Promise<void>;
 }
 
@@ -69,7 +71,8 @@ export class Simulation {
 
   async #step(): Promise<boolean> {
     this.#steps = this.#steps.filter((step) => !step.process.isKilled);
-    const chosen = this.#steps[Math.floor(this.random() * this.#steps.length)];
+    const possible = this.#steps.filter((step) => step.isOnItsWay || !step.process.isPaused);
+    const chosen = possible[Math.floor(this.random() * possible.length)];
     if (chosen === undefined) return this.clock.fireNext();
     if (this.#hasteMs > 0 && this.random() < hasteChance) {
       await this.clock.advance(Math.ceil(this.random() * this.#hasteMs));
@@ -97,7 +100,9 @@ export class SimulatedProcess {
   readonly #simulation: Simulation;
   readonly #calls: string[] = [];
   readonly #ended = new AbortController();
+  readonly #overdue: (() => void)[] = [];
   #isKilled = false;
+  #isPaused = false;
   #killAt: { readonly call: number; readonly moment: 'before' | 'after' } | undefined;
 
   constructor(name: string, simulation: Simulation, schedule: Schedule) {
@@ -107,15 +112,16 @@ export class SimulatedProcess {
     this.clock = {
       wallTime: () => simulation.clock.wallTime(),
       monotonic: () => simulation.clock.monotonic(),
-      timer: (delayMs, callback): Timer =>
-        simulation.clock.timer(delayMs, () => {
-          if (!this.#isKilled) callback();
-        }),
+      timer: (delayMs, callback): Timer => this.#timer(delayMs, callback),
     };
   }
 
   get isKilled(): boolean {
     return this.#isKilled;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
   }
 
   /** Fires when the process is killed: its connections break. For the other ends, not for its own code. */
@@ -141,7 +147,7 @@ export class SimulatedProcess {
         if (this.#isDueToDie(number, 'after')) this.kill();
         this.#add(`${label} ${suffix}`, tell);
       };
-      this.#add(`${label} takes place`, async () => {
+      const takePlace = async () => {
         if (this.#isDueToDie(number, 'before')) {
           this.kill();
           return;
@@ -152,13 +158,43 @@ export class SimulatedProcess {
         } catch (error) {
           reply('fails', () => reject(CausewayError.from(error)));
         }
-      });
+      };
+      this.#add(`${label} takes place`, takePlace, true);
     });
   }
 
   /** Something reaches the process without being asked for at this moment: a line of a watch. */
   deliver(label: string, run: () => void): void {
     this.#add(label, run);
+  }
+
+  /** The process stands still while time goes on: it hears nothing, and its timers wait. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#simulation.trace.push(`${this.clock.monotonic()} ${this.name} is paused`);
+  }
+
+  /** It goes on where it stood; what was due meanwhile is due now. */
+  resume(): void {
+    this.#isPaused = false;
+    this.#simulation.trace.push(`${this.clock.monotonic()} ${this.name} goes on`);
+    for (const fire of this.#overdue.splice(0)) this.#simulation.clock.timer(0, fire);
+  }
+
+  #timer(delayMs: number, callback: () => void): Timer {
+    let isCancelled = false;
+    const fire = () => {
+      if (this.#isKilled || isCancelled) return;
+      if (this.#isPaused) this.#overdue.push(fire);
+      else callback();
+    };
+    const timer = this.#simulation.clock.timer(delayMs, fire);
+    return {
+      cancel: () => {
+        isCancelled = true;
+        timer.cancel();
+      },
+    };
   }
 
   /** Ends the process where it stands: nothing it waits for ever comes, nothing it planned happens. */
@@ -177,7 +213,7 @@ export class SimulatedProcess {
     return this.#killAt?.call === call && this.#killAt.moment === moment;
   }
 
-  #add(label: string, run: () => void | Promise<void>): void {
-    this.#schedule({ label: `${this.name}: ${label}`, process: this, run });
+  #add(label: string, run: () => void | Promise<void>, isOnItsWay = false): void {
+    this.#schedule({ label: `${this.name}: ${label}`, process: this, run, isOnItsWay });
   }
 }

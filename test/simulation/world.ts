@@ -4,6 +4,7 @@ import { cloudConfigFrom } from '../../src/openstack/config/settings.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import { noMetrics } from '../../src/runtime/metrics.ts';
 import { Simulation, type SimulatedProcess } from '../../src/runtime/simulation.ts';
+import type { WriteFence } from '../../src/runtime/write-fence.ts';
 import { InProcessKubernetes } from '../../src/sandbox/kubernetes/in-process.ts';
 import { accounts } from '../../src/sandbox/openstack/seed.ts';
 import {
@@ -47,9 +48,9 @@ export class SimulatedWorld {
     });
   }
 
-  cloud(process: SimulatedProcess, account: keyof typeof accounts = 'demo'): Cloud {
-    const { user, password, domain, project } = accounts[account];
-    const config = cloudConfigFrom(account, {
+  cloud(process: SimulatedProcess, fence?: WriteFence): Cloud {
+    const { user, password, domain, project } = accounts.demo;
+    const config = cloudConfigFrom('demo', {
       auth_url: this.openstack.authUrl,
       region_name: this.openstack.region,
       username: user,
@@ -63,6 +64,7 @@ export class SimulatedWorld {
       metrics: noMetrics,
       clock: process.clock,
       random: this.simulation.random,
+      fence,
       transport: new SimulatedOpenStackCarrier(this.openstack, process),
     });
   }

@@ -1,4 +1,5 @@
 import type { Family } from '../../../src/domain/address.ts';
+import { parseAddressRange } from '../../../src/domain/address-range.ts';
 import { parsePrefix } from '../../../src/domain/prefix.ts';
 import { isErrorCode } from '../../../src/domain/error.ts';
 import type { KubeClient } from '../../../src/kube/client.ts';
@@ -12,20 +13,26 @@ import {
   legacyManagedAnnotation,
   legacyPortAnnotation,
 } from '../../../src/loadbalancer/gateway/annotations.ts';
+import { ConfigMapAddressBook } from '../../../src/loadbalancer/gateway/address-book.ts';
+import { fencedAgent } from '../../../src/loadbalancer/gateway/fenced-agent.ts';
 import { GatewayBoard } from '../../../src/loadbalancer/gateway/gateway-board.ts';
 import { OpenStackAddressDoors } from '../../../src/loadbalancer/gateway/openstack-address-doors.ts';
 import { makeGatewayProvider } from '../../../src/loadbalancer/gateway/make-gateway-provider.ts';
 import { MemoryAgent } from '../../../src/loadbalancer/gateway/memory-agent.ts';
 import { OpenStackPortManager } from '../../../src/loadbalancer/gateway/openstack-port-manager.ts';
+import type { PortManager } from '../../../src/loadbalancer/gateway/port-manager.ts';
+import { StaticPortManager } from '../../../src/loadbalancer/gateway/static-port-manager.ts';
 import type { Annotations } from '../../../src/loadbalancer/provider.ts';
 import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
 import { collect } from '../../../src/openstack/collect.ts';
 import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import type { Subnet } from '../../../src/openstack/neutron/resources.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { supervise } from '../../../src/runtime/supervisor.ts';
+import type { WriteFence } from '../../../src/runtime/write-fence.ts';
 import { clusterId, unsettled } from './invariants.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
@@ -42,9 +49,14 @@ export interface GatewayWorldOptions extends WorldOptions {
   readonly fenceAfterMs?: number;
   readonly restMs?: number;
   readonly keepWayBack?: boolean;
+  /** Addresses of a list, and not Neutron's. */
+  readonly isStatic?: boolean;
   /** Whether the gateways have addresses of IPv6, too. */
   readonly isDualStack?: boolean;
 }
+
+/** Among them those that Services ask for, in both kinds of worlds. */
+const staticRanges = ['10.10.200.1-10.10.200.40', 'fd00:10::1-fd00:10::40'].map(parseAddressRange);
 
 export interface ServiceWish {
   readonly namespace?: string;
@@ -123,11 +135,14 @@ export class GatewayWorld extends SimulatedWorld {
     const { clock, name: identity } = process;
     const { random } = this.simulation;
     const lease = { namespace: 'kube-system', name: 'causeway-controller' };
-    void runAsLeader(
+    const leading = runAsLeader(
       { client, lease, identity, clock, random, log: silentLog, metrics: noMetrics },
-      (leadership, inner) => this.#control(process, client.withFence(leadership), inner),
+      (leadership, inner) =>
+        this.#control(process, client.withFence(leadership), inner, leadership),
       stop.signal,
     );
+    // Whether it was stopped or has lost the lease: the process ends.
+    void leading.catch(() => {}).then(() => process.kill());
     return { process, stop: () => stop.abort() };
   }
 
@@ -136,7 +151,12 @@ export class GatewayWorld extends SimulatedWorld {
     return this.simulation.process(`controller ${this.#controllers}`);
   }
 
-  async #control(process: SimulatedProcess, client: KubeClient, signal: AbortSignal) {
+  async #control(
+    process: SimulatedProcess,
+    client: KubeClient,
+    signal: AbortSignal,
+    fence?: WriteFence,
+  ) {
     const { clock } = process;
     const { random } = this.simulation;
     const common = { client, clock, random, log: silentLog, metrics: noMetrics };
@@ -145,18 +165,20 @@ export class GatewayWorld extends SimulatedWorld {
       component: 'causeway-controller',
       instance: process.name,
     });
-    const agents = [...this.agents].map(
-      ([name, agent]) => [name, overWire(process, name, agent)] as const,
-    );
+    const agents = [...this.agents].map(([name, agent]) => {
+      const link = overWire(process, name, agent);
+      return [name, fence === undefined ? link : fencedAgent(link, fence, clock)] as const;
+    });
+    const neutron = new Neutron(this.cloud(process, fence).session());
     const provider = makeGatewayProvider({
       ...common,
-      manager: this.#portManager(process),
+      manager: this.#portManager(neutron, client, clock),
       agents: new Map(agents),
       layer: 'ClusterIP',
       masquerade: 'needed',
       keepWayBack: this.#options.keepWayBack ?? false,
       ...this.#pace,
-      ...this.#doors(process),
+      ...this.#doors(neutron),
       board: new GatewayBoard({ ...common, namespace: 'kube-system' }),
     });
     const controller = new ServiceController({
@@ -269,9 +291,18 @@ export class GatewayWorld extends SimulatedWorld {
     return this.kubernetes.cluster.store.get('services', 'default', name);
   }
 
-  #portManager(process: SimulatedProcess): OpenStackPortManager {
+  /** Whether addresses come from a list. */
+  get isStatic(): boolean {
+    return this.#options.isStatic === true;
+  }
+
+  #portManager(neutron: Neutron, client: KubeClient, clock: Clock): PortManager {
+    if (this.isStatic) {
+      const book = new ConfigMapAddressBook({ client, clock, namespace: 'kube-system' });
+      return new StaticPortManager(staticRanges, book);
+    }
     return new OpenStackPortManager({
-      neutron: new Neutron(this.cloud(process).session()),
+      neutron,
       clusterId,
       subnets: this.#subnets,
       floating: { networkId: this.#floatingNetwork },
@@ -279,14 +310,13 @@ export class GatewayWorld extends SimulatedWorld {
     });
   }
 
-  #doors(process: SimulatedProcess) {
+  #doors(neutron: Neutron) {
     const { doors: mode, fenceAfterMs, restMs } = this.#options;
     const pace = {
       ...(fenceAfterMs === undefined ? {} : { fenceAfterMs }),
       ...(restMs === undefined ? {} : { restMs }),
     };
     if (mode === undefined) return pace;
-    const neutron = new Neutron(this.cloud(process).session());
     const networks = [...this.#subnets.values()].map(({ cidr }) => cidr);
     const ports = this.gatewayPorts;
     return {

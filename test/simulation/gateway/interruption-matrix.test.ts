@@ -42,10 +42,17 @@ const lines: readonly Line<ScenarioName>[] = [
     },
   },
   {
-    says: 'MapService 2 and 3, look for a port, assign it and set the address: found and mapped again',
+    says: 'MapService 2, look for a port that fits: the Service is found again and mapped',
     calls: {
-      'a Service is mapped to a new port': /^PATCH services/,
-      'a Service is mapped to a port that is there': /^PATCH services/,
+      'a Service is mapped to a new port': /^PATCH services default/,
+      'a Service is mapped to a port that is there': /^PATCH services default/,
+    },
+  },
+  {
+    says: 'MapService 3, assign the port and set the address: the annotation is found, and the rest done',
+    calls: {
+      'a Service is mapped to a new port': /^PATCH services\/status/,
+      'a Service is mapped to a port that is there': /^PATCH services\/status/,
     },
   },
   {

@@ -3,7 +3,8 @@ import {
   readPlace,
   readPortIds,
 } from '../../../src/loadbalancer/gateway/annotations.ts';
-import type { Service } from '../../../src/kube/core-objects.ts';
+import { addressBookName } from '../../../src/loadbalancer/gateway/address-book.ts';
+import type { ConfigMap, Service } from '../../../src/kube/core-objects.ts';
 import { tryParseAddress, type Address } from '../../../src/domain/address.ts';
 import { parsePrefix, prefixContains, type Prefix } from '../../../src/domain/prefix.ts';
 import { keyOf } from '../../../src/kube/object.ts';
@@ -21,12 +22,13 @@ function claimsOf(service: Service, ports: ReadonlyMap<string, string>): string[
   );
 }
 
-/** Every address, protocol and port that more than one Service believes to have. */
-export function doublyClaimed(world: GatewayWorld): string[] {
+/** Every address, protocol and port that more than one Service believes to have; liars are not believed. */
+export function doublyClaimed(world: GatewayWorld, liars: ReadonlySet<string> = new Set()) {
   const ports = portsOf(world);
   const owners = new Map<string, string>();
   const problems: string[] = [];
   for (const service of world.services()) {
+    if (liars.has(keyOf(service))) continue;
     for (const claim of claimsOf(service, ports)) {
       const other = owners.get(claim);
       if (other !== undefined) problems.push(`${claim} is ${other}'s and ${keyOf(service)}'s`);
@@ -38,10 +40,24 @@ export function doublyClaimed(world: GatewayWorld): string[] {
 
 /** Our ports by id, with their fixed addresses; those of ch-k8s-lbaas are as good as ours here. */
 export function portsOf(world: GatewayWorld): Map<string, string> {
+  if (world.isStatic) return givenOut(world);
   const ours = world.openstack.neutron.ports
     .all()
     .filter(({ description }) => description.startsWith('Managed by '));
   return new Map(ours.map((port) => [port.id, port.fixed_ips[0]?.ip_address ?? '']));
+}
+
+/** What stands in the book: an address of a list is its own port. */
+function givenOut(world: GatewayWorld): Map<string, string> {
+  const { store } = world.kubernetes.cluster;
+  const book: ConfigMap | undefined = store.get('configmaps', 'kube-system', addressBookName);
+  const { version: _, ...entries } = book?.data ?? {};
+  return new Map(
+    Object.keys(entries).map((key) => {
+      const address = key.replaceAll('_', ':');
+      return [address, address];
+    }),
+  );
 }
 
 /** Addresses that a gateway serves although their port is gone: somebody else may get them. */
@@ -128,8 +144,8 @@ function publicAddress(world: GatewayWorld, portId: string): string | undefined 
   const floating = world.openstack.neutron.floatingIps.all();
   const address = floating.find((row) => row.port_id === portId)?.floating_ip_address;
   const fixed = portsOf(world).get(portId);
-  // Only IPv4 has floating IPs.
-  return address ?? (fixed?.includes(':') === true ? fixed : undefined);
+  // Only IPv4 has floating IPs, and only Neutron.
+  return address ?? (world.isStatic || fixed?.includes(':') === true ? fixed : undefined);
 }
 
 /** Ports and floating IPs of ours that no Service names. */

@@ -31,6 +31,8 @@ export type Act =
   /** The controller is gone while one of them changes. */
   | { readonly kind: 'change unseen'; readonly service: number; readonly ports: readonly number[] }
   | { readonly kind: 'wish unseen'; readonly service: number; readonly wish: Wish }
+  /** The controller is gone while somebody writes on one what stands on another, or makes a copy of it. */
+  | { readonly kind: 'seize unseen'; readonly service: number; readonly victim: number }
   | { readonly kind: 'steps'; readonly count: number }
   | { readonly kind: 'settle' };
 
@@ -79,6 +81,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart') }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('change unseen'), service, ports }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('wish unseen'), service, wish }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('seize unseen'), service, victim: service }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('steps'), count: fc.nat({ max: 60 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('settle') }) },
 );

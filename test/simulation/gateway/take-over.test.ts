@@ -76,3 +76,30 @@ test('a leader that dies in the middle: the second one finishes what it began', 
     await world.settle(always(world));
   }
 });
+
+/** All that it says to anybody but the cluster's lease and its own login. */
+const said = ({ callLabels }: SimulatedProcess): readonly string[] =>
+  callLabels.filter((label) => /^(PUSH|HAND) /.test(label) || isWrite(label)).filter(isOfWork);
+const isOfWork = (label: string): boolean => !/ leases | identity auth\/tokens$/.test(label);
+
+test('a leader that was paused in the middle says nothing to anybody when it wakes up', async () => {
+  for (let call = 1; call <= 24; call += 1) {
+    const { world, leader, second } = await pair(call);
+    const before = leader.process.calls;
+    await world.createService('late', { ports: [80] });
+    await world.deleteService('web');
+    await world.simulation.runUntil(() => leader.process.calls >= before + call);
+    leader.process.pause();
+    await world.simulation.runUntil(() => hasPushed(second.process));
+    // What the second one does now is not what the first one had in mind.
+    await world.patchService('mail', { ports: [{ name: 'p80', port: 80 }] });
+    await world.deleteService('other');
+    await world.settle(always(world));
+    const then = said(leader.process).length;
+    leader.process.resume();
+    await world.simulation.runUntil(() => leader.process.isKilled);
+    expect(said(leader.process).slice(then), `paused at its call ${call}`).toEqual([]);
+    await world.simulation.runFor(10_000);
+    await world.settle(always(world));
+  }
+});
