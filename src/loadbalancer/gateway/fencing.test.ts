@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { makeEndpoint } from '../../agent/model/endpoint.ts';
 import { parseAddressRange } from '../../domain/address-range.ts';
 import { parseAddress, type Address } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
 import { parsePort } from '../../domain/port.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { noMetrics } from '../../runtime/metrics.ts';
@@ -39,7 +40,8 @@ class MemoryDoors implements AddressDoors {
   open(gateway: string, addresses: Iterable<Address>): Promise<void> {
     const all = [...new Set([...(this.through.get(gateway) ?? []), ...addresses])];
     this.through.set(gateway, new Set(all.slice(0, this.limit)));
-    return all.length > this.limit ? Promise.reject(new Error('no room')) : Promise.resolve();
+    const failure = new CausewayError('exhausted', 'no room');
+    return all.length > this.limit ? Promise.reject(failure) : Promise.resolve();
   }
 
   shut(gateway: string, addresses: Iterable<Address>): Promise<void> {
@@ -155,6 +157,24 @@ test('where there is no room for all addresses, some are let through and the oth
   await clock.advance(15_000);
   expect(fencing.notLetThrough([second])).toEqual([]);
   expect(fencing.whyNot(['g1'])).toBeUndefined();
+});
+
+test('a gateway whose way can not be shut keeps no other waiting, and a fence goes although there is no room for all', async () => {
+  const { fencing, doors, asked, keeper, fleet, clock } = await start('address');
+  const shut = doors.shut.bind(doors);
+  doors.shut = () => Promise.reject(new Error('Neutron is away'));
+  asked.add('g1');
+  await keeper.reserve(another, stop.signal);
+  await clock.advance(15_000);
+  expect(fencing.notLetThrough([second])).not.toContain('g2');
+  doors.shut = shut;
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: true });
+  doors.limit = 1;
+  asked.delete('g1');
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: false });
+  expect(fencing.whyNot(['g1'])).toBe('no room');
 });
 
 test('the address of a port that somebody else deleted is taken from the gateways', async () => {

@@ -132,16 +132,27 @@ export class Fencing {
   }
 
   async #tend(signal: AbortSignal): Promise<void> {
-    const { doors, fenceAfterMs, askedFor } = this.#options;
-    await this.#letGoOfLost(signal);
-    const standings = this.#standings();
-    for (const action of planFences(standings, doors.grain, fenceAfterMs)) {
-      await this.#act(action, signal);
+    const { doors, fleet, fenceAfterMs, askedFor } = this.#options;
+    const failures: CausewayError[] = [];
+    // What can't be done for one gateway must not keep the others waiting.
+    const attempt = async (work: Promise<unknown>) => {
+      const known = await work.then(
+        () => undefined,
+        (thrown: unknown) => CausewayError.from(thrown),
+      );
+      if (known?.code === 'aborted') throw known;
+      if (known !== undefined) failures.push(known);
+    };
+    await attempt(this.#letGoOfLost(signal));
+    for (const action of planFences(this.#standings(), doors.grain, fenceAfterMs)) {
+      await attempt(this.#act(action, signal));
     }
-    for (const { name, isCurrent, isFenced } of this.#options.fleet.standings()) {
-      if (isFenced) await this.#keepShut(name, signal);
+    for (const { name, isCurrent, isFenced } of fleet.standings()) {
+      if (isFenced) await attempt(this.#keepShut(name, signal));
       else if (isCurrent && !askedFor().has(name)) await this.#open(name, signal);
     }
+    const [first] = failures;
+    if (first !== undefined) throw first;
   }
 
   /** Somebody may have let a gateway use addresses again that is still fenced. */
@@ -170,7 +181,7 @@ export class Fencing {
   }
 
   async #act(action: FenceAction, signal: AbortSignal): Promise<void> {
-    const { doors, fleet, keeper, log, onNews } = this.#options;
+    const { fleet, keeper, log, onNews } = this.#options;
     const { gateway } = action;
     switch (action.kind) {
       case 'fence':
@@ -184,7 +195,8 @@ export class Fencing {
         log.warn({ gateway, addresses: [...action.addresses] }, 'took addresses from the gateway');
         break;
       case 'lift':
-        await doors.open(gateway, keeper.addressesInUse(), signal);
+        // As far as there is room; those who get none wait and say why.
+        if (!(await this.#open(gateway, signal))) return;
         fleet.unfence(gateway);
         log.info({ gateway }, 'lifted the fence');
         break;
@@ -212,28 +224,33 @@ export class Fencing {
     return false;
   }
 
-  /** One that can't be opened is told in the log; the Services that wait for it say so themselves. */
-  async #open(gateway: string, signal: AbortSignal): Promise<void> {
+  /**
+   * One that can't be opened is told in the log; the Services that wait for it say so themselves. Answers
+   * whether it is as open as there is room.
+   */
+  async #open(gateway: string, signal: AbortSignal): Promise<boolean> {
     const { doors, keeper, fleet, log, onNews } = this.#options;
     const missing = [...keeper.addressesInUse()].filter((each) => !doors.isOpen(gateway, each));
-    if (missing.length === 0) {
-      this.#refusals.delete(gateway);
-      return;
+    let failure: CausewayError | undefined;
+    if (missing.length > 0) {
+      failure = await doors.open(gateway, missing, signal).then(
+        () => undefined,
+        (thrown: unknown) => CausewayError.from(thrown),
+      );
     }
-    try {
-      await doors.open(gateway, missing, signal);
-      this.#refusals.delete(gateway);
-    } catch (error) {
-      const known = CausewayError.from(error);
-      if (known.code === 'aborted') throw known;
-      if (this.#refusals.get(gateway) !== known.message) {
-        log.warn({ gateway, error: known }, "the gateway's port can't be opened");
+    if (failure?.code === 'aborted') throw failure;
+    if (failure === undefined) this.#refusals.delete(gateway);
+    else {
+      if (this.#refusals.get(gateway) !== failure.message) {
+        log.warn({ gateway, error: failure }, "the gateway's port can't be opened");
       }
-      this.#refusals.set(gateway, known.message);
+      this.#refusals.set(gateway, failure.message);
     }
     const opened = missing.filter((each) => doors.isOpen(gateway, each));
-    if (opened.length === 0) return;
-    fleet.unfence(gateway, opened);
-    onNews();
+    if (opened.length > 0) {
+      fleet.unfence(gateway, opened);
+      onNews();
+    }
+    return failure === undefined || failure.code === 'exhausted';
   }
 }

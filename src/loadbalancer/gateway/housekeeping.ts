@@ -6,6 +6,7 @@ import type { Log } from '../../runtime/log.ts';
 import { supervise } from '../../runtime/supervisor.ts';
 import { whenSynced } from '../../kube/store.ts';
 import type { ProviderHost } from '../provider.ts';
+import { readRecord } from '../record.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { Fencing } from './fencing.ts';
@@ -152,10 +153,8 @@ export class GatewayHousekeeping {
       await sleep(clock, pauseAfterLook(tookMs, lookEveryMs, driftEveryMs), signal);
       const started = clock.monotonic();
       try {
-        const orphaned = new Set(await keeper.findDrift(advertised(host), signal));
-        for (const [key, service] of entries(host)) {
-          if (orphaned.has(service.metadata?.uid ?? '')) host.enqueue(key);
-        }
+        const isOnHold = (uid: string) => isHeld(host, uid);
+        const orphaned = new Set(await keeper.findDrift(advertised(host), signal, isOnHold));
         if (orphaned.size > 0)
           log.warn({ services: orphaned.size }, 'ports or floating IPs were lost and made again');
         this.#cleaner.request();
@@ -176,6 +175,12 @@ export class GatewayHousekeeping {
  */
 export function pauseAfterLook(tookMs: number, soonestMs: number, latestMs: number): number {
   return Math.min(latestMs, Math.max(soonestMs, tookMs * 19));
+}
+
+/** Whether nothing is done for the Service, because its record can't be read. */
+function isHeld(host: ProviderHost, uid: string): boolean {
+  const service = [...host.services.values()].find(({ metadata }) => metadata?.uid === uid);
+  return service !== undefined && readRecord(service).kind === 'unreadable';
 }
 
 /** Every address that any Service tells its users. */

@@ -136,6 +136,30 @@ test('a listing from before a deletion does not bring the port back onto an addr
   expect(keeper.unused()).toEqual([]);
 });
 
+test('who was on a port that is made again is told, although a later step fails', async () => {
+  const manager = fragile();
+  const keeper = keeperOf(manager);
+  const told: string[] = [];
+  keeper.onDisplaced((owners) => told.push(...owners));
+  await keeper.reserve(request('a'), signal);
+  await manager.lose('port-1');
+  manager.sweep = () => Promise.reject(new Error('the cloud is away'));
+  await expect(keeper.findDrift(none, signal)).rejects.toThrow('the cloud is away');
+  expect(told).toEqual(['a']);
+});
+
+test('nothing is made for who is on hold; it gets its address back when it is served', async () => {
+  const manager = fragile();
+  const keeper = keeperOf(manager);
+  await keeper.reserve(request('a'), signal);
+  const before = keeper.portsOf('a').get(4)?.address;
+  await manager.lose('port-1');
+  expect(await keeper.findDrift(none, signal, () => true)).toEqual(['a']);
+  expect(manager.changes).toBe(1);
+  await keeper.reserve(request('a'), signal);
+  expect(keeper.portsOf('a').get(4)?.address).toBe(before);
+});
+
 test('where it can not be made again its users are told, and get its address when that can be had', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);

@@ -218,11 +218,13 @@ export class PortKeeper {
   /**
    * Compares with what the manager has. Ports that are gone are made again, with the addresses they
    * had where that can be; ports that nobody knew of become unused ones. Answers with the owners who
-   * must be looked at. `advertised` are the addresses that Services tell their users.
+   * must be looked at; they are told at once, too, since a later step may fail. `advertised` are the
+   * addresses that Services tell their users. Nothing new is made for who is on hold.
    */
   async findDrift(
     advertised: ReadonlySet<Address>,
     signal: AbortSignal,
+    isOnHold: (owner: string) => boolean = () => false,
   ): Promise<readonly string[]> {
     for (const [id, state] of this.#retired) if (state === 'gone') this.#retired.delete(id);
     const before = this.#mapper.knownPorts();
@@ -236,7 +238,9 @@ export class PortKeeper {
     const concerned: string[] = [];
     for (const known of before) {
       const found = present.get(known.id) ?? (await this.#findUsed(known.id, signal));
-      concerned.push(...(await this.#compare(known, found, signal)));
+      const owners = await this.#compare(known, found, isOnHold, signal);
+      this.#displaced(owners);
+      concerned.push(...owners);
     }
     const portIds = new Set(this.#mapper.knownPorts().map(({ id }) => id));
     await this.#manager.sweep(portIds, advertised, signal);
@@ -253,12 +257,16 @@ export class PortKeeper {
   async #compare(
     known: L2Port,
     found: L2Port | undefined,
+    isOnHold: (owner: string) => boolean,
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const slot = this.#mapper.slotOfPort(known.id);
     if (slot === undefined) return [];
     if (slot.users.size === 0) return found === undefined ? this.#mapper.lost(slot) : [];
     const owners = [...slot.users.keys()];
+    if (found?.publicAddress !== known.publicAddress && owners.every(isOnHold)) {
+      this.#notTakenOver.add(known.id);
+    }
     if (found === undefined && this.#notTakenOver.delete(known.id)) {
       this.#miss(owners, known.family, known);
       return this.#mapper.lost(slot);
