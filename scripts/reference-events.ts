@@ -167,6 +167,10 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     "The project's namespace does not exist and may not be made.",
   ),
   NamespaceTerminating: warning('discovery', "The project's namespace is being deleted."),
+  LoadBalancerUnclear: warning(
+    'discovery',
+    'Our user does not see all of a load balancer; what is here of it stays as it is.',
+  ),
   NameTaken: warning('discovery', 'Somebody else has an object of that name; it is left alone.'),
   RefusedByKubernetes: warning('discovery', 'The API server did not take the object.'),
   DeletionsHeld: warning(
@@ -174,6 +178,7 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'So much would vanish at once that it is kept until it is confirmed.',
   ),
   ProjectFailed: warning('discovery', 'A project can not be read; what is known of it stays.'),
+  ProjectUnknown: warning('discovery', 'The lists of projects name one that does not exist.'),
   BackendFailed: warning('discovery', 'The cloud can not be read; what is known of it stays.'),
   CredentialsUnusable: warning('discovery', 'What is in the file or Secret makes no credentials.'),
   CredentialsRefused: warning('discovery', 'The cloud does not take the credentials.'),

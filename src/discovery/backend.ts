@@ -75,14 +75,16 @@ export class Backend {
 
   /** One cycle. A failure is counted and told before it is thrown. */
   async cycle(isConfirmed: boolean, signal: AbortSignal): Promise<CycleReport> {
-    const { connection, clock, metrics, options } = this.#parts;
+    const { connection, clock, metrics, options, source } = this.#parts;
     const started = clock.monotonic();
     try {
       const cloud = await connection.cloud(signal);
       const guard = this.#guard;
       const order = this.#order;
       const reporter = this.#reporter;
-      const cycle = new Cycle({ ...this.#parts, cloud, guard, order, reporter, log: this.#log });
+      const about = source.about ?? anywhere;
+      const log = this.#log;
+      const cycle = new Cycle({ ...this.#parts, cloud, guard, order, reporter, about, log });
       const report = await cycle.run(isConfirmed, signal);
       this.#succeeded(report, clock.monotonic() - started);
       return report;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { CausewayError, isErrorCode } from '../domain/error.ts';
 import { keyOf, nameFromKey, type KubeObject } from '../kube/object.ts';
 import { resourceName, type Resource } from '../kube/resource.ts';
@@ -6,7 +7,7 @@ import type { ClusterView } from './cluster-view.ts';
 import { updatedObject } from './compare-objects.ts';
 import type { DiscoveryMetrics } from './discovery-metrics.ts';
 import { isGimbals } from './gimbal.ts';
-import { annotations, labels, manager, marksOf, mergeMetadata } from './ownership.ts';
+import { annotations, labels, manager, marksOf, mergeMetadata, sourcesOf } from './ownership.ts';
 import type { LoadBalancerPlan, Removal, Write } from './plan-project.ts';
 import type { Applied, PlanTarget, Prepared } from './plan-target.ts';
 import type { Problem } from './problem.ts';
@@ -139,20 +140,39 @@ export class ClusterTarget implements PlanTarget {
     this.#count('update', endpoints);
   }
 
-  /** Whether it was there to be deleted. */
+  /** Whether it was there to be deleted. One that says of itself what it said before may have changed. */
   async #remove({ resource, actual }: Removal, signal: AbortSignal): Promise<boolean> {
-    const { uid } = actual.metadata ?? {};
-    const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+    const { client } = this.#options;
     try {
-      await this.#options.client.delete(resource, nameFromKey(keyOf(actual)), {
-        signal,
-        ...preconditions,
-      });
+      return await this.#removeExactly(resource, actual, signal);
+    } catch (error) {
+      if (!isErrorCode(error, 'conflict')) throw error;
+      const now = await client.find(resource, nameFromKey(keyOf(actual)), { signal });
+      const isSame =
+        now?.metadata?.uid === actual.metadata?.uid &&
+        isDeepStrictEqual(now && sourcesOf(now), sourcesOf(actual));
+      return now !== undefined && isSame ? this.#removeExactly(resource, now, signal) : false;
+    }
+  }
+
+  /** Only as we know it: what was made right since this was decided must not go. */
+  async #removeExactly(
+    resource: Resource,
+    object: KubeObject,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { uid, resourceVersion } = object.metadata ?? {};
+    const preconditions = {
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    };
+    try {
+      const at = nameFromKey(keyOf(object));
+      await this.#options.client.delete(resource, at, { signal, preconditions });
       this.#count('delete', resource);
       return true;
     } catch (error) {
-      // Gone already, or another object by now.
-      if (!isErrorCode(error, 'not-found') && !isErrorCode(error, 'conflict')) throw error;
+      if (!isErrorCode(error, 'not-found')) throw error;
       return false;
     }
   }

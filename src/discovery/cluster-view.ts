@@ -2,7 +2,7 @@ import { isErrorCode, type CausewayError } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Endpoints, Namespace, Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
-import type { KubeObject } from '../kube/object.ts';
+import { keyOf, type KubeObject } from '../kube/object.ts';
 import { slimMetadata, type Projection } from '../kube/projection.ts';
 import { Reflector } from '../kube/reflector.ts';
 import type { Resource } from '../kube/resource.ts';
@@ -14,8 +14,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Loop } from '../runtime/supervisor.ts';
 import type { CurrentObjects } from './content.ts';
-import { labelKey } from './names.ts';
-import { isCopy, labels, sourceOf } from './ownership.ts';
+import { isCopy, labels, sourceOf, sourcesOf } from './ownership.ts';
 
 export interface ClusterViewOptions {
   readonly client: KubeClient;
@@ -25,6 +24,9 @@ export interface ClusterViewOptions {
 }
 
 type Index = 'backend' | 'owner';
+
+/** No label can be this, so no project is. */
+const nobody = '?';
 
 const selection = { labelSelector: labels.backend };
 
@@ -104,18 +106,32 @@ export class ClusterView {
     }
   }
 
+  /** An object that was written a moment ago, so that nobody has to wait for the watch to show it. */
+  take(resource: Resource, object: KubeObject): void {
+    const slim = slimObject(object);
+    if (resource === services) this.services.put(slim);
+    if (resource === endpointSlices) this.#slices.put(slim as EndpointSlice);
+    if (resource === endpoints) this.#endpoints.put(slim);
+  }
+
   readiness(): string | undefined {
     const all = Object.values(this.#reflectors).map((reflector) => reflector.readiness());
     return all.find((problem) => problem !== undefined);
   }
 
+  /** What there is of a project, named as labels carry its id. */
   current(backend: string, projectId: string): CurrentObjects {
-    const owner = `${backend}/${labelKey(projectId)}`;
+    const owner = `${backend}/${projectId}`;
     return {
       services: this.services.byIndex('owner', owner),
       slices: this.#slices.byIndex('owner', owner),
       endpoints: this.#endpoints.byIndex('owner', owner),
     };
+  }
+
+  /** What says two things about where it came from: nobody's, until somebody needs it. */
+  edited(backend: string): CurrentObjects {
+    return this.current(backend, nobody);
   }
 
   /** Which projects have objects in a namespace, as labels carry their ids. */
@@ -125,7 +141,8 @@ export class ClusterView {
       for (const object of store.byIndex('backend', backend)) {
         const namespace = object.metadata?.namespace ?? '';
         const projects = found.get(namespace) ?? new Set<string>();
-        found.set(namespace, projects.add(sourceOf(object).projectId));
+        found.set(namespace, projects);
+        for (const { projectId } of sourcesOf(object)) projects.add(projectId);
       }
     }
     return found;
@@ -140,7 +157,7 @@ export class ClusterView {
   portCount(backend: string): number {
     const found = new Set<string>();
     for (const service of this.services.byIndex('backend', backend)) {
-      const { loadBalancerId } = sourceOf(service);
+      const { loadBalancerId } = sourceOf(service) ?? { loadBalancerId: keyOf(service) };
       for (const { protocol = 'TCP', port } of service.spec?.ports ?? []) {
         found.add(`${loadBalancerId} ${protocol}/${port}`);
       }
@@ -159,7 +176,7 @@ function ownStore<T extends KubeObject>(log: Log): Store<T, Index> {
     indexes: {
       backend: backendOf,
       owner: (object) =>
-        backendOf(object).map((backend) => `${backend}/${sourceOf(object).projectId}`),
+        backendOf(object).map((backend) => `${backend}/${sourceOf(object)?.projectId ?? nobody}`),
     },
   });
 }

@@ -21,15 +21,15 @@ export interface CredentialSource {
 /** What is written down makes no credentials: no waiting mends it, only whoever wrote it. */
 export class UnusableCredentials extends CausewayError {}
 
-/** What is invalid while credentials are read is invalid in them, and not in an answer of the cloud. */
+/** What is wrong while credentials are read is wrong in them, and not in an answer of the cloud. */
 export async function reading<T>(read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (thrown) {
-    if (!isErrorCode(thrown, 'invalid')) throw thrown;
-    const { code, message, hint } = CausewayError.from(thrown);
+    if (!isErrorCode(thrown, 'invalid') && !isErrorCode(thrown, 'unsupported')) throw thrown;
+    const { message, hint } = CausewayError.from(thrown);
     const advice = hint === undefined ? {} : { hint };
-    throw new UnusableCredentials(code, message, { cause: thrown, ...advice });
+    throw new UnusableCredentials('invalid', message, { cause: thrown, ...advice });
   }
 }
 

@@ -50,6 +50,21 @@ test('the Secret of the design opens the cloud, and its addresses win over the c
   expect(lost).toMatchObject({ failed: 2, removed: 0 });
 });
 
+test("Neutron's address wins over the catalog's Octavia where LBaaS v2 is behind it", async () => {
+  await createSecret('lost', { neutronUrl: 'http://127.0.0.1:9/' });
+  const lost = await world.once({ secret: 'clouds/lost', projectSeconds: 1 });
+  expect(lost).toMatchObject({ failed: 2, removed: 0 });
+  // This Neutron has no load balancing, so there is nothing to prefer.
+  await createSecret('east', { neutronUrl: `${world.cloud.networkUrl}/` });
+  expect(await world.once({ secret: 'clouds/east' })).toMatchObject({ replicated: 1 });
+  await world.stop();
+  world = await startWorld({ loadBalancing: 'lbaas-v2' });
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  world.cloud.keystone.catalog.add('load-balancer', 'octavia', 'http://127.0.0.1:9');
+  await createSecret('older', { neutronUrl: `${world.cloud.networkUrl}/` });
+  expect(await world.once({ secret: 'clouds/older' })).toMatchObject({ replicated: 1, failed: 0 });
+});
+
 test('refused credentials of a single backend end the run with a clear message', async () => {
   await createSecret('east', { password: 'wrong' });
   const running = world.start({ secret: 'clouds/east' });
@@ -66,6 +81,21 @@ test('so do those that are none: a Secret without an address', async () => {
   expect(world.events).toEqual([
     expect.stringContaining('Warning CredentialsUnusable Secret/clouds/east: backend east'),
   ]);
+});
+
+test.each([
+  ['identity_api_version', '2', 'only Keystone v3'],
+  ['auth_type', 'v3oidcpassword', 'auth_type "v3oidcpassword"'],
+  ['profile', 'vendor', 'profile'],
+  ['interface', 'private', 'no interface "private"'],
+])('and those that we can do nothing with: %s: %s', async (setting, value, message) => {
+  const auth = { auth_url: world.cloud.authUrl, username: 'demo', password: 'demo' };
+  const entry = JSON.stringify({ auth }).replace('{', `{${setting}: ${value}, `);
+  await world.writeFile('clouds.yaml', `clouds: {a: ${entry}}`);
+  const running = world.start({ cloud: 'a' }, { environment: {} });
+  await expect(running.ended).rejects.toMatchObject({ code: 'invalid' });
+  expect(world.events).toEqual([expect.stringContaining('Warning CredentialsUnusable')]);
+  expect(world.events[0]).toContain(message);
 });
 
 test('a Secret that is not there yet is waited for', async () => {

@@ -15,7 +15,7 @@ export class CycleReport {
   invalid = 0;
   /** Members behind listeners in the cloud; what became of them. */
   readonly endpoints = { upstream: 0, replicated: 0, invalid: 0, ready: 0 };
-  /** Load balancers whose objects the cluster did not take. */
+  /** Load balancers whose objects the cluster did not take, or of which we do not see all. */
   refused = 0;
   /** Writes that failed for reasons that may pass. */
   failures = 0;
@@ -36,9 +36,9 @@ export class CycleReport {
     this.skipped += 1;
   }
 
-  count({ translation }: LoadBalancerPlan): void {
+  count({ translation, isUpstream }: LoadBalancerPlan): void {
+    if (isUpstream) this.loadBalancers += 1;
     if (translation === undefined) return;
-    this.loadBalancers += 1;
     const { all, ready, refused } = countEndpoints(translation);
     this.endpoints.upstream += all + refused;
     this.endpoints.invalid += refused;
@@ -52,7 +52,8 @@ export class CycleReport {
     this.failures += failures.length;
     this.written += written;
     this.removed += removed;
-    if (problems.length > 0) this.refused += 1;
+    const isUnclear = plan.isUpstream && plan.translation === undefined;
+    if (problems.length > 0 || isUnclear) this.refused += 1;
     if (failures.length > 0 || problems.length > 0 || plan.translation === undefined) return;
     this.replicated += 1;
     this.endpoints.replicated += countEndpoints(plan.translation).all;

@@ -1,5 +1,7 @@
 import { CausewayError } from '../domain/error.ts';
-import type { ObjectReference } from '../kube/object.ts';
+import { keyOf, type KubeObject, type ObjectReference } from '../kube/object.ts';
+import type { Resource } from '../kube/resource.ts';
+import { endpoints, endpointSlices, services } from '../kube/resources.ts';
 import type { Cloud } from '../openstack/cloud.ts';
 import { collect } from '../openstack/collect.ts';
 import { areCredentialsInvalid } from '../openstack/error.ts';
@@ -11,16 +13,22 @@ import type { Log } from '../runtime/log.ts';
 import { sideBySide } from '../runtime/side-by-side.ts';
 import { assignNamespaces } from './assign-namespaces.ts';
 import type { ClusterView } from './cluster-view.ts';
+import type { CurrentObjects } from './content.ts';
 import { CycleReport } from './cycle-report.ts';
 import { gatherProject } from './gather-project.ts';
 import { agreementsNeeded, type Held, type LossGuard, type LossReport } from './loss-guard.ts';
 import { labelKey } from './names.ts';
-import { planProject, type LoadBalancerPlan, type TranslationOptions } from './plan-project.ts';
+import {
+  planEdited,
+  planProject,
+  type LoadBalancerPlan,
+  type TranslationOptions,
+} from './plan-project.ts';
 import type { PlanTarget } from './plan-target.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 import type { ProjectOrder } from './project-order.ts';
 import type { ProjectTree } from './project-tree.ts';
-import { isChosen, type ProjectChoice } from './project-choice.ts';
+import { chooseProjects, type ProjectChoice } from './project-choice.ts';
 
 export interface CycleOptions extends TranslationOptions {
   readonly choice: ProjectChoice;
@@ -39,6 +47,8 @@ export interface CycleParts {
   readonly guard: LossGuard;
   readonly order: ProjectOrder;
   readonly reporter: ProblemReporter;
+  /** What Events about the backend as a whole are about. */
+  readonly about: ObjectReference;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -60,8 +70,10 @@ export class Cycle {
   readonly #parts: CycleParts;
   readonly #report = new CycleReport();
   readonly #losses: LossReport[] = [];
-  /** Listed, and closed: their load balancers run on, so what is here of them stays. */
-  readonly #disabled = new Set<string>();
+  /** Listed, and not read: closed, or not to be discovered. What is here of them stays. */
+  readonly #kept = new Set<string>();
+  /** What plans make, as they know: where it is there all the same, it was only filed elsewhere. */
+  readonly #needed = new Set<string>();
   readonly #lost = new Map<string, LoadBalancerPlan>();
   /** For messages about projects, by their id as labels carry it. */
   readonly #namespaces = new Map<string, string>();
@@ -80,15 +92,17 @@ export class Cycle {
   async run(isConfirmed: boolean, signal: AbortSignal): Promise<CycleReport> {
     const { options, guard, view, order } = this.#parts;
     const { backend, workers } = options;
-    const listed = await this.#listProjects(signal);
+    const listed = await this.#listProjects(isConfirmed, signal);
     this.#report.projects = listed.length;
     // Before anything is written.
     const ports = view.portCount(backend);
     const present = view.projects(backend);
+    const edited = view.edited(backend);
     await sideBySide(order.arrange(listed), workers, (project) =>
       this.#oneProject(project, signal),
     );
     this.#findVanishedProjects(present, listed);
+    this.#findUnneeded(edited);
     const verdict = guard.judge(this.#losses, ports, isConfirmed);
     const released = [...verdict.released].flatMap((id) => this.#lost.get(id) ?? []);
     const byNamespace = Map.groupBy(released, ({ place }) => place.namespace);
@@ -99,23 +113,25 @@ export class Cycle {
     return this.#report;
   }
 
-  async #listProjects(signal: AbortSignal): Promise<ListedProject[]> {
+  async #listProjects(isConfirmed: boolean, signal: AbortSignal): Promise<ListedProject[]> {
     const { cloud, options, view } = this.#parts;
-    const { backend, namespaceTemplate: template } = options;
-    let all = await collect(cloud.projects({ signal }));
-    if (isForOneProject(cloud)) {
-      const { projectId } = await cloud.session().authenticate({ signal });
-      all = all.filter(({ id }) => id === projectId);
-    }
-    const wanted = all.filter((project) => isChosen(options.choice, project));
-    const chosen = wanted.filter(({ enabled }) => enabled);
-    for (const { id, enabled } of wanted) if (!enabled) this.#disabled.add(labelKey(id));
-    const namespaces = assignNamespaces(chosen, {
+    const { backend, choice, namespaceTemplate: template } = options;
+    const all = await collect(cloud.projects({ signal }));
+    const { projectId } = isForOneProject(cloud)
+      ? await cloud.session().authenticate({ signal })
+      : { projectId: undefined };
+    const isOpen = ({ id }: Project) => projectId === undefined || id === projectId;
+    const { open, disabled, leftOut, unknown } = chooseProjects(all, choice, isOpen);
+    for (const name of unknown) this.#tellUnknown(name);
+    // Where none is chosen, it is the choice that is wrong.
+    const staying = isConfirmed && open.length > 0 ? [] : leftOut;
+    for (const { id } of [...disabled, ...staying]) this.#kept.add(labelKey(id));
+    const namespaces = assignNamespaces(open, {
       backend,
       template,
       residents: view.residents(backend),
     });
-    return chosen.map((project) => {
+    return open.map((project) => {
       const namespace = namespaces.get(project.id) ?? '';
       this.#namespaces.set(labelKey(project.id), namespace);
       this.#projectNames.set(namespace, project.name);
@@ -173,7 +189,8 @@ export class Cycle {
     const what = `reading project ${project.name}`;
     return withDeadline(clock, options.projectMs, signal, what, async (inner) => {
       const call = { signal: inner, deadlineMs: options.projectMs };
-      const balancing = await openLoadBalancing(sessionIn(cloud, project.id), call);
+      const session = sessionIn(cloud, project.id);
+      const balancing = await openLoadBalancing(session, call, { givenNeutronWins: true });
       return gatherProject(balancing, project.id, call);
     });
   }
@@ -181,9 +198,14 @@ export class Cycle {
   async #settle(project: ListedProject, tree: ProjectTree, signal: AbortSignal): Promise<void> {
     const { options, view } = this.#parts;
     const { namespace } = project;
-    const current = view.current(options.backend, project.id);
+    const current = view.current(options.backend, labelKey(project.id));
     const plans = planProject({ project, namespace, tree }, current, options);
-    for (const plan of plans) this.#report.count(plan);
+    for (const plan of plans) {
+      this.#report.count(plan);
+      for (const { verb, resource, wanted } of plan.writes) {
+        if (verb === 'create') this.#needed.add(`${resource.kind} ${keyOf(wanted)}`);
+      }
+    }
     const safe = plans.filter(({ loss }) => loss === undefined);
     if (!(await this.#prepare(namespace, safe, signal))) return;
     for (const plan of safe) await this.#apply(plan, signal);
@@ -244,7 +266,7 @@ export class Cycle {
     const { options, view } = this.#parts;
     const known = new Set(listed.map(({ id }) => labelKey(id)));
     for (const projectId of present) {
-      if (known.has(projectId) || this.#disabled.has(projectId)) continue;
+      if (known.has(projectId) || this.#kept.has(projectId)) continue;
       const current = view.current(options.backend, projectId);
       const source = { project: { id: projectId, name: '' }, namespace: '', tree: noTree };
       const plans = planProject(source, current, options);
@@ -253,8 +275,36 @@ export class Cycle {
     }
   }
 
-  async #apply(plan: LoadBalancerPlan, signal: AbortSignal): Promise<void> {
+  /**
+   * Objects that somebody has edited so that nobody can tell whose they are, and that nobody has asked
+   * for. Only where every project was read: else it may be one of those that were not.
+   */
+  #findUnneeded(edited: CurrentObjects): void {
+    const { failed, skipped } = this.#report;
+    if (failed + skipped + this.#kept.size > 0) return;
+    const left = <T extends KubeObject>(resource: Resource<T>, objects: readonly T[]) =>
+      objects.filter((object) => !this.#isNeeded(resource, object));
+    const plan = planEdited(this.#parts.options.backend, {
+      services: left(services, edited.services),
+      slices: left(endpointSlices, edited.slices),
+      endpoints: left(endpoints, edited.endpoints),
+    });
+    if (plan === undefined) return;
+    const projectId = 'unknown, by edited marks';
+    this.#namespaces.set(projectId, plan.place.namespace);
+    this.#noteLosses(projectId, [plan]);
+  }
+
+  #isNeeded(resource: Resource, object: KubeObject): boolean {
+    return this.#needed.has(`${resource.kind} ${keyOf(object)}`);
+  }
+
+  async #apply(given: LoadBalancerPlan, signal: AbortSignal): Promise<void> {
     const { target, view, reporter, log } = this.#parts;
+    const removals = given.removals.filter(
+      ({ resource, actual }) => !this.#isNeeded(resource, actual),
+    );
+    const plan = { ...given, removals };
     const hasWork = plan.writes.length > 0 || plan.removals.length > 0;
     const applied = hasWork ? await target.apply(plan, signal) : undefined;
     const { namespace, name } = plan.place;
@@ -299,6 +349,15 @@ export class Cycle {
     });
   }
 
+  #tellUnknown(name: string): void {
+    const { reporter, about, options } = this.#parts;
+    reporter.report(about, {
+      severity: 'warning',
+      reason: 'ProjectUnknown',
+      message: `backend ${options.backend}: no project is called ${JSON.stringify(name)}, which the lists of projects name`,
+    });
+  }
+
   #tellProgress(): void {
     const { clock, log } = this.#parts;
     const now = clock.monotonic();
@@ -315,7 +374,7 @@ function isSilence({ code }: CausewayError): boolean {
   return code === 'unavailable' || code === 'timeout';
 }
 
-const noTree: ProjectTree = { loadBalancers: [] };
+const noTree: ProjectTree = { loadBalancers: [], unclear: [] };
 
 function isForOneProject(cloud: Cloud): boolean {
   return cloud.config.credentials.method === 'application-credential';

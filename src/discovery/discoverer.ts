@@ -1,10 +1,17 @@
 import { CausewayError } from '../domain/error.ts';
+import { keyOf, type KubeObject } from '../kube/object.ts';
+import type { Resource } from '../kube/resource.ts';
+import { sleep } from '../runtime/clock.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
 import type { Backend } from './backend.ts';
 import { ClusterView } from './cluster-view.ts';
 import type { CycleReport } from './cycle-report.ts';
 import { makeBackend, type BackendSurroundings } from './make-backend.ts';
+import { putLabelsBack } from './missing-labels.ts';
 import { backendsOf, type DiscoverySettings } from './settings.ts';
+
+/** Labels are seldom taken off, and looking at everything in a cluster takes a while. */
+const hiddenEveryMs = 60 * 60_000;
 
 export interface OnceResult {
   readonly backend: string;
@@ -14,10 +21,12 @@ export interface OnceResult {
 
 /** All backends of one process, each on its own, over one view of the cluster. */
 export class Discoverer {
+  readonly #parts: BackendSurroundings;
   readonly #view: ClusterView;
   readonly #backends: readonly Backend[];
 
   constructor(settings: DiscoverySettings, parts: BackendSurroundings) {
+    this.#parts = parts;
     this.#view = new ClusterView(parts);
     const all = backendsOf(settings);
     this.#backends = all.map((one) =>
@@ -37,7 +46,15 @@ export class Discoverer {
   async run(isConfirmed: boolean, signal: AbortSignal): Promise<void> {
     await this.#beside(signal, async (inner) => {
       await this.#view.whenSynced(inner);
-      const loops: Record<string, Loop> = {};
+      await this.#lookForHidden(inner);
+      const loops: Record<string, Loop> = {
+        'missing labels': async (deepest) => {
+          while (!deepest.aborted) {
+            await sleep(this.#parts.clock, hiddenEveryMs, deepest);
+            await this.#lookForHidden(deepest);
+          }
+        },
+      };
       for (const backend of this.#backends) {
         loops[backend.name] = (deepest) => backend.run(isConfirmed, deepest);
       }
@@ -50,6 +67,7 @@ export class Discoverer {
     const results: OnceResult[] = [];
     await this.#beside(signal, async (inner) => {
       await this.#view.whenSyncedWithin(syncMs, inner);
+      await this.#lookForHidden(inner);
       const all = this.#backends.map(async (backend): Promise<OnceResult> => {
         try {
           const report = await backend.cycle(isConfirmed, inner);
@@ -62,6 +80,23 @@ export class Discoverer {
       results.push(...(await Promise.all(all)));
     });
     return results;
+  }
+
+  /** Finds what is ours and not watched. Where that fails, it is found another time. */
+  async #lookForHidden(signal: AbortSignal): Promise<void> {
+    const { client, log, print } = this.#parts;
+    const backends = this.#backends.map(({ name }) => name);
+    const onFound = (resource: Resource, object: KubeObject) => {
+      this.#view.take(resource, object);
+      log.info({ kind: resource.kind, object: keyOf(object) }, 'a label of ours was missing');
+    };
+    try {
+      await putLabelsBack({ client, backends, onFound, print }, signal);
+    } catch (thrown) {
+      if (signal.aborted) throw thrown;
+      const error = CausewayError.from(thrown);
+      log.warn({ error }, 'objects without our label could not be looked for');
+    }
   }
 
   /** Work while the cluster is watched. */

@@ -1,3 +1,4 @@
+import { endpoints } from '../kube/resources.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { describePlan } from './describe-plan.ts';
 import type { LoadBalancerPlan, Write } from './plan-project.ts';
@@ -40,7 +41,7 @@ export class DryRunTarget implements PlanTarget {
     const problems: Problem[] = [];
     const writes: Write[] = [];
     for (const write of plan.writes) {
-      const finding = await this.#look(write, signal);
+      const finding = await this.#look(write, writes, signal);
       if (finding.kind === 'taken') problems.push(finding.problem);
       else if (finding.kind === 'write') writes.push(finding.write);
     }
@@ -58,10 +59,13 @@ export class DryRunTarget implements PlanTarget {
   }
 
   /** What is new may meet something that is not watched, because it is not ours. */
-  async #look(write: Write, signal: AbortSignal) {
-    return write.verb === 'create'
-      ? lookAgain(write, this.#options, signal)
-      : ({ kind: 'write', write } as const);
+  async #look(write: Write, earlier: readonly Write[], signal: AbortSignal) {
+    if (write.verb !== 'create') return { kind: 'write', write } as const;
+    const finding = await lookAgain(write, this.#options, signal);
+    // They are here, and would be gone by then: they go with the Service.
+    const goesBefore =
+      write.resource === endpoints && earlier.some(({ verb }) => verb === 'replace');
+    return finding.kind === 'right' && goesBefore ? ({ kind: 'write', write } as const) : finding;
   }
 
   hold(plans: readonly LoadBalancerPlan[], why: string): void {

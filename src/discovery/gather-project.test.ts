@@ -75,6 +75,14 @@ function cloudWith(...readings: readonly Lists[]) {
     },
     listeners: () => list('listeners', () => current()?.listeners),
     pools: () => list('pools', () => current()?.pools),
+    loadBalancer: async (id: string) => {
+      asked.push(`load balancer ${id}`);
+      return balancer(id);
+    },
+    listener: async (id: string) => {
+      asked.push(`listener ${id}`);
+      return listener(id);
+    },
     pool: async (poolId: string) => {
       asked.push(`pool ${poolId}`);
       return pool(poolId);
@@ -104,7 +112,7 @@ test('three lists, and the members of pools in use', async () => {
 
 test('a project without load balancers is asked once', async () => {
   const cloud = cloudWith({ loadBalancers: [], listeners: [], pools: [] });
-  expect(await gatherProject(cloud, 'p1', call)).toEqual({ loadBalancers: [] });
+  expect(await gatherProject(cloud, 'p1', call)).toEqual({ loadBalancers: [], unclear: [] });
   expect(cloud.asked).toEqual(['load balancers']);
 });
 
@@ -153,12 +161,29 @@ describe('lists that contradict each other', () => {
     expect(cloud.asked).toEqual(['load balancers', 'listeners', 'pools', 'pool new']);
   });
 
-  test('members that are never listed fail the project', async () => {
-    const cloud = cloudWith({ ...torn, pools: [pool('new', 'l1')] });
+  test('members that are never listed leave their load balancer unclear', async () => {
+    const loadBalancers = [balancer('lb'), balancer('other')];
+    const cloud = cloudWith({ ...torn, loadBalancers, pools: [pool('new', 'l1')] });
     const none = { ...cloud, async *members() {} };
-    await expect(gatherProject(none, 'p1', call)).rejects.toThrow(
-      'pool new has member m, which is not in the list of members',
+    const why = 'pool new has member m, which is not in the list of members';
+    expect(await gatherProject(none, 'p1', call)).toMatchObject({
+      loadBalancers: [{ id: 'other' }],
+      unclear: [{ id: 'lb', why }],
+    });
+  });
+
+  test('a load balancer that its listener has and no list', async () => {
+    const lost = { ...torn, pools: [pool('new', 'l1')], loadBalancers: [balancer('other')] };
+    await expect(gatherProject(cloudWith(lost), 'p1', call)).rejects.toThrow(
+      'listener l1 is of load balancer lb, which is not in the list of load balancers',
     );
+    const others = {
+      ...cloudWith(lost),
+      loadBalancer: async () => balancer('lb', { projectId: 'p2' }),
+    };
+    expect(await gatherProject(others, 'p1', call)).toMatchObject({
+      loadBalancers: [{ id: 'other', listeners: [] }],
+    });
   });
 
   test('a pool that vanished in between is a contradiction too', async () => {
@@ -169,6 +194,48 @@ describe('lists that contradict each other', () => {
       loadBalancers: [{ listeners: [] }],
     });
   });
+});
+
+describe("what is another project's", () => {
+  const lists = {
+    loadBalancers: [balancer('lb', { listenerIds: ['l1', 'l2'] }), balancer('other')],
+    listeners: [listener('l1', { defaultPoolId: 'own' })],
+    pools: [pool('own', 'l1')],
+  };
+  const foreign = { projectId: 'p2' };
+
+  test('a listener and its pool are asked for by themselves', async () => {
+    const cloud = cloudWith(lists);
+    const l2 = listener('l2', { port: parsePort(81), defaultPoolId: 'theirs', ...foreign });
+    const seen = {
+      ...cloud,
+      listener: async () => l2,
+      pool: async () => ({ ...pool('theirs', 'l2'), ...foreign }),
+    };
+    const { loadBalancers, unclear } = await gatherProject(seen, 'p1', call);
+    expect(unclear).toEqual([]);
+    expect(loadBalancers[0]?.listeners.map((one) => [one.id, one.pool?.id])).toEqual([
+      ['l1', 'own'],
+      ['l2', 'theirs'],
+    ]);
+    expect(cloud.asked.filter((asked) => asked === 'load balancers')).toHaveLength(1);
+  });
+
+  test.each(['not-found', 'forbidden'] as const)(
+    'a listener that is %s leaves its load balancer unclear, and no other',
+    async (code) => {
+      const hidden = {
+        ...cloudWith(lists),
+        listener: async () => {
+          throw new CausewayError(code, 'hidden');
+        },
+      };
+      expect(await gatherProject(hidden, 'p1', call)).toMatchObject({
+        loadBalancers: [{ id: 'other' }],
+        unclear: [{ id: 'lb', why: expect.stringContaining('listener l2') as string }],
+      });
+    },
+  );
 });
 
 // oxlint-disable-next-line require-yield

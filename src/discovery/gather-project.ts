@@ -1,11 +1,9 @@
-import { CausewayError, isErrorCode } from '../domain/error.ts';
+import { isErrorCode } from '../domain/error.ts';
 import type { CallOptions } from '../openstack/call.ts';
 import { collect } from '../openstack/collect.ts';
-import type { LoadBalancing } from '../openstack/load-balancing/contract.ts';
-import type { Listener, LoadBalancer, Pool } from '../openstack/load-balancing/resources.ts';
+import type { Listener, Pool } from '../openstack/load-balancing/resources.ts';
+import { missingFrom, ProjectReading, type Readable } from './project-reading.ts';
 import type { ListenerView, MemberView, PoolView, ProjectTree } from './project-tree.ts';
-
-type Readable = Pick<LoadBalancing, 'loadBalancers' | 'listeners' | 'pools' | 'pool' | 'members'>;
 
 /**
  * Reads a project's load balancers: three lists, and the members of each pool that a listener sends to.
@@ -17,52 +15,66 @@ export async function gatherProject(
   projectId: string,
   call: CallOptions,
 ): Promise<ProjectTree> {
+  const gather = (isLast: boolean) =>
+    gatherOnce(balancing, new ProjectReading(balancing, projectId, call, isLast), projectId, call);
   try {
-    return await gatherOnce(balancing, projectId, call);
+    return await gather(false);
   } catch (error) {
     if (!isErrorCode(error, 'not-found') && !isErrorCode(error, 'conflict')) throw error;
-    return gatherOnce(balancing, projectId, call);
+    return gather(true);
   }
 }
 
 async function gatherOnce(
   balancing: Readable,
+  reading: ProjectReading,
   projectId: string,
   call: CallOptions,
 ): Promise<ProjectTree> {
   // An administrator's token shows every project's objects unless asked for one's.
   const filter = { projectId };
-  const isIts = (object: { readonly projectId: string }) => object.projectId === projectId;
-  const loadBalancers = (await collect(balancing.loadBalancers(filter, call))).filter(isIts);
-  if (loadBalancers.length === 0) return { loadBalancers: [] };
-  const listeners = (await collect(balancing.listeners(filter, call))).filter(isIts);
-  checkListeners(loadBalancers, listeners);
-  const pools = (await collect(balancing.pools(filter, call))).filter(isIts);
-  const views = await gatherPools(balancing, listeners, pools, call);
+  const { isIts } = reading;
+  const all = (await collect(balancing.loadBalancers(filter, call))).filter(isIts);
+  if (all.length === 0) return { loadBalancers: [], unclear: [] };
+  const own = (await collect(balancing.listeners(filter, call))).filter(isIts);
+  const listeners = await reading.listenersOf(all, own);
+  const ownPools = (await collect(balancing.pools(filter, call))).filter(isIts);
+  const pools = await reading.poolsOf(listeners, ownPools);
+  const views = await gatherPools(balancing, reading, listeners, pools, call);
   const l7Pools = l7PoolsByListener(pools, listeners);
   const byLoadBalancer = Map.groupBy(listeners, ({ loadBalancerId }) => loadBalancerId);
+  const { unclear } = reading;
   return {
-    loadBalancers: loadBalancers.map(({ id, name, adminStateUp, vipAddress }) => ({
-      ...{ id, name, adminStateUp, vipAddress },
-      listeners: (byLoadBalancer.get(id) ?? []).map((listener) =>
-        listenerView(listener, views, l7Pools.get(listener.id) ?? []),
-      ),
-    })),
+    loadBalancers: all
+      .filter(({ id }) => !unclear.has(id))
+      .map(({ id, name, adminStateUp, vipAddress }) => ({
+        ...{ id, name, adminStateUp, vipAddress },
+        listeners: (byLoadBalancer.get(id) ?? []).map((listener) =>
+          listenerView(listener, views, l7Pools.get(listener.id) ?? []),
+        ),
+      })),
+    unclear: all.flatMap(({ id, name }) => {
+      const why = unclear.get(id);
+      return why === undefined ? [] : [{ id, name, why }];
+    }),
   };
 }
 
 async function gatherPools(
   balancing: Readable,
+  reading: ProjectReading,
   listeners: readonly Listener[],
   pools: readonly Pool[],
   call: CallOptions,
 ): Promise<Map<string, PoolView>> {
-  const used = new Set(listeners.map(({ defaultPoolId }) => defaultPoolId));
+  const users = Map.groupBy(listeners, ({ defaultPoolId }) => defaultPoolId);
   const views = new Map<string, PoolView>();
   for (const pool of pools) {
     const { id, protocol, tlsEnabled, adminStateUp } = pool;
-    if (!used.has(id)) continue;
-    const members = await gatherMembers(balancing, pool, call);
+    const used = users.get(id);
+    if (used === undefined) continue;
+    const loadBalancerIds = used.flatMap(({ loadBalancerId }) => loadBalancerId ?? []);
+    const members = await gatherMembers(balancing, reading, pool, loadBalancerIds, call);
     views.set(id, { id, protocol, tlsEnabled, adminStateUp, members });
   }
   return views;
@@ -71,45 +83,17 @@ async function gatherPools(
 /** Members come and go; of a pool that is short of some, only that pool is asked for again. */
 async function gatherMembers(
   balancing: Readable,
+  reading: ProjectReading,
   pool: Pool,
+  loadBalancerIds: readonly string[],
   call: CallOptions,
 ): Promise<MemberView[]> {
   const first = await collect(balancing.members(pool.id, call));
-  if (missingFrom(first, pool.memberIds) === undefined) return first.map(memberView);
-  const { memberIds } = await balancing.pool(pool.id, call);
+  if (missingFrom(first, pool.memberIds).length === 0) return first.map(memberView);
+  const now = await balancing.pool(pool.id, call);
   const second = await collect(balancing.members(pool.id, call));
-  const missing = missingFrom(second, memberIds);
-  if (missing === undefined) return second.map(memberView);
-  throw contradiction(`pool ${pool.id} has member ${missing}, which is not in the list of members`);
-}
-
-function checkListeners(
-  loadBalancers: readonly LoadBalancer[],
-  listeners: readonly Listener[],
-): void {
-  for (const { id, listenerIds } of loadBalancers) {
-    const missing = missingFrom(listeners, listenerIds);
-    if (missing === undefined) continue;
-    throw contradiction(
-      `load balancer ${id} has listener ${missing}, which is not in the list of listeners`,
-    );
-  }
-}
-
-/** The first that is named and not listed. */
-function missingFrom(
-  listed: readonly { readonly id: string }[],
-  named: readonly string[],
-): string | undefined {
-  if (named.length === 0) return undefined;
-  const known = new Set(listed.map(({ id }) => id));
-  return named.find((id) => !known.has(id));
-}
-
-function contradiction(message: string): CausewayError {
-  return new CausewayError('conflict', message, {
-    hint: 'The load balancer is being changed, or not all of it is visible to our user.',
-  });
+  reading.checkMembers(now, second, loadBalancerIds);
+  return second.map(memberView);
 }
 
 function memberView(member: MemberView): MemberView {
@@ -123,11 +107,6 @@ function listenerView(
   l7PoolIds: readonly string[],
 ): ListenerView {
   const pool = defaultPoolId === undefined ? undefined : pools.get(defaultPoolId);
-  if (defaultPoolId !== undefined && pool === undefined) {
-    throw contradiction(
-      `listener ${id} sends to pool ${defaultPoolId}, which is not in the list of pools`,
-    );
-  }
   return { id, name, protocol, port, adminStateUp, pool, l7PoolIds };
 }
 

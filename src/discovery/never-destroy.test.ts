@@ -126,12 +126,29 @@ describe('an answer that would take too much', () => {
     expect(await world.once()).toMatchObject({ held: 1, written: 0, removed: 0 });
   });
 
-  test('members that vanish from a list alone fail their project', async () => {
+  test('members that vanish from a list alone leave their load balancer as it is', async () => {
     world.addLoadBalancer('demo', 'web', '10.10.0.5');
     await world.once();
     const text = '{"members": []}';
     world.cloud.faults.add({ path: /\/members$/, effect: { kind: 'answer', status: 200, text } });
-    expect(await world.once({}, true)).toMatchObject({ failed: 1, written: 0, removed: 0 });
+    expect(await world.once({}, true)).toMatchObject({ refused: 1, written: 0, removed: 0 });
+    expect(world.events.at(-1)).toContain('Warning LoadBalancerUnclear Service/demo/east-web');
+  });
+
+  test('a listener of another tenant stops nothing else', async () => {
+    await world.stop();
+    world = await startWorld({ loadBalancing: 'lbaas-v2' });
+    const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
+    world.addLoadBalancer('demo', 'other', '10.10.0.6');
+    await world.once();
+    const row = world.cloud.octavia.listeners.all().find((one) => one.loadbalancer_id === id);
+    if (row === undefined) throw new Error('no listener');
+    Object.assign(row, { project_id: world.projectId('alt') });
+    world.addLoadBalancer('demo', 'new', '10.10.0.7');
+    const settings = { projects: ['demo'] };
+    expect(await world.once(settings)).toMatchObject({ failed: 0, refused: 1, written: 2 });
+    expect(world.events.join()).toContain(`LoadBalancerUnclear Service/demo/east-web-${id}`);
+    expect(await world.slices()).toHaveLength(3);
   });
 
   test('one without listeners beside them makes no difference', async () => {

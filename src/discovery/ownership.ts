@@ -54,7 +54,7 @@ export function originLabels({ backend, project, loadBalancer }: Origin): Record
 
 /**
  * The marks by which an object is known again. They name the object itself, so that a copy of it under
- * another name is not taken for ours, and where it came from, so that edited labels mislead nobody.
+ * another name is not taken for ours, and where it came from, so that edited labels are noticed.
  */
 export function originMarks(
   { backend, project, loadBalancer }: Origin,
@@ -80,13 +80,24 @@ export interface Source {
   readonly loadBalancerId: string;
 }
 
-/** Where an object came from. Its labels decide only where our mark is missing. */
-export function sourceOf({ metadata }: KubeObject): Source {
-  const [projectId, loadBalancerId] =
-    metadata?.annotations?.[annotations.discoveredFrom]?.split('/') ?? [];
-  if (projectId && loadBalancerId) return { projectId, loadBalancerId };
+/**
+ * Where an object came from, by its mark and by its labels. Undefined where they differ: somebody has
+ * edited one of them, so neither is believed. Whoever needs an object in that place makes it right.
+ */
+export function sourceOf(object: KubeObject): Source | undefined {
+  const [first, second] = sourcesOf(object);
+  return second === undefined ? first : undefined;
+}
+
+/** All that an object names as its source: one where nobody has edited it. */
+export function sourcesOf({ metadata }: KubeObject): Source[] {
   const label = (name: string) => metadata?.labels?.[name] ?? '';
-  return { projectId: label(labels.projectId), loadBalancerId: label(labels.loadBalancerId) };
+  const mark = metadata?.annotations?.[annotations.discoveredFrom] ?? '';
+  const labelled = `${label(labels.projectId)}/${label(labels.loadBalancerId)}`;
+  return [...new Set([mark, labelled])].flatMap((text) => {
+    const [projectId, loadBalancerId] = text.split('/');
+    return projectId && loadBalancerId ? [{ projectId, loadBalancerId }] : [];
+  });
 }
 
 /** Ours without any doubt: it may be deleted. */

@@ -92,7 +92,10 @@ const balancer = (
   ],
   ...changes,
 });
-const tree = (...loadBalancers: LoadBalancerView[]): ProjectTree => ({ loadBalancers });
+const tree = (...loadBalancers: LoadBalancerView[]): ProjectTree => ({
+  loadBalancers,
+  unclear: [],
+});
 const verbs = (plans: readonly LoadBalancerPlan[]) =>
   plans.flatMap(({ writes, removals }) => [
     ...writes.map(({ verb, resource }) => `${verb} ${resource.kind}`),
@@ -271,7 +274,7 @@ describe('what would be lost', () => {
   });
 
   test.each(['causeway.dev/load-balancer-id', 'causeway.dev/project-id'])(
-    'not an object whose label %s was edited: it is made right',
+    'not an object whose label %s was edited: whoever needs it makes it right',
     (label) => {
       const edit = <T extends KubeObject>(object: T): T => ({
         ...object,
@@ -282,7 +285,7 @@ describe('what would be lost', () => {
         services: current.services.map(edit),
         slices: current.slices.map(edit),
       };
-      expect(verbs(plan(one, edited))).toEqual(['update Service', 'update EndpointSlice']);
+      expect(verbs(plan(one, edited))).toEqual(['create Service', 'create EndpointSlice']);
     },
   );
 

@@ -8,9 +8,9 @@ import { endpointsObject } from './endpoints-object.ts';
 import { labelKey, serviceName } from './names.ts';
 import { isOurs, sourceOf, wasOurs, type Origin } from './ownership.ts';
 import type { Problem } from './problem.ts';
-import type { LoadBalancerView, ProjectTree } from './project-tree.ts';
+import type { LoadBalancerView, ProjectTree, UnclearLoadBalancer } from './project-tree.ts';
 import { sliceObjects } from './slice-objects.ts';
-import { serviceObject, type ServiceType } from './service-object.ts';
+import { serviceObject, withoutForeignPorts, type ServiceType } from './service-object.ts';
 import { translate, type Translation } from './translate.ts';
 
 export interface TranslationOptions {
@@ -49,8 +49,10 @@ export interface LoadBalancerPlan {
   /** Whether it will have anything that a user could reach. */
   readonly hasContent: boolean;
   readonly problems: readonly Problem[];
-  /** Undefined for one that is no longer in the cloud. */
+  /** Undefined for one that is no longer in the cloud, or of which we do not see all. */
   readonly translation: Translation | undefined;
+  /** Whether it is in the cloud. */
+  readonly isUpstream: boolean;
 }
 
 export interface ProjectSource {
@@ -73,11 +75,21 @@ export function planProject(
     before.delete(id);
     return planLoadBalancer({ backend, project, loadBalancer }, namespace, own, options);
   });
+  for (const unclear of tree.unclear) {
+    const id = labelKey(unclear.id);
+    plans.push(planUnclear(backend, namespace, unclear, before.get(id) ?? nothing));
+    before.delete(id);
+  }
   for (const [id, own] of before) {
     const plan = planVanished(backend, id, own);
     if (plan !== undefined) plans.push(plan);
   }
   return plans;
+}
+
+/** What is left where nobody needs these objects, which name no single source any more. */
+export function planEdited(backend: string, current: CurrentObjects): LoadBalancerPlan | undefined {
+  return planVanished(backend, 'edited', current);
 }
 
 const nothing: CurrentObjects = { services: [], slices: [], endpoints: [] };
@@ -88,14 +100,15 @@ function byLoadBalancer({ services: own, slices, endpoints: older }: CurrentObje
     { [Kind in keyof CurrentObjects]: CurrentObjects[Kind][number][] }
   >();
   const of = (object: KubeObject) => {
-    const id = sourceOf(object).loadBalancerId;
+    const id = sourceOf(object)?.loadBalancerId;
+    if (id === undefined) return undefined;
     const known = found.get(id) ?? { services: [], slices: [], endpoints: [] };
     found.set(id, known);
     return known;
   };
-  for (const service of own) of(service).services.push(service);
-  for (const slice of slices) of(slice).slices.push(slice);
-  for (const object of older) of(object).endpoints.push(object);
+  for (const service of own) of(service)?.services.push(service);
+  for (const slice of slices) of(slice)?.slices.push(slice);
+  for (const object of older) of(object)?.endpoints.push(object);
   return found;
 }
 
@@ -119,16 +132,13 @@ function planLoadBalancer(
     id: labelKey(loadBalancer.id),
     name: loadBalancer.name,
     place,
-    writes: [
-      ...compare(services, wanted.services, current.services),
-      ...compare(endpointSlices, wanted.slices, current.slices),
-      ...compare(endpoints, wanted.endpoints, current.endpoints),
-    ],
+    writes: writesOf(current, wanted),
     removals: removalsOf(backend, current, wanted),
     loss: lossBetween(before, after),
     hasContent: after.size > 0,
     problems,
     translation,
+    isUpstream: true,
   };
 }
 
@@ -137,6 +147,28 @@ function withoutListeners({ id }: LoadBalancerView): Problem {
     severity: 'note',
     reason: 'NoListeners',
     message: `load balancer ${id} has no listeners, and an ordinary Service needs a port`,
+  };
+}
+
+/** Nothing changes, and it is told. */
+function planUnclear(
+  backend: string,
+  namespace: string,
+  { id, name, why }: UnclearLoadBalancer,
+  current: CurrentObjects,
+): LoadBalancerPlan {
+  const message = `load balancer ${id} stays as it is: ${why}, and our user may not see it`;
+  return {
+    id: labelKey(id),
+    name,
+    place: { namespace, name: serviceName(backend, name, id) },
+    writes: [],
+    removals: [],
+    loss: undefined,
+    hasContent: contentOf(withoutForeign(backend, current)).size > 0,
+    problems: [{ severity: 'refusal', reason: 'LoadBalancerUnclear', message }],
+    translation: undefined,
+    isUpstream: true,
   };
 }
 
@@ -160,13 +192,14 @@ function planVanished(
     hasContent: false,
     problems: [],
     translation: undefined,
+    isUpstream: false,
   };
 }
 
-/** Endpoints that others have put behind a Service of ours are not the load balancer's to lose. */
+/** Ports and endpoints that others have put on or behind a Service of ours are not the load balancer's to lose. */
 function withoutForeign(backend: string, current: CurrentObjects): CurrentObjects {
   return {
-    services: current.services,
+    services: current.services.map(withoutForeignPorts),
     slices: current.slices.filter((slice) => wasOurs(backend, slice)),
     endpoints: current.endpoints.filter((object) => wasOurs(backend, object)),
   };
@@ -196,6 +229,17 @@ function wantedObjects(
   );
   const slices = sliceObjects(origin, place, translation.ports, known);
   return { services: [service], slices, endpoints: [] };
+}
+
+function writesOf(current: CurrentObjects, wanted: CurrentObjects): Write[] {
+  const first = compare(services, wanted.services, current.services);
+  // With a Service that is made anew, the API server deletes the Endpoints of its name.
+  const isMadeAnew = first.some(({ verb }) => verb !== 'update');
+  return [
+    ...first,
+    ...compare(endpointSlices, wanted.slices, current.slices),
+    ...compare(endpoints, wanted.endpoints, isMadeAnew ? [] : current.endpoints),
+  ];
 }
 
 function compare<T extends KubeObject>(

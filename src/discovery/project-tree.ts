@@ -30,4 +30,12 @@ export interface LoadBalancerView
 /** A project's load balancers, as one reading of the cloud shows them. */
 export interface ProjectTree {
   readonly loadBalancers: readonly LoadBalancerView[];
+  /** Those of which our user does not see all: what is here of them stays as it is. */
+  readonly unclear: readonly UnclearLoadBalancer[];
+}
+
+export interface UnclearLoadBalancer {
+  readonly id: string;
+  readonly name: string;
+  readonly why: string;
 }

@@ -62,6 +62,26 @@ export function ownSpec({ spec }: Service): ServiceSpec {
     : { ...rest, ...(ipFamilyPolicy === undefined ? {} : { ipFamilyPolicy }) };
 }
 
+/** The Service with the ports that we have given it: it says itself which they are. */
+export function withoutForeignPorts(service: Service): Service {
+  const known = portNamesOf(service);
+  if (known === undefined) return service;
+  const ports = (service.spec?.ports ?? []).filter(({ name = '' }) => known.has(name));
+  return { ...service, spec: { ...service.spec, ports } };
+}
+
+/** Undefined where that can't be read any more. */
+function portNamesOf({ metadata }: Service): ReadonlySet<string> | undefined {
+  try {
+    const listeners: unknown = JSON.parse(metadata?.annotations?.[annotations.listeners] ?? '');
+    return typeof listeners === 'object' && listeners !== null
+      ? new Set(Object.keys(listeners))
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export function isHeadless({ spec }: Service): boolean {
   return spec?.clusterIP === 'None';
 }

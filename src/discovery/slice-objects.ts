@@ -1,5 +1,4 @@
 import type { Endpoint, EndpointSlice } from '../kube/network-objects.ts';
-import { digest } from './names.ts';
 import {
   annotations,
   labels,
@@ -36,8 +35,13 @@ export function sliceObjects(
   );
 }
 
-function sliceBase(service: string, { name, protocol }: WantedPort, group: EndpointGroup): string {
-  return `${service}-${digest([name, protocol, String(group.memberPort), group.family])}`;
+/** In clear, because tenants choose names and ports: two that share a digest would be found. */
+function sliceBase(
+  service: string,
+  { port, protocol }: WantedPort,
+  { memberPort, family }: EndpointGroup,
+): string {
+  return `${service}-${port}-${protocol}-${memberPort}-${family}`.toLowerCase();
 }
 
 /** Endpoints by the number of their slice. Places that became free are filled before a new slice is begun. */

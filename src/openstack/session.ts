@@ -91,6 +91,11 @@ export class Session {
     return chooseEndpoint(catalog, service, choiceOf(config)) !== undefined;
   }
 
+  /** Whether whoever wrote the configuration has named the address of the service. */
+  isGiven(service: ServiceName): boolean {
+    return this.#parts.config.endpoints[service] !== undefined;
+  }
+
   projects(call: CallOptions): AsyncGenerator<Project> {
     return this.service('identity').list(route`/auth/projects`, 'projects', parseProject, call);
   }

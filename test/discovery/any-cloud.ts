@@ -84,4 +84,4 @@ const anyLoadBalancer: fc.Arbitrary<LoadBalancerView> = fc.record({
 /** A project with up to four load balancers of any shape. */
 export const anyTree: fc.Arbitrary<ProjectTree> = fc
   .uniqueArray(anyLoadBalancer, { maxLength: 4, selector: ({ id }) => id })
-  .map((loadBalancers) => ({ loadBalancers }));
+  .map((loadBalancers) => ({ loadBalancers, unclear: [] }));

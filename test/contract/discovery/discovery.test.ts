@@ -39,7 +39,7 @@ afterAll(async () => {
 
 async function cycle(
   cloud: TestCloud,
-  settings: { readonly backendName: string },
+  settings: { readonly backendName: string; readonly [name: string]: unknown },
   isConfirmed = false,
 ): Promise<CycleReport> {
   const { auth_url, username, password, user_domain_name, region_name } = cloud.settings('demo');
@@ -189,9 +189,19 @@ await describeEveryCloud(
         ]);
       }
       const older = { backendName, endpointsKind: 'Endpoints' };
-      await cycle(cloud(), older);
-      expect(await cycle(cloud(), older)).toMatchObject({ written: 0, removed: 0, held: 0 });
       const labelSelector = `causeway.dev/backend=${backendName}`;
+      // The API server deletes Endpoints with their Service, which changing the type makes anew.
+      for (const serviceType of ['Headless', 'ClusterIP', 'Headless']) {
+        const settings = { ...older, serviceType };
+        expect(await cycle(cloud(), settings)).toMatchObject({ failures: 0, held: 0 });
+        expect(await collect(client.list(endpoints, { labelSelector }))).toHaveLength(1);
+        expect(await slicesOf(backendName)).toEqual([]);
+        expect(await cycle(cloud(), settings)).toMatchObject({ written: 0, removed: 0, held: 0 });
+      }
+      await cycle(cloud(), { backendName, serviceType: 'ClusterIP' });
+      expect(await slicesOf(backendName)).toHaveLength(hasUdp ? 4 : 3);
+      expect(await collect(client.list(endpoints, { labelSelector }))).toEqual([]);
+      await cycle(cloud(), older);
       expect(await collect(client.list(endpoints, { labelSelector }))).toHaveLength(1);
       expect(await slicesOf(backendName)).toEqual([]);
 

@@ -1,26 +1,14 @@
-import { done } from '../../../runtime/controller.ts';
-import {
-  keyOf,
-  splitKey,
-  type ControllerSetting,
-  type StoreController,
-} from './store-controller.ts';
+import type { ClusterApi } from '../cluster-api.ts';
 
-/** With a Service go the Endpoints of its name, whoever made them. Belongs to the API server itself. */
-export function endpointsCleanup({ api }: ControllerSetting): StoreController {
-  return {
-    name: 'endpointscleanup',
-    watches: {
-      *services({ type, object }) {
-        if (type === 'DELETED') yield keyOf(object);
-      },
-    },
-    reconcile(key) {
-      const { namespace, name } = splitKey(key);
-      const isGone = api.store.get('services', namespace, name) === undefined;
-      const isLeft = api.store.get('endpoints', namespace, name) !== undefined;
-      if (isGone && isLeft) api.delete('endpoints', namespace, name);
-      return done;
-    },
-  };
+/**
+ * With a Service go the Endpoints of its name, whoever made them, in the same request: whoever makes
+ * the Service anew with the next one finds them gone. Belongs to the API server itself.
+ */
+export function endpointsCleanup(api: ClusterApi): { close(): void } {
+  return api.store.watch('services', api.store.version, ({ type, object }) => {
+    if (type !== 'DELETED') return;
+    const { namespace, name } = object.metadata;
+    const isLeft = api.store.get('endpoints', namespace, name) !== undefined;
+    if (isLeft) api.delete('endpoints', namespace, name);
+  });
 }

@@ -12,10 +12,11 @@ export function startControllers(
   options: ControllersOptions | undefined,
 ): { stop(): Promise<void> } {
   const controller = new AbortController();
-  const own = [customResourceCleanup(setting), endpointsCleanup(setting)];
-  const loops: Record<string, Loop> = Object.fromEntries(
-    own.map((one) => [one.name, (signal: AbortSignal) => runStoreController(setting, one, signal)]),
-  );
+  const customResources = customResourceCleanup(setting);
+  const endpoints = endpointsCleanup(setting.api);
+  const loops: Record<string, Loop> = {
+    [customResources.name]: (signal) => runStoreController(setting, customResources, signal),
+  };
   if (options !== undefined) {
     loops['cluster'] = (signal) => runClusterControllers({ ...setting, ...options }, signal);
   }
@@ -24,6 +25,7 @@ export function startControllers(
     async stop() {
       controller.abort();
       await ended;
+      endpoints.close();
     },
   };
 }
