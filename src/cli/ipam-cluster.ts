@@ -146,9 +146,15 @@ function printClusters(command: Command, clusters: readonly AnswerOf<'getCluster
     { title: 'cluster', value: ({ cluster }) => cluster },
     { title: 'health', value: ({ health }) => health },
     { title: 'last heartbeat', value: ({ lastHeartbeat }) => timeText(lastHeartbeat) },
+    // Whose addresses are reclaimed without it may be announcing them still.
+    { title: 'promise', value: ({ withdrawsAfterMs }) => promiseText(withdrawsAfterMs) },
     { title: 'addresses', value: ({ addresses }) => String(addresses) },
     { title: 'quota', value: ({ quota }) => String(quota ?? '') },
   ]);
+}
+
+function promiseText(withdrawsAfterMs: number | undefined): string {
+  return withdrawsAfterMs === undefined ? 'none' : `withdraws after ${withdrawsAfterMs / 1000} s`;
 }
 
 export function reserveCommand(): Command {

@@ -84,8 +84,9 @@ function refuseControlPlane({ uid }: FreeRequest, owned: readonly HeldAddress[])
   });
 }
 
-function release(
-  request: FreeRequest,
+/** The owner gives one address up: to others that share it, else to rest. */
+export function release(
+  request: Pick<FreeRequest, 'site' | 'uid' | 'withdrawn'>,
   held: HeldAddress,
   site: KnownSite,
   cluster: ClusterRecord,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseAddress, type Address } from '../domain/address.ts';
 import { Desk, refusal } from './desk.testing.ts';
 import { updateOwner } from './update-owner.ts';
 
@@ -47,4 +48,26 @@ test('it takes no address, and nothing of an earlier owner’s', () => {
   desk.free('a', 'web', { fence: late });
   desk.take('a', 'web', { sharingKey: 'k', ports: ['TCP/80'] });
   expect(() => update(desk, 'web', ['TCP/1'], late)).toThrow(refusal('stale-fence'));
+});
+
+test('it gives up what it does not keep, which rests for the Service that had it', () => {
+  const pools = [pool, { name: 'six', addresses: ['2001:db8::1-2001:db8::9'] }];
+  const desk = new Desk().withSite(pools, { keepMs: 60_000 }).withCluster('a').withCluster('b');
+  const web = { namespace: 'd', name: 'web', families: [4, 6] as (4 | 6)[] };
+  const both = desk.take('a', 'web', web);
+  const [four = parseAddress('10.0.0.1'), six = parseAddress('::')] = both
+    .split(' ')
+    .map(parseAddress);
+  const fence = desk.fenceOf('a', 'web');
+  const keep = (addresses: Address[]) =>
+    desk.run(updateOwner({ site: 's', cluster: 'a', uid: 'web', fence, addresses }));
+  expect(() => keep([])).toThrow('none of');
+  expect(keep([four])).toMatchObject({ fence, addresses: [{ address: four }] });
+  const { revision } = desk.view;
+  expect(keep([four])).toMatchObject({ addresses: [{ address: four }] });
+  expect(desk.view.revision).toBe(revision);
+  const rival = () => desk.take('b', 'u', { families: [6], addresses: [six] });
+  expect(rival).toThrow(refusal('address-resting'));
+  expect(desk.take('a', 'web', web)).toBe(both);
+  expect(desk.fenceOf('a', 'web')).toBe(fence);
 });

@@ -1,8 +1,10 @@
+import type { Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
 import { deciding, findCluster, findSite, nextSequence, put, type Decide } from './decision.ts';
 import { keys } from './keys.ts';
 import type { HeldAddress, Owner } from './records.ts';
 import { Refusal } from './refusal.ts';
+import { release } from './release.ts';
 import {
   describeOwner,
   refuseIfMoved,
@@ -18,12 +20,17 @@ export interface UpdateOwnerRequest {
   readonly fence: number;
   /** The ports that it serves now; left out, they are as before. */
   readonly ports?: readonly string[] | undefined;
+  /** What it keeps of its addresses, at least one; left out, all. The others rest. */
+  readonly addresses?: readonly Address[] | undefined;
   readonly reason?: string | undefined;
 }
 
-/** What an owner holds stays; the ports change with which it shares an address, if they clash with nobody's. */
+/**
+ * An owner takes nothing more. The ports change with which it shares an address, if they clash with
+ * nobody's; and it gives up what it doesn't keep, such as that of a family that it no longer has.
+ */
 export function updateOwner(request: UpdateOwnerRequest): Decide<Reservation> {
-  return (view) =>
+  return (view, { now }) =>
     deciding(() => {
       const site = findSite(view, request.site);
       refuseIfMoved(site);
@@ -35,13 +42,18 @@ export function updateOwner(request: UpdateOwnerRequest): Decide<Reservation> {
         });
       }
       refuseStaleFence(request, held);
-      const after = held.map((record) => withPorts(record, request));
+      const keeps = keptOf(request, held);
+      const left = held.filter((record) => !keeps.includes(record));
+      const after = keeps.map((record) => withPorts(record, request));
       const answer = reservationOf(request.site, request.cluster, request.uid, after);
-      const changed = after.filter((record, index) => record !== held[index]);
-      if (changed.length === 0) return { kind: 'answer', answer };
-      const writes = changed.map((record) =>
-        put(keys.address(request.site, record.address), record),
-      );
+      const changed = after.filter((record, index) => record !== keeps[index]);
+      if (changed.length + left.length === 0) return { kind: 'answer', answer };
+      const writes = [
+        ...changed.map((record) => put(keys.address(request.site, record.address), record)),
+        ...left.map((record) =>
+          release({ ...request, withdrawn: false }, record, site, cluster.record, now),
+        ),
+      ];
       return {
         kind: 'change',
         reads: [site.key, cluster.key, ...writes.map(({ key }) => key)],
@@ -50,14 +62,23 @@ export function updateOwner(request: UpdateOwnerRequest): Decide<Reservation> {
           action: 'update',
           site: request.site,
           cluster: request.cluster,
-          addresses: changed.map(({ address }) => address),
+          addresses: [...changed, ...left].map(({ address }) => address),
           owner: describeOwner(answer),
           reason: request.reason,
-          detail: { ports: request.ports },
+          detail: { ports: request.ports, freed: left.map(({ address }) => address) },
         },
         answer,
       };
     });
+}
+
+/** What it keeps of what it holds. */
+function keptOf({ addresses }: UpdateOwnerRequest, held: readonly HeldAddress[]): HeldAddress[] {
+  const keeps = held.filter(({ address }) => addresses?.includes(address) ?? true);
+  if (keeps.length > 0) return keeps;
+  throw new CausewayError('invalid', `it holds none of ${addresses?.join(', ')}`, {
+    hint: 'It keeps at least one of its addresses. Free them all with a deletion.',
+  });
 }
 
 function withPorts(held: HeldAddress, { uid, ports }: UpdateOwnerRequest): HeldAddress {

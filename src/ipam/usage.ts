@@ -67,13 +67,19 @@ export function healthOf(
   site: SiteView,
   cluster: ClusterRecord,
   now: number,
-): { health: ClusterHealth; lastHeartbeat: number | undefined } {
+): {
+  health: ClusterHealth;
+  lastHeartbeat: number | undefined;
+  withdrawsAfterMs?: number | undefined;
+} {
   const beat = site.beats.get(cluster.name)?.record;
   if (beat === undefined || beat.id !== cluster.id) {
     return { health: 'unknown', lastHeartbeat: undefined };
   }
   const lostAfterMs = site.site?.record.lostAfterMs ?? Number.POSITIVE_INFINITY;
-  return { health: now - beat.at > lostAfterMs ? 'lost' : 'healthy', lastHeartbeat: beat.at };
+  const { at: lastHeartbeat, withdrawsAfterMs } = beat;
+  const health = now - lastHeartbeat > lostAfterMs ? 'lost' : 'healthy';
+  return { health, lastHeartbeat, withdrawsAfterMs };
 }
 
 const addresses: MetricDefinition<'site' | 'pool' | 'family' | 'state'> = {

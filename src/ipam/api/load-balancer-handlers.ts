@@ -30,8 +30,17 @@ export const loadBalancerHandlers: Handlers<LoadBalancerOperation> = {
   },
 
   async updateLoadBalancer(context, { params, body }) {
+    const { platforms, signal } = context;
+    const before = await owned(context, params);
+    if (before.addresses.length > 0) refuseControlPlane(before);
+    const { addresses: kept } = body;
+    const leaving = before.addresses.filter(({ address }) => kept?.includes(address) === false);
+    const left: Reservation = { ...before, addresses: leaving };
     const lane = keys.cluster(params.site, params.cluster);
-    return held(context, await change(context, lane, updateOwner({ ...params, ...body })));
+    const after = await change(context, lane, updateOwner({ ...params, ...body }));
+    await platforms.release(left, signal);
+    await platforms.restore(left, signal);
+    return held(context, after);
   },
 
   async deleteLoadBalancer(context, { params, query: { fence, withdrawn, reason } }) {

@@ -201,7 +201,7 @@ export const operations = {
   updateLoadBalancer: operation({
     method: 'PATCH',
     path: `${clusterPath}/load-balancers/{uid}`,
-    summary: 'The ports of a Service have changed. Never takes an address.',
+    summary: 'The ports or the families of a Service have changed. Never takes an address.',
     access: 'cluster',
     params: onReservation,
     query: none,

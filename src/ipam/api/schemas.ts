@@ -117,6 +117,10 @@ export const clusterAnswerSchema = z.looseObject({
   addresses: z.number(),
   health: z.string(),
   lastHeartbeat: z.number().optional(),
+  withdrawsAfterMs: z
+    .number()
+    .optional()
+    .describe('What it promised with that: to have stopped announcing so long after it.'),
 });
 export const configureClusterBodySchema = z.object({
   quota: z.int().min(0).max(1_000_000).nullable().optional(),
@@ -177,6 +181,10 @@ export const ensureLoadBalancerBodySchema = z.object(wanted);
 export const updateLoadBalancerBodySchema = z.object({
   fence: z.int(),
   ports: wanted.ports,
+  addresses: wanted.addresses
+    .unwrap()
+    .optional()
+    .describe('What it keeps of its addresses; the others rest. Left out, it keeps all.'),
   reason,
 });
 export const heldLoadBalancerSchema = z.looseObject({

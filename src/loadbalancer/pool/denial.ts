@@ -1,3 +1,4 @@
+import type { Address } from '../../domain/address.ts';
 import type { CausewayError } from '../../domain/error.ts';
 import { Refusal, type RefusalReason } from '../../ipam/refusal.ts';
 import type { EnsureOutcome } from '../provider.ts';
@@ -41,8 +42,11 @@ export function isInDoubt(error: CausewayError, holding: Holding | undefined): h
 }
 
 /** Whether the reservation has all that the Service announces. */
-export function isHeld(holding: Holding, reservation: LedgerReservation | undefined): boolean {
-  return holding.addresses.every(({ address }) => reservation?.addresses.includes(address));
+export function isHeld(
+  announced: readonly Address[],
+  reservation: LedgerReservation | undefined,
+): boolean {
+  return announced.every((address) => reservation?.addresses.includes(address));
 }
 
 const askAgainMs = 5_000;

@@ -1,7 +1,7 @@
 import { CausewayError } from '../../domain/error.ts';
 import type { Owner, ProviderContext } from '../provider.ts';
-import { denialOf, goesOn, isHeld, isInDoubt, type Denial } from './denial.ts';
-import type { Holding } from './holding.ts';
+import { denialOf, goesOn, isAnswer, isHeld, isInDoubt, type Denial } from './denial.ts';
+import { inFamilies, type Holding } from './holding.ts';
 import type { Demand, Grant, PoolLedger } from './pool-ledger.ts';
 
 /** What the ledger grants to Services, and has granted. */
@@ -28,9 +28,10 @@ export class Grants {
       if (grant === undefined) return { kind: 'waiting' };
       // Who has an address keeps it, but its ports may have come to clash with another sharer's.
       if (holding !== undefined && demand.sharingKey !== undefined) {
-        await this.#ledger.update(owner.uid, grant.fence, demand.ports, context.signal);
+        const { ports } = demand;
+        await this.#ledger.update(owner.uid, grant.fence, { ports }, context.signal);
       }
-      this.#note(owner, demand, grant);
+      this.#note(owner.uid, demand, grant);
       return grant;
     } catch (error) {
       const problem = CausewayError.from(error);
@@ -42,11 +43,38 @@ export class Grants {
       if (isInDoubt(problem, holding)) {
         const all = await this.#ledger.reservations(context.signal);
         const own = all.find(({ uid }) => uid === owner.uid);
-        if (!isHeld(holding, own)) return { kind: 'lost' };
+        if (!isHeld(demand.addresses, own)) return { kind: 'lost' };
       }
       const denial = denialOf(problem, holding);
       if (denial !== undefined) return denial;
       throw error;
+    }
+  }
+
+  /**
+   * The Service has given up families that it had: their addresses go back. All stays as it is where
+   * the ledger isn't reached, or is of a version that can't take one back: it is asked again later.
+   */
+  async keepOnly(
+    uid: string,
+    demand: Demand,
+    grant: Grant,
+    context: ProviderContext,
+  ): Promise<Grant> {
+    const keeps = inFamilies(grant.addresses, demand.families).map(({ address }) => address);
+    try {
+      const left = await this.#ledger.update(uid, grant.fence, { keeps }, context.signal);
+      this.#note(uid, demand, left);
+      return left;
+    } catch (error) {
+      const problem = CausewayError.from(error);
+      if (isAnswer(problem)) throw error;
+      const { message } = problem;
+      context.log.warn(
+        { problem: message },
+        'the ledger is not reached; an address is given back later',
+      );
+      return grant;
     }
   }
 
@@ -65,8 +93,8 @@ export class Grants {
   }
 
   /** Asking again by the name of what it got is the same demand. A ledger that recovers grants no more than is claimed. */
-  #note({ uid }: Owner, demand: Demand, grant: Grant): void {
-    const addresses = grant.addresses.map(({ address }) => address);
+  #note(uid: string, demand: Demand, grant: Grant): void {
+    const addresses = inFamilies(grant.addresses, demand.families).map(({ address }) => address);
     if (addresses.length < demand.families.length) return;
     const again = JSON.stringify({ ...demand, addresses, claim: true });
     this.#granted.set(uid, { demand: again, grant });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tryParseAddress, type Address } from '../../domain/address.ts';
+import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import type { Ingress } from '../provider.ts';
 import { holdingAnnotation } from './annotations.ts';
@@ -88,4 +88,12 @@ export function ingressOf({ addresses }: Pick<Holding, 'addresses'>): Ingress[] 
       ? { ip: address, ipMode: 'VIP' }
       : { ip: publicAddress, ipMode: 'Proxy' },
   );
+}
+
+/** Those that a Service of these families shows: what it has of others is on its way back. */
+export function inFamilies(
+  addresses: readonly HeldAddress[],
+  families: readonly Family[],
+): HeldAddress[] {
+  return addresses.filter(({ address }) => families.includes(familyOf(address)));
 }

@@ -1,8 +1,21 @@
 import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
 import type { Node } from '../../kube/core-objects.ts';
 import { isEligibleNode } from '../gateway/nodes.ts';
+import type { Ingress } from '../provider.ts';
 
 const controlPlaneLabel = 'node-role.kubernetes.io/control-plane';
+
+/** What a Service shows that is reached on a node: nothing for a family that the node has not. */
+export function ingressOnNode(
+  nodes: readonly Node[],
+  named: string | undefined,
+  families: readonly Family[],
+): Ingress[] {
+  return families.flatMap((family): Ingress[] => {
+    const ip = addressOfNode(nodes, named, family);
+    return ip === undefined ? [] : [{ ip, ipMode: 'VIP' }];
+  });
+}
 
 /**
  * The address of the node that takes a Service's traffic: of the one that is named, else of the first

@@ -59,14 +59,20 @@ export class PoolLedger {
     return answer.state === 'waiting' ? undefined : grantOf(answer);
   }
 
-  /** The ports of a Service that holds something have changed. */
+  /** The ports of a Service that holds something have changed, or it keeps only some of its addresses. */
   async update(
     uid: string,
     fence: number,
-    ports: readonly string[],
+    change: { readonly ports?: readonly string[]; readonly keeps?: readonly Address[] },
     signal: AbortSignal,
   ): Promise<Grant> {
-    const input = { params: { ...this.#here, uid }, body: { fence, ports: [...ports] } };
+    const { ports, keeps } = change;
+    const body = {
+      fence,
+      ...(ports === undefined ? {} : { ports: [...ports] }),
+      ...(keeps === undefined ? {} : { addresses: [...keeps] }),
+    };
+    const input = { params: { ...this.#here, uid }, body };
     return grantOf(await this.#client.call('updateLoadBalancer', input, signal));
   }
 

@@ -22,10 +22,17 @@ import type { Contact } from './contact.ts';
 import type { DepartureWatch } from './departure-watch.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { AnnouncerDetector } from './detect-announcer.ts';
-import { addressOfNode } from './node-address.ts';
+import { ingressOnNode } from './node-address.ts';
 import type { NodeView } from './node-view.ts';
 import { Grants } from './grants.ts';
-import { formatHolding, ingressOf, readHolding, stopped, type Holding } from './holding.ts';
+import {
+  formatHolding,
+  inFamilies,
+  ingressOf,
+  readHolding,
+  stopped,
+  type Holding,
+} from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
 import { announced, silenced, type ServiceChange } from './service-change.ts';
@@ -53,6 +60,7 @@ export interface PoolProviderOptions {
 
 const waitMs = 5_000;
 const announcerLookMs = 30_000;
+const leavingLookMs = 1_000;
 
 /** Services with addresses of a pool that many clusters share; somebody else announces them. */
 export class PoolProvider implements LoadBalancerProvider {
@@ -319,10 +327,7 @@ export class PoolProvider implements LoadBalancerProvider {
     this.#onNode.add(service.metadata?.uid ?? '');
     const named = service.metadata?.annotations?.[nodeAnnotation] ?? this.#options.node;
     const nodes = [...this.#options.nodes.values()];
-    const ingress = demand.families.flatMap((family): Ingress[] => {
-      const ip = addressOfNode(nodes, named, family);
-      return ip === undefined ? [] : [{ ip, ipMode: 'VIP' }];
-    });
+    const ingress = ingressOnNode(nodes, named, demand.families);
     if (ingress.length > 0) return { kind: 'ready', ingress };
     const which = named === undefined ? 'no control plane node' : `the node ${named}`;
     return { kind: 'pending', message: `Waiting: ${which} is ready with an address of its family` };
@@ -339,28 +344,42 @@ export class PoolProvider implements LoadBalancerProvider {
 
   async #announce(
     service: Service,
-    { demand }: Wish,
+    wish: Wish,
     grant: Grant,
     announcer: Announcer,
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
-    const addresses = grant.addresses.map(({ address }) => address);
+    const { demand } = wish;
+    const wanted = inFamilies(grant.addresses, demand.families);
+    const addresses = wanted.map(({ address }) => address);
     const loadBalancerIP = service.spec?.loadBalancerIP;
     const announcement = { addresses, sharingKey: demand.sharingKey, loadBalancerIP };
     const problem = announcer.refuse?.(announcement);
     if (problem !== undefined) return { kind: 'refused', reason: 'NotAnnounced', message: problem };
     const { uid = '' } = service.metadata ?? {};
-    const holding = { uid, ...grant };
-    const change = announced(service, announcer, holding, announcement);
+    const change = announced(service, announcer, { uid, ...grant }, announcement);
     this.#announcers.set(uid, announcer.name);
     await context.annotate(change.annotations, change.spec);
-    if (announcer.statusWriter === 'controller') {
-      return { kind: 'ready', ingress: ingressOf(holding) };
-    }
+    const ingress = ingressOf({ addresses: wanted });
     const shown = new Set(service.status?.loadBalancer?.ingress?.map(({ ip }) => ip));
-    if (addresses.every((address) => shown.has(address))) {
-      return { kind: 'ready', ingress: ingressOf(holding) };
+    const leaving = grant.addresses.filter((each) => !wanted.includes(each));
+    if (
+      leaving.some(
+        ({ address, publicAddress = '' }) => shown.has(address) || shown.has(publicAddress),
+      )
+    ) {
+      const what = leaving.map(({ address }) => address).join(', ');
+      const message = `${what} goes back to the pool when the status shows it no more`;
+      return { kind: 'pending', message, ingress, retryAfterMs: leavingLookMs };
     }
+    if (leaving.length > 0) {
+      const left = await this.#grants.keepOnly(uid, demand, grant, context);
+      const isLess = left.addresses.length < grant.addresses.length;
+      if (isLess) return this.#announce(service, wish, left, announcer, context);
+    }
+    const isShown =
+      announcer.statusWriter === 'controller' || addresses.every((address) => shown.has(address));
+    if (isShown) return { kind: 'ready', ingress };
     const message = `${announcer.title} has been told to announce ${addresses.join(', ')} and has not yet`;
     return { kind: 'pending', message };
   }

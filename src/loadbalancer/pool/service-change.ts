@@ -29,10 +29,12 @@ export function announced(
   const isOther = before !== undefined && before.announcer !== announcer.name;
   const { uid, addresses, fence } = holding;
   const now = { uid, addresses, fence, announcer: announcer.name };
+  const told = new Set(announcement.addresses);
+  const shown = { ...now, addresses: addresses.filter(({ address }) => told.has(address)) };
   const annotations = {
     ...(isOther ? toldNothing(before.announcer) : {}),
     ...announcer.tell(announcement),
-    ...dnsTarget(service, before, announcer.statusWriter === 'announcer' ? now : undefined),
+    ...dnsTarget(service, before, announcer.statusWriter === 'announcer' ? shown : undefined),
     [holdingAnnotation]: formatHolding(now),
   };
   const isWithdrawn = before?.kept !== undefined && service.spec?.type === 'NodePort';

@@ -4,7 +4,7 @@ import { sharingKeyAnnotation } from '../gateway/annotations.ts';
 import { readNeeds } from '../gateway/service-needs.ts';
 import { announcerAnnotation, poolNameAnnotation } from './annotations.ts';
 import { announcerNames, announcers, isAnnouncerName, type AnnouncerName } from './announcer.ts';
-import type { Holding } from './holding.ts';
+import { inFamilies, type Holding } from './holding.ts';
 import type { Demand } from './pool-ledger.ts';
 
 /** What a Service asks of the pool. */
@@ -39,7 +39,8 @@ export function readWish(service: Service, holding: Holding | undefined): WishRe
   const { namespace = '', name = '' } = service.metadata ?? {};
   const sharingKey = annotations[sharingKeyAnnotation];
   const pool = annotations[poolNameAnnotation];
-  const had = holding?.addresses.map(({ address }) => address) ?? [];
+  // What it had of a family that it no longer has is not asked for again.
+  const had = inFamilies(holding?.addresses ?? [], families).map(({ address }) => address);
   const asked = requested.size > 0 ? [...requested.values()] : askedOfAnnouncers(annotations);
   const demand: Demand = {
     namespace,
