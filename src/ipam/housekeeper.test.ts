@@ -16,6 +16,8 @@ const eventually = (check: () => void) => vi.waitFor(check, { timeout: 120_000, 
 let stop: AbortController;
 let ended: Promise<unknown>;
 let offset: number;
+/** How long the process stood still: all its clocks went on. */
+let stoodStill: number;
 let allocator: Allocator;
 
 const write = (writes: readonly Write[]) =>
@@ -54,7 +56,12 @@ async function sweepPasses(site: string): Promise<void> {
 beforeEach(async () => {
   stop = new AbortController();
   offset = 0;
-  const clock = { ...systemClock, wallTime: () => Date.now() + offset };
+  stoodStill = 0;
+  const clock = {
+    ...systemClock,
+    wallTime: () => Date.now() + offset + stoodStill,
+    monotonic: () => systemClock.monotonic() + stoodStill,
+  };
   const log = silentLog;
   allocator = new Allocator({ ledger: new MemoryLedger(), clock, log });
   await write([
@@ -80,4 +87,15 @@ test('counts silence from when it began to serve; a site that was moved stops no
   offset += 700_000;
   await eventually(() => expect(epochOf('open')).not.toBe('first-open'));
   expect(epochOf('moved')).toBe('first-moved');
+});
+
+test('counts silence anew after it stood still: nobody could be heard', async () => {
+  await eventually(() => expect(epochOf('open')).toBe('first-open'));
+  await sweepPasses('open');
+  stoodStill = 700_000;
+  await sweepPasses('open');
+  await sweepPasses('open');
+  expect(epochOf('open')).toBe('first-open');
+  offset += 700_000;
+  await eventually(() => expect(epochOf('open')).not.toBe('first-open'));
 });

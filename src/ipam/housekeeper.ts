@@ -27,6 +27,9 @@ export interface HousekeeperOptions {
 /** The audit log is pruned in pieces of this size. */
 const pruneSize = 100;
 
+/** Looks that are so much further apart than they should be mean that this process stood still. */
+const standstillMs = 5_000;
+
 /**
  * What has to happen without being asked for: serving the queue, sweeping, reclaiming from clusters that
  * promised to withdraw, pruning the audit log. Every replica does it; the ledger's compare lets one win.
@@ -35,6 +38,8 @@ export class Housekeeper {
   readonly #options: Required<HousekeeperOptions>;
   /** Since when clusters could have been heard: the ledger has answered all the time. */
   #servingSince: number | undefined;
+  /** When it was last looked whom to reclaim from. */
+  #lastLook = 0;
 
   constructor(options: HousekeeperOptions) {
     this.#options = { sweepEveryMs: 5_000, ...options };
@@ -87,14 +92,24 @@ export class Housekeeper {
 
   async #reclaim(name: string, signal: AbortSignal): Promise<void> {
     const { allocator, log } = this.#options;
-    this.#servingSince ??= allocator.now;
+    const servingSince = this.#noteServing();
     const site = this.#site(name);
     if (site === undefined) return;
-    for (const { cluster, lastBeat } of reclaimable(site, allocator.now, this.#servingSince)) {
+    for (const { cluster, lastBeat } of reclaimable(site, allocator.now, servingSince)) {
       const decide = reclaimSilent(name, cluster, lastBeat, randomUUID());
       const { addresses } = await this.#change(name, decide, signal);
       log.warn({ site: name, cluster, addresses: addresses.length }, 'reclaimed a silent cluster');
     }
+  }
+
+  /** A process that stood still could not hear anybody either. */
+  #noteServing(): number {
+    const { allocator, clock, sweepEveryMs } = this.#options;
+    const now = clock.monotonic();
+    if (now - this.#lastLook > sweepEveryMs + standstillMs) this.#servingSince = undefined;
+    this.#lastLook = now;
+    this.#servingSince ??= allocator.now;
+    return this.#servingSince;
   }
 
   async #pruneAudit(signal: AbortSignal): Promise<void> {

@@ -83,7 +83,7 @@ const sources = {
   /** A linearizability checker with our model in it; count up the last part when the model changes. */
   porcupine: {
     module: 'porcupine',
-    version: '1.3.1-2',
+    version: '1.3.1-3',
     package: 'causeway.dev/test/porcupine',
     ldflags: '',
   },

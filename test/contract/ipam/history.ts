@@ -20,6 +20,8 @@ interface RecordedCall {
     readonly cluster: string;
     readonly owner?: string;
     readonly fence?: number;
+    readonly sharingKey?: string;
+    readonly port?: string;
     readonly repeated: boolean;
   };
   readonly output: {
@@ -30,6 +32,12 @@ interface RecordedCall {
     readonly voided?: readonly string[];
     readonly epoch?: string;
   };
+}
+
+/** What an owner shares an address with others by: those with the key and other ports. */
+export interface Shares {
+  readonly sharingKey: string;
+  readonly port: string;
 }
 
 type Output = RecordedCall['output'];
@@ -116,13 +124,14 @@ export async function reserveOnce(
   site: string,
   cluster: string,
   uid: string,
+  shares?: Shares,
 ): Promise<Output> {
+  const body = {
+    uid,
+    ...(shares === undefined ? {} : { sharingKey: shares.sharingKey, ports: [shares.port] }),
+  };
   try {
-    const answer = await server.call(
-      'reserve',
-      { params: { site, cluster }, body: { uid } },
-      never,
-    );
+    const answer = await server.call('reserve', { params: { site, cluster }, body }, never);
     if (answer.state !== 'held') return { result: answer.state };
     const { addresses, fence } = answer.reservation;
     return { result: 'held', address: addresses[0]?.address ?? '', fence };

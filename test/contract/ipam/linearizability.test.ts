@@ -5,6 +5,7 @@ import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { startTcpProxy } from '../../services/tcp-proxy.ts';
 import { patienceMs, waitFor } from '../../services/wait-for.ts';
+import { breakThings } from './faults.ts';
 import { prepareSite, startFleet, type Fleet } from './fleet.ts';
 import {
   beatOnce,
@@ -14,6 +15,7 @@ import {
   listOnce,
   reclaimOnce,
   reserveOnce,
+  type Shares,
 } from './history.ts';
 import { never } from './server-under-test.ts';
 
@@ -63,6 +65,7 @@ describe.skipIf(!available)('three servers on three etcd members', () => {
       if (client === undefined) throw new Error('no client');
       await prepareSite(client, site, '10.0.0.1-10.0.0.6', quotas);
       const history = new History();
+      await share(fleet, history);
       const end = performance.now() + seconds * 1_000;
       // On a machine that is slow it takes longer until everything has happened.
       const isOver = () =>
@@ -198,6 +201,27 @@ describe.skipIf(!available)('a queue over three servers', () => {
   });
 });
 
+/** Two owners on one address, so that every history has that. */
+async function share(fleet: Fleet, history: History): Promise<void> {
+  const addresses = new Set<string | undefined>();
+  for (const client of [0, 3]) {
+    const owner = `owner-${client}-1`;
+    const shares = sharesOf(client, owner);
+    const input = { kind: 'reserve' as const, cluster: 'blue', owner, ...shares };
+    const output = await history.record(client, fleet.clients, input, (at) =>
+      reserveOnce(at, site, 'blue', owner, shares),
+    );
+    addresses.add(output.address);
+  }
+  expect(addresses.size).toBe(1);
+}
+
+/** Every second owner shares an address with the others of its cluster; the ports of some clash. */
+function sharesOf(client: number, owner: string): Shares | undefined {
+  if (!owner.endsWith('-1')) return undefined;
+  return { sharingKey: 'together', port: `TCP/${80 + (client % 2)}` };
+}
+
 /** One controller's work on its own owners: reserve, repeat, free, and free too late. */
 async function runOwner(
   fleet: Fleet,
@@ -214,11 +238,10 @@ async function runOwner(
     const known = fences.get(owner) ?? {};
     const choice = random();
     if (choice < 0.5 || known.now === undefined) {
-      const output = await history.record(
-        client,
-        clients,
-        { kind: 'reserve', cluster, owner },
-        (at) => reserveOnce(at, site, cluster, owner),
+      const shares = sharesOf(client, owner);
+      const input = { kind: 'reserve' as const, cluster, owner, ...shares };
+      const output = await history.record(client, clients, input, (at) =>
+        reserveOnce(at, site, cluster, owner, shares),
       );
       if (output.result === 'held' && output.fence !== undefined)
         fences.set(owner, { ...known, now: output.fence });
@@ -266,39 +289,5 @@ async function reclaimNowAndThen(
     const input = { kind: 'reclaim' as const, cluster };
     // Each attempt is somebody of its own: it may still be under way when the next one begins.
     await history.recordOnce(1_000 + turn, server, input, (at) => reclaimOnce(at, site, cluster));
-  }
-}
-
-/** One fault after the other until the time is over; then everything is put right again. */
-async function breakThings(fleet: Fleet, random: Random, isOver: () => boolean): Promise<void> {
-  const { etcd, servers, lines } = fleet;
-  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-  const faults: (() => Promise<unknown>)[] = [
-    async () => {
-      const server = pick(servers);
-      server.process.kill('SIGKILL');
-      await server.restart();
-    },
-    async () => {
-      const server = pick(servers);
-      server.process.kill('SIGSTOP');
-      await delay(2_000);
-      server.process.kill('SIGCONT');
-    },
-    async () => {
-      const member = Math.floor(random() * 3);
-      etcd.signal(member, 'SIGKILL');
-      await etcd.restart(member);
-    },
-    () => etcd.moveLeader(Math.floor(random() * 3)),
-    () => etcd.compact(),
-    () => Promise.resolve(lines.forEach((line) => line.cut())),
-    () => Promise.resolve(pick(lines).cut()),
-  ];
-  for (let index = 0; !isOver(); index += 1) {
-    // Each at least once in order, then by chance.
-    const fault = faults[index] ?? pick(faults);
-    await fault().catch(() => undefined);
-    await delay(300 + random() * 700);
   }
 }

@@ -37,6 +37,9 @@ type input struct {
 	Cluster string `json:"cluster"`
 	Owner   string `json:"owner"`
 	Fence   int    `json:"fence"`
+	// Owners of one cluster with the same key share an address if their ports differ.
+	SharingKey string `json:"sharingKey"`
+	Port       string `json:"port"`
 	// The call was sent more than once: an earlier attempt may have been what took effect.
 	Repeated bool `json:"repeated"`
 }
@@ -53,8 +56,10 @@ type output struct {
 }
 
 type reservation struct {
-	address string
-	fence   int
+	address    string
+	fence      int
+	sharingKey string
+	port       string
 }
 
 // Owners are written "cluster/owner". The state is never changed in place.
@@ -67,14 +72,34 @@ type state struct {
 	used   map[string]bool
 }
 
-func (s state) inCluster(cluster string) int {
-	count := 0
-	for owner := range s.held {
-		if strings.HasPrefix(owner, cluster+"/") {
-			count++
+// How many addresses are held, by however many owners each.
+func (s state) addresses() int {
+	addresses := map[string]bool{}
+	for _, r := range s.held {
+		addresses[r.address] = true
+	}
+	return len(addresses)
+}
+
+// The addresses that an owner of the cluster can share.
+func (s state) joinable(in input) []string {
+	if in.SharingKey == "" {
+		return nil
+	}
+	addresses := []string{}
+	for owner, r := range s.held {
+		if strings.HasPrefix(owner, in.Cluster+"/") && r.sharingKey == in.SharingKey {
+			addresses = append(addresses, r.address)
 		}
 	}
-	return count
+	return slices.DeleteFunc(addresses, func(address string) bool {
+		for _, r := range s.held {
+			if r.address == address && r.port == in.Port {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 func (s state) without(owner string) state {
@@ -115,7 +140,7 @@ func (s state) addressesOf(cluster string) []string {
 		}
 	}
 	slices.Sort(addresses)
-	return addresses
+	return slices.Compact(addresses)
 }
 
 func modelOf(h history) porcupine.Model {
@@ -182,21 +207,27 @@ func step(h history, s state, in input, out output) (bool, any) {
 }
 
 func reserve(h history, s state, in input, out output, owner string, has reservation, present bool) (bool, any) {
+	shared := s.joinable(in)
 	switch out.Result {
 	case "held":
 		if present {
 			return has.address == out.Address && has.fence == out.Fence, s
 		}
+		fresh := out.Fence > s.fences[in.Cluster]
+		after := s.with(owner, in.Cluster, reservation{out.Address, out.Fence, in.SharingKey, in.Port})
+		if len(shared) > 0 {
+			return slices.Contains(shared, out.Address) && fresh, after
+		}
 		taken := slices.ContainsFunc(slices.Collect(maps.Values(s.held)), func(r reservation) bool {
 			return r.address == out.Address
 		})
-		allowed := s.inCluster(in.Cluster) < h.Quotas[in.Cluster]
-		fresh := out.Fence > s.fences[in.Cluster]
-		return !taken && allowed && fresh, s.with(owner, in.Cluster, reservation{out.Address, out.Fence})
+		allowed := len(s.addressesOf(in.Cluster)) < h.Quotas[in.Cluster]
+		return !taken && allowed && fresh, after
 	case "exhausted":
-		return !present && len(s.held) >= h.Pool, s
+		return !present && len(shared) == 0 && s.addresses() >= h.Pool, s
 	case "quota":
-		return !present && s.inCluster(in.Cluster) >= h.Quotas[in.Cluster], s
+		full := len(s.addressesOf(in.Cluster)) >= h.Quotas[in.Cluster]
+		return !present && len(shared) == 0 && full, s
 	}
 	return false, s
 }

@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CausewayError } from '../../../src/domain/error.ts';
+import type { IpamClient } from '../../../src/ipam/api/client.ts';
+import { seededRandom, type Random } from '../../../src/runtime/random.ts';
+import { isAvailable } from '../../services/missing.ts';
+import { ensureProgram } from '../../services/programs.ts';
+import { patienceMs } from '../../services/wait-for.ts';
+import { breakThings } from './faults.ts';
+import { prepareSite, startFleet, type Fleet } from './fleet.ts';
+import { freeOnce } from './history.ts';
+import { never } from './server-under-test.ts';
+
+const available = await isAvailable(async () => {
+  await ensureProgram('etcd');
+});
+
+const seconds = Number(process.env['IPAM_FAULT_SECONDS'] ?? 15);
+const site = 'line';
+const owners = 8;
+/** Who asks again no later than this still has its place. */
+const placeLostMs = 14_000;
+/** How often somebody came while others were known to wait: else the order says nothing. */
+const enoughPairs = 40;
+
+interface Ask {
+  readonly begin: number;
+  readonly end: number;
+  readonly state: 'held' | 'waiting';
+}
+
+/** From the first ask of an owner to the one that it got its address with. */
+interface Turn {
+  readonly owner: string;
+  readonly begin: number;
+  readonly asks: Ask[];
+}
+
+describe.skipIf(!available)('a queue while servers, etcd and connections fail', () => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await startFleet(3);
+  });
+  afterAll(() => fleet.stop());
+
+  test(
+    'nobody who comes later is served before who was told to wait',
+    async () => {
+      const [client] = fleet.clients;
+      if (client === undefined) throw new Error('no client');
+      await prepareSite(client, site, '10.0.0.1-10.0.0.2', { blue: 9, green: 9 });
+      const turns: Turn[] = [];
+      const end = performance.now() + seconds * 1_000;
+      const isOver = () =>
+        performance.now() > end &&
+        (pairs(turns).length >= enoughPairs || performance.now() > end + patienceMs);
+      const work = Array.from({ length: owners }, (_, index) =>
+        takeTurns(fleet.clients, index, turns, seededRandom(index), isOver),
+      );
+      await Promise.all([...work, breakThings(fleet, seededRandom(7), isOver)]);
+      expect(pairs(turns).length).toBeGreaterThanOrEqual(enoughPairs);
+      expect(pairs(turns).filter(([first, later]) => wasOvertaken(first, later))).toEqual([]);
+    },
+    (seconds + 500) * 1_000,
+  );
+});
+
+/** Those of whom one was told to wait before the other one first asked, and had its place throughout. */
+function pairs(turns: readonly Turn[]): [Turn, Turn][] {
+  return turns.flatMap((first) => {
+    const told = first.asks.find(({ state }) => state === 'waiting');
+    if (told === undefined || !keptItsPlace(first)) return [];
+    const later = turns.filter(({ begin }) => begin > told.end && begin < endOf(first));
+    return later.map((each): [Turn, Turn] => [first, each]);
+  });
+}
+
+function endOf({ asks }: Turn): number {
+  return asks.at(-1)?.end ?? Number.POSITIVE_INFINITY;
+}
+
+function keptItsPlace({ asks }: Turn): boolean {
+  return asks.every(({ end }, index) => end - (asks[index - 1]?.begin ?? end) < placeLostMs);
+}
+
+/** It was told to wait once more after the later one had its address. */
+function wasOvertaken(first: Turn, later: Turn): boolean {
+  const held = later.asks.find(({ state }) => state === 'held');
+  if (held === undefined) return false;
+  return first.asks.some(({ state, begin }) => state === 'waiting' && begin > held.end);
+}
+
+async function takeTurns(
+  servers: readonly IpamClient[],
+  index: number,
+  turns: Turn[],
+  random: Random,
+  isOver: () => boolean,
+): Promise<void> {
+  const cluster = index % 2 === 0 ? 'blue' : 'green';
+  const owner = `owner-${index}`;
+  for (let attempt = index; !isOver(); ) {
+    const turn: Turn = { owner, begin: performance.now(), asks: [] };
+    turns.push(turn);
+    let fence: number | undefined;
+    while (fence === undefined && !isOver()) {
+      attempt += 1;
+      const server = servers[attempt % servers.length];
+      const begin = performance.now();
+      const asked = { params: { site, cluster }, body: { uid: owner, waitMs: 500 } };
+      const answer = await server?.call('reserve', asked, never).catch(unlessAway);
+      if (answer === undefined) continue;
+      turn.asks.push({ begin, end: performance.now(), state: answer.state });
+      if (answer.state === 'held') fence = answer.reservation.fence;
+    }
+    await delay(random() * 100);
+    if (fence !== undefined) attempt = await freeAnywhere(servers, cluster, owner, fence, attempt);
+  }
+}
+
+async function freeAnywhere(
+  servers: readonly IpamClient[],
+  cluster: string,
+  owner: string,
+  fence: number,
+  attempt: number,
+): Promise<number> {
+  for (let next = attempt; ; next += 1) {
+    const server = servers[next % servers.length];
+    if (server === undefined) throw new Error('no server');
+    const freed = await freeOnce(server, site, cluster, owner, fence).catch(unlessAway);
+    if (freed !== undefined) return next;
+  }
+}
+
+/** A server that is being killed, or stopped, is no answer. */
+async function unlessAway(error: unknown): Promise<undefined> {
+  const { code } = CausewayError.from(error);
+  if (code !== 'unavailable' && code !== 'timeout') throw error;
+  await delay(20);
+}
