@@ -16,6 +16,7 @@ import {
   type ClusterSession,
 } from './cluster-connection.ts';
 import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
+import { Progress } from './progress.ts';
 
 interface ChoiceOptions extends ClusterOptions {
   readonly all?: boolean;
@@ -87,6 +88,7 @@ async function idleAll(
   const discovery = new ScaleDiscovery(client);
   const idler = new Idler({ client, discovery, clock: systemClock });
   const failures: CausewayError[] = [];
+  let progress = new Progress('Looking at', names.length);
   const attempt = async (work: () => Promise<void>) => {
     try {
       await work();
@@ -94,20 +96,28 @@ async function idleAll(
       const error = CausewayError.from(thrown);
       if (error.code === 'aborted') throw error;
       failures.push(error);
-      process.stderr.write(`causeway: ${error.message}\n`);
+      progress.around(() => process.stderr.write(`causeway: ${error.message}\n`));
     }
   };
   const plans: IdlePlan[] = [];
   for (const name of names) {
     await attempt(async () => void plans.push(await idler.plan(name, signal)));
+    progress.step(name.name);
   }
+  progress.clear();
   for (const warning of await sharedPods(client, plans, signal)) {
     process.stderr.write(`causeway: warning: ${warning}\n`);
   }
+  progress = new Progress('Putting to sleep', plans.length);
   for (const plan of plans) {
     const name = nameFromKey(keyOf(plan.service));
-    await attempt(async () => say(isDry ? plan : await idler.idle(name, signal), isDry));
+    await attempt(async () => {
+      const done = isDry ? plan : await idler.idle(name, signal);
+      progress.around(() => say(done, isDry));
+    });
+    progress.step(name.name);
   }
+  progress.clear();
   const [first] = failures;
   if (first !== undefined) {
     throw new CausewayError(first.code, `${failures.length} of ${names.length} stay awake`);

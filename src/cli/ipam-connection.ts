@@ -1,5 +1,6 @@
 import fs from 'node:fs/promises';
 import type { Command } from 'commander';
+import { CausewayError } from '../domain/error.ts';
 import { IpamClient } from '../ipam/api/client.ts';
 import type { AnswerOf, OperationName, RequestOf } from '../ipam/api/operations.ts';
 import { readIfNamed } from '../ipam/open-ledger.ts';
@@ -43,6 +44,13 @@ export async function withServer<T>(
   const signal = stopSignal();
   try {
     return await work((name, input) => client.call(name, input, signal));
+  } catch (thrown) {
+    const error = CausewayError.from(thrown);
+    if (error.code !== 'unavailable' || error.hint !== undefined) throw thrown;
+    throw new CausewayError('unavailable', error.message, {
+      cause: error,
+      hint: 'Name the allocator with --server or CAUSEWAY_SERVER, and check that it runs there.',
+    });
   } finally {
     await client.close();
   }

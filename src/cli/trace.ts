@@ -1,18 +1,19 @@
 import { Command, Option } from 'commander';
 import type { AgentClient } from '../agent/client/agent-client.ts';
 import type { TraceQuestion } from '../agent/trace/trace-connection.ts';
-import { parseAddress, type Address } from '../domain/address.ts';
+import { familyOf, parseAddress, type Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
 import { parsePort, parseProtocol, protocols, type Port } from '../domain/port.ts';
+import { hasIdledAt } from '../idling/annotations.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf } from '../kube/object.ts';
-import { endpointSlices, services } from '../kube/resources.ts';
+import { endpointSlices, nodes, services } from '../kube/resources.ts';
 import { findOwner } from '../overview/find-owner.ts';
-import type { PathEndpoint } from '../overview/rows.ts';
 import { pathEndpoints } from '../overview/service-path.ts';
 import { describeOwner, describeTraces, type GatewayTrace } from '../overview/trace-text.ts';
+import { traceOnNode, type NodeTrace } from '../proxy/trace-on-node.ts';
 import { withCluster } from './cluster-connection.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { makeAgents } from './controller-gateway.ts';
@@ -41,6 +42,11 @@ export function traceCommand(): Command {
       protocol: parseProtocol(options.protocol),
       ...parseTarget(text),
     };
+    if (familyOf(question.client) !== familyOf(question.address)) {
+      throw new CausewayError('invalid', `${client} can't connect to ${text}`, {
+        hint: 'One is of IPv4 and the other of IPv6. Name an address of the client in the same family.',
+      });
+    }
     await trace(command, text, question, options.output);
   });
 }
@@ -54,17 +60,32 @@ async function trace(
   const settings = await readConfig(command, controllerCommandSettings);
   await withCluster(settings, async ({ client, signal }) => {
     const owner = findOwner(await collect(client.list(services, { signal })), question);
-    const endpoints = await endpointsOf(client, owner?.service, signal);
+    const slices = await slicesOf(client, owner?.service, question.address, signal);
+    const endpoints = pathEndpoints(slices);
     const isOutside = owner === undefined || owner.role === 'load balancer';
     const agents = isOutside && settings.gateway.enabled ? await makeAgents(settings) : new Map();
     const service = owner === undefined ? undefined : keyOf(owner.service);
     const traces = await askAll(agents, { ...question, service }, signal);
+    const onNode =
+      owner === undefined || isOutside
+        ? undefined
+        : traceOnNode(
+            {
+              service: owner.service,
+              slices,
+              nodes: await collect(client.list(nodes, { signal })),
+            },
+            question,
+          );
     if (output !== 'table') {
-      printObjects(output, traces, []);
+      if (onNode === undefined) printObjects(output, traces, []);
+      else printObjects(output, [onNode], []);
       return;
     }
     const lines = describeOwner(`${text}/${question.protocol}`, owner, endpoints);
+    if (hasIdledAt(owner?.service)) lines.push('It sleeps: a connection is held, and wakes it.');
     lines.push(...describeTraces(traces, endpoints));
+    if (onNode !== undefined) lines.push('', ...describeNodeTrace(onNode));
     process.stdout.write(`${lines.join('\n')}\n`);
   });
 }
@@ -79,18 +100,36 @@ function parseTarget(text: string): { address: Address; port: Port } {
   return { address: parseAddress(six ?? four ?? ''), port: parsePort(Number(port)) };
 }
 
-async function endpointsOf(
+/** Those of the family that the connection is of. */
+async function slicesOf(
   client: KubeClient,
   service: Service | undefined,
+  address: Address,
   signal: AbortSignal,
-): Promise<PathEndpoint[]> {
+): Promise<EndpointSlice[]> {
   if (service === undefined) return [];
   const { namespace = '', name = '' } = service.metadata ?? {};
   const labelSelector = `kubernetes.io/service-name=${name}`;
-  const slices = await collect<EndpointSlice>(
-    client.list(endpointSlices, { namespace, labelSelector, signal }),
-  );
-  return pathEndpoints(slices);
+  const all = await collect(client.list(endpointSlices, { namespace, labelSelector, signal }));
+  const wanted = familyOf(address) === 4 ? 'IPv4' : 'IPv6';
+  return all.filter(({ addressType }) => addressType === wanted);
+}
+
+function describeNodeTrace({ node, trace }: NodeTrace): string[] {
+  const { destination, destinationPort } = trace.packet;
+  const host = familyOf(destination) === 6 ? `[${destination}]` : destination;
+  const source = trace.masqueraded ? 'which sees the node' : 'which sees the client’s address';
+  const outcomes = {
+    forwarded: `one may go to ${host}:${destinationPort ?? 0}, ${source}`,
+    delivered: 'a connection is not rewritten, and ends here',
+    dropped: 'a connection is dropped without an answer',
+    rejected: 'a connection is refused',
+  };
+  const width = Math.max(0, ...trace.steps.map(({ chain }) => chain.length));
+  return [
+    `On ${node}, if its proxy has the default settings: ${outcomes[trace.outcome]}.`,
+    ...trace.steps.map(({ chain, rule }) => `    ${chain.padEnd(width)}  ${rule}`),
+  ];
 }
 
 /** Every gateway, the one that holds the address first. */

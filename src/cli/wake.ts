@@ -14,6 +14,7 @@ import {
   type ClusterSession,
 } from './cluster-connection.ts';
 import { addChoiceOptions, chosen } from './idle.ts';
+import { Progress } from './progress.ts';
 
 interface WakeOptions extends ClusterOptions {
   readonly all?: boolean;
@@ -46,7 +47,11 @@ async function wakeAll(
 ): Promise<void> {
   const waker = new Waker({ client, discovery: new ScaleDiscovery(client) });
   const options = { client, waker, clock: systemClock, timeoutMs };
-  const results = await Promise.allSettled(names.map((name) => wakeNow(options, name, signal)));
+  const progress = new Progress('Waking', names.length);
+  const results = await Promise.allSettled(
+    names.map((name) => wakeNow(options, name, signal).finally(() => progress.step(name.name))),
+  );
+  progress.clear();
   const failures: CausewayError[] = [];
   for (const [index, result] of results.entries()) {
     const { namespace = '', name = '' } = names[index] ?? {};

@@ -77,7 +77,7 @@ async function controllerSettings(
       // Straight to the pods: they see the client's own address.
       layer: 'Pod',
       portManager: 'openstack',
-      subnets: [tenant.subnetId],
+      subnets: tenant.subnets,
       floatingNetwork: tenant.externalNetworkId,
       agents: agents.map(({ name, url }) => ({
         name,

@@ -6,8 +6,8 @@ import type { Machine } from './ready-file.ts';
 
 export interface GatewayPlace {
   readonly name: string;
-  /** Its own address in the tenant's network, which the cloud has given it. */
-  readonly address: string;
+  /** Its own addresses in the tenant's network, which the cloud has given it: one for each family. */
+  readonly addresses: readonly string[];
   /** The id of its Neutron port there. */
   readonly port: string;
 }

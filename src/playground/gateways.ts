@@ -4,7 +4,7 @@ import { AgentClient } from '../agent/client/agent-client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Jobs } from './child-process.ts';
 import type { DataPath, GatewayPlace, GatewaySettings } from './data-path.ts';
-import { gatewayNames, plan } from './plan.ts';
+import { gatewayNames, plans } from './plan.ts';
 import { startRelay, type Relay } from './relay.ts';
 
 export interface PlaygroundGateway {
@@ -96,6 +96,7 @@ export class PlaygroundGateways {
     await fs.mkdir(own, { recursive: true });
     const secretsFile = path.join(own, 'secrets');
     await fs.writeFile(secretsFile, secret.toString('base64'), { mode: 0o600 });
+    const localSources = plans.flatMap(({ pods, inside }) => [pods.prefix, inside.prefix]);
     const config = {
       name,
       stateDirectory: path.join(own, 'state'),
@@ -103,7 +104,7 @@ export class PlaygroundGateways {
       secretsFile,
       seedFile: secretsFile,
       log: { format: 'text' },
-      nftables: { localSources: [plan.pods.prefix, plan.inside.prefix], ...nftables },
+      nftables: { localSources, ...nftables },
       ...place,
     };
     const file = path.join(own, 'agent.yaml');

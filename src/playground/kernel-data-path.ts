@@ -5,7 +5,7 @@ import type { DataPath, GatewayPlace, GatewaySettings } from './data-path.ts';
 import { NamespacePods } from './namespace-pods.ts';
 import { NamespaceServers } from './namespace-servers.ts';
 import { Namespaces } from './namespaces.ts';
-import { gatewayNames, plan, plannedNodes, type PlannedNode } from './plan.ts';
+import { gatewayNames, plannedNodes, plans, type FamilyPlan, type PlannedNode } from './plan.ts';
 import type { Machine } from './ready-file.ts';
 import { startRelay, type Relay } from './relay.ts';
 import { Router } from './router.ts';
@@ -53,29 +53,32 @@ export class KernelDataPath implements DataPath {
   }
 
   async addGateway(index: number, places: readonly GatewayPlace[]): Promise<GatewaySettings> {
-    const { tenant, inside } = plan;
     const name = gatewayNames[index] ?? '';
-    const external = places[index]?.address ?? '';
-    const internal = inside.gateways[index] ?? '';
+    const own = places[index]?.addresses ?? [];
+    const at = (bits: (plan: FamilyPlan) => number, addresses: readonly string[]) =>
+      plans.map((plan, family) => `${addresses[family] ?? ''}/${bits(plan)}`);
+    const internal = plans.map(({ inside }) => inside.gateways[index] ?? '');
     await this.#namespaces.add(name);
-    await this.#namespaces.plug(name, 'ext', 'tenant', [`${external}/${tenant.bits}`]);
-    await this.#namespaces.plug(name, 'int', 'inside', [`${internal}/${inside.bits}`]);
-    await this.#namespaces.ip(name, [`route add default via ${tenant.router}`, ...podRoutes()]);
+    const outward = at(({ tenant }) => tenant.bits, own);
+    const inward = at(({ inside }) => inside.bits, internal);
+    await this.#namespaces.plug(name, 'ext', 'tenant', outward);
+    await this.#namespaces.plug(name, 'int', 'inside', inward);
+    const wayOut = plans.map(({ tenant }) => `route add default via ${tenant.router}`);
+    await this.#namespaces.ip(name, [...wayOut, ...podRoutes()]);
     const others = <T>(all: readonly T[]) => all.filter((_, other) => other !== index);
+    const peers = others(places);
     return {
       addresses: { start: 'spawn', priority: 250 - index * 10 },
       external: {
         interface: 'ext',
         virtualRouterId: 51,
-        address4: external,
-        peers4: others(places).map(({ address }) => address),
+        ...vrrp(own, (family) => peers.map(({ addresses }) => addresses[family] ?? '')),
       },
       internal: {
         interface: 'int',
         virtualRouterId: 52,
-        address4: internal,
-        peers4: others(inside.gateways),
-        routes: [inside.shared],
+        ...vrrp(internal, (family) => others(plans[family]?.inside.gateways ?? [])),
+        routes: plans.map(({ inside }) => inside.shared),
       },
     };
   }
@@ -100,20 +103,41 @@ export class KernelDataPath implements DataPath {
   }
 }
 
+/** A gateway's own addresses and those of the others, as its agent's settings name them. */
+function vrrp(own: readonly string[], peers: (family: number) => readonly string[]): object {
+  return Object.fromEntries(
+    plans.flatMap(({ family }, index) => [
+      [`address${family}`, own[index]],
+      [`peers${family}`, peers(index)],
+    ]),
+  );
+}
+
 async function buildNetwork(namespaces: Namespaces): Promise<void> {
-  const { outside, tenant, inside } = plan;
+  const forwarding = plans.map(({ family }) =>
+    family === 4 ? 'net.ipv4.ip_forward=1' : 'net.ipv6.conf.all.forwarding=1',
+  );
+  const all = (line: (plan: FamilyPlan) => string) => plans.map(line);
   await namespaces.add('client');
-  await namespaces.plug('client', 'eth0', 'outside', [`${outside.client}/${outside.bits}`]);
-  await namespaces.ip('client', [`route add default via ${outside.router}`]);
+  const client = all(({ outside }) => `${outside.client}/${outside.bits}`);
+  await namespaces.plug('client', 'eth0', 'outside', client);
+  await namespaces.ip(
+    'client',
+    all(({ outside }) => `route add default via ${outside.router}`),
+  );
   await namespaces.add('router');
-  await namespaces.plug('router', 'outside', 'outside', [`${outside.router}/${outside.bits}`]);
-  await namespaces.plug('router', 'tenant', 'tenant', [`${tenant.router}/${tenant.bits}`]);
-  await namespaces.sysctl('router', 'net.ipv4.ip_forward=1');
-  for (const { name, address } of plannedNodes) {
+  const outside = all((plan) => `${plan.outside.router}/${plan.outside.bits}`);
+  await namespaces.plug('router', 'outside', 'outside', outside);
+  const tenant = all((plan) => `${plan.tenant.router}/${plan.tenant.bits}`);
+  await namespaces.plug('router', 'tenant', 'tenant', tenant);
+  await namespaces.sysctl('router', ...forwarding);
+  for (const { name, addresses } of plannedNodes) {
     await namespaces.add(name);
-    await namespaces.plug(name, 'eth0', 'inside', [`${address}/${inside.bits}`]);
-    await namespaces.ip(name, [`route add default via ${inside.shared}`, ...podRoutes(name)]);
-    await namespaces.sysctl(name, 'net.ipv4.ip_forward=1');
+    const own = plans.map(({ inside }, index) => `${addresses[index] ?? ''}/${inside.bits}`);
+    await namespaces.plug(name, 'eth0', 'inside', own);
+    const wayOut = all(({ inside }) => `route add default via ${inside.shared}`);
+    await namespaces.ip(name, [...wayOut, ...podRoutes(name)]);
+    await namespaces.sysctl(name, ...forwarding);
   }
 }
 
@@ -121,5 +145,7 @@ async function buildNetwork(namespaces: Namespaces): Promise<void> {
 function podRoutes(own?: string): string[] {
   return plannedNodes
     .filter(({ name }) => name !== own)
-    .map(({ pods, address }) => `route add ${pods} via ${address}`);
+    .flatMap(({ pods, addresses }) =>
+      pods.map((prefix, index) => `route add ${prefix} via ${addresses[index] ?? ''}`),
+    );
 }

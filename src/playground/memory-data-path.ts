@@ -3,7 +3,7 @@ import { parsePrefix } from '../domain/prefix.ts';
 import { MemoryPodRunner } from '../sandbox/kubernetes/controllers/memory-pod-runner.ts';
 import type { DataPath, GatewaySettings } from './data-path.ts';
 import { freePort } from './free-port.ts';
-import { nodeNamed, plan, type PlannedNode } from './plan.ts';
+import { nodeNamed, plans, type PlannedNode } from './plan.ts';
 import type { Machine } from './ready-file.ts';
 
 const loopback = '127.0.0.1';
@@ -14,8 +14,8 @@ export class MemoryDataPath implements DataPath {
   /** Two playgrounds on one machine are not to play with each other. */
   readonly #group = randomUUID();
   readonly pods = new MemoryPodRunner(
-    [parsePrefix(plan.pods.prefix)],
-    ({ spec }) => nodeNamed(spec.nodeName).address,
+    plans.map(({ pods }) => parsePrefix(pods.prefix)),
+    ({ spec }) => nodeNamed(spec.nodeName).addresses[0] ?? '',
   );
 
   place(): Machine {

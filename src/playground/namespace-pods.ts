@@ -3,9 +3,9 @@ import { CausewayError } from '../domain/error.ts';
 import type { PodRunner, RunningPod } from '../sandbox/kubernetes/controllers/pod-runner.ts';
 import type { Pod } from '../sandbox/kubernetes/resources/pod/pod-type.ts';
 import type { EchoService, NamespaceServers } from './namespace-servers.ts';
-import type { Namespaces } from './namespaces.ts';
+import { atOnce, type Namespaces } from './namespaces.ts';
 import { PodNetwork } from './pod-network.ts';
-import { nodeNamed, plan, type PlannedNode } from './plan.ts';
+import { nodeNamed, plans, type FamilyPlan, type PlannedNode } from './plan.ts';
 
 const usualPort = 8080;
 
@@ -18,7 +18,7 @@ export class NamespacePods implements PodRunner {
   readonly #servers: NamespaceServers;
   readonly #running = new Map<string, RunningPod>();
   readonly #listeners = new Set<(key: string) => void>();
-  readonly #networks = new Map<string, PodNetwork>();
+  readonly #networks = new Map<string, readonly PodNetwork[]>();
 
   constructor(namespaces: Namespaces, servers: NamespaceServers) {
     this.#namespaces = namespaces;
@@ -33,23 +33,20 @@ export class NamespacePods implements PodRunner {
       throw new CausewayError('unsupported', 'pods on the host network do not run here');
     }
     const node = nodeNamed(pod.spec.nodeName);
-    const address = this.#networkOf(node).take();
+    const addresses = this.#networksOf(node).map((network) => network.take());
     const machine = machineOf(uid);
     await this.#namespaces.add(machine);
     await this.#namespaces.ip(node.name, [
       `link add ${machine} type veth peer name eth0 netns ${this.#namespaces.nameOf(machine)}`,
-      `address add ${plan.pods.gateway}/32 dev ${machine} scope link`,
       `link set ${machine} up`,
-      `route add ${address}/32 dev ${machine}`,
+      ...plans.flatMap((plan, index) => nodeLines(plan, machine, addresses[index] ?? '')),
     ]);
     await this.#namespaces.ip(machine, [
-      `address add ${address}/32 dev eth0`,
       'link set eth0 up',
-      `route add ${plan.pods.gateway}/32 dev eth0`,
-      `route add default via ${plan.pods.gateway} dev eth0`,
+      ...plans.flatMap((plan, index) => podLines(plan, addresses[index] ?? '')),
     ]);
     await this.#servers.open(name, this.#namespaces.pathOf(machine), servicesOf(pod));
-    const running = { addresses: [address], hostAddresses: [node.address] };
+    const running = { addresses, hostAddresses: node.addresses };
     this.#running.set(uid, running);
     for (const listener of this.#listeners) listener(`${pod.metadata.namespace}/${name}`);
     return running;
@@ -61,8 +58,10 @@ export class NamespacePods implements PodRunner {
     await this.#servers.close(name);
     await this.#namespaces.remove(machineOf(uid));
     this.#running.delete(uid);
-    const [address] = running?.addresses ?? [];
-    if (address !== undefined) this.#networkOf(nodeNamed(pod.spec.nodeName)).free(address);
+    const networks = this.#networksOf(nodeNamed(pod.spec.nodeName));
+    for (const [index, address] of (running?.addresses ?? []).entries()) {
+      networks[index]?.free(address);
+    }
   }
 
   isReady(pod: Pod): boolean {
@@ -74,11 +73,30 @@ export class NamespacePods implements PodRunner {
     return { close: () => void this.#listeners.delete(listener) };
   }
 
-  #networkOf({ name, pods }: PlannedNode): PodNetwork {
-    const network = this.#networks.get(name) ?? new PodNetwork(pods);
-    this.#networks.set(name, network);
-    return network;
+  #networksOf({ name, pods }: PlannedNode): readonly PodNetwork[] {
+    const networks = this.#networks.get(name) ?? pods.map((prefix) => new PodNetwork(prefix));
+    this.#networks.set(name, networks);
+    return networks;
   }
+}
+
+function nodeLines({ family, pods }: FamilyPlan, link: string, address: string): string[] {
+  const { gateway, bits } = pods;
+  const own = family === 4 ? `${gateway}/${bits}` : `${gateway}/64`;
+  return [
+    `address add ${own} dev ${link} scope link${atOnce(gateway)}`,
+    `route add ${address}/${bits} dev ${link}`,
+  ];
+}
+
+function podLines({ family, pods }: FamilyPlan, address: string): string[] {
+  const { gateway, bits } = pods;
+  return [
+    `address add ${address}/${bits} dev eth0${atOnce(address)}`,
+    // In IPv6 it is an address of the link itself.
+    ...(family === 4 ? [`route add ${gateway}/${bits} dev eth0`] : []),
+    `route add default via ${gateway} dev eth0`,
+  ];
 }
 
 /** Short enough for a network interface. */

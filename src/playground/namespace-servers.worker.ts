@@ -38,8 +38,11 @@ function close(pod: string): void {
   servers.delete(pod);
 }
 
-const line = (pod: string, address: string | undefined, port: number | undefined) =>
-  `${pod} saw ${(address ?? 'unknown').replace('::ffff:', '')}:${port ?? 0}\n`;
+function line(pod: string, address: string | undefined, port: number | undefined): string {
+  const client = (address ?? 'unknown').replace('::ffff:', '');
+  const host = client.includes(':') ? `[${client}]` : client;
+  return `${pod} saw ${host}:${port ?? 0}\n`;
+}
 
 /** Answers HTTP to whoever speaks it, and sends everybody else their own words after the first line. */
 function tcpServer(pod: string, { port }: EchoService): net.Server {

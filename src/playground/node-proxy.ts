@@ -3,7 +3,7 @@ import path from 'node:path';
 import { runProgram } from '../runtime/program.ts';
 import type { Jobs } from './child-process.ts';
 import type { DataPath } from './data-path.ts';
-import { plan, type PlannedNode } from './plan.ts';
+import { plans, type PlannedNode } from './plan.ts';
 
 export interface NodeProxyPlan {
   readonly jobs: Jobs;
@@ -33,7 +33,7 @@ export async function startNodeProxy(
     kubeconfig,
     nodeName: node.name,
     services: 'all',
-    insiders: { networks: [plan.pods.prefix] },
+    insiders: { networks: plans.map(({ pods }) => pods.prefix) },
     // That belongs to the machine, and is not ours to change.
     conntrack: { maxPerCore: 0, min: 0 },
     log: { format: 'text' },

@@ -3,20 +3,20 @@ import { plannedNodes } from './plan.ts';
 
 /** Pods need nodes to be bound to. */
 export function addNodes(cluster: ClusterApi): void {
-  for (const { name, address, pods } of plannedNodes) {
+  for (const { name, addresses, pods } of plannedNodes) {
     const created = cluster.create('nodes', {
       apiVersion: 'v1',
       kind: 'Node',
       metadata: { name, labels: { 'kubernetes.io/hostname': name } },
       status: {
-        addresses: [{ type: 'InternalIP', address }],
+        addresses: addresses.map((address) => ({ type: 'InternalIP', address })),
         conditions: [{ type: 'Ready', status: 'True', reason: 'Playground' }],
       },
     });
     // A new node is tainted as not ready until somebody says otherwise.
     cluster.update('nodes', {
       ...structuredClone(created),
-      spec: { podCIDR: pods, podCIDRs: [pods] },
+      spec: { podCIDR: pods[0], podCIDRs: [...pods] },
     });
   }
 }

@@ -1,5 +1,7 @@
 import { CausewayError } from '../domain/error.ts';
+import { serviceActor } from '../sandbox/openstack/actor.ts';
 import type { EmbeddedOpenStack } from '../sandbox/openstack/cloud.ts';
+import { subnetResource } from '../sandbox/openstack/neutron/subnets.ts';
 import { Cloud } from '../openstack/cloud.ts';
 import { loadCloudConfig } from '../openstack/config/load.ts';
 import { Neutron } from '../openstack/neutron/neutron.ts';
@@ -7,11 +9,12 @@ import type { Clock } from '../runtime/clock.ts';
 import { silentLog } from '../runtime/log.ts';
 import { noMetrics } from '../runtime/metrics.ts';
 import type { GatewayPlace } from './data-path.ts';
-import { gatewayNames } from './plan.ts';
+import { gatewayNames, plans, type FamilyPlan } from './plan.ts';
 
 /** What the tenant has in the cloud before the first Service. */
 export interface Tenant {
-  readonly subnetId: string;
+  /** One for each family. */
+  readonly subnets: readonly string[];
   readonly externalNetworkId: string;
   readonly gateways: readonly GatewayPlace[];
 }
@@ -30,18 +33,43 @@ export async function settleTenant(
   });
   const session = new Cloud(config, { log: silentLog, metrics: noMetrics, clock }).session();
   const neutron = new Neutron(session);
-  const subnet = cloud.neutron.subnets.all().find(({ name }) => name === 'private-v4');
+  const subnets = plans.map((plan) => subnetOf(cloud, plan));
   const external = cloud.neutron.networks.all().find(({ name }) => name === 'public');
-  if (subnet === undefined || external === undefined) {
+  const [first] = subnets;
+  if (first === undefined || external === undefined) {
     throw new CausewayError('internal', 'the embedded cloud has no networks');
   }
   const gateways: GatewayPlace[] = [];
   for (const name of gatewayNames) {
     const port = await neutron.ports.create(
-      { name, networkId: subnet.network_id, fixedIps: [{ subnetId: subnet.id }] },
+      {
+        name,
+        networkId: first.network_id,
+        fixedIps: subnets.map(({ id }) => ({ subnetId: id })),
+      },
       { signal },
     );
-    gateways.push({ name, address: port.fixedIps[0]?.address ?? '', port: port.id });
+    const addresses = subnets.map(
+      ({ id }) => port.fixedIps.find(({ subnetId }) => subnetId === id)?.address ?? '',
+    );
+    gateways.push({ name, addresses, port: port.id });
   }
-  return { subnetId: subnet.id, externalNetworkId: external.id, gateways };
+  return { subnets: subnets.map(({ id }) => id), externalNetworkId: external.id, gateways };
+}
+
+/** The cloud begins with one of IPv4; the other is made beside it. */
+function subnetOf({ neutron }: EmbeddedOpenStack, { tenant, family }: FamilyPlan) {
+  const found = neutron.subnets.all().find(({ name }) => name === tenant.subnet);
+  if (found !== undefined) return found;
+  const network = neutron.networks.all().find(({ name }) => name === 'private');
+  if (network === undefined) {
+    throw new CausewayError('internal', 'the embedded cloud has no network of its tenant');
+  }
+  const { project_id: project, id } = network;
+  const { subnet: name, prefix: cidr, router: gateway_ip } = tenant;
+  return subnetResource(neutron).create(
+    { name, network_id: id, ip_version: family, cidr, gateway_ip },
+    serviceActor(project),
+    project,
+  );
 }

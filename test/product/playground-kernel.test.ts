@@ -71,6 +71,18 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
     for (const [index, node] of ready.nodes.entries()) {
       expect(await fetchFrom(playground, node, inside)).toContain(`saw 192.168.50.2${index + 1}`);
     }
+    const patch = JSON.stringify({ spec: { ipFamilyPolicy: 'RequireDualStack' } });
+    await ask('patch', 'service', 'web', '-n', 'shop', '--type=merge', '-p', patch);
+    const six = await addressOf(ask, 'shop', 'web', 1);
+    expect(await fetchFrom(playground, ready.client, six)).toMatch(
+      /^web-\S+ saw \[2001:db8:51::10\]:\d+\n$/,
+    );
+    const insideSix = await ask(
+      ...['get', 'service', 'web', '-n', 'shop', '-o', 'jsonpath={.spec.clusterIPs[1]}'],
+    );
+    expect(await fetchFrom(playground, ready.nodes[0] ?? ready.client, insideSix)).toContain(
+      'saw [fd00:50::21]',
+    );
     const holders = async () => {
       const found: ReadyFile['gateways'][number][] = [];
       for (const gateway of ready.gateways) {
@@ -87,6 +99,7 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
       return now !== undefined && now.name !== before.name;
     });
     expect(await fetchFrom(playground, ready.client, address)).toContain('saw 198.51.100.10');
+    expect(await fetchFrom(playground, ready.client, six)).toContain('saw [2001:db8:51::10]');
     const pids = async () => {
       const { stdout } = await runProgram('ip', ['netns', 'pids', before.netns ?? '']);
       return stdout.trim().split('\n').filter(Boolean).map(Number);

@@ -82,14 +82,19 @@ test.skipIf(!hasKubectl)('all of it runs in memory, and Ctrl-C leaves nothing be
       `${address}:80/TCP is the load balancer address of Service default/web.`,
     );
     expect(traced).toMatch(
-      /gateway-a .*: 10\.10\.\S+:80\/TCP goes to 10\.244\.\S+:8080 \(web-\S+\)/,
+      /gateway-[ab] \(holds the address\): 10\.10\.\S+:80\/TCP goes to 10\.244\.\S+:8080 \(web-\S+\)/,
     );
-    expect(traced).toMatch(/gateway-b .*: the same\.\n$/);
+    expect(traced).toMatch(/gateway-[ab] \(stands by\): the same\.\n$/);
     return true;
   });
   await waitFor('gateway-b to be shown', async () =>
     /gateway-b +yes .*\d{5,} +yes +1 /.test(await tool('gateways', ...settings)),
   );
+  const inside = await ask('get', 'service', 'web', '-o', 'jsonpath={.spec.clusterIP}');
+  const onNode = await tool('trace', '10.244.2.9', `${inside}:80`, ...settings);
+  expect(onNode).toMatch(/On node-2, .* may go to 10\.244\.\S+:8080, which sees the client/);
+  expect(onNode).toMatch(/ {4}services +.*vmap @services4/);
+  expect(onNode).not.toContain('fd00:');
   const ipam = ['--server', ready.ipam.url, '--token-file', ready.ipam.tokenFile];
   expect(await tool('pools', ...ipam)).toMatch(/playground\/first +·+ 0 % .* 192\.0\.2\.0\/24/);
   running.kill('SIGINT');

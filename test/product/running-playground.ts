@@ -109,9 +109,10 @@ export function addressOf(
   ask: ReturnType<typeof kubectlFor>,
   namespace: string,
   service: string,
+  index = 0,
 ): Promise<string> {
   return waitFor(`the address of ${service}`, async () => {
-    const wanted = 'jsonpath={.status.loadBalancer.ingress[0].ip}';
+    const wanted = `jsonpath={.status.loadBalancer.ingress[${index}].ip}`;
     const address = await ask('get', 'service', service, '-n', namespace, '-o', wanted);
     return address === '' ? undefined : address;
   });
@@ -124,7 +125,8 @@ export function fetchFrom(
   address: string,
 ): Promise<string> {
   return waitFor(`an answer from ${address}`, async () => {
-    const { code, stdout } = await playground.run(exec, 'curl', '-sm', '5', address);
+    const host = address.includes(':') ? `http://[${address}]/` : address;
+    const { code, stdout } = await playground.run(exec, 'curl', '-gsm', '5', host);
     return code === 0 && stdout;
   });
 }

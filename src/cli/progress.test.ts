@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { Progress } from './progress.ts';
+
+function screen(isTTY: boolean) {
+  let text = '';
+  const write = (more: string) => (text += more);
+  return { isTTY, columns: 60, write, lines: () => text.split('\r\u001b[K').slice(1) };
+}
+
+test('a bar that fills, and makes room for what is printed', () => {
+  const terminal = screen(true);
+  const progress = new Progress('Waking', 4, terminal);
+  progress.step('shop/web');
+  progress.around(() => terminal.write('shop/web: awake\n'));
+  progress.step('a-namespace-with-a-very-long-name/and-a-service-with-one');
+  progress.clear();
+  expect(terminal.lines()).toEqual([
+    `Waking ${'·'.repeat(24)} 0/4`,
+    `Waking ${'█'.repeat(6)}${'·'.repeat(18)} 1/4 shop/web`,
+    'shop/web: awake\n',
+    `Waking ${'█'.repeat(6)}${'·'.repeat(18)} 1/4`,
+    `Waking ${'█'.repeat(12)}${'·'.repeat(12)} 2/4 a-namespace-with-a-very-long`.slice(0, 59),
+    '',
+  ]);
+});
+
+test.each([
+  ['into a pipe', false, 5],
+  ['for one thing', true, 1],
+])('nothing is drawn %s', (_where, isTTY, total) => {
+  const terminal = screen(isTTY);
+  const progress = new Progress('Waking', total, terminal);
+  progress.step('shop/web');
+  progress.clear();
+  expect(terminal.lines()).toEqual([]);
+});
