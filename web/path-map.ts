@@ -10,29 +10,29 @@ interface Box {
   readonly isOnPath: boolean;
 }
 
-const width = 880;
+const wideWidth = 880;
 const boxWidth = 180;
 const boxHeight = 46;
 const gap = 14;
 const mostEndpoints = 8;
 
-/** Draws client, addresses, gateways and endpoints from left to right, with what runs between them. */
-export function pathMap(path: ServicePath): SVGSVGElement {
+interface Drawing {
+  readonly width: number;
+  readonly height: number;
+  readonly placed: readonly (readonly Placed[])[];
+}
+
+/**
+ * Draws client, addresses, gateways and endpoints with what runs between them: from left to right, or
+ * from top to bottom where there is no room beside each other.
+ */
+export function pathMap(path: ServicePath, isNarrow: boolean): SVGSVGElement {
   const columns = columnsOf(path);
-  const most = Math.max(...columns.map(({ length }) => length));
-  const height = Math.max(1, most) * (boxHeight + gap) + gap;
-  const step = columns.length > 1 ? (width - boxWidth) / (columns.length - 1) : 0;
-  const placed = columns.map((boxes, column) =>
-    boxes.map((box, index) => ({
-      box,
-      x: column * step,
-      y: height / 2 + (index - (boxes.length - 1) / 2) * (boxHeight + gap) - boxHeight / 2,
-    })),
-  );
+  const { width, height, placed } = isNarrow ? downward(columns) : sideward(columns);
   const lines: SVGElement[] = [];
   for (const [column, left] of placed.entries()) {
     for (const from of left) {
-      for (const to of placed[column + 1] ?? []) lines.push(lineBetween(from, to));
+      for (const to of placed[column + 1] ?? []) lines.push(lineBetween(from, to, isNarrow));
     }
   }
   const boxes = placed.flat().map(({ box, x, y }) => drawBox(box, x, y));
@@ -47,6 +47,36 @@ export function pathMap(path: ServicePath): SVGSVGElement {
     ...lines,
     ...boxes,
   );
+}
+
+function sideward(columns: readonly (readonly Box[])[]): Drawing {
+  const most = Math.max(...columns.map(({ length }) => length));
+  const height = Math.max(1, most) * (boxHeight + gap) + gap;
+  const step = columns.length > 1 ? (wideWidth - boxWidth) / (columns.length - 1) : 0;
+  const placed = columns.map((boxes, column) =>
+    boxes.map((box, index) => ({
+      box,
+      x: column * step,
+      y: height / 2 + (index - (boxes.length - 1) / 2) * (boxHeight + gap) - boxHeight / 2,
+    })),
+  );
+  return { width: wideWidth, height, placed };
+}
+
+/** At most two beside each other, so that they can be read. */
+function downward(columns: readonly (readonly Box[])[]): Drawing {
+  const width = 2 * boxWidth + gap;
+  let y = 0;
+  const placed = columns.map((boxes) => {
+    const row = boxes.map((box, index) => {
+      const isAlone = index === boxes.length - 1 && index % 2 === 0;
+      const x = isAlone ? (width - boxWidth) / 2 : (index % 2) * (boxWidth + gap);
+      return { box, x, y: y + Math.floor(index / 2) * (boxHeight + gap) };
+    });
+    y += Math.ceil(boxes.length / 2) * (boxHeight + gap) + 2 * gap;
+    return row;
+  });
+  return { width, height: y - 3 * gap, placed };
 }
 
 function columnsOf(path: ServicePath): Box[][] {
@@ -101,15 +131,26 @@ interface Placed {
   readonly y: number;
 }
 
-function lineBetween(from: Placed, to: Placed): SVGElement {
-  const [x1, y1] = [from.x + boxWidth, from.y + boxHeight / 2];
-  const [x2, y2] = [to.x, to.y + boxHeight / 2];
-  const middle = (x1 + x2) / 2;
+function lineBetween(from: Placed, to: Placed, isNarrow: boolean): SVGElement {
   const isOnPath = from.box.isOnPath && to.box.isOnPath;
   return svg('path', {
     class: isOnPath ? 'wire live' : 'wire',
-    d: `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`,
+    d: isNarrow ? curveDown(from, to) : curveAside(from, to),
   });
+}
+
+function curveAside(from: Placed, to: Placed): string {
+  const [x1, y1] = [from.x + boxWidth, from.y + boxHeight / 2];
+  const [x2, y2] = [to.x, to.y + boxHeight / 2];
+  const middle = (x1 + x2) / 2;
+  return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
+}
+
+function curveDown(from: Placed, to: Placed): string {
+  const [x1, y1] = [from.x + boxWidth / 2, from.y + boxHeight];
+  const [x2, y2] = [to.x + boxWidth / 2, to.y];
+  const middle = (y1 + y2) / 2;
+  return `M${x1} ${y1}C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`;
 }
 
 function drawBox({ title, note, mood }: Box, x: number, y: number): SVGElement {

@@ -105,12 +105,12 @@ export class KernelDataPath implements DataPath {
 
 /** A gateway's own addresses and those of the others, as its agent's settings name them. */
 function vrrp(own: readonly string[], peers: (family: number) => readonly string[]): object {
-  return Object.fromEntries(
-    plans.flatMap(({ family }, index) => [
-      [`address${family}`, own[index]],
-      [`peers${family}`, peers(index)],
-    ]),
-  );
+  const settings: Record<string, string | readonly string[]> = {};
+  for (const [index, { family }] of plans.entries()) {
+    settings[`address${family}`] = own[index] ?? '';
+    settings[`peers${family}`] = peers(index);
+  }
+  return settings;
 }
 
 async function buildNetwork(namespaces: Namespaces): Promise<void> {

@@ -72,7 +72,7 @@ export class ServiceDetail {
       element(
         'div',
         { class: 'map-frame', tabindex: '0', role: 'group', 'aria-label': 'Path' },
-        pathMap(path),
+        pathMap(path, matchMedia('(max-width: 720px)').matches),
       ),
       list,
       element('h3', {}, 'Events'),
