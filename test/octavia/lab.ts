@@ -46,6 +46,7 @@ export class OctaviaLab {
   #stop = new AbortController();
   #ended: Promise<void> | undefined;
   quietMs = 20;
+  pendingLimitMs: number | undefined;
   privateSubnet = '';
   publicNetwork = '';
 
@@ -104,6 +105,7 @@ export class OctaviaLab {
         clusterId,
         driftEveryMs,
         quietMs: this.quietMs,
+        ...(this.pendingLimitMs === undefined ? {} : { pendingLimitMs: this.pendingLimitMs }),
       },
       signal,
     );

@@ -1,28 +1,37 @@
 import type { Family } from '../../domain/address.ts';
 import type { Node } from '../../kube/core-objects.ts';
+import { isErrorCode } from '../../domain/error.ts';
 import { keyOf } from '../../kube/object.ts';
-import { OpenStackError } from '../../openstack/error.ts';
 import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
-import { stuckChildren } from '../../openstack/load-balancing/stuck.ts';
+import { isPending } from '../../openstack/load-balancing/lock.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Owner, ProviderContext } from '../provider.ts';
 import { applyPlan } from './apply-plan.ts';
-import { balancerSpec } from './balancer-spec.ts';
+import { BalancerMaker } from './balancer-maker.ts';
 import { leaveFormer, withdraw } from './departure.ts';
 import { ErrorPace } from './error-pace.ts';
-import { guestOn, ownPart, type Guest } from './guest.ts';
-import { isKuryrs, type Identity } from './identity.ts';
+import { guestOn, ownPart, refusalOf, type Guest } from './guest.ts';
+import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
 import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
-import { isLeaving, tellClosed, tellForeign, tellLeaving, tellMissing } from './keeper-news.ts';
-import { observedAsSent, type ObservedBalancer } from './observed.ts';
+import {
+  tellClosed,
+  tellForeign,
+  tellLeaving,
+  tellLost,
+  tellMissing,
+  tellOverdue,
+} from './keeper-news.ts';
+import { timeoutsSet, withoutTimeoutsSet } from './listener-timeouts.ts';
+import type { ObservedBalancer } from './observed.ts';
 import { reachOf, type PodAccess, type Reach } from './pod-access.ts';
 import { isMembersOnly, planBalancer, type ChangePlan, type Decision } from './plan-balancer.ts';
 import { RefusedParts } from './refused-parts.ts';
 import { ServingProvider } from './serving-provider.ts';
 import type { Settling } from './settling.ts';
+import { unnamedBalancer } from './unnamed-balancer.ts';
 import { wantedBalancer, type WantedBalancer } from './wanted.ts';
 
 export interface BalancerKeeperOptions {
@@ -42,7 +51,7 @@ export interface BalancerKeeperOptions {
 
 /** How far a load balancer is. */
 export type Kept =
-  | { readonly kind: 'serving'; readonly observed: ObservedBalancer; readonly hasChanged: boolean }
+  | { readonly kind: 'serving'; readonly observed: ObservedBalancer }
   | {
       readonly kind: 'pending';
       readonly message: string;
@@ -52,28 +61,25 @@ export type Kept =
   | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
 
 const mostRounds = 6;
+/** No worker is held for longer by a load balancer that is busy; whoever waits then is told of its end. */
+const lockPatienceMs = 60_000;
 
 /** Makes Octavia have what a KuryrLoadBalancer asks for. */
 export class BalancerKeeper {
   readonly #options: BalancerKeeperOptions;
-  /** What was sent with a create, until the ids of its children are known. */
-  readonly #sent = new Map<string, WantedBalancer>();
   readonly #refused = new RefusedParts();
   readonly #serving = new ServingProvider();
   readonly #pace: ErrorPace;
-  /** Owners whose create may have got through without an answer. */
-  readonly #doubtful = new Set<string>();
-  /** Built step by step: those that were refused whole, or all where the service forgets children. */
-  readonly #stepwise = new Set<string>();
-  #forgetsChildren = false;
+  readonly #maker: BalancerMaker;
 
   constructor(options: BalancerKeeperOptions) {
     this.#options = options;
     this.#pace = new ErrorPace(options.clock, options.random);
+    this.#maker = new BalancerMaker(options.balancing, options.inventory);
   }
 
-  async ensure(klb: KuryrLoadBalancer, owner: Owner, context: ProviderContext): Promise<Kept> {
-    let hasChanged = false;
+  async ensure(asked: KuryrLoadBalancer, owner: Owner, context: ProviderContext): Promise<Kept> {
+    let klb = asked;
     for (let round = 1; round <= mostRounds; round += 1) {
       const guess = this.#wanted(klb);
       if (guess.kind === 'refused') return guess;
@@ -93,8 +99,9 @@ export class BalancerKeeper {
       switch (decision.kind) {
         case 'same':
           this.#pace.forget(owner.uid);
+          tellOverdue(this.#options.settling, observed, context);
           await leaveFormer(this.#options, klb, owner, observed.balancer.id, context);
-          return { kind: 'serving', observed: this.#own(klb, owner, observed), hasChanged };
+          return { kind: 'serving', observed: this.#own(klb, owner, observed) };
         case 'wait':
           tellLeaving(klb, observed, context);
           return this.#await(observed, klb, decision.message, context);
@@ -102,9 +109,18 @@ export class BalancerKeeper {
           return decision;
         case 'replace':
           return this.#replace(observed, klb, owner, decision, context);
-        case 'change':
-          await this.#change(klb, owner, reading.wanted, observed, decision.plan, context);
-          hasChanged = true;
+        case 'change': {
+          const busy = await this.#change(
+            klb,
+            owner,
+            reading.wanted,
+            observed,
+            decision.plan,
+            context,
+          );
+          if (busy !== undefined) return this.#busy(busy, klb, context);
+          klb = withoutTimeoutsSet(klb);
+        }
       }
     }
     return { kind: 'pending', message: 'The load balancer keeps changing', retryAfterMs: 5_000 };
@@ -120,8 +136,7 @@ export class BalancerKeeper {
 
   forget(owner: Owner): void {
     this.#pace.forget(owner.uid);
-    this.#doubtful.delete(owner.uid);
-    this.#stepwise.delete(owner.uid);
+    this.#maker.forget(owner);
     this.#refused.forget(`${owner.namespace}/${owner.name}`);
   }
 
@@ -163,15 +178,20 @@ export class BalancerKeeper {
     wanted: WantedBalancer,
     observed: ObservedBalancer | undefined,
   ): Decision {
-    const { identity, balancing } = this.#options;
     const guest = observed && this.#guest(klb, owner, observed);
     return planBalancer(wanted, observed, {
-      description: identity.description(owner),
-      tags: balancing.capabilities().tags ? [identity.tag] : [],
+      ...this.#marks(owner),
       isShared: observed !== undefined && this.isShared(klb, observed.balancer.id),
       left: this.#refused.left(klb),
+      timeoutsSet: timeoutsSet(klb),
       ...(guest === undefined ? {} : { guest }),
     });
+  }
+
+  #marks(owner: Owner) {
+    const { identity, balancing } = this.#options;
+    const tags = balancing.capabilities().tags ? [identity.tag] : [];
+    return { description: identity.description(owner), tags };
   }
 
   #guest(klb: KuryrLoadBalancer, owner: Owner, observed: ObservedBalancer): Guest | undefined {
@@ -198,20 +218,10 @@ export class BalancerKeeper {
     if (recorded === undefined)
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
     const known = await inventory.current(recorded, context);
-    if (known === undefined && given !== undefined) {
-      const message = `There is no load balancer ${given}. Correct the annotation load-balancer-id, or remove it.`;
-      return { kind: 'refused', reason: 'NoSuchLoadBalancer', message };
-    }
-    if (given !== undefined && known !== undefined && identity.isOfOtherCluster(known.balancer)) {
-      const message = `The load balancer ${given} belongs to another cluster. Choose another one.`;
-      return { kind: 'refused', reason: 'OtherClustersLoadBalancer', message };
-    }
+    const refusal = given === undefined ? undefined : refusalOf(given, known, identity);
+    if (refusal !== undefined) return { kind: 'refused', ...refusal };
     if (known === undefined) {
-      context.tell(
-        'Warning',
-        'LoadBalancerMissing',
-        `The load balancer ${recorded} does not exist any more. Making it anew.`,
-      );
+      tellLost(recorded, context);
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
     }
     const wasGiven = klb.status?.loadbalancer?.given === true;
@@ -220,51 +230,18 @@ export class BalancerKeeper {
       await withdraw(this.#options, klb, owner, known, context);
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
     }
-    return { kind: 'located', observed: await this.#complete(known, context) };
+    return { kind: 'located', observed: await this.#maker.complete(known, context) };
   }
 
-  /** One that we or Kuryr have made for this Service and that nothing names. */
   async #search(
     owner: Owner,
     wanted: WantedBalancer,
     context: ProviderContext,
   ): Promise<ObservedBalancer | undefined> {
     const { inventory, identity } = this.#options;
-    const mine = identity.description(owner);
-    const identifying = {
-      ...(wanted.address === undefined ? {} : { address: wanted.address }),
-      ...(wanted.subnetId === undefined ? {} : { subnetId: wanted.subnetId }),
-      ...(wanted.provider === undefined ? {} : { provider: wanted.provider }),
-    };
-    // One that is on its way out comes last, but it is waited for: it still has the address.
-    const candidates = [...inventory.named(wanted.name)].sort(
-      (left, right) => Number(isLeaving(left)) - Number(isLeaving(right)),
-    );
-    const found =
-      candidates.find(({ balancer }) => balancer.description === mine) ??
-      candidates.find(({ balancer }) => isKuryrs(balancer, identifying));
+    const found = unnamedBalancer(inventory, identity, owner, wanted);
     const known = found && (await inventory.current(found.balancer.id, context));
-    return known === undefined ? undefined : this.#complete(known, context);
-  }
-
-  /** Finds out about the children of one that was created whole, once it is there. */
-  async #complete(known: ObservedBalancer, context: ProviderContext): Promise<ObservedBalancer> {
-    const { balancing, inventory } = this.#options;
-    const { id, provisioningStatus } = known.balancer;
-    const sent = this.#sent.get(id);
-    if (sent === undefined || provisioningStatus !== 'ACTIVE') return known;
-    const tree = await balancing.statusTree(id, context);
-    this.#sent.delete(id);
-    if (balancing.kind === 'octavia' && stuckChildren(tree).length > 0) {
-      this.#forgetsChildren = true;
-      context.log.warn({ loadBalancer: id }, 'the service forgot the children of a create');
-      // Only deleting it whole helps; an ERROR is dealt with in just that way.
-      const balancer = { ...known.balancer, provisioningStatus: 'ERROR' as const };
-      return { ...known, balancer };
-    }
-    const observed = observedAsSent(known.balancer, sent, tree);
-    inventory.put(observed);
-    return observed;
+    return known === undefined ? undefined : this.#maker.complete(known, context);
   }
 
   async #create(
@@ -273,43 +250,23 @@ export class BalancerKeeper {
     wanted: WantedBalancer,
     context: ProviderContext,
   ): Promise<Kept> {
-    const { balancing, inventory, identity } = this.#options;
     const restMs = this.#pace.restMs(owner.uid);
     if (restMs > 0) {
       const message = 'The last one ended in ERROR; making it anew in a while';
       return { kind: 'pending', message, retryAfterMs: restMs };
     }
-    const isStepwise = this.#forgetsChildren || this.#stepwise.has(owner.uid);
-    const marks = {
-      description: identity.description(owner),
-      tags: balancing.capabilities().tags ? [identity.tag] : [],
-    };
     context.tell('Normal', 'KuryrEnsureLB', 'Provisioning a load balancer');
-    const mayExist = this.#doubtful.has(owner.uid);
-    this.#doubtful.add(owner.uid);
-    try {
-      const spec = balancerSpec(wanted, marks, !isStepwise);
-      const balancer = await balancing.createLoadBalancer(spec, {
-        signal: context.signal,
-        once: 'description',
-        mayExist,
-      });
-      this.#doubtful.delete(owner.uid);
-      this.#serving.learn(wanted.provider, balancer.provider);
-      if (!isStepwise) this.#sent.set(balancer.id, wanted);
-      const observed = inventory.putBare(balancer);
-      return this.#await(observed, klb, 'The load balancer is being made', context);
-    } catch (error) {
-      if (error instanceof OpenStackError && error.outcome === 'refused')
-        this.#doubtful.delete(owner.uid);
-      if (!(error instanceof OpenStackError) || error.status !== 501 || isStepwise) throw error;
-      // Something in it can't be done: made one by one, only that is left out.
-      this.#stepwise.add(owner.uid);
+    const balancer = await this.#maker.make(wanted, owner, this.#marks(owner), context);
+    if (balancer === undefined) {
       const message = 'The load balancer is made one listener after another';
       return { kind: 'pending', message, retryAfterMs: 1 };
     }
+    this.#serving.learn(wanted.provider, balancer.provider);
+    const observed = this.#options.inventory.putBare(balancer);
+    return this.#await(observed, klb, 'The load balancer is being made', context);
   }
 
+  /** Answers with the load balancer where it is busy with an earlier change: that is waited for elsewhere. */
   async #change(
     klb: KuryrLoadBalancer,
     owner: Owner,
@@ -317,30 +274,37 @@ export class BalancerKeeper {
     observed: ObservedBalancer,
     plan: ChangePlan,
     context: ProviderContext,
-  ): Promise<void> {
+  ): Promise<ObservedBalancer | undefined> {
     const { balancing, inventory, settling } = this.#options;
     const { id } = observed.balancer;
     let basis = observed;
     let changes = plan;
+    if (isPending(observed.balancer)) return observed;
     if (!isMembersOnly(plan)) {
       // What is known may be old; nothing but members is changed without a fresh look.
       const fresh = await inventory.read(id, context);
-      if (fresh === undefined) return;
+      if (fresh === undefined) return undefined;
+      if (isPending(fresh.balancer)) return fresh;
       const decision = this.#decide(klb, owner, wanted, fresh);
-      if (decision.kind !== 'change') return;
+      if (decision.kind !== 'change') return undefined;
       basis = fresh;
       changes = decision.plan;
       tellMissing(klb, fresh, context);
     }
     try {
-      const applied = await applyPlan(balancing, basis, changes, context);
+      const call = { signal: context.signal, deadlineMs: lockPatienceMs };
+      const applied = await applyPlan(balancing, basis, changes, call);
       inventory.put(applied.observed);
       this.#refused.record(klb, applied, context);
       settling.watch(id, keyOf(klb));
+      return undefined;
     } catch (error) {
       // Something of it may be done: the next look must not trust what we knew.
       inventory.distrust(id);
-      throw error;
+      const isLate = isErrorCode(error, 'timeout') && !context.signal.aborted;
+      const now = isLate ? await inventory.read(id, context) : undefined;
+      if (now === undefined || !isPending(now.balancer)) throw error;
+      return now;
     }
   }
 
@@ -354,8 +318,16 @@ export class BalancerKeeper {
   ): Promise<Kept> {
     const { balancing, inventory } = this.#options;
     const { id, provisioningStatus } = observed.balancer;
+    const restMs = this.#pace.restMs(owner.uid);
+    if (provisioningStatus === 'ERROR' && restMs > 0) {
+      const again = 'It ended in ERROR again; deleting it in a while';
+      return { kind: 'pending', message: again, observed, retryAfterMs: restMs };
+    }
     const current = await inventory.read(id, context);
-    if (current !== undefined && provisioningStatus === 'ERROR' && !this.#forgetsChildren) {
+    if (current !== undefined && isPending(current.balancer)) {
+      return this.#busy(current, klb, context);
+    }
+    if (current !== undefined && provisioningStatus === 'ERROR' && !this.#maker.forgetsChildren) {
       if (current.balancer.provisioningStatus !== 'ERROR') {
         return this.#await(current, klb, 'The load balancer has left ERROR', context);
       }
@@ -368,19 +340,26 @@ export class BalancerKeeper {
     return this.#await(inventory.putBare(leaving), klb, message, context);
   }
 
+  /** It serves as it did before; only the change has to wait. */
+  #busy(observed: ObservedBalancer, klb: KuryrLoadBalancer, context: ProviderContext): Kept {
+    const { message, kind } = this.#await(
+      observed,
+      klb,
+      'It is busy with an earlier change',
+      context,
+    );
+    return { kind, message };
+  }
+
   #await(
     observed: ObservedBalancer,
     klb: KuryrLoadBalancer,
     message: string,
     context: ProviderContext,
-  ): Kept {
+  ): Extract<Kept, { kind: 'pending' }> {
     const { settling } = this.#options;
-    const { id, provisioningStatus } = observed.balancer;
-    if (settling.isOverdue(id)) {
-      const overdue = `The load balancer ${id} has been ${provisioningStatus} for too long. Only the cloud's operator can reset it.`;
-      context.tell('Warning', 'KuryrEnsureLBError', overdue);
-    }
-    settling.watch(id, keyOf(klb));
+    tellOverdue(settling, observed, context);
+    settling.watch(observed.balancer.id, keyOf(klb));
     return { kind: 'pending', message, observed };
   }
 }

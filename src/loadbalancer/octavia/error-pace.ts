@@ -15,10 +15,12 @@ export class ErrorPace {
     this.#random = random;
   }
 
-  failed(uid: string): void {
+  /** Answers how many times by now. */
+  failed(uid: string): number {
     const count = (this.#failures.get(uid)?.count ?? 0) + 1;
     const notBefore = this.#clock.monotonic() + backoffDelay(policy, count, this.#random);
     this.#failures.set(uid, { count, notBefore });
+    return count;
   }
 
   /** Not above zero: now. */

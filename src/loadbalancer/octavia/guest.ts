@@ -16,6 +16,21 @@ export interface Guest {
   isMine(child: Child): boolean;
 }
 
+/** Why the load balancer that a user names can't be used. */
+export function refusalOf(
+  given: string,
+  known: ObservedBalancer | undefined,
+  identity: Identity,
+): { readonly reason: string; readonly message: string } | undefined {
+  if (known === undefined) {
+    const message = `There is no load balancer ${given}. Correct the annotation load-balancer-id, or remove it.`;
+    return { reason: 'NoSuchLoadBalancer', message };
+  }
+  if (!identity.isOfOtherCluster(known.balancer)) return undefined;
+  const message = `The load balancer ${given} belongs to another cluster. Choose another one.`;
+  return { reason: 'OtherClustersLoadBalancer', message };
+}
+
 /** Undefined on a load balancer of this cluster, where names suffice. */
 export function guestOn(
   { balancer }: ObservedBalancer,

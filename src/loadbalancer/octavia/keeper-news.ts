@@ -1,6 +1,7 @@
 import type { ProviderContext } from '../provider.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
+import type { Settling } from './settling.ts';
 
 export function isLeaving({ balancer }: ObservedBalancer): boolean {
   return balancer.provisioningStatus === 'PENDING_DELETE';
@@ -15,6 +16,11 @@ export function tellLeaving(
   const { id } = observed.balancer;
   if (!isLeaving(observed) || status?.loadbalancer?.id !== id) return;
   const message = `The load balancer ${id} is being deleted, and not by us. Making it anew.`;
+  context.tell('Warning', 'LoadBalancerMissing', message);
+}
+
+export function tellLost(id: string, context: ProviderContext): void {
+  const message = `The load balancer ${id} does not exist any more. Making it anew.`;
   context.tell('Warning', 'LoadBalancerMissing', message);
 }
 
@@ -49,4 +55,16 @@ export function tellClosed(context: ProviderContext): void {
   const message =
     'The subnet that the load balancer connects from is not known. The security group of the members is not opened for it.';
   context.tell('Warning', 'SecurityGroupNotOpened', message);
+}
+
+/** PENDING is nobody's to end but the service's, and after so long it has forgotten about it. */
+export function tellOverdue(
+  settling: Settling,
+  { balancer: { id, provisioningStatus } }: ObservedBalancer,
+  context: ProviderContext,
+  reason = 'KuryrEnsureLBError',
+): void {
+  if (!settling.isOverdue(id)) return;
+  const message = `The load balancer ${id} has been ${provisioningStatus} for too long. Only the cloud's operator can reset it.`;
+  context.tell('Warning', reason, message);
 }

@@ -8,6 +8,7 @@ import {
   type KlbStatusListener,
   type KuryrLoadBalancer,
 } from './kuryr-load-balancer.ts';
+import { askedTimeouts } from './listener-timeouts.ts';
 import type { ObservedBalancer } from './observed.ts';
 
 export interface Readiness {
@@ -80,16 +81,7 @@ function statusListener(
   { id, name, port, protocol }: Listener,
   common: { readonly loadbalancer_id: string; readonly project_id: string },
 ): KlbStatusListener {
-  const { timeout_client_data, timeout_member_data } = spec;
-  return {
-    ...common,
-    id,
-    name,
-    port,
-    protocol,
-    ...(timeout_client_data === undefined ? {} : { timeout_client_data }),
-    ...(timeout_member_data === undefined ? {} : { timeout_member_data }),
-  };
+  return { ...common, id, name, port, protocol, ...askedTimeouts(spec) };
 }
 
 function withReady(klb: KuryrLoadBalancer, ready: Readiness, now: string): Condition[] {

@@ -116,7 +116,9 @@ export interface KlbStatusListener {
   readonly project_id: string;
   readonly protocol: string;
   readonly timeout_client_data?: number;
+  readonly timeout_member_connect?: number;
   readonly timeout_member_data?: number;
+  readonly timeout_tcp_inspect?: number;
 }
 
 export interface KlbStatusPool {

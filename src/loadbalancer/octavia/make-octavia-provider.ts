@@ -36,6 +36,8 @@ export interface OctaviaParts {
   readonly driftEveryMs: number;
   /** How long endpoints and nodes must have been still before members change; 1 s if not given. */
   readonly quietMs?: number;
+  /** How long a load balancer may be PENDING before it is said; 15 minutes if not given. */
+  readonly pendingLimitMs?: number;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -63,7 +65,7 @@ export async function makeOctaviaProvider(
   const settling = new Settling({
     ...{ balancing, inventory, clock, log },
     tag: identity.tag,
-    limitMs: pendingLimitMs,
+    limitMs: parts.pendingLimitMs ?? pendingLimitMs,
   });
   const floating = new FloatingIps(neutron, identity);
   const { podSecurityGroup: groupId } = settings;
@@ -75,7 +77,7 @@ export async function makeOctaviaProvider(
     access,
   });
   const release = new Release({
-    ...{ balancing, inventory, settling, view, identity, floating, keeper },
+    ...{ balancing, inventory, settling, view, identity, floating, keeper, clock, random },
   });
   const { memberSample } = settings;
   const drift = new Drift({

@@ -2,6 +2,7 @@ import { hasChanges, memberChanges } from '../../openstack/load-balancing/member
 import type {
   HealthMonitor,
   Listener,
+  ListenerTimeouts,
   Member,
   Pool,
 } from '../../openstack/load-balancing/resources.ts';
@@ -13,8 +14,14 @@ import type {
 } from '../../openstack/load-balancing/specs.ts';
 import { ownPart, type Guest } from './guest.ts';
 import { sameProvider } from './identity.ts';
+import { timeoutChange } from './listener-timeouts.ts';
 import type { ObservedBalancer } from './observed.ts';
-import type { WantedBalancer, WantedListener, WantedPool } from './wanted.ts';
+import {
+  forwardedFor,
+  type WantedBalancer,
+  type WantedListener,
+  type WantedPool,
+} from './wanted.ts';
 
 /** What is done about one object that should be there. `replaces` must go first. */
 type ObjectPlan<Change> =
@@ -66,6 +73,8 @@ export interface Marks {
   readonly left?: ReadonlySet<string>;
   /** On a load balancer that another cluster may use too. */
   readonly guest?: Guest;
+  /** The timeouts that we have set before, by the ids of the listeners. */
+  readonly timeoutsSet?: ReadonlyMap<string, ListenerTimeouts>;
 }
 
 /** Names a part of a listener in `left`. */
@@ -87,6 +96,10 @@ export function planBalancer(
   }
   const replacement = marks.isShared ? undefined : whyReplace(wanted, observed);
   if (replacement !== undefined) return { kind: 'replace', ...replacement };
+  if (marks.isShared && isInError(observed.balancer)) {
+    const message = `The load balancer ${observed.balancer.id} is in ERROR and takes no changes. Others use it too, so it is not made anew: whoever made it must bring it back.`;
+    return { kind: 'refused', reason: 'LoadBalancerInError', message };
+  }
   const stranger = marks.isShared ? strangerOnPort(wanted, observed, marks.guest) : undefined;
   if (stranger !== undefined) {
     const message = `Port ${stranger.port} of the shared load balancer is used by ${stranger.name || stranger.id}. Choose another port or another load balancer.`;
@@ -141,7 +154,7 @@ function planChildren(
 ): ChangePlan {
   const { balancer } = observed;
   const listeners = wanted.listeners.map((listener) =>
-    leaving(planListener(listener, observed, marks.guest?.mark), marks.left),
+    leaving(planListener(listener, observed, marks), marks.left),
   );
   const kept = new Set(listeners.flatMap(({ listener }) => idsOf(listener)));
   const keptPools = new Set(listeners.flatMap(({ pool }) => idsOf(pool)));
@@ -165,12 +178,13 @@ function planChildren(
 function planListener(
   wanted: WantedListener,
   observed: ObservedBalancer,
-  mark: string | undefined,
+  marks: Marks,
 ): ListenerPlan {
+  const mark = marks.guest?.mark;
   const present = observed.listeners.find((listener) => isSamePort(wanted, listener));
   const pool = poolFor(wanted, present, observed);
   const listener = planOne(present, present?.protocol === wanted.protocol, (it) => ({
-    ...listenerChange(wanted, it, pool),
+    ...listenerChange(wanted, it, pool, marks.timeoutsSet ?? new Map()),
     ...markChange(mark, it),
   }));
   // A new listener gets its pool with it; an old pool could not be told from one that is in use.
@@ -255,30 +269,23 @@ function poolFor(
 }
 
 function listenerChange(
-  { name, settings }: WantedListener,
+  wanted: WantedListener,
   present: Listener,
   pool: Pool | undefined,
+  set: ReadonlyMap<string, ListenerTimeouts>,
 ): ListenerChange {
-  const {
-    connectionLimit = -1,
-    timeouts = {},
-    allowedCidrs,
-    insertHeaders,
-    tlsContainerRef,
-  } = settings;
-  const isTimed = Object.entries(timeouts).every(
-    ([key, value]) => present.timeouts[key as keyof typeof timeouts] === value,
-  );
+  const { name, settings } = wanted;
+  const { connectionLimit = -1, timeouts = {}, allowedCidrs, tlsContainerRef } = settings;
+  const timing = timeoutChange(timeouts, present.timeouts, set.get(present.id) ?? {});
+  const headers = headerChange(wanted, present);
   return {
     ...(name === present.name ? {} : { name }),
     ...(connectionLimit === (present.connectionLimit ?? -1) ? {} : { connectionLimit }),
-    ...(isTimed ? {} : { timeouts }),
+    ...(timing === undefined ? {} : { timeouts: timing }),
     ...(allowedCidrs === undefined || sameSet(allowedCidrs ?? [], present.allowedCidrs ?? [])
       ? {}
       : { allowedCidrs }),
-    ...(insertHeaders === undefined || sameMap(insertHeaders, present.insertHeaders)
-      ? {}
-      : { insertHeaders }),
+    ...(headers === undefined ? {} : { insertHeaders: headers }),
     ...(tlsContainerRef === undefined || tlsContainerRef === present.tlsContainerRef
       ? {}
       : { tlsContainerRef }),
@@ -286,6 +293,18 @@ function listenerChange(
       ? { defaultPoolId: pool.id }
       : {}),
   };
+}
+
+/** Headers that others want stay; the one that we know of goes with who asked for it. */
+function headerChange(
+  { settings: { insertHeaders } }: WantedListener,
+  { insertHeaders: present }: Listener,
+): Readonly<Record<string, string>> | undefined {
+  if (insertHeaders !== undefined) {
+    return sameMap(insertHeaders, present) ? undefined : { ...present, ...insertHeaders };
+  }
+  const { [forwardedFor]: ours, ...others } = present;
+  return ours === 'true' ? others : undefined;
 }
 
 function poolChange({ name, algorithm, persistence }: WantedPool, present: Pool): PoolChange {

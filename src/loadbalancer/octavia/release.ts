@@ -1,11 +1,16 @@
 import type { LoadBalancing } from '../../openstack/load-balancing/contract.ts';
+import { isLocked, isPending } from '../../openstack/load-balancing/lock.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { DeleteOutcome, Owner, ProviderContext } from '../provider.ts';
 import { applyPlan } from './apply-plan.ts';
 import type { BalancerKeeper } from './balancer-keeper.ts';
+import { ErrorPace } from './error-pace.ts';
 import type { FloatingIps } from './floating-ips.ts';
 import { guestOn, ownPart } from './guest.ts';
 import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
+import { tellOverdue } from './keeper-news.ts';
 import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
@@ -19,6 +24,8 @@ export interface ReleaseOptions {
   readonly identity: Identity;
   readonly floating: FloatingIps;
   readonly keeper: BalancerKeeper;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** What becomes of a floating IP from the pool. `stays`: the Service goes on and will use it again. */
@@ -29,9 +36,11 @@ const gone: DeleteOutcome = { kind: 'gone' };
 /** Takes away what OpenStack has for a Service: the floating IP first, so that nobody is sent there. */
 export class Release {
   readonly #options: ReleaseOptions;
+  readonly #pace: ErrorPace;
 
   constructor(options: ReleaseOptions) {
     this.#options = options;
+    this.#pace = new ErrorPace(options.clock, options.random);
   }
 
   async release(
@@ -48,7 +57,10 @@ export class Release {
       const result = await this.#releaseBalancer(observed, owner, klb, context);
       if (result.kind === 'pending') outcome = result;
     }
-    if (outcome.kind === 'gone') this.#options.keeper.forget(owner);
+    if (outcome.kind === 'gone') {
+      this.#options.keeper.forget(owner);
+      this.#pace.forget(owner.uid);
+    }
     return outcome;
   }
 
@@ -114,10 +126,11 @@ export class Release {
     klb: KuryrLoadBalancer | undefined,
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
-    const { balancing, inventory, settling, view, identity } = this.#options;
-    const { id, provisioningStatus } = observed.balancer;
+    const { settling, view, identity } = this.#options;
+    const { id } = observed.balancer;
     const key = `${owner.namespace}/${owner.name}`;
-    if (provisioningStatus !== 'PENDING_DELETE') {
+    tellOverdue(settling, observed, context, 'DeleteLoadBalancerFailed');
+    if (!isPending(observed.balancer)) {
       // Asked of the others, because our own KuryrLoadBalancer may be gone already.
       const hasOthers = view.sharers(id, key).length > 0;
       const given = klb?.spec?.options?.loadbalancer_id;
@@ -127,17 +140,11 @@ export class Release {
         identity.isMadeFor(owner, observed.balancer, wasGiven) ||
         (wasGiven && identity.isOurs(observed.balancer));
       if (hasOthers || !isOurs) return this.#releaseListeners(observed, owner, klb, context);
-      context.tell('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
-      const deletion = await balancing.deleteLoadBalancer(id, {
-        signal: context.signal,
-        cascade: true,
-      });
-      if (deletion === 'absent') {
-        inventory.forget(id);
-        return gone;
+      const restMs = this.#pace.restMs(owner.uid);
+      if (observed.balancer.provisioningStatus === 'ERROR' && restMs > 0) {
+        return { kind: 'pending', message: 'Deleting it again in a while', retryAfterMs: restMs };
       }
-      const leaving = { ...observed.balancer, provisioningStatus: 'PENDING_DELETE' as const };
-      inventory.putBare(leaving);
+      if ((await this.#deleteBalancer(observed, owner, context)) === 'absent') return gone;
     }
     settling.watch(id, key);
     return {
@@ -145,6 +152,34 @@ export class Release {
       message: 'Waiting until the load balancer is gone',
       retryAfterMs: 30_000,
     };
+  }
+
+  async #deleteBalancer(
+    { balancer }: ObservedBalancer,
+    owner: Owner,
+    context: ProviderContext,
+  ): Promise<'absent' | 'leaving' | 'busy'> {
+    const { balancing, inventory } = this.#options;
+    const { id, provisioningStatus } = balancer;
+    if (provisioningStatus === 'ERROR' && this.#pace.failed(owner.uid) > 1) {
+      const message = `The load balancer ${id} ended in ERROR while it was deleted. Deleting it again.`;
+      context.tell('Warning', 'DeleteLoadBalancerFailed', message);
+    } else {
+      context.tell('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
+    }
+    try {
+      const call = { signal: context.signal, cascade: true };
+      if ((await balancing.deleteLoadBalancer(id, call)) === 'absent') {
+        inventory.forget(id);
+        return 'absent';
+      }
+    } catch (error) {
+      // Busy with somebody's change: its end is waited for, and then it is tried again.
+      if (!isLocked(error)) throw error;
+      return 'busy';
+    }
+    inventory.putBare({ ...balancer, provisioningStatus: 'PENDING_DELETE' });
+    return 'leaving';
   }
 
   /** Ours on a load balancer that others use too; it stays. */

@@ -18,7 +18,8 @@ export interface SettlingOptions {
 }
 
 interface Watched {
-  readonly key: string;
+  /** Of the Services: more than one where they share a load balancer. */
+  readonly keys: Set<string>;
   readonly since: number;
 }
 
@@ -59,9 +60,13 @@ export class Settling {
   /** To be called after the write that is waited for. */
   watch(id: string, key: string): void {
     const { clock } = this.#options;
-    if (this.#running === undefined || this.#running.signal.aborted || this.#watched.has(id))
+    if (this.#running === undefined || this.#running.signal.aborted) return;
+    const watched = this.#watched.get(id);
+    if (watched !== undefined) {
+      watched.keys.add(key);
       return;
-    this.#watched.set(id, { key, since: clock.monotonic() });
+    }
+    this.#watched.set(id, { keys: new Set([key]), since: clock.monotonic() });
     this.#poller ??= this.#poll(this.#running.signal).finally(() => {
       this.#poller = undefined;
     });
@@ -109,14 +114,14 @@ export class Settling {
     if (balancer !== undefined && isPending(balancer)) {
       if (this.#overdue.has(id) || clock.monotonic() - watched.since < limitMs) return;
       this.#overdue.add(id);
-      this.#running?.enqueue(watched.key);
+      for (const key of watched.keys) this.#running?.enqueue(key);
       return;
     }
     if (balancer === undefined) inventory.forget(id);
     else inventory.putBare(balancer);
     this.#watched.delete(id);
     this.#overdue.delete(id);
-    this.#running?.enqueue(watched.key);
+    for (const key of watched.keys) this.#running?.enqueue(key);
   }
 
   async #read(id: string, signal: AbortSignal): Promise<LoadBalancer | undefined> {

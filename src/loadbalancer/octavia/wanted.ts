@@ -17,8 +17,12 @@ import type {
 import { allowedSources } from './allowed-sources.ts';
 import type { Note } from './annotations.ts';
 import type { KlbOptions, KlbPort, KlbSpec, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import { askedTimeouts, timeoutsFrom } from './listener-timeouts.ts';
 import { membersOf, servingNodes, vipFamily } from './members.ts';
 import { Possible } from './possible.ts';
+
+/** The header that listeners of HTTP add where a user asks for it. */
+export const forwardedFor = 'X-Forwarded-For';
 
 export interface WantedPool {
   readonly name: string;
@@ -215,16 +219,7 @@ function listenerSettings(
   protocol: ListenerProtocol,
   can: Possible,
 ): WantedListenerSettings {
-  const timeouts: ListenerTimeouts = {
-    ...(spec.timeout_client_data === undefined ? {} : { clientData: spec.timeout_client_data }),
-    ...(spec.timeout_member_data === undefined ? {} : { memberData: spec.timeout_member_data }),
-    ...(options.timeout_member_connect === undefined
-      ? {}
-      : { memberConnect: options.timeout_member_connect }),
-    ...(options.timeout_tcp_inspect === undefined
-      ? {}
-      : { tcpInspect: options.timeout_tcp_inspect }),
-  };
+  const timeouts = timeoutsFrom(askedTimeouts({ ...spec, options }));
   const takesHeaders = protocol === 'HTTP' || protocol === 'TERMINATED_HTTPS';
   return {
     ...(options.connection_limit === undefined
@@ -232,7 +227,7 @@ function listenerSettings(
       : { connectionLimit: options.connection_limit }),
     ...(Object.keys(timeouts).length > 0 && can.timeouts() ? { timeouts } : {}),
     ...(takesHeaders && options.x_forwarded_for === true
-      ? { insertHeaders: { 'X-Forwarded-For': 'true' } }
+      ? { insertHeaders: { [forwardedFor]: 'true' } }
       : {}),
     ...(protocol === 'TERMINATED_HTTPS' && options.tls_container_ref !== undefined
       ? { tlsContainerRef: options.tls_container_ref }

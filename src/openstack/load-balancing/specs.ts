@@ -50,7 +50,8 @@ export interface ListenerChange {
   readonly adminStateUp?: boolean;
   readonly defaultPoolId?: string | null;
   readonly connectionLimit?: number;
-  readonly timeouts?: ListenerTimeouts;
+  /** `null` gives one back to the service's default. */
+  readonly timeouts?: { readonly [Name in keyof ListenerTimeouts]?: number | null };
   readonly allowedCidrs?: readonly string[] | null;
   readonly insertHeaders?: Readonly<Record<string, string>>;
   readonly tlsContainerRef?: string | null;

@@ -155,6 +155,16 @@ await describeEveryCloud(
       await waiter.active(lb.id, call);
       expect((await service.listener(listener.id, call)).connectionLimit).toBe(9);
       expect((await service.healthMonitor(monitor.id, call)).delay).toBe(7);
+      if (service.capabilities().timeouts) {
+        const { timeouts: before } = await service.listener(listener.id, call);
+        for (const clientData of [61_000, null]) {
+          const timeouts = { clientData };
+          await unlocked(lb.id, () => service.updateListener(listener.id, { timeouts }, call));
+          await waiter.active(lb.id, call);
+          const after = { ...before, clientData: clientData ?? before.clientData };
+          expect((await service.listener(listener.id, call)).timeouts).toEqual(after);
+        }
+      }
       const refused = await service.deleteLoadBalancer(lb.id, call).catch((e: unknown) => e);
       expect(refused).toMatchObject({ outcome: 'refused' });
       await unlocked(lb.id, () => service.deleteHealthMonitor(monitor.id, call));

@@ -15,6 +15,24 @@ function value<T>(values: Values, name: string, fallback: T): T {
 const transport = (protocol: string) =>
   protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP';
 
+const defaultTimeouts = {
+  timeout_client_data: 50_000,
+  timeout_member_connect: 5_000,
+  timeout_member_data: 50_000,
+  timeout_tcp_inspect: 0,
+};
+
+type Timeouts = typeof defaultTimeouts;
+
+/** The timeouts among the values; null stands for the default. */
+export function withDefaultTimeouts(values: Values): Partial<Timeouts> {
+  const names = Object.keys(defaultTimeouts) as (keyof Timeouts)[];
+  const given = names.filter((name) => values[name] !== undefined);
+  return Object.fromEntries(
+    given.map((name) => [name, values[name] ?? defaultTimeouts[name]]),
+  ) as Partial<Timeouts>;
+}
+
 export function insertListener(
   state: OctaviaState,
   loadBalancer: LoadBalancerRow,
@@ -40,10 +58,8 @@ export function insertListener(
     protocol_port: port,
     default_pool_id: value<string | null>(values, 'default_pool_id', null),
     connection_limit: value(values, 'connection_limit', -1),
-    timeout_client_data: value(values, 'timeout_client_data', 50_000),
-    timeout_member_connect: value(values, 'timeout_member_connect', 5_000),
-    timeout_member_data: value(values, 'timeout_member_data', 50_000),
-    timeout_tcp_inspect: value(values, 'timeout_tcp_inspect', 0),
+    ...defaultTimeouts,
+    ...withDefaultTimeouts(values),
     insert_headers: value(values, 'insert_headers', {}),
     allowed_cidrs: value<string[] | null>(values, 'allowed_cidrs', null),
     default_tls_container_ref: value<string | null>(values, 'default_tls_container_ref', null),

@@ -2,7 +2,7 @@ import type { Actor } from '../actor.ts';
 import { parameter, type Call } from '../http/call.ts';
 import { bodyObject, requireOwner, type OctaviaApi } from './api.ts';
 import { readFields } from './fields.ts';
-import { checkCidrs, checkPoolProtocol, insertListener } from './insert.ts';
+import { checkCidrs, checkPoolProtocol, insertListener, withDefaultTimeouts } from './insert.ts';
 import { listAnswer } from './listing.ts';
 import { checkOvnListener } from './ovn.ts';
 import { enforceQuota } from './quotas.ts';
@@ -112,7 +112,11 @@ export function updateListener(
   checkOvnListener(loadBalancer.provider, values);
   parts.provisioning.requireMutable(loadBalancer, 'Load Balancer', loadBalancer.id);
   parts.provisioning.release(row.id);
-  state.listeners.update(row, { ...values, provisioning_status: 'PENDING_UPDATE' });
+  state.listeners.update(row, {
+    ...values,
+    ...withDefaultTimeouts(values),
+    provisioning_status: 'PENDING_UPDATE',
+  });
   parts.provisioning.begin({ loadBalancer, kind: 'update' });
 }
 

@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { quickPauses } from '../../../test/openstack/quick-clock.ts';
+import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { until, untilServed } from '../../../test/octavia/until.ts';
+import { endpointSlices, services } from '../../kube/resources.ts';
+import {
+  startEmbeddedKubernetes,
+  type EmbeddedKubernetes,
+} from '../../sandbox/kubernetes/start.ts';
+import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+
+// Load balancers that take long, or end in ERROR, while they are changed, deleted or shared.
+
+let kubernetes: EmbeddedKubernetes;
+let cloud: EmbeddedOpenStack;
+let lab: OctaviaLab;
+const named = (name: string) => ({ namespace: 'default', name });
+const byId = 'loadbalancer.openstack.org/load-balancer-id';
+
+beforeEach(async () => {
+  kubernetes = await startEmbeddedKubernetes();
+  cloud = await startEmbeddedOpenStack();
+  const { authUrl, region } = cloud;
+  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+});
+
+afterEach(async () => {
+  await lab.close();
+  await cloud.stop();
+  await kubernetes.stop();
+});
+
+async function serve(name: string, annotations = {}): Promise<void> {
+  await lab.client.create(services, newService(name, {}, annotations));
+  await lab.client.create(endpointSlices, newSlice(name, ['10.10.1.1']));
+  await untilServed(lab, name);
+}
+
+const told = (words: string) =>
+  until(() => expect(lab.events.join('\n').replaceAll(/[0-9a-f-]{36}/g, 'ID')).toContain(words));
+
+/** How many times a load balancer was asked to go. */
+function countDeletes(): { count: number; stop: () => void } {
+  const counted = { count: 0, stop: () => {} };
+  counted.stop = cloud.onRequest(({ method, path }) => {
+    if (method === 'DELETE' && path.includes('/loadbalancers/')) counted.count += 1;
+  });
+  return counted;
+}
+
+test('an update that does not end is said, and what came after it follows once it has ended', async () => {
+  lab.pendingLimitMs = 200;
+  await lab.start();
+  await serve('web');
+  const letGo = cloud.provisioning.hold();
+  await lab.client.update(endpointSlices, newSlice('web', ['10.10.1.2']));
+  await told(
+    'web Warning KuryrEnsureLBError: The load balancer ID has been PENDING_UPDATE for too',
+  );
+  await lab.client.patchMerge(services, named('web'), { spec: { ports: [{ port: 81 }] } });
+  await until(async () =>
+    expect((await lab.klb('web'))?.spec?.ports).toMatchObject([{ port: 81 }]),
+  );
+  expect((await lab.klb('web'))?.status?.conditions).toMatchObject([{ status: 'True' }]);
+  letGo();
+  await until(async () => {
+    const [balancer] = await lab.balancers();
+    expect(balancer?.listeners.map(({ port }) => port)).toEqual([81]);
+  });
+  await untilServed(lab, 'web');
+});
+
+test('a deletion that does not end is said, and waited for', async () => {
+  lab.pendingLimitMs = 200;
+  await lab.start();
+  await serve('web');
+  const letGo = cloud.provisioning.hold();
+  const deletes = countDeletes();
+  await lab.client.delete(services, named('web'));
+  await told('DeleteLoadBalancerFailed: The load balancer ID has been PENDING_DELETE for too long');
+  letGo();
+  await until(async () => expect(await lab.service('web')).toBeUndefined());
+  expect(deletes.count).toBe(1);
+});
+
+test('a Service that goes while its load balancer is busy waits for it without a complaint', async () => {
+  await lab.start();
+  await serve('web');
+  const letGo = cloud.provisioning.hold();
+  await lab.client.update(endpointSlices, newSlice('web', ['10.10.1.2']));
+  await until(() =>
+    expect(cloud.octavia.loadBalancers.all()[0]?.provisioning_status).toBe('PENDING_UPDATE'),
+  );
+  await lab.client.delete(services, named('web'));
+  await told('web Normal KuryrReleaseLB');
+  letGo();
+  await until(async () => expect(await lab.service('web')).toBeUndefined());
+  expect(lab.events.join('\n')).not.toContain('Warning');
+});
+
+test('a deletion that ends in ERROR is said and tried again, later each time', async () => {
+  await lab.start();
+  await serve('web');
+  const mend = cloud.provisioning.failWhen(({ kind }) => kind === 'delete');
+  const deletes = countDeletes();
+  await lab.client.delete(services, named('web'));
+  await told('DeleteLoadBalancerFailed: The load balancer ID ended in ERROR while it was deleted');
+  // The first, the one right after it had failed, and the one that was told of after a pause.
+  expect(deletes.count).toBeLessThanOrEqual(3);
+  mend();
+  await until(async () => expect(await lab.service('web')).toBeUndefined());
+  expect(await lab.balancers()).toEqual([]);
+});
+
+test('a load balancer that can not be deleted to be made anew is tried again, later each time', async () => {
+  const mend = cloud.provisioning.failWhen(() => true);
+  await lab.start();
+  await lab.client.create(services, newService('web'));
+  await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+  const deletes = countDeletes();
+  await told('It ended in ERROR again; deleting it in a while');
+  expect(deletes.count).toBeLessThanOrEqual(2);
+  mend();
+  await untilServed(lab, 'web');
+  expect(await lab.balancers()).toMatchObject([{ provisioningStatus: 'ACTIVE' }]);
+});
+
+test('a shared load balancer in ERROR is not said to serve, until it is back', async () => {
+  const balancing = await lab.balancing();
+  const call = { signal: never };
+  const spec = { name: 'theirs', vipSubnetId: lab.privateSubnet };
+  const { id } = await balancing.createLoadBalancer(spec, { ...call, once: 'name' });
+  await balancing.waiter.active(id, call);
+  await lab.start({}, 'lab', 100);
+  await serve('web', { [byId]: id });
+  const row = cloud.octavia.loadBalancers.get(id);
+  if (row === undefined) throw new Error('it is gone');
+  cloud.octavia.loadBalancers.update(row, { provisioning_status: 'ERROR' });
+  await told('web Warning LoadBalancerInError: The load balancer ID is in ERROR');
+  await until(async () =>
+    expect((await lab.klb('web'))?.status?.conditions?.[0]).toMatchObject({
+      status: 'False',
+      reason: 'LoadBalancerInError',
+    }),
+  );
+  cloud.octavia.loadBalancers.update(row, { provisioning_status: 'ACTIVE' });
+  await untilServed(lab, 'web');
+  expect(await lab.balancers()).toMatchObject([{ id }]);
+});
