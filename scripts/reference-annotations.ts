@@ -37,6 +37,14 @@ export const marks: Readonly<Record<string, Mark>> = {
     '`true` gives a ClusterIP Service a load balancer, `false` keeps one from it; also the class of octavia',
   ),
   'causeway.dev/announcer': user(service, 'who announces its address (pool)'),
+  'causeway.dev/project': user(
+    service,
+    'id of the project that owns its load balancer, one of `octavia.projects` (octavia)',
+  ),
+  'causeway.dev/security-groups': user(
+    service,
+    "ids of security groups for its VIP, beside the settings', with commas (octavia)",
+  ),
   'causeway.dev/address-pool': user(service, 'the pool that its address is to come from (pool)'),
   'causeway.dev/node': user(service, 'the node whose address it is to have (pool)'),
   'causeway.dev/idle-after': user(service, 'it is put to sleep after so long without a connection'),

@@ -16,6 +16,10 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
   DeletingLoadBalancer: normal('controller', 'What it holds outside of the cluster is given back.'),
   DeletedLoadBalancer: normal('controller', 'Nothing is left of its load balancer.'),
   SyncLoadBalancerFailed: warning('controller', 'It could not be set up; it is tried again.'),
+  DeleteLoadBalancerFailed: warning(
+    'controller',
+    'What it has could not be taken away; it is tried again.',
+  ),
   UpdateLoadBalancerFailed: warning(
     'controller',
     'A change could not be made; what was served is served on.',
@@ -84,6 +88,10 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'The load balancer in its status was not made for it, and is left alone; it gets its own.',
   ),
   NoSuchLoadBalancer: warning('octavia', 'The load balancer that it names does not exist.'),
+  LoadBalancerInError: warning(
+    'octavia',
+    'The load balancer that it shares is in ERROR. It is served again once that is back.',
+  ),
   OtherClustersLoadBalancer: warning(
     'octavia',
     'The load balancer that it names belongs to another cluster.',

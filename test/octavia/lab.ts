@@ -32,6 +32,8 @@ export interface LabParts {
   readonly kubeconfig: string;
   readonly authUrl: string;
   readonly region: string;
+  /** Whose credentials the controller has; those of `demo` if not said. */
+  readonly account?: 'demo' | 'admin';
   readonly cloudOptions?: Partial<CloudOptions>;
 }
 
@@ -63,7 +65,7 @@ export class OctaviaLab {
     const clock = systemClock;
     const connection = await findConnection({ kubeconfig, env: {}, clock });
     const client = new KubeClient({ transport: new HttpTransport(connection, clock), clock });
-    const { user, password, domain, project } = accounts.demo;
+    const { user, password, domain, project } = accounts[parts.account ?? 'demo'];
     const config = cloudConfigFrom('demo', {
       auth_url: parts.authUrl,
       region_name: parts.region,

@@ -7,6 +7,10 @@ export const internalAnnotation = 'service.beta.kubernetes.io/openstack-internal
 export const octaviaAnnotation = 'causeway.dev/octavia';
 export const addressAnnotation = 'causeway.dev/address';
 export const keepFloatingIpAnnotation = 'causeway.dev/keep-floating-ip';
+/** The project that owns its load balancer, of those that the settings let Services choose. */
+export const projectAnnotation = 'causeway.dev/project';
+/** Security groups of its VIP, beside those of the settings. */
+export const securityGroupsAnnotation = 'causeway.dev/security-groups';
 export const kuryrClientTimeout = 'openstack.org/kuryr-timeout-client-data';
 export const kuryrMemberTimeout = 'openstack.org/kuryr-timeout-member-data';
 export const idledAtAnnotation = 'idling.alpha.openshift.io/idled-at';
@@ -33,6 +37,12 @@ export class AnnotationReader {
       if (value !== undefined && value !== '') return value;
     }
     return undefined;
+  }
+
+  /** Texts with commas between them; each once. */
+  list(name: string): readonly string[] {
+    const parts = (this.text(name) ?? '').split(',').map((part) => part.trim());
+    return [...new Set(parts.filter((part) => part !== ''))];
   }
 
   flag(...names: readonly string[]): boolean | undefined {

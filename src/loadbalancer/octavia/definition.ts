@@ -152,6 +152,7 @@ const status = object({
       ['id'],
     ),
   ),
+  members_left_out: whole,
   service_pub_ip_info: object({ ip_id: text, ip_addr: text, alloc_method: text }, [
     'ip_id',
     'ip_addr',

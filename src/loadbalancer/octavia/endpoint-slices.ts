@@ -1,15 +1,20 @@
 import type { Endpoint, EndpointSlice } from '../../kube/network-objects.ts';
 import type { KlbEndpoint, KlbEndpointSlice } from './kuryr-load-balancer.ts';
 
+/** An object may have 1.5 MB; with more endpoints than this only what members need has room. */
+const mostInFull = 2_000;
+
 /** Slices as Kuryr writes them, in an order that does not depend on when they came. */
 export function toKlbSlices(slices: readonly EndpointSlice[]): KlbEndpointSlice[] {
+  const count = slices.reduce((sum, { endpoints }) => sum + (endpoints?.length ?? 0), 0);
+  const toEndpoint = count > mostInFull ? toShortEndpoint : toKlbEndpoint;
   return [...slices]
     .filter(({ addressType }) => addressType !== 'FQDN')
     .sort((left, right) => compare(left.metadata?.name, right.metadata?.name))
     .map(({ endpoints, ports }) => ({
       endpoints: [...(endpoints ?? [])]
         .sort((left, right) => compare(left.addresses[0], right.addresses[0]))
-        .map(toKlbEndpoint),
+        .map(toEndpoint),
       ports: (ports ?? []).map(({ name, port, protocol }) => ({
         ...(name === undefined || name === '' ? {} : { name }),
         ...(port === undefined ? {} : { port }),
@@ -34,6 +39,14 @@ function toKlbEndpoint({ addresses, conditions, hostname, targetRef }: Endpoint)
             ...(targetRef.uid === undefined ? {} : { uid: targetRef.uid }),
           },
         }),
+  };
+}
+
+function toShortEndpoint({ addresses, conditions, targetRef }: Endpoint): KlbEndpoint {
+  return {
+    addresses,
+    ...(conditions?.ready === false ? { conditions: { ready: false } } : {}),
+    ...(targetRef?.name === undefined ? {} : { targetRef: { name: targetRef.name } }),
   };
 }
 

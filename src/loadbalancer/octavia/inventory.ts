@@ -245,12 +245,16 @@ function fingerprint({ balancer, listeners, pools, monitors, members }: Observed
     byId(listeners).map((it) => [
       ...[it.id, it.name, it.protocol, it.port, it.defaultPoolId, it.connectionLimit ?? -1],
       ...[it.allowedCidrs ?? [], it.tlsContainerRef, it.provisioningStatus === 'ERROR'],
+      ...[it.insertHeaders, it.timeouts],
     ]),
     byId(pools).map((it) => [
       ...[it.id, it.name, it.protocol, it.algorithm, it.sessionPersistence?.type],
       it.provisioningStatus === 'ERROR',
     ]),
-    byId(monitors).map((it) => [it.id, it.name, it.type, it.delay, it.timeout, it.maxRetries]),
+    byId(monitors).map((it) => [
+      ...[it.id, it.name, it.type, it.delay, it.timeout, it.maxRetries],
+      ...[it.maxRetriesDown, it.urlPath],
+    ]),
     [...members.keys()].sort(),
   ]);
 }

@@ -60,11 +60,12 @@ export function tellClosed(context: ProviderContext): void {
 /** PENDING is nobody's to end but the service's, and after so long it has forgotten about it. */
 export function tellOverdue(
   settling: Settling,
-  { balancer: { id, provisioningStatus } }: ObservedBalancer,
+  { balancer: { id } }: ObservedBalancer,
   context: ProviderContext,
   reason = 'KuryrEnsureLBError',
 ): void {
-  if (!settling.isOverdue(id)) return;
-  const message = `The load balancer ${id} has been ${provisioningStatus} for too long. Only the cloud's operator can reset it.`;
+  const status = settling.overdueStatus(id);
+  if (status === undefined) return;
+  const message = `The load balancer ${id} has been ${status} for too long. Only the cloud's operator can reset it.`;
   context.tell('Warning', reason, message);
 }

@@ -89,6 +89,27 @@ test.each<[string, Case, object]>([
     { settings: { project: 'p', provider: 'ovn', securityGroups: ['g'] } },
     { project_id: 'p', provider: 'ovn', security_groups_ids: ['g'] },
   ],
+  [
+    'a project that may be chosen',
+    {
+      settings: { project: 'p', projects: ['q'] },
+      annotations: { 'causeway.dev/project': 'q' },
+    },
+    { project_id: 'q' },
+  ],
+  [
+    'a project that may not',
+    { settings: { project: 'p' }, annotations: { 'causeway.dev/project': 'q' } },
+    { project_id: 'p' },
+  ],
+  [
+    "groups of the Service's beside those of the settings",
+    {
+      settings: { securityGroups: ['g'] },
+      annotations: { 'causeway.dev/security-groups': 'h, g,i' },
+    },
+    { security_groups_ids: ['g', 'h', 'i'] },
+  ],
   ['a subnet of its own', { annotations: { [occm('subnet-id')]: 's' } }, { subnet_id: 's' }],
 ])('%s', (_, example, expected) => {
   expect(specOf(example)).toMatchObject(expected);

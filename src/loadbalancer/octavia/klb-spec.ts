@@ -9,7 +9,7 @@ import {
   type Note,
 } from './annotations.ts';
 import { keepFloatingIpAnnotation, kuryrClientTimeout, kuryrMemberTimeout } from './annotations.ts';
-import { internalAnnotation } from './annotations.ts';
+import { internalAnnotation, projectAnnotation, securityGroupsAnnotation } from './annotations.ts';
 import { toKlbSlices } from './endpoint-slices.ts';
 import type { KlbHealthMonitor, KlbOptions, KlbPort, KlbSpec } from './kuryr-load-balancer.ts';
 import type { OctaviaSettings } from './settings.ts';
@@ -38,7 +38,11 @@ export function translate(input: TranslationInput): Translation {
   if (vip.kind === 'refused') return vip;
   const members = readMembers(slices, settings, ports, reader);
   const options = readOptions(input, members.member_mode, reader);
-  const { securityGroups, provider, project } = settings;
+  const { provider } = settings;
+  const project = reader.choice(settings.projects, projectAnnotation) ?? settings.project;
+  const securityGroups = [
+    ...new Set([...settings.securityGroups, ...reader.list(securityGroupsAnnotation)]),
+  ];
   const clientTimeout = reader.number(0, kuryrClientTimeout, 'timeout-client-data');
   const memberTimeout = reader.number(0, kuryrMemberTimeout, 'timeout-member-data');
   const spec: KlbSpec = {

@@ -1,5 +1,5 @@
 import type { Condition } from '../../kube/object.ts';
-import type { Listener, LoadBalancer } from '../../openstack/load-balancing/resources.ts';
+import type { Listener, LoadBalancer, Pool } from '../../openstack/load-balancing/resources.ts';
 import {
   statusVersion,
   type KlbPublicIp,
@@ -47,18 +47,28 @@ function resourcesOf(klb: KuryrLoadBalancer, observed: ObservedBalancer): KlbSta
       name: pool.name,
       protocol: pool.protocol,
     })),
-    members: sorted(pools).flatMap((pool) =>
-      sorted(observed.members.get(pool.id) ?? []).map((member) => ({
-        id: member.id,
-        ip: member.address,
-        name: member.name,
-        pool_id: pool.id,
-        port: member.port,
-        project_id: balancer.projectId,
-        subnet_id: member.subnetId ?? balancer.vipSubnetId ?? '',
-      })),
-    ),
+    ...membersOf(observed, pools),
   };
+}
+
+/** An object may have 1.5 MB, which more of them would not leave room in for the spec. */
+const mostMembers = 2_000;
+
+function membersOf({ balancer, members }: ObservedBalancer, pools: readonly Pool[]): KlbStatus {
+  const count = pools.reduce((sum, { id }) => sum + (members.get(id)?.length ?? 0), 0);
+  if (count > mostMembers) return { members_left_out: count };
+  const rows = sorted(pools).flatMap((pool) =>
+    sorted(members.get(pool.id) ?? []).map((member) => ({
+      id: member.id,
+      ip: member.address,
+      name: member.name,
+      pool_id: pool.id,
+      port: member.port,
+      project_id: balancer.projectId,
+      subnet_id: member.subnetId ?? balancer.vipSubnetId ?? '',
+    })),
+  );
+  return { members: rows };
 }
 
 function statusBalancer(klb: KuryrLoadBalancer, balancer: LoadBalancer): KlbStatusBalancer {

@@ -153,6 +153,8 @@ export interface KlbStatus {
   readonly listeners?: readonly KlbStatusListener[];
   readonly pools?: readonly KlbStatusPool[];
   readonly members?: readonly KlbStatusMember[];
+  /** Ours: how many there are where they are too many for an object. */
+  readonly members_left_out?: number;
   readonly service_pub_ip_info?: KlbPublicIp;
   readonly conditions?: readonly Condition[];
 }

@@ -240,3 +240,39 @@ test("a sleeping Service's members are its node ports, until it wakes", async ()
   await lab.client.update(endpointSlices, newSlice('web', ['10.10.1.9']));
   await until(async () => expect(await members()).toEqual(['80>10.10.1.9:8080']));
 });
+
+test('a timeout that is taken away is the default again, also where both are the same', async () => {
+  await lab.start();
+  const prefix = 'loadbalancer.openstack.org';
+  const asked = {
+    [`${prefix}/timeout-client-data`]: '61000',
+    [`${prefix}/timeout-member-connect`]: '6000',
+    [`${prefix}/timeout-member-data`]: '50000',
+  };
+  await serve(newService('web', {}, asked));
+  const timeouts = async () => (await lab.balancers())[0]?.listeners[0]?.timeouts;
+  expect(await timeouts()).toMatchObject({ clientData: 61_000, memberConnect: 6_000 });
+  const annotations = Object.fromEntries(Object.keys(asked).map((name) => [name, null]));
+  await lab.client.patchMerge(services, named('web'), { metadata: { annotations } });
+  await until(async () =>
+    expect(await timeouts()).toMatchObject({ clientData: 50_000, memberConnect: 5_000 }),
+  );
+  await until(async () => {
+    const [listener] = (await lab.klb('web'))?.status?.listeners ?? [];
+    expect(Object.keys(listener ?? {}).filter((key) => key.startsWith('timeout'))).toEqual([]);
+  });
+  expect(await isReady('web')).toBe(true);
+});
+
+test('a header that is taken away is not added any more', async () => {
+  await lab.start();
+  const prefix = 'loadbalancer.openstack.org';
+  const header = `${prefix}/x-forwarded-for`;
+  const tls = { [`${prefix}/default-tls-container-ref`]: 'https://barbican/containers/c1' };
+  await serve(newService('web', {}, { [header]: 'true', ...tls }));
+  const headers = async () => (await lab.balancers())[0]?.listeners[0]?.insertHeaders;
+  expect(await headers()).toEqual({ 'X-Forwarded-For': 'true' });
+  const change = { metadata: { annotations: { [header]: null } } };
+  await lab.client.patchMerge(services, named('web'), change);
+  await until(async () => expect(await headers()).toEqual({}));
+});

@@ -32,6 +32,10 @@ export const octaviaSettings = z.strictObject({
   project: id
     .optional()
     .describe("id of the project that owns the load balancers; else the cloud's"),
+  projects: z
+    .array(id)
+    .default([])
+    .describe('ids of projects that Services may choose instead, with an annotation'),
   securityGroups: z
     .array(id)
     .default([])

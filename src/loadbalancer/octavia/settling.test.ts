@@ -68,11 +68,22 @@ test('PENDING for too long is told once, and forgotten when it is over', async (
   settling.watch('b1', 'shop/web');
   await clock.advance(120_000);
   expect(seen).toEqual(['shop/web']);
-  expect(settling.isOverdue('b1')).toBe(true);
+  expect(settling.overdueStatus('b1')).toBe('PENDING_DELETE');
   statuses.delete('b1');
   await clock.advance(10_000);
   expect(seen).toEqual(['shop/web', 'shop/web']);
-  expect(settling.isOverdue('b1')).toBe(false);
+  expect(settling.overdueStatus('b1')).toBeUndefined();
   expect(inventory.get('b1')).toBeUndefined();
+  await end();
+});
+
+test('all Services that share a load balancer are told of it', async () => {
+  const statuses = new Map([['b1', 'PENDING_UPDATE']]);
+  const { clock, settling, seen, end } = settlingOf(statuses);
+  settling.watch('b1', 'shop/web');
+  settling.watch('b1', 'shop/mail');
+  statuses.set('b1', 'ACTIVE');
+  await clock.advance(10_000);
+  expect(seen).toEqual(['shop/web', 'shop/mail']);
   await end();
 });

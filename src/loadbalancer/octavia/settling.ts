@@ -35,7 +35,8 @@ const longestPauseMs = 5_000;
 export class Settling {
   readonly #options: SettlingOptions;
   readonly #watched = new Map<string, Watched>();
-  readonly #overdue = new Set<string>();
+  /** The status that they have been in for too long. */
+  readonly #overdue = new Map<string, string>();
   #running: { readonly enqueue: (key: string) => void; readonly signal: AbortSignal } | undefined;
   #poller: Promise<void> | undefined;
 
@@ -53,8 +54,9 @@ export class Settling {
     await this.#poller;
   }
 
-  isOverdue(id: string): boolean {
-    return this.#overdue.has(id);
+  /** The status that it has been in for too long; undefined when it has not. */
+  overdueStatus(id: string): string | undefined {
+    return this.#overdue.get(id);
   }
 
   /** To be called after the write that is waited for. */
@@ -113,7 +115,7 @@ export class Settling {
     if (watched === undefined) return;
     if (balancer !== undefined && isPending(balancer)) {
       if (this.#overdue.has(id) || clock.monotonic() - watched.since < limitMs) return;
-      this.#overdue.add(id);
+      this.#overdue.set(id, balancer.provisioningStatus);
       for (const key of watched.keys) this.#running?.enqueue(key);
       return;
     }

@@ -1,6 +1,9 @@
-import type { Service } from '../../../src/kube/core-objects.ts';
+import type { Node, Service } from '../../../src/kube/core-objects.ts';
 import { keyOf } from '../../../src/kube/object.ts';
 import type { OctaviaWorld } from './octavia-world.ts';
+
+/** The name of a load balancer that somebody else has made, and that stays. */
+export const theirs = 'theirs';
 
 /** More than one load balancer or floating IP made for one Service: the sign of a create done twice. */
 export function madeTwice(world: OctaviaWorld): string[] {
@@ -29,6 +32,7 @@ export function unsettled(world: OctaviaWorld): string[] {
     ...madeTwice(world),
     ...world.services().flatMap((service) => unsettledService(world, service)),
     ...leftovers(world),
+    ...unsettledRules(world),
   ];
 }
 
@@ -82,21 +86,55 @@ function treeOf(world: OctaviaWorld, id: string): string {
     const members = octavia.members.all().filter((row) => row.pool_id === listener.default_pool_id);
     const targets = members.map((row) => `${row.address}:${row.protocol_port}`).sort();
     const pool = pools.find((row) => row.id === listener.default_pool_id);
-    return `${listener.name} ${pool?.lb_algorithm} ${targets.join()}`;
+    const monitor = octavia.healthMonitors.all().find((row) => row.pool_id === pool?.id);
+    const checked = [...new Set(members.map((row) => row.monitor_port))].join();
+    const check = monitor === undefined ? '' : `${monitor.url_path} on ${checked}`;
+    return `${listener.name} ${pool?.lb_algorithm} ${targets.join()} ${check}`;
   });
   return [...lines.sort(), `${pools.length} pools`].join('; ');
 }
 
 function wantedTree(world: OctaviaWorld, service: Service): string {
-  const addresses = slicesOf(world, service).flatMap(
-    ({ endpoints }) => endpoints?.flatMap((endpoint) => endpoint.addresses) ?? [],
-  );
-  const ports = service.spec?.ports ?? [];
-  const lines = ports.map(({ port }) => {
-    const targets = addresses.map((address) => `${address}:${port + 8000}`).sort();
-    return `${keyOf(service)}:TCP:${port} ROUND_ROBIN ${targets.join()}`;
+  const { members, provider } = world.settings;
+  const addresses = members === 'NodePort' ? readyNodes(world) : endpointAddresses(world, service);
+  const { ports = [], healthCheckNodePort: healthPort } = service.spec ?? {};
+  const algorithm = provider === 'ovn' ? 'SOURCE_IP_PORT' : 'ROUND_ROBIN';
+  const monitor = healthPort === undefined ? '' : `/healthz on ${healthPort}`;
+  const lines = ports.map(({ port, nodePort }) => {
+    const target = members === 'NodePort' ? nodePort : port + 8000;
+    const targets = addresses.map((address) => `${address}:${target}`).sort();
+    return `${keyOf(service)}:TCP:${port} ${algorithm} ${targets.join()} ${monitor}`;
   });
   return [...lines.sort(), `${ports.length} pools`].join('; ');
+}
+
+function endpointAddresses(world: OctaviaWorld, service: Service): string[] {
+  return slicesOf(world, service).flatMap(
+    ({ endpoints }) => endpoints?.flatMap((endpoint) => endpoint.addresses) ?? [],
+  );
+}
+
+function readyNodes(world: OctaviaWorld): string[] {
+  const isReady = ({ status }: Node) => status?.conditions?.[0]?.status === 'True';
+  return world.nodes().flatMap((node) => {
+    const address = node.status?.addresses?.[0]?.address;
+    return isReady(node) && address !== undefined ? [address] : [];
+  });
+}
+
+/** The group of the members lets in what the load balancers send, and nothing that nobody sends any more. */
+function unsettledRules(world: OctaviaWorld): string[] {
+  const { podSecurityGroup } = world.settings;
+  if (podSecurityGroup === undefined) return [];
+  const { neutron, octavia } = world.openstack;
+  const open = neutron.securityGroupRules
+    .all()
+    .filter((row) => row.security_group_id === podSecurityGroup && row.direction === 'ingress')
+    .map((row) => String(row.port_range_min));
+  const used = new Set(octavia.members.all().map((row) => String(row.protocol_port)));
+  const wanted = [...used].sort().join();
+  const present = [...open].sort().join();
+  return wanted === present ? [] : [`open for members: ${present} instead of ${wanted}`];
 }
 
 function slicesOf(world: OctaviaWorld, service: Service) {
@@ -116,8 +154,12 @@ function leftovers(world: OctaviaWorld): string[] {
   return [
     ...octavia.loadBalancers
       .all()
-      .filter(({ id }) => !balancers.has(id))
+      .filter(({ id, name }) => !balancers.has(id) && name !== theirs)
       .map(({ name }) => `the load balancer ${name} is nobody's`),
+    ...octavia.listeners
+      .all()
+      .filter(({ name }) => !names.has(name.split(':')[0] ?? ''))
+      .map(({ name }) => `the listener ${name} is nobody's`),
     ...neutron.floatingIps
       .all()
       .filter(({ id }) => !addresses.has(id))

@@ -1,7 +1,8 @@
-import type { Service } from '../../../src/kube/core-objects.ts';
+import type { z } from 'zod';
+import type { Node, Service } from '../../../src/kube/core-objects.ts';
 import { EventRecorder } from '../../../src/kube/event-recorder.ts';
 import type { EndpointSlice } from '../../../src/kube/network-objects.ts';
-import { endpointSlices, services } from '../../../src/kube/resources.ts';
+import { endpointSlices, nodes, services } from '../../../src/kube/resources.ts';
 import type { KuryrLoadBalancer } from '../../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
 import { makeOctaviaProvider } from '../../../src/loadbalancer/octavia/make-octavia-provider.ts';
 import { octaviaSettings } from '../../../src/loadbalancer/octavia/settings.ts';
@@ -21,15 +22,21 @@ const { signal } = new AbortController();
 export interface ServiceWish {
   readonly ports?: readonly number[];
   readonly type?: 'LoadBalancer' | 'ClusterIP';
+  readonly annotations?: Readonly<Record<string, string>>;
 }
+
+type Settings = Partial<z.input<typeof octaviaSettings>>;
 
 /** A cluster and a cloud with Octavia, and controllers that come and go. */
 export class OctaviaWorld extends SimulatedWorld {
   readonly #operator = this.cloud(this.simulation.process('operator'));
+  /** Of the controllers that start from now on. */
+  settings: Settings = {};
   #controllers = 0;
 
   constructor(seed: number, options: WorldOptions = {}) {
-    super(seed, options);
+    const providers = new Map(['amphora', 'ovn'].map((name) => [name, '']));
+    super(seed, { ...options, openstack: { offerings: { providers } } });
   }
 
   /** Starts a controller in a process of its own; kill the one before first. */
@@ -68,6 +75,7 @@ export class OctaviaWorld extends SimulatedWorld {
           members: 'Pod',
           subnets: [subnet?.id],
           floatingNetwork: network?.id,
+          ...this.settings,
         }),
         clusterId: 'simulated',
         driftEveryMs,
@@ -89,11 +97,11 @@ export class OctaviaWorld extends SimulatedWorld {
 
   async createService(
     name: string,
-    { ports = [80], type = 'LoadBalancer' }: ServiceWish = {},
+    { ports = [80], type = 'LoadBalancer', annotations = {} }: ServiceWish = {},
   ): Promise<void> {
     await this.complete(
       this.user.create(services, {
-        metadata: { namespace: 'default', name },
+        metadata: { namespace: 'default', name, annotations },
         spec: { type, ports: portsOf(ports) },
       }),
     );
@@ -105,6 +113,28 @@ export class OctaviaWorld extends SimulatedWorld {
 
   async deleteService(name: string): Promise<void> {
     await this.complete(this.user.delete(services, { namespace: 'default', name }));
+  }
+
+  /** A node with an address of its own number; made or changed. */
+  async setNode(number: number, isReady: boolean): Promise<void> {
+    const name = `n${number}`;
+    const node: Node = {
+      metadata: { name },
+      status: {
+        addresses: [{ type: 'InternalIP', address: `10.10.2.${number}` }],
+        conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }],
+      },
+    };
+    const isThere = this.nodes().some(({ metadata }) => metadata?.name === name);
+    await this.complete(
+      isThere
+        ? this.user.patchMerge(nodes, { name }, node, { subresource: 'status' })
+        : this.user.create(nodes, node),
+    );
+  }
+
+  nodes(): readonly Node[] {
+    return this.kubernetes.cluster.store.list('nodes');
   }
 
   /** Endpoints on every port that the Service may have. */

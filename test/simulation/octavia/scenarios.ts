@@ -1,5 +1,8 @@
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { services } from '../../../src/kube/resources.ts';
 import { kuryrLoadBalancers } from '../../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
+import { recordAnnotation } from '../../../src/loadbalancer/record.ts';
+import { theirs } from './invariants.ts';
 import { portsOf, type OctaviaWorld } from './octavia-world.ts';
 
 /** An operation that may be cut off anywhere. */
@@ -49,6 +52,72 @@ async function loseBalancer(world: OctaviaWorld): Promise<void> {
   await world.byHand(({ balancing, signal }) =>
     balancing.deleteLoadBalancer(row?.id ?? '', { signal, cascade: true }),
   );
+}
+
+/** What Kuryr has made has its names, and none of our marks. */
+async function leaveAsKuryr(world: OctaviaWorld): Promise<void> {
+  const { octavia, neutron } = world.openstack;
+  for (const row of octavia.loadBalancers.all()) {
+    octavia.loadBalancers.update(row, { description: '', tags: [] });
+  }
+  for (const row of neutron.floatingIps.all()) {
+    neutron.floatingIps.update(row, { description: '' });
+  }
+  const web = { namespace: 'default', name: 'web' };
+  const annotations = { [recordAnnotation]: null };
+  await world.complete(world.user.patchMerge(services, web, { metadata: { annotations } }));
+  const status = { version: null, conditions: null };
+  await world.complete(
+    world.user.patchMerge(kuryrLoadBalancers, web, { status }, { subresource: 'status' }),
+  );
+}
+
+/** A load balancer that somebody has made by hand. */
+async function makeTheirs(world: OctaviaWorld): Promise<string> {
+  const [subnet] = world.openstack.neutron.subnets
+    .all()
+    .filter(({ name }) => name === 'private-v4');
+  return world.byHand(async ({ balancing, signal }) => {
+    const spec = { name: theirs, vipSubnetId: subnet?.id ?? '' };
+    const { id } = await balancing.createLoadBalancer(spec, { signal, once: 'name' });
+    await balancing.waiter.active(id, { signal });
+    return id;
+  });
+}
+
+const byId = 'loadbalancer.openstack.org/load-balancer-id';
+
+/** `mail` has listeners on a load balancer that is not its own. */
+async function withShared(world: OctaviaWorld): Promise<SimulatedProcess> {
+  const process = await withWeb(world);
+  const id = await makeTheirs(world);
+  await world.setEndpoints('mail', ['10.10.1.3']);
+  await world.createService('mail', { ports: [81], annotations: { [byId]: id } });
+  await world.settle();
+  await world.simulation.runFor(1_000);
+  return process;
+}
+
+async function withSecurityGroup(world: OctaviaWorld): Promise<SimulatedProcess> {
+  const { id } = await world.byHand(({ neutron, signal }) =>
+    neutron.securityGroups.create({ name: 'pods' }, { signal }),
+  );
+  world.settings = { podSecurityGroup: id };
+  return withWeb(world);
+}
+
+async function withNodes(world: OctaviaWorld): Promise<SimulatedProcess> {
+  world.settings = { members: 'NodePort' };
+  await world.setNode(1, true);
+  await world.setNode(2, true);
+  return withWeb(world);
+}
+
+function breakBalancer(world: OctaviaWorld): Promise<void> {
+  const { loadBalancers } = world.openstack.octavia;
+  for (const row of loadBalancers.all())
+    loadBalancers.update(row, { provisioning_status: 'ERROR' });
+  return idle();
 }
 
 export const scenarios = {
@@ -106,6 +175,59 @@ export const scenarios = {
     prepare: (world) => restarted(world, () => world.deleteService('web')),
     operate: idle,
     isStart: true,
+  },
+  'a controller starts on what Kuryr has left': {
+    prepare: (world) => restarted(world, () => leaveAsKuryr(world)),
+    operate: idle,
+    isStart: true,
+    stays: true,
+  },
+  'a controller starts with another provider': {
+    prepare: (world) =>
+      restarted(world, () => {
+        world.settings = { provider: 'ovn' };
+        return idle();
+      }),
+    operate: idle,
+    isStart: true,
+  },
+  'the load balancer ends in ERROR': { prepare: withWeb, operate: breakBalancer },
+  'a Service gets listeners on a load balancer of somebody else': {
+    prepare: async (world) => {
+      const process = await withWeb(world);
+      await makeTheirs(world);
+      await world.setEndpoints('mail', ['10.10.1.3']);
+      return process;
+    },
+    operate: (world) => {
+      const { loadBalancers } = world.openstack.octavia;
+      const row = loadBalancers.all().find(({ name }) => name === theirs);
+      return world.createService('mail', { ports: [81], annotations: { [byId]: row?.id ?? '' } });
+    },
+    stays: true,
+  },
+  'a Service leaves the load balancer of somebody else': {
+    prepare: withShared,
+    operate: (world) => world.deleteService('mail'),
+    stays: true,
+  },
+  "the members' security group follows the ports": {
+    prepare: withSecurityGroup,
+    operate: (world) => world.patchService('web', { ports: portsOf([81, 82]) }),
+    stays: true,
+  },
+  'nodes come and go': {
+    prepare: withNodes,
+    operate: async (world) => {
+      await world.setNode(3, true);
+      await world.setNode(1, false);
+    },
+    stays: true,
+  },
+  'traffic is to stay on nodes with endpoints': {
+    prepare: withNodes,
+    operate: (world) => world.patchService('web', { externalTrafficPolicy: 'Local' }),
+    stays: true,
   },
 } as const satisfies Readonly<Record<string, Scenario>>;
 
