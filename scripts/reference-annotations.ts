@@ -129,6 +129,7 @@ const occm = (meaning: string): Mark => user(service, meaning);
 /** OCCM's own, which octavia reads with the prefix `loadbalancer.openstack.org/`. Compared likewise. */
 export const occmMarks: Readonly<Record<string, Mark>> = {
   'availability-zone': occm("Octavia's availability zone"),
+  class: occm('one of `octavia.classes`, which chooses networks and subnets'),
   'connection-limit': occm('connections a listener takes; -1 for no limit'),
   'default-tls-container-ref': occm(
     "Barbican's container with the certificate; listeners terminate TLS",

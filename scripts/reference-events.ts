@@ -60,6 +60,7 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
   KuryrEnsureFIP: normal('octavia', 'A floating IP is being attached.'),
   KuryrReleaseFIP: normal('octavia', 'A floating IP is being detached.'),
   KuryrReleaseLB: normal('octavia', 'The load balancer is being deleted.'),
+  KuryrSkipMember: warning('octavia', 'A node or an endpoint has no address that fits.'),
   KuryrSkipListener: warning(
     'octavia',
     "Octavia's provider can not serve one of the ports; the others are served.",

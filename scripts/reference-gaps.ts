@@ -28,7 +28,7 @@ export function referenceGaps(): string[] {
   const occm = wordsInSources([
     /reader\.(?:text|flag)\((?:\w+, )?'([a-z-]+)'/,
     /reader\.number(?:Within)?\(-?\d+, (?:\w+, )*'([a-z-]+)'/,
-    /reader\.choice\((?:\[[^\]]*\]|\w+), '([a-z-]+)'/,
+    /(?:reader|this)\.choice\((?:\[[^\]]*\]|[\w.()]+), '([a-z-]+)'/,
   ]);
   const refusals = [/reason: '([a-z-]+)'/, /new PushRefused\(\s*'([a-z-]+)'/];
   const agentPaths = [/case '\w+ (\/[^']+)':/, /\.url === '(\/[^']+)'/];

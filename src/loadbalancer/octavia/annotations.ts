@@ -15,6 +15,25 @@ export const kuryrClientTimeout = 'openstack.org/kuryr-timeout-client-data';
 export const kuryrMemberTimeout = 'openstack.org/kuryr-timeout-member-data';
 export const idledAtAnnotation = 'idling.alpha.openshift.io/idled-at';
 
+/** OCCM's classes: what is chosen together, by a name that Services give. */
+export interface LoadBalancerClass {
+  readonly floatingNetwork?: string | undefined;
+  readonly floatingSubnet?: string | undefined;
+  readonly network?: string | undefined;
+  readonly subnet?: string | undefined;
+  readonly memberSubnet?: string | undefined;
+}
+
+type LoadBalancerClasses = Readonly<Record<string, LoadBalancerClass>>;
+
+const classAnnotations: Readonly<Record<keyof LoadBalancerClass, string>> = {
+  floatingNetwork: 'floating-network-id',
+  floatingSubnet: 'floating-subnet-id',
+  network: 'network-id',
+  subnet: 'subnet-id',
+  memberSubnet: 'member-subnet-id',
+};
+
 /** What was said and can't be done, for the user; the rest of what was said still holds. */
 export interface Note {
   readonly reason: string;
@@ -25,16 +44,29 @@ export interface Note {
 export class AnnotationReader {
   readonly notes: Note[] = [];
   readonly #annotations: Readonly<Record<string, string>>;
+  /** What its class says where the Service itself says nothing. */
+  readonly #ofClass: Readonly<Record<string, string>>;
 
-  constructor(service: Service) {
+  constructor(service: Service, classes: LoadBalancerClasses = {}) {
     this.#annotations = service.metadata?.annotations ?? {};
+    this.#ofClass = {};
+    const name = this.choice(Object.keys(classes), 'class');
+    const chosen = name === undefined ? {} : (classes[name] ?? {});
+    this.#ofClass = Object.fromEntries(
+      Object.entries(classAnnotations).flatMap(([setting, annotation]) => {
+        const value = chosen[setting as keyof LoadBalancerClass];
+        return value === undefined ? [] : [[fullName(annotation), value]];
+      }),
+    );
   }
 
   /** The first of these that is set. A name without a prefix is OCCM's. */
   text(...names: readonly string[]): string | undefined {
-    for (const name of names) {
-      const value = this.#annotations[fullName(name)]?.trim();
-      if (value !== undefined && value !== '') return value;
+    for (const from of [this.#annotations, this.#ofClass]) {
+      for (const name of names) {
+        const value = from[fullName(name)]?.trim();
+        if (value !== undefined && value !== '') return value;
+      }
     }
     return undefined;
   }
@@ -84,7 +116,8 @@ export class AnnotationReader {
     const value = this.text(...names);
     if (value === undefined) return undefined;
     const found = choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
-    if (found === undefined) this.#ignore(names, value, `none of ${choices.join(', ')}`);
+    const known = choices.length === 0 ? 'what can be chosen; nothing can' : choices.join(', ');
+    if (found === undefined) this.#ignore(names, value, `none of ${known}`);
     return found;
   }
 

@@ -251,3 +251,26 @@ test('slices in any order make the same spec', () => {
   const other = specOf({ slices: [slice('b', '10.1.0.3'), slice('a', '10.1.0.1', '10.1.0.2')] });
   expect(one).toEqual(other);
 });
+
+const classes = { gold: { floatingNetwork: 'gold-net', subnet: 'gold-subnet' } };
+
+test('a class chooses for a Service, whose own word comes first', () => {
+  const chosen = { settings: { classes }, annotations: { [occm('class')]: 'gold' } };
+  expect(specOf(chosen)).toMatchObject({
+    subnet_id: 'gold-subnet',
+    options: { floating_network_id: 'gold-net' },
+  });
+  const annotations = { ...chosen.annotations, [occm('subnet-id')]: 's' };
+  expect(specOf({ ...chosen, annotations }).subnet_id).toBe('s');
+});
+
+test('a class that there is not is said, and the rest works', () => {
+  const example = { settings: { classes }, annotations: { [occm('class')]: 'silver' } };
+  expect(notesOf(example)).toEqual([expect.stringContaining('"silver" is none of gold')]);
+  expect(specOf(example).subnet_id).toBe('subnet-4');
+});
+
+test('endpoints that are names are said to be left out', () => {
+  const slice = { addressType: 'FQDN' as const, endpoints: [{ addresses: ['a.example'] }] };
+  expect(notesOf({ slices: [slice] })).toEqual([expect.stringContaining('names')]);
+});

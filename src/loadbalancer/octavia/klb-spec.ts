@@ -29,7 +29,7 @@ export type Translation =
 /** What a Service and its endpoints ask of Octavia, as the spec of a KuryrLoadBalancer. */
 export function translate(input: TranslationInput): Translation {
   const { service, slices, settings } = input;
-  const reader = new AnnotationReader(service);
+  const reader = new AnnotationReader(service, settings.classes);
   const ports = portsOf(service);
   if (ports.length === 0) {
     return refused('NoPorts', 'It has no ports, so there is nothing to balance.');
@@ -254,6 +254,10 @@ function readMembers(
   ports: readonly KlbPort[],
   reader: AnnotationReader,
 ): KlbOptions {
+  if (slices.some(({ addressType }) => addressType === 'FQDN')) {
+    const message = 'Endpoints that are names and not addresses are left out.';
+    reader.notes.push({ reason: 'KuryrSkipMember', message });
+  }
   const isIdle = reader.text(idledAtAnnotation) !== undefined && !hasReadyEndpoint(slices);
   const hasNodePorts = ports.every(({ nodePort }) => nodePort !== undefined);
   if (isIdle && !hasNodePorts) {

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { quickPauses } from '../../../test/openstack/quick-clock.ts';
 import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
-import { endpointSlices, services } from '../../kube/resources.ts';
+import { endpointSlices, nodes, services } from '../../kube/resources.ts';
 import {
   startEmbeddedKubernetes,
   type EmbeddedKubernetes,
@@ -97,6 +97,36 @@ test('a hundred changes of pods within a second are one write', async () => {
   }
   await until(async () => expect((await lab.klb('web'))?.status?.members).toHaveLength(100));
   expect(writes()).toHaveLength(1);
+});
+
+test('a hundred changes of nodes within a second are one write to each pool', async () => {
+  await begin();
+  lab.quietMs = 5_000;
+  const name = (number: number) => `n${number}`;
+  const condition = (status: 'True' | 'False') => ({ conditions: [{ type: 'Ready', status }] });
+  const add = (number: number) =>
+    lab.client.create(nodes, {
+      metadata: { name: name(number) },
+      status: {
+        addresses: [{ type: 'InternalIP', address: `10.10.2.${number}` }],
+        ...condition('True'),
+      },
+    });
+  await add(1);
+  await lab.start({ members: 'NodePort' });
+  await lab.client.create(endpointSlices, newSlice('web', addresses(1), targets));
+  await lab.client.create(services, newService('web', { ports }));
+  await untilServed(lab, 'web');
+  calls.length = 0;
+  for (let number = 2; number <= 51; number += 1) await add(number);
+  for (let number = 2; number <= 51; number += 1) {
+    const change = { status: condition(number % 2 === 0 ? 'False' : 'True') };
+    await lab.client.patchMerge(nodes, { name: name(number) }, change, { subresource: 'status' });
+  }
+  // The first, and every second of the fifty.
+  const members = 26 * ports.length;
+  await until(async () => expect((await lab.klb('web'))?.status?.members).toHaveLength(members));
+  expect(writes()).toHaveLength(ports.length);
 });
 
 test('a start and a look for drift cost as many calls as the lists have pages, none for a Service', async () => {

@@ -152,3 +152,38 @@ test('a shared load balancer in ERROR is not said to serve, until it is back', a
   await untilServed(lab, 'web');
   expect(await lab.balancers()).toMatchObject([{ id }]);
 });
+
+test.each([
+  [500, 'broken'],
+  [503, 'the project is busy'],
+  [409, 'Load Balancer is immutable and cannot be updated'],
+])(
+  'an answer of %i to what makes it is said, and it is made once the service is well',
+  async (status, text) => {
+    const effect = { kind: 'answer', status, text } as const;
+    const mend = cloud.faults.add({ method: 'POST', path: /loadbalancers$/, effect });
+    await lab.start();
+    await lab.client.create(services, newService('web'));
+    await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+    await told('web Warning KuryrEnsureLBError: Error when provisioning the load balancer');
+    expect(await lab.balancers()).toEqual([]);
+    mend();
+    await untilServed(lab, 'web');
+    expect(await lab.balancers()).toHaveLength(1);
+  },
+);
+
+test('an answer of 500 to a change is said, and the change is made once the service is well', async () => {
+  await lab.start();
+  await serve('web');
+  const effect = { kind: 'answer', status: 500, text: 'broken' } as const;
+  const mend = cloud.faults.add({ method: 'PUT', path: /members$/, effect });
+  await lab.client.update(endpointSlices, newSlice('web', ['10.10.1.2']));
+  await told('web Warning KuryrEnsureLBError: Error when provisioning the load balancer');
+  mend();
+  await until(async () => {
+    const [balancer] = await lab.balancers();
+    expect(balancer?.listeners[0]?.members).toMatchObject([{ address: '10.10.1.2' }]);
+  });
+  await untilServed(lab, 'web');
+});

@@ -46,6 +46,19 @@ export const octaviaSettings = z.strictObject({
       'id of the security group of the pods or nodes, which is opened for the load balancers',
     ),
   provider: id.optional().describe("Octavia's provider, such as amphora or ovn; else its default"),
+  classes: z
+    .record(
+      z.string().min(1),
+      z.strictObject({
+        floatingNetwork: id.optional().describe('instead of the one above'),
+        floatingSubnet: id.optional().describe('instead of the one above'),
+        network: id.optional().describe('id of the network of the VIP'),
+        subnet: id.optional().describe('id of the subnet of the VIP'),
+        memberSubnet: id.optional().describe('instead of the one above'),
+      }),
+    )
+    .default({})
+    .describe("OCCM's classes: what Services choose with the annotation class, by name"),
   algorithm: z
     .enum(['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP', 'SOURCE_IP_PORT'])
     .optional()

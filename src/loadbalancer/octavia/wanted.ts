@@ -15,6 +15,7 @@ import type {
   PoolProtocol,
 } from '../../openstack/load-balancing/specs.ts';
 import { allowedSources } from './allowed-sources.ts';
+import { nodeAddress } from '../gateway/nodes.ts';
 import type { Note } from './annotations.ts';
 import type { KlbOptions, KlbPort, KlbSpec, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import { askedTimeouts, timeoutsFrom } from './listener-timeouts.ts';
@@ -141,6 +142,10 @@ function listenersOf(
   const { nodes, isNoneReady } = servingNodes(input.klb, input.nodes);
   if (isNoneReady) {
     can.note('NoReadyNode', `No node is ready. Until one is, all ${nodes.length} stay members.`);
+  }
+  for (const { metadata } of nodes.filter((node) => nodeAddress(node, family) === undefined)) {
+    const message = `The node ${metadata?.name} has no address of IPv${family} and is left out.`;
+    can.note('KuryrSkipMember', message);
   }
   const taken = new Set<number>();
   return (spec.ports ?? []).flatMap((port) => {
