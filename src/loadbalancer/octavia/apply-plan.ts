@@ -46,6 +46,7 @@ class PlanWork {
   readonly #members: Map<string, readonly Member[]>;
   readonly #unsupported = new Map<string, string>();
   readonly #left = new Map<string, string>();
+  #hasWritten = false;
 
   constructor(balancing: LoadBalancing, observed: ObservedBalancer, call: CallOptions) {
     this.#balancing = balancing;
@@ -226,8 +227,11 @@ class PlanWork {
     this.#monitors.set(made.id, { ...made, poolId });
   }
 
-  #write<T>(write: (call: CallOptions) => Promise<T>): Promise<T> {
+  async #write<T>(write: (call: CallOptions) => Promise<T>): Promise<T> {
     const { waiter } = this.#balancing;
+    // The write before has locked it: another one at once would only be refused.
+    if (this.#hasWritten) await waiter.settled(this.#balancer.id, this.#call);
+    this.#hasWritten = true;
     return whenUnlocked(
       waiter,
       this.#balancer.id,

@@ -17,6 +17,8 @@ export interface FloatingRequest {
   readonly present: KlbPublicIp | undefined;
   /** The VIP's port. */
   readonly portId: string;
+  /** That of the load balancer that served before, where the user has named another one. */
+  readonly formerPortId?: string | undefined;
   readonly news: News;
 }
 
@@ -156,7 +158,7 @@ export class FloatingIps {
 
   async #keep(
     present: KlbPublicIp,
-    { owner, portId }: FloatingRequest,
+    { owner, portId, formerPortId }: FloatingRequest,
     call: CallOptions,
   ): Promise<KlbPublicIp | 'moved' | undefined> {
     const floating = this.#known.get(present.ip_id) ?? (await this.#read(present.ip_id, call));
@@ -164,7 +166,7 @@ export class FloatingIps {
     if (floating.portId === portId) return present;
     // It belongs to the load balancer that we shared, and stays there.
     if (present.alloc_method === 'shared') return 'moved';
-    await this.#associate(floating, owner, portId, call);
+    await this.#associate(floating, owner, portId, call, formerPortId);
     return present;
   }
 
@@ -202,7 +204,9 @@ export class FloatingIps {
   }
 
   async #take(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp> {
-    const { owner, portId, news } = request;
+    const { owner, portId, news, spec } = request;
+    // Another cluster may have given it one since the last list.
+    if (spec.options?.loadbalancer_id !== undefined) await this.#lookAt(portId, call);
     const shared = [...this.#known.values()].find((floating) => floating.portId === portId);
     if (shared !== undefined && shared.description !== this.#identity.description(owner)) {
       // A shared load balancer has its address already; it is whoever's it was before.
@@ -262,16 +266,22 @@ export class FloatingIps {
     owner: Owner,
     portId: string,
     call: CallOptions,
+    formerPortId?: string,
   ): Promise<void> {
     const isOurs = floating.description === this.#identity.description(owner);
     if (floating.portId !== undefined && !isOurs) {
       const current = await this.#read(floating.id, call);
-      if (current?.portId !== undefined && current.portId !== portId) {
-        throw inUse(floating);
-      }
+      const isFree = [undefined, portId, formerPortId].includes(current?.portId);
+      if (!isFree) throw inUse(floating);
     }
     const updated = await this.#neutron.floatingIps.associate(floating.id, portId, call);
     this.#known.set(updated.id, updated);
+  }
+
+  async #lookAt(portId: string, call: CallOptions): Promise<void> {
+    for await (const floating of this.#neutron.floatingIps.list({ portId }, call)) {
+      this.#known.set(floating.id, floating);
+    }
   }
 
   async #read(id: string, call: CallOptions): Promise<FloatingIp | undefined> {

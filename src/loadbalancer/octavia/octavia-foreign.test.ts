@@ -248,3 +248,32 @@ test('a slip in the name of a load balancer costs nothing that works', async () 
   await until(() => expect(lab.events.join('\n')).toContain('NoSuchLoadBalancer'));
   expect((await find(own ?? ''))?.listeners).toHaveLength(1);
 });
+
+test("a user's floating IP goes along to the load balancer that is named next", async () => {
+  const first = await makeForeign('first');
+  const second = await makeForeign('second');
+  const spec = { floatingNetworkId: lab.publicNetwork, description: "the user's" };
+  const { id, address } = await lab.neutron.floatingIps.create(spec, call);
+  await lab.start();
+  const wish = 'loadbalancer.openstack.org/load-balancer-address';
+  await serve('web', { [byId]: first.id, [wish]: address });
+  expect(await lab.floatingIps()).toMatchObject([{ id, portId: first.vipPortId }]);
+  const change = { metadata: { annotations: { [byId]: second.id } } };
+  await lab.client.patchMerge(services, named('web'), change);
+  await until(async () =>
+    expect(await lab.floatingIps()).toMatchObject([{ id, portId: second.vipPortId }]),
+  );
+  await until(async () => expect(await find(first.id)).toMatchObject(untouched));
+});
+
+test('an address that somebody has given to a shared load balancer meanwhile is used', async () => {
+  const { id, vipPortId } = await makeForeign('theirs');
+  await lab.start();
+  await serve('other');
+  const spec = { floatingNetworkId: lab.publicNetwork, portId: vipPortId ?? '', description: '' };
+  const { address } = await lab.neutron.floatingIps.create(spec, call);
+  await serve('web', { [byId]: id });
+  expect(await lab.addressOf('web')).toBe(address);
+  await remove('web');
+  expect((await lab.floatingIps()).map((floating) => floating.address)).toContain(address);
+});

@@ -277,6 +277,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
         spec,
         present: klb.status?.service_pub_ip_info,
         portId: vipPortId ?? '',
+        formerPortId: klb.status?.loadbalancer?.port_id,
         news: context,
       },
       context,

@@ -93,18 +93,9 @@ export class GatewayLab {
 
   /** Starts the controller, with gateways that lead to this layer, in the place of the one before. */
   async startController(layer: 'NodePort' | 'Pod'): Promise<void> {
-    await this.#controller?.stop();
-    const { directory } = this.topology;
-    const secretFile = path.join(directory, 'controller.secret');
+    const secretFile = path.join(this.topology.directory, 'controller.secret');
     await fs.writeFile(secretFile, secret.toString('base64'));
-    const config = path.join(directory, 'controller.yaml');
-    const settings = {
-      clusterId: 'lab',
-      kubeconfig: this.#cluster.server.kubeconfig,
-      defaultProvider: 'gateway',
-      observe: { port: 0 },
-      log: { level: 'debug', format: 'text' },
-      idling: { enabled: true },
+    await this.#runController('gateway', {
       gateway: {
         enabled: true,
         layer,
@@ -113,12 +104,34 @@ export class GatewayLab {
         secretFile,
         agents: gateways.map((name, index) => ({ name, url: this.#doors[index]?.url })),
       },
+    });
+  }
+
+  /** Starts the controller with load balancers of a cloud in the place of gateways. */
+  async startOctavia(cloudsYaml: string, subnetId: string): Promise<void> {
+    const file = path.join(this.topology.directory, 'clouds.yaml');
+    await fs.writeFile(file, cloudsYaml);
+    const octavia = { enabled: true, members: 'Pod', subnets: [subnetId] };
+    const env = { OS_CLIENT_CONFIG_FILE: file };
+    await this.#runController('octavia', { cloud: 'demo', octavia }, env);
+  }
+
+  async #runController(provider: string, settings: object, env = {}): Promise<void> {
+    await this.#controller?.stop();
+    const config = path.join(this.topology.directory, 'controller.yaml');
+    const common = {
+      clusterId: 'lab',
+      kubeconfig: this.#cluster.server.kubeconfig,
+      defaultProvider: provider,
+      observe: { port: 0 },
+      log: { level: 'debug', format: 'text' },
+      idling: { enabled: true },
     };
-    await fs.writeFile(config, stringify(settings));
+    await fs.writeFile(config, stringify({ ...common, ...settings }));
     this.#controller = startServiceProcess(
       process.execPath,
       [main, 'controller', '--config', config],
-      { logFile: this.topology.log('controller'), env: { KUBECONFIG: '' } },
+      { logFile: this.topology.log('controller'), env: { KUBECONFIG: '', ...env } },
     );
   }
 
@@ -146,22 +159,33 @@ export class GatewayLab {
 
   /** Every node holds connections to the Service, and every gateway leads to the nodes. */
   async untilAsleep(name: string): Promise<void> {
-    const service = await this.space.get('services', name);
-    const [port] = (service?.spec['ports'] ?? []) as { nodePort?: number }[];
-    const nodePort = port?.nodePort ?? 0;
-    const shows = (machine: string, table: string, map: string, text: RegExp) =>
-      waitFor(`${machine} to show ${text.source}`, async () =>
-        text.test(
-          await this.topology.network.run(machine, ['nft', 'list', 'map', 'inet', table, map]),
-        ),
-      );
+    await this.untilHeld(name);
+    const nodePort = await this.nodePortOf(name);
+    for (const gateway of gateways) {
+      await this.#shows(gateway, 'causeway', 'node-ports4', new RegExp(` : ${nodePort}\\b`));
+    }
+  }
+
+  /** Every node holds connections to the Service's first node port. */
+  async untilHeld(name: string): Promise<void> {
+    const nodePort = await this.nodePortOf(name);
     for (const node of nodeNames) {
       const parked = new RegExp(`${servers[node].v4} \\. tcp \\. ${nodePort} : goto hold-`);
-      await shows(node, 'causeway-proxy', 'services4', parked);
+      await this.#shows(node, 'causeway-proxy', 'services4', parked);
     }
-    for (const gateway of gateways) {
-      await shows(gateway, 'causeway', 'node-ports4', new RegExp(` : ${nodePort}\\b`));
-    }
+  }
+
+  async nodePortOf(name: string): Promise<number> {
+    const service = await this.space.get('services', name);
+    const [port] = (service?.spec['ports'] ?? []) as { nodePort?: number }[];
+    return port?.nodePort ?? 0;
+  }
+
+  async #shows(machine: string, table: string, map: string, text: RegExp): Promise<void> {
+    const words = ['nft', 'list', 'map', 'inet', table, map];
+    await waitFor(`${machine} to show ${text.source}`, async () =>
+      text.test(await this.topology.network.run(machine, words)),
+    );
   }
 
   /** A pod is ready, and nothing says that the Service sleeps. */
@@ -178,13 +202,13 @@ export class GatewayLab {
     );
   }
 
-  /** Starts clients outside of the cluster; the result comes when all have been answered or given up. */
-  startClients(order: object): Promise<Result> {
+  /** Starts clients, outside of the cluster if not said; the result comes when all were answered or gave up. */
+  startClients(order: object, machine = 'c'): Promise<Result> {
     this.#clients += 1;
     const name = `clients-${this.#clients}`;
     const full = { count: 1, limitMs: 240_000, ...order };
     const words = [path.join(programs, 'clients.ts'), JSON.stringify(full)];
-    const child = this.topology.start('c', name, words);
+    const child = this.topology.start(machine, name, words);
     return child.exited.then(async () => {
       const text = await fs.readFile(this.topology.log(name), 'utf8');
       return JSON.parse(text.trim().split('\n').at(-1) ?? '') as Result;
