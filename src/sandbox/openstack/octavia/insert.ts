@@ -28,9 +28,7 @@ type Timeouts = typeof defaultTimeouts;
 export function withDefaultTimeouts(values: Values): Partial<Timeouts> {
   const names = Object.keys(defaultTimeouts) as (keyof Timeouts)[];
   const given = names.filter((name) => values[name] !== undefined);
-  return Object.fromEntries(
-    given.map((name) => [name, values[name] ?? defaultTimeouts[name]]),
-  ) as Partial<Timeouts>;
+  return Object.fromEntries(given.map((name) => [name, values[name] ?? defaultTimeouts[name]]));
 }
 
 export function insertListener(
