@@ -12,6 +12,7 @@ import { credentialFiles } from './credential-files.ts';
 import { describeAgent } from './describe-agent.ts';
 import { watchForStrangers } from './duplicate-address.ts';
 import { watchForSecondMaster } from './duplicate-master.ts';
+import { countsOfAll } from './endpoint-counts.ts';
 import { Gateway } from './gateway.ts';
 import { healthPace, illnessOf } from './health.ts';
 import { watchHealth } from './health-watch.ts';
@@ -27,7 +28,6 @@ import { VrrpStatus } from './keepalived/vrrp-status.ts';
 import { followVrrpState, keepAlive, sweepLinks } from './keepalived/watch.ts';
 import type { Kernel } from './kernel.ts';
 import { Levers, type LeverName } from './levers.ts';
-import { endpointKey } from './model/endpoint.ts';
 import { playedVrrp } from './played-vrrp.ts';
 import { Probing } from './probe/probing.ts';
 import { probeTargets } from './probe/targets.ts';
@@ -292,14 +292,9 @@ class Agent {
     await server.close();
   }
 
-  /** With the Service's name, because the address may not be the one that clients know. */
   async #countConnections(signal: AbortSignal): Promise<EndpointCount[]> {
     const counts = await this.#options.kernel.countConnections(signal);
-    const { endpoints } = this.#gateway.state;
-    return counts.map((count) => {
-      const service = endpoints.get(endpointKey(count))?.service;
-      return service === undefined ? count : { ...count, service };
-    });
+    return countsOfAll(this.#gateway.state.endpoints, counts);
   }
 
   #trace(question: TraceQuestion): TraceAnswer {

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { endpointCounts } from './endpoint-counts.ts';
+import { parseAddress } from '../domain/address.ts';
+import { parsePort } from '../domain/port.ts';
+import { countsOfAll, endpointCounts } from './endpoint-counts.ts';
+import { endpointKey, makeEndpoint } from './model/endpoint.ts';
 
 const counted = (counts: Record<string, bigint>) =>
   new Map(Object.entries(counts).map(([id, packets]) => [id, { packets }]));
@@ -23,4 +26,19 @@ test('what is no endpoint is left out', () => {
   expect(
     endpointCounts(counted({ 'x . 6 . 80': 1n, '192.0.2.1 . 47 . 1': 1n }), new Map()),
   ).toEqual([]);
+});
+
+test('every endpoint is listed, with its Service, also where nothing was counted', () => {
+  const endpoints = [80, 81].map((port) =>
+    makeEndpoint({
+      ...{ address: parseAddress('192.0.2.1'), protocol: 'TCP', port: parsePort(port) },
+      ...{ service: `shop/s${port}`, destinations: [] },
+    }),
+  );
+  const counts = endpointCounts(counted({ '192.0.2.1 . 6 . 81': 5n }), new Map());
+  const all = new Map(endpoints.map((each) => [endpointKey(each), each]));
+  expect(countsOfAll(all, counts)).toEqual([
+    { address: '192.0.2.1', protocol: 'TCP', port: 81, connections: '5', service: 'shop/s81' },
+    { address: '192.0.2.1', protocol: 'TCP', port: 80, connections: '0', service: 'shop/s80' },
+  ]);
 });

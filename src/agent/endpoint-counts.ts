@@ -2,8 +2,9 @@ import { tryParseAddress } from '../domain/address.ts';
 import { parsePort, protocols } from '../domain/port.ts';
 import type { ElementCount } from '../nftables/driver.ts';
 import { protocolNumbers } from '../nftables/operands.ts';
+import type { EndpointCount } from './http/status.ts';
 import type { ConnectionCount } from './kernel.ts';
-import type { EndpointId } from './model/endpoint.ts';
+import { endpointKey, type Endpoint, type EndpointId, type EndpointKey } from './model/endpoint.ts';
 
 type Counts = ReadonlyMap<string, Pick<ElementCount, 'packets'>>;
 
@@ -27,6 +28,25 @@ export function endpointCounts(tracked: Counts, routed: Counts): ConnectionCount
     }
   }
   return counts;
+}
+
+/**
+ * What came to every endpoint that is accepted, those without rules of their own among them: a controller
+ * takes the list for all that there is. With the Service's name, because the address may not be the one
+ * that clients know.
+ */
+export function countsOfAll(
+  endpoints: ReadonlyMap<EndpointKey, Endpoint>,
+  counts: readonly ConnectionCount[],
+): EndpointCount[] {
+  const byKey = new Map(counts.map((count) => [endpointKey(count), count]));
+  const missing = [...endpoints]
+    .filter(([key]) => !byKey.has(key))
+    .map(([, { address, protocol, port }]) => ({ address, protocol, port, connections: '0' }));
+  return [...counts, ...missing].map((count) => {
+    const service = endpoints.get(endpointKey(count))?.service;
+    return service === undefined ? count : { ...count, service };
+  });
 }
 
 /** The endpoint that an element of the counting sets is about: `192.0.2.1 . 6 . 80`. */

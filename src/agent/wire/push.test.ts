@@ -61,6 +61,52 @@ describe('a push', () => {
     expect([...push.removedNodes]).toEqual(['10.1.0.1']);
   });
 
+  test('whose records are at odds over a key says nothing about it, in whatever order they come', () => {
+    const id = { address: '192.0.2.1', protocol: 'TCP', port: 80 };
+    const pod = { address: '10.0.0.1' };
+    const policy = { namespace: 'shop', name: 'web' };
+    const node = { address: '10.1.0.1' };
+    const pairs: [object, object][] = [
+      [{ endpoint: { ...id, destinations: [] } }, { removeEndpoint: id }],
+      [{ policy: { ...policy, ingress: [] } }, { removePolicy: policy }],
+      [{ policy: { ...policy, ingress: [] } }, { policy: { ...policy, ingress: [{}] } }],
+      [{ assignment: { ...pod, policies: [] } }, { removeAssignment: pod }],
+      [{ assignment: { ...pod, policies: [policy] } }, { assignment: { ...pod, policies: [] } }],
+      [{ node }, { removeNode: node }],
+    ];
+    for (const [one, other] of pairs) {
+      // The third stands beside them as if nothing had been dropped.
+      for (const records of [
+        [one, other],
+        [other, one],
+        [one, other, one],
+      ]) {
+        const lines = state(...records);
+        const header = { causeway: 'agent/v2', revision: 1, kind: 'delta', generation: 8, base: 7 };
+        const push = read([JSON.stringify(header), ...lines.slice(1)]);
+        const said = [
+          ...[push.endpoints, push.policies, push.assignments, push.nodes],
+          ...[push.removedEndpoints, push.removedPolicies],
+          ...[push.removedAssignments, push.removedNodes],
+        ];
+        expect(said.map(({ size }) => size)).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
+        expect(push.complaints).toHaveLength(records.length - 1);
+        const bad = push.badEndpoints.size + push.badPolicies.size + push.badAssignments.size;
+        expect(bad).toBe('node' in one ? 0 : 1);
+      }
+    }
+  });
+
+  test('that can not be read where it removes an endpoint leaves it, and says so', () => {
+    const id = { address: '192.0.2.1', protocol: 'TCP', port: 80, now: true };
+    const header = { causeway: 'agent/v2', revision: 1, kind: 'delta', generation: 8, base: 7 };
+    const records = [{ removeEndpoint: id }, { removeAssignment: { address: '10.0.0.1', now: 1 } }];
+    const push = read([JSON.stringify(header), ...state(...records).slice(1)]);
+    expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+    expect(push.badAssignments.size).toBe(0);
+    expect(push.complaints).toHaveLength(2);
+  });
+
   test('of the first revision knows no routes; the same in the second is taken', () => {
     const record = {
       endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, routedTo: ['10.0.0.2'] },

@@ -11,6 +11,7 @@ import {
 import type { GatewayNode } from '../model/state.ts';
 import { policyKey, type Assignment, type Policy, type PolicyKey } from '../model/policy.ts';
 import { describeProblem, describeWithoutQuotes, type Complaint } from './complaint.ts';
+import { RecordClaims } from './record-claims.ts';
 import { revisions, understands, type Revisions } from './revision.ts';
 import {
   endpointIdOf,
@@ -80,14 +81,10 @@ export class PushReader {
   readonly #known: Revisions;
   #ended = false;
   #records = 0;
-  readonly #endpoints = new Map<EndpointKey, Endpoint>();
-  readonly #policies = new Map<PolicyKey, Policy>();
-  readonly #assignments = new Map<Address, Assignment>();
-  readonly #nodes = new Map<Address, GatewayNode>();
-  readonly #removedEndpoints = new Set<EndpointKey>();
-  readonly #removedPolicies = new Set<PolicyKey>();
-  readonly #removedAssignments = new Set<Address>();
-  readonly #removedNodes = new Set<Address>();
+  readonly #endpoints = new RecordClaims<EndpointKey, Endpoint>();
+  readonly #policies = new RecordClaims<PolicyKey, Policy>();
+  readonly #assignments = new RecordClaims<Address, Assignment>();
+  readonly #nodes = new RecordClaims<Address, GatewayNode>();
   readonly #badEndpoints = new Map<EndpointKey, string>();
   readonly #unreadable = { addresses: new Set<Address>(), anywhere: false };
   readonly #badPolicies = new Set<PolicyKey>();
@@ -123,14 +120,14 @@ export class PushReader {
     }
     return {
       header: this.#header,
-      endpoints: this.#endpoints,
-      policies: this.#policies,
-      assignments: this.#assignments,
-      nodes: this.#nodes,
-      removedEndpoints: this.#removedEndpoints,
-      removedPolicies: this.#removedPolicies,
-      removedAssignments: this.#removedAssignments,
-      removedNodes: this.#removedNodes,
+      endpoints: this.#endpoints.values,
+      policies: this.#policies.values,
+      assignments: this.#assignments.values,
+      nodes: this.#nodes.values,
+      removedEndpoints: this.#endpoints.removed,
+      removedPolicies: this.#policies.removed,
+      removedAssignments: this.#assignments.removed,
+      removedNodes: this.#nodes.removed,
       badEndpoints: this.#badEndpoints,
       unreadable: this.#unreadable,
       badPolicies: this.#badPolicies,
@@ -171,27 +168,17 @@ export class PushReader {
   #endpoint(body: unknown): void {
     try {
       const endpoint = parseEndpoint(body, this.#revision);
-      const key = endpointKey(endpoint);
-      if (this.#endpoints.has(key) || this.#removedEndpoints.has(key)) {
-        // Two valid claims to one endpoint: neither can be told to be the right one.
-        this.#endpoints.delete(key);
-        throw new CausewayError('conflict', `${key} stands more than once in the request`);
-      }
-      if (this.#badEndpoints.get(key) === ambiguous) throw new CausewayError('conflict', ambiguous);
-      this.#endpoints.set(key, endpoint);
+      this.#endpoints.set(endpointKey(endpoint), endpoint);
     } catch (thrown) {
-      const id = endpointIdOf(body);
-      const duplicate = thrown instanceof CausewayError && thrown.code === 'conflict';
-      if (id !== undefined) {
-        this.#badEndpoints.set(
-          endpointKey(id),
-          duplicate ? ambiguous : describeWithoutQuotes(thrown),
-        );
-      } else {
-        this.#noteUnreadable(body);
-      }
-      this.#complain(id, describeProblem(thrown));
+      this.#badEndpoint(endpointIdOf(body), body, thrown);
     }
+  }
+
+  #badEndpoint(id: EndpointId | undefined, body: unknown, thrown: unknown): void {
+    const reason = isConflict(thrown) ? ambiguous : describeWithoutQuotes(thrown);
+    if (id === undefined) this.#noteUnreadable(body);
+    else this.#badEndpoints.set(endpointKey(id), reason);
+    this.#complain(id, describeProblem(thrown));
   }
 
   #noteUnreadable(body: unknown): void {
@@ -203,58 +190,69 @@ export class PushReader {
   #policy(body: unknown): void {
     try {
       const policy = parsePolicy(body);
-      const key = policyKey(policy);
-      if (this.#policies.has(key)) {
-        throw new CausewayError('conflict', `the policy ${key} stands more than once`);
-      }
-      this.#policies.set(key, policy);
+      this.#policies.set(policyKey(policy), policy);
     } catch (thrown) {
-      const key = tryParse(() => policyKey(parsePolicyId(pick(body, ['namespace', 'name']))));
-      if (key !== undefined) this.#badPolicies.add(key);
-      this.#complain(undefined, describeProblem(thrown));
+      this.#badPolicy(body, thrown);
     }
+  }
+
+  #badPolicy(body: unknown, thrown: unknown): void {
+    const key = tryParse(() => policyKey(parsePolicyId(pick(body, ['namespace', 'name']))));
+    if (key !== undefined) this.#badPolicies.add(key);
+    this.#complain(undefined, describeProblem(thrown));
   }
 
   #assignment(body: unknown): void {
     try {
       const assignment = parseAssignment(body);
-      if (this.#assignments.has(assignment.address)) {
-        throw new CausewayError('conflict', `${assignment.address} is assigned more than once`);
-      }
       this.#assignments.set(assignment.address, assignment);
     } catch (thrown) {
-      const address = addressOf(body);
-      if (address !== undefined) this.#badAssignments.add(address);
-      this.#complain(undefined, describeProblem(thrown));
+      this.#badAssignment(body, thrown);
     }
   }
 
+  #badAssignment(body: unknown, thrown: unknown): void {
+    const address = addressOf(body);
+    if (address !== undefined) this.#badAssignments.add(address);
+    this.#complain(undefined, describeProblem(thrown));
+  }
+
   #removeEndpoint(body: unknown): void {
-    this.#attempt(() => {
-      const key = endpointKey(parseEndpointId(body));
-      if (this.#endpoints.has(key))
-        throw new CausewayError('conflict', `${key} is set and removed`);
-      this.#removedEndpoints.add(key);
-    });
+    try {
+      this.#endpoints.remove(endpointKey(parseEndpointId(body)));
+    } catch (thrown) {
+      this.#badEndpoint(endpointIdOf(body), body, thrown);
+    }
   }
 
   #removePolicy(body: unknown): void {
-    this.#attempt(() => this.#removedPolicies.add(policyKey(parsePolicyId(body))));
+    try {
+      this.#policies.remove(policyKey(parsePolicyId(body)));
+    } catch (thrown) {
+      this.#badPolicy(body, thrown);
+    }
   }
 
   #removeAssignment(body: unknown): void {
-    this.#attempt(() => this.#removedAssignments.add(parseAddressRecord(body)));
+    try {
+      this.#assignments.remove(parseAddressRecord(body));
+    } catch (thrown) {
+      // Somebody else means to restrict the pod. Where nobody does, it is not closed for this.
+      if (isConflict(thrown)) this.#badAssignment(body, thrown);
+      else this.#complain(undefined, describeProblem(thrown));
+    }
   }
 
   #node(body: unknown): void {
     this.#attempt(() => {
       const address = parseAddressRecord(body);
-      this.#nodes.set(address, { address });
+      // There is nothing that two of them could say differently.
+      if (!this.#nodes.values.has(address)) this.#nodes.set(address, { address });
     });
   }
 
   #removeNode(body: unknown): void {
-    this.#attempt(() => this.#removedNodes.add(parseAddressRecord(body)));
+    this.#attempt(() => this.#nodes.remove(parseAddressRecord(body)));
   }
 
   #attempt(work: () => unknown): void {
@@ -268,6 +266,10 @@ export class PushReader {
   #complain(endpoint: EndpointId | undefined, message: string): void {
     this.#complaints.push({ endpoint, record: this.#records, message });
   }
+}
+
+function isConflict(thrown: unknown): boolean {
+  return thrown instanceof CausewayError && thrown.code === 'conflict';
 }
 
 function addressOf(body: unknown): Address | undefined {

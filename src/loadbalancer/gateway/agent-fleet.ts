@@ -68,11 +68,6 @@ export class AgentFleet {
   readonly #addresses = new AddressUse();
   #state: WantedState | undefined;
   #isComplete = false;
-  /**
-   * A gateway has taken our whole state without objecting to what it takes away. Whatever leaves the
-   * state after that was seen to be deleted or released, so removals are meant.
-   */
-  #isVouched = false;
   #firstGeneration = Number.POSITIVE_INFINITY;
 
   constructor(options: FleetOptions) {
@@ -98,7 +93,6 @@ export class AgentFleet {
           log,
           limitMs,
           checkEveryMs,
-          meansRemoval: () => this.#isVouched,
           goBeyond: (generation) => this.#change((state) => state.goBeyond(generation)),
           onNews: () => this.#noticed(onNews),
           onPush: (outcome) => pushes.add({ gateway: name, outcome }),
@@ -267,7 +261,6 @@ export class AgentFleet {
 
   #noticed(onNews: () => void): void {
     const confirmed = this.#links.map((link) => link.confirmed);
-    this.#isVouched ||= confirmed.some((generation) => generation >= this.#firstGeneration);
     this.#state?.forgetRemoved(Math.min(...confirmed));
     this.#show();
     onNews();

@@ -35,7 +35,7 @@ function start(seen: number) {
   for (const each of endpoints) agent.holds.set(endpointKey(each), each);
   const link = new AgentLink({
     ...{ name: 'g1', agent, clock, random: seededRandom(1), log: silentLog },
-    ...{ limitMs: 1_000, checkEveryMs: 60_000, meansRemoval: () => false },
+    ...{ limitMs: 1_000, checkEveryMs: 60_000 },
     ...{ goBeyond: () => {}, onNews: () => {}, onPush: () => {}, onComplaints: () => {} },
   });
   const state = new WantedState(1);

@@ -36,8 +36,6 @@ export interface AgentLinkOptions {
   readonly limitMs: number;
   /** Asked again this often, also when nothing has changed, to notice an agent that lost its state. */
   readonly checkEveryMs: number;
-  /** Whether what the state lacks was seen to be deleted or released. */
-  readonly meansRemoval: () => boolean;
   /** Makes the wanted generation larger than this one, which the gateway has already. */
   readonly goBeyond: (generation: number) => void;
   /** Called after each answer and each failure. */
@@ -69,8 +67,12 @@ export class AgentLink {
   #writtenIn: number | undefined;
   /** How many endpoints it said that it serves. */
   #serves = 0;
+  /** What it has came from us, so whatever it loses now was seen to be deleted or released. */
+  #hasOurs = false;
   /** It refused to lose that much, and we have seen all of it go. */
   #hasSeenAllGo = false;
+  /** What it refused to lose and we know nothing of. */
+  #doubted: ReadonlySet<EndpointKey> = new Set();
   #wake: (() => void) | undefined;
 
   constructor(options: AgentLinkOptions) {
@@ -192,7 +194,9 @@ export class AgentLink {
     if (this.#reported >= state.generation) this.#options.goBeyond(this.#reported);
     const revision = this.#revision ?? revisions.oldest;
     const { generation } = state;
-    const meansRemoval = this.#options.meansRemoval() || this.#hasSeenAllGo;
+    // It was given an older state back meanwhile, or another disk: nobody here has seen that go.
+    if (this.#reported < state.firstGeneration) this.#hasOurs = false;
+    const meansRemoval = this.#hasOurs || this.#hasSeenAllGo;
     this.#hasSeenAllGo = false;
     const options = { generation, meansRemoval, revision };
     const touched = base === undefined ? undefined : state.endpointsSince(base);
@@ -208,6 +212,10 @@ export class AgentLink {
       this.#isOtherRevision = false;
       this.#confirmed = generation;
       this.#reported = answer.generation;
+      this.#hasOurs = true;
+      // It refused before: now an operator has allowed it.
+      state.release(this.#doubted);
+      this.#doubted = new Set();
       this.#older = answer.older;
       const news = this.#complaints.take(answer.errors, touched);
       this.#options.onPush('taken');
@@ -234,11 +242,10 @@ export class AgentLink {
       const served = await this.#limited('asking', signal, (inner) =>
         agent.counters === undefined ? Promise.resolve([]) : agent.counters(inner),
       );
-      return (
-        served.length > 0 &&
-        served.length >= this.#serves &&
-        served.map(endpointIdOf).every((id) => id !== undefined && state.knows(endpointKey(id)))
-      );
+      const keys = served.map(endpointIdOf).map((id) => id && endpointKey(id));
+      this.#doubted = new Set(keys.filter((key) => key !== undefined && !state.knows(key)));
+      const isWhole = keys.length > 0 && keys.length >= this.#serves && !keys.includes(undefined);
+      return isWhole && this.#doubted.size === 0;
     } catch (error) {
       this.#options.log.warn(
         { agent: this.name, error: CausewayError.from(error) },
