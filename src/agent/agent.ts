@@ -350,8 +350,10 @@ class Agent {
     while (!signal.aborted) {
       await sleep(clock, credentialsEveryMs, signal);
       try {
-        this.#credentials = await loadCredentials(credentialFiles(settings));
-        if (this.#credentials.tls !== undefined) this.#setTls(this.#credentials.tls);
+        const next = await loadCredentials(credentialFiles(settings));
+        // Before the secrets count: a certificate that does not fit its key leaves all as it was.
+        if (next.tls !== undefined) this.#setTls(next.tls);
+        this.#credentials = next;
       } catch (error) {
         log.warn(
           { error: CausewayError.from(error) },

@@ -12,10 +12,13 @@ import type { Kernel } from './kernel.ts';
 import { WakeUp } from './wake-up.ts';
 
 export interface UpkeepOptions {
-  readonly gateway: Gateway;
-  readonly kernel: Kernel;
-  readonly mover: KeepalivedMover | undefined;
-  readonly status: VrrpStatus;
+  readonly gateway: Pick<Gateway, 'isDegraded' | 'restore' | 'compactIfNeeded'>;
+  readonly kernel: Pick<
+    Kernel,
+    'foreignChanges' | 'look' | 'elements' | 'connections' | 'forgetAllConnections'
+  >;
+  readonly mover: Pick<KeepalivedMover, 'findMissing'> | undefined;
+  readonly status: Pick<VrrpStatus, 'onChange'>;
   readonly alarms: Alarms;
   readonly clock: Clock;
   readonly log: Log;
@@ -23,6 +26,7 @@ export interface UpkeepOptions {
 }
 
 const repairEveryMs = 1_000;
+const watchAgainMs = 5_000;
 const lookEveryMs = 2_000;
 const compactEveryMs = 10_000;
 
@@ -89,13 +93,28 @@ export class Upkeep {
     }
   }
 
+  /** Where nothing can be heard of changes, they are looked for each time that is tried again. */
   async #followForeignChanges(signal: AbortSignal): Promise<void> {
-    const { kernel, log } = this.#options;
-    for await (const { what } of kernel.foreignChanges(signal)) {
-      log.warn({ what }, 'somebody else changed our table; repairing it');
-      this.#wasTampered = true;
-      this.#repairDue.call();
+    const { kernel, clock, log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        for await (const { what } of kernel.foreignChanges(signal)) {
+          log.warn({ what }, 'somebody else changed our table; repairing it');
+          this.#callForRepair();
+        }
+      } catch (error) {
+        if (signal.aborted) throw error;
+        const problem = { error: CausewayError.from(error) };
+        log.error(problem, 'our tables are not watched; looking at them instead');
+        this.#callForRepair();
+      }
+      if (!signal.aborted) await sleep(clock, watchAgainMs, signal);
     }
+  }
+
+  #callForRepair(): void {
+    this.#wasTampered = true;
+    this.#repairDue.call();
   }
 
   async #lookAtKernel(signal: AbortSignal): Promise<void> {

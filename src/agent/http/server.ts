@@ -133,7 +133,8 @@ async function serveV2(
       return;
     }
     const reply = await api.handle(request, claims, signal);
-    send(request, response, reply ?? { status: 404, body: { error: { reason: 'not-found' } } });
+    if (reply === undefined) throw new CausewayError('not-found', 'there is no such request');
+    send(request, response, reply);
   } catch (error) {
     countRefusal(options, 'v2', refusalOf(error).reason, request, error);
     send(request, response, errorReply(error));

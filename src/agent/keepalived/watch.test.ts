@@ -36,3 +36,27 @@ test('who takes the addresses of a dead keepalived away has said before that it 
   await watching;
   expect(statesAtRemoval).toEqual(['STOP']);
 });
+
+test('a link that can not be looked at while keepalived is dead ends nothing', async () => {
+  const clock = new SimulatedClock();
+  const status = new VrrpStatus(clock, silentLog, noMetrics);
+  const stop = new AbortController();
+  let starts = 0;
+  const gone = () => Promise.reject(new CausewayError('unavailable', 'there is no link ext'));
+  const mover: WatchedMover = {
+    process: { isRunning: () => Promise.resolve(starts === 3) },
+    start: () => {
+      starts += 1;
+      return starts === 3 ? Promise.resolve() : gone();
+    },
+    findOrphans: gone,
+    removeOrphans: () => Promise.resolve(),
+    stateOnLink: () => Promise.resolve(undefined),
+  };
+  const watch = { aliveEveryMs: 100, sweepEveryMs: 1_000, log: silentLog, metrics: noMetrics };
+  const watching = keepAlive({ ...watch, mover, status, clock }, stop.signal);
+  await clock.advance(10_000);
+  expect(starts).toBe(3);
+  stop.abort();
+  await expect(watching).rejects.toThrow('abort');
+});

@@ -79,8 +79,21 @@ export async function keepAlive(
       await sleep(clock, options.sweepEveryMs, signal);
       // What the dead one had written last may have been read only now.
       if (!(await mover.process.isRunning())) status.enter('STOP');
-      await mover.removeOrphans(await mover.findOrphans(signal), signal);
+      await removeLeftovers(options, signal);
     }
+  }
+}
+
+/** A link may be gone with what was on it: no reason to end. */
+async function removeLeftovers(
+  { mover, log }: KeepalivedWatchOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await mover.removeOrphans(await mover.findOrphans(signal), signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    log.warn({ error: CausewayError.from(error) }, "the links can't be looked at");
   }
 }
 

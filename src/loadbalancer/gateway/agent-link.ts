@@ -242,9 +242,9 @@ export class AgentLink {
       const served = await this.#limited('asking', signal, (inner) =>
         agent.counters === undefined ? Promise.resolve([]) : agent.counters(inner),
       );
-      const keys = served.map(endpointIdOf).map((id) => id && endpointKey(id));
-      this.#doubted = new Set(keys.filter((key) => key !== undefined && !state.knows(key)));
-      const isWhole = keys.length > 0 && keys.length >= this.#serves && !keys.includes(undefined);
+      const ids = served.map(endpointIdOf).filter((id) => id !== undefined);
+      this.#doubted = new Set(ids.map(endpointKey).filter((key) => !state.knows(key)));
+      const isWhole = ids.length > 0 && ids.length >= this.#serves && ids.length === served.length;
       return isWhole && this.#doubted.size === 0;
     } catch (error) {
       this.#options.log.warn(

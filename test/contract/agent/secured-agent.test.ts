@@ -143,6 +143,22 @@ describe('an agent with certificates and secrets', () => {
     await expect(client.status(signal)).resolves.toBeDefined();
   });
 
+  test('takes nothing new while its certificate does not fit its key', async () => {
+    const refusals = () => warnings.filter((text) => text.includes('are kept')).length;
+    const key = await fs.readFile(file('agent.key'));
+    await fs.copyFile(file('controller.key'), file('agent.key'));
+    await waitFor('the agent to notice', () => refusals() > 0);
+    await fs.writeFile(file('secrets'), fresh.toString('base64'));
+    const seen = refusals();
+    // The first of these looks may have begun before.
+    await waitFor('two more looks', () => refusals() >= seen + 2);
+    const before = await connect(old, 'controller');
+    await expect(before.status(signal)).resolves.toBeDefined();
+    await fs.writeFile(file('agent.key'), key);
+    const after = await connect(fresh, 'controller');
+    await waitFor('the new secret', () => after.status(signal));
+  });
+
   test('serves a new certificate without a restart', async () => {
     const client = await connect(old, 'controller');
     await client.status(signal);
