@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
 import { endpointKey, makeEndpoint, type Endpoint } from '../model/endpoint.ts';
@@ -111,5 +111,26 @@ describe('the stored configuration', () => {
     await store.append(step(stored.holder.current, 4, [endpoint(4)]));
     await store.close();
     expect((await reopened()).holder.current.generation).toBe(4);
+  });
+
+  test('keeps what is added after a compaction that could not be made sure, or refuses it', async () => {
+    const { store, stored } = await StateStore.open(directory);
+    const first = step(emptyState, 1, [endpoint(1)]);
+    await store.append(first);
+    stored.holder.commit(first.change);
+    const open = fs.open.bind(fs);
+    const failing = vi
+      .spyOn(fs, 'open')
+      .mockImplementation((file, ...rest) =>
+        file === directory ? Promise.reject(new Error('the disk is ill')) : open(file, ...rest),
+      );
+    await expect(store.compact(stored.holder.current, [])).rejects.toThrow('ill');
+    const second = step(stored.holder.current, 2, [endpoint(2)]);
+    await expect(store.append(second)).rejects.toMatchObject({ code: 'unavailable' });
+    failing.mockRestore();
+    expect((await reopened()).holder.current.generation).toBe(1);
+    await store.append(second);
+    await store.close();
+    expect((await reopened()).holder.current.endpoints.size).toBe(2);
   });
 });

@@ -30,6 +30,8 @@ export class StateStore {
   #snapshotSize: number;
   /** Whether part of a step that failed may stand at the end. */
   #hasTornEnd = false;
+  /** Whether a crash may bring back the file that was replaced last, without what was added since. */
+  #isNameUnsure = false;
 
   private constructor(directory: string, file: fs.FileHandle, size: number) {
     this.#directory = directory;
@@ -57,6 +59,7 @@ export class StateStore {
   async append(step: Step): Promise<void> {
     let added = 0;
     try {
+      if (this.#isNameUnsure) await this.#makeNameSure();
       if (this.#hasTornEnd) await this.#cutTornEnd();
       this.#hasTornEnd = true;
       for (const chunk of chunks(writeStep(step))) {
@@ -89,7 +92,8 @@ export class StateStore {
   /** Replaces all steps by one that says the same. A crash leaves the old file or the new one. */
   async compact(state: GatewayState, undo: readonly Change[]): Promise<void> {
     const temporary = path.join(this.#directory, `${fileName}.new`);
-    const file = await fs.open(temporary, 'w', 0o600);
+    await fs.rm(temporary, { force: true });
+    const file = await fs.open(temporary, 'a+', 0o600);
     let size = 0;
     try {
       for (const step of snapshotSteps(state, undo)) {
@@ -100,15 +104,26 @@ export class StateStore {
         }
       }
       await file.sync();
-    } finally {
+      await fs.rename(temporary, path.join(this.#directory, fileName));
+    } catch (error) {
       await file.close();
+      throw error;
     }
-    await fs.rename(temporary, path.join(this.#directory, fileName));
-    await syncDirectory(this.#directory);
-    await this.#file.close();
-    this.#file = await fs.open(path.join(this.#directory, fileName), 'a+', 0o600);
+    // From here on this is the file, whatever else fails: steps added to the other would be lost.
+    const before = this.#file;
+    this.#file = file;
     this.#size = size;
     this.#snapshotSize = size;
+    this.#hasTornEnd = false;
+    this.#isNameUnsure = true;
+    await before.close();
+    await this.#makeNameSure();
+  }
+
+  /** Where that fails, the next append tries it before anything else. */
+  async #makeNameSure(): Promise<void> {
+    await syncDirectory(this.#directory);
+    this.#isNameUnsure = false;
   }
 
   async close(): Promise<void> {
