@@ -2,7 +2,10 @@ import { defineConfig } from 'vitest/config';
 
 /** Where each suite lives. `npm test` runs them all; the long suites have scripts of their own. */
 const suites = {
-  unit: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'web/**/*.test.ts', 'bench/**/*.test.ts'],
+  unit: [
+    ...['src', 'scripts', 'web', 'bench'].map((folder) => `${folder}/**/*.test.ts`),
+    'test/upstream/*.test.ts',
+  ],
   simulation: ['test/simulation/**/*.test.ts'],
   contract: ['test/contract/**/*.test.ts'],
   kernel: ['test/kernel/**/*.test.ts'],

@@ -59,7 +59,6 @@ function statefulSet(site: Site): Manifest {
         spec: {
           serviceAccountName: name,
           automountServiceAccountToken: false,
-          enableServiceLinks: false,
           ...restrictedPodSpec('ipam', site),
           topologySpreadConstraints: spread(labels),
           containers: [container(site)],

@@ -70,9 +70,16 @@ export const volumes = (job: string) => [
   { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '16Mi' } },
 ];
 
+/**
+ * Kubernetes would tell pods of the Services in their namespace by variables such as
+ * CAUSEWAY_DASHBOARD_PORT, which are the names of our settings.
+ */
+export const withoutServiceVariables = { enableServiceLinks: false };
+
 /** What all pods of the control plane have in common. */
 export function restrictedPodSpec(job: string, site: Site): Manifest {
   return {
+    ...withoutServiceVariables,
     securityContext: restrictedPod,
     priorityClassName: 'system-cluster-critical',
     terminationGracePeriodSeconds: 30,

@@ -1,5 +1,12 @@
 import { permissions } from './permissions.ts';
-import { configFile, fromField, metricsAnnotations, probes, settingsName } from './pods.ts';
+import {
+  configFile,
+  fromField,
+  metricsAnnotations,
+  probes,
+  settingsName,
+  withoutServiceVariables,
+} from './pods.ts';
 import { rolesOf, serviceAccount } from './rbac.ts';
 import { labelsOf, type Manifest, type Site } from './site.ts';
 
@@ -48,6 +55,7 @@ function daemonSet(site: Site): Manifest {
           },
         },
         spec: {
+          ...withoutServiceVariables,
           serviceAccountName: name,
           automountServiceAccountToken: true,
           hostNetwork: true,

@@ -1,4 +1,5 @@
 import { ensureDebianPackages } from './debian-packages.ts';
+import { ensureProductImage } from './image/product-image.ts';
 import { MissingError } from './missing.ts';
 import { prepareOpenStack } from './openstack.ts';
 import { prepareRealCluster } from './real-cluster/real-cluster.ts';
@@ -48,6 +49,7 @@ export async function prepareServices(): Promise<string[]> {
   await attempt(() => ensureDebianPackages(debianPackages));
   for (const name of programs) await attempt(() => ensureProgram(name));
   await attempt(prepareRealCluster);
+  await attempt(ensureProductImage);
   await attempt(prepareOpenStack);
   await dropBuildCache();
   return missing;

@@ -15,6 +15,8 @@ interface ProgramSource {
   readonly version: string;
   readonly package: string;
   readonly ldflags: string;
+  /** Its tests, as one program. */
+  readonly isTest?: boolean;
 }
 
 const kubernetesFlags = [
@@ -30,6 +32,14 @@ const kubernetes = (name: string): ProgramSource => ({
   version: kubernetesVersion,
   package: `k8s.io/kubernetes/cmd/${name}`,
   ldflags: kubernetesFlags,
+});
+
+/** Kubernetes' own end-to-end tests, and what they run. */
+const upstream = (name: string, isTest = false): ProgramSource => ({
+  ...kubernetes(name),
+  module: 'upstream',
+  package: `k8s.io/kubernetes/test/${name}`,
+  isTest,
 });
 
 const metallb = (name: string): ProgramSource => ({
@@ -52,6 +62,10 @@ const sources = {
     package: 'go.etcd.io/etcd/server/v3',
     ldflags: '',
   },
+  'e2e.test': upstream('e2e', true),
+  agnhost: upstream('images/agnhost'),
+  'regression-issue-74839': upstream('images/regression-issue-74839'),
+  ginkgo: { ...upstream('ginkgo'), package: 'github.com/onsi/ginkgo/v2/ginkgo' },
   'kube-vip': {
     module: 'kube-vip',
     version: '1.0.0',
@@ -70,7 +84,7 @@ const sources = {
   /** What runs in containers of the tests; count up when it changes. */
   workload: {
     module: 'workload',
-    version: '1',
+    version: '2',
     package: 'causeway.dev/test/workload',
     ldflags: '',
   },
@@ -120,9 +134,10 @@ async function build(name: string, source: ProgramSource, target: string): Promi
   );
   await fs.mkdir(path.dirname(target), { recursive: true });
   const unfinished = `${target}.${process.pid}`;
+  const verb = source.isTest === true ? ['test', '-c', '-vet=off'] : ['build'];
   const result = await runProgram(
     'go',
-    ['build', '-trimpath', '-ldflags', `-s -w ${source.ldflags}`, '-o', unfinished, source.package],
+    [...verb, '-trimpath', '-ldflags', `-s -w ${source.ldflags}`, '-o', unfinished, source.package],
     {
       cwd: path.join(import.meta.dirname, 'binaries', source.module),
       env: { CGO_ENABLED: '0', GOCACHE: cacheDirectory('go-build'), GOFLAGS: '-mod=readonly' },

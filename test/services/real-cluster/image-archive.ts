@@ -5,9 +5,12 @@ import { runOrThrow } from '../run-program.ts';
 
 export interface ImageContent {
   readonly name: string;
-  readonly entrypoint: readonly string[];
+  readonly entrypoint?: readonly string[];
+  readonly command?: readonly string[];
   readonly user?: string;
 }
+
+const searchPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
@@ -63,11 +66,14 @@ async function addImage(layout: string, layer: Blob, image: ImageContent): Promi
   const config = await addJson(layout, 'application/vnd.oci.image.config.v1+json', {
     ...platform,
     config: {
-      Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
-      Entrypoint: image.entrypoint,
+      Env: [searchPath],
+      ...(image.entrypoint === undefined ? {} : { Entrypoint: image.entrypoint }),
+      ...(image.command === undefined ? {} : { Cmd: image.command }),
       ...(image.user === undefined ? {} : { User: image.user }),
     },
     rootfs: { type: 'layers', diff_ids: [layer.digest] },
+    // buildah counts them.
+    history: [{ created_by: 'tests of causeway' }],
   });
   const mediaType = 'application/vnd.oci.image.manifest.v1+json';
   const content = { schemaVersion: 2, mediaType, config, layers: [layer] };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
+import type { CertificateFiles } from '../certificates.ts';
 import { ensureDebianPackages } from '../debian-packages.ts';
 import { MissingError } from '../missing.ts';
 import { ensureProgram } from '../programs.ts';
@@ -63,21 +64,28 @@ export class RealCluster {
   readonly nodes: readonly ClusterNode[];
   /** Where etcd and the API server run, and the switch that nodes are plugged into: `machines`. */
   readonly controlPlane: Machine;
+  /** Who signed everybody's certificates. */
+  readonly authority: CertificateFiles;
   readonly #cgroup: string;
   readonly #kubectl: string;
+  readonly #init: string;
 
   private constructor(parts: {
     files: ClusterFiles;
     nodes: readonly ClusterNode[];
     controlPlane: Machine;
+    authority: CertificateFiles;
     cgroup: string;
     kubectl: string;
+    init: string;
   }) {
     this.files = parts.files;
     this.nodes = parts.nodes;
     this.controlPlane = parts.controlPlane;
+    this.authority = parts.authority;
     this.#cgroup = parts.cgroup;
     this.#kubectl = parts.kubectl;
+    this.#init = parts.init;
   }
 
   static async start(options: RealClusterOptions = {}): Promise<RealCluster> {
@@ -98,7 +106,9 @@ export class RealCluster {
       };
       const nodes = Array.from({ length: count }, (_, at) => new ClusterNode(at + 1, surroundings));
       const kubectl = await ensureProgram('kubectl');
-      const cluster = new RealCluster({ files, nodes, controlPlane: machine, cgroup, kubectl });
+      const cluster = new RealCluster({
+        ...{ files, nodes, controlPlane: machine, authority, cgroup, kubectl, init },
+      });
       await cluster.#join(options);
       return cluster;
     } catch (error) {
@@ -127,6 +137,30 @@ export class RealCluster {
 
   async get<T>(...words: string[]): Promise<T> {
     return JSON.parse(await this.#runKubectl(['get', ...words, '-o', 'json'])) as T;
+  }
+
+  /** A machine that is no node: a gateway, somebody outside. It ends with the cluster. */
+  addMachine(name: string): Promise<Machine> {
+    const { log } = this.files;
+    return Machine.boot({ name, init: this.#init, log, within: this.controlPlane });
+  }
+
+  /** A network beside that of the nodes. */
+  async addSwitch(name: string): Promise<void> {
+    await this.controlPlane.run('ip', 'link', 'add', name, 'type', 'bridge');
+    await this.controlPlane.run('ip', 'link', 'set', name, 'up');
+  }
+
+  /** A cable from a switch to a machine, whose end has the switch's name. */
+  async plug(machine: Machine, network: string, address: string): Promise<void> {
+    const port = `p${randomBytes(4).toString('hex')}`;
+    await this.controlPlane.runInNetwork('ip', [
+      ...['link', 'add', port, 'type', 'veth', 'peer', 'name', network],
+      ...['netns', String(machine.pid)],
+    ]);
+    await this.controlPlane.run('ip', 'link', 'set', port, 'master', network, 'up');
+    await machine.run('ip', 'address', 'add', address, 'dev', network);
+    await machine.run('ip', 'link', 'set', network, 'up');
   }
 
   /** Imports an archive of images on every node. */

@@ -2,7 +2,7 @@
 //
 //	workload              waits, and buries orphans: for pid 1
 //	workload serve        answers on $PORT (8080) who it is and who asks
-//	workload get URL      prints the answer, or fails within 10 s
+//	workload get URL      prints the answer, or fails within 2 minutes
 package main
 
 import (
@@ -66,7 +66,7 @@ func serve() {
 }
 
 func get(url string) {
-	client := http.Client{Timeout: 10 * time.Second}
+	client := http.Client{Timeout: 120 * time.Second}
 	answer, err := client.Get(url)
 	if err != nil {
 		fail(err)

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { cacheDirectory } from '../cache-directory.ts';
+import { ensureDebianPackages } from '../debian-packages.ts';
+import { withFileLock } from '../file-lock.ts';
+import { MissingError } from '../missing.ts';
+import { buildBase, ensureBaseImages, runtimeBase } from './base-images.ts';
+import { ImageBuilder } from './builder.ts';
+
+const root = path.join(import.meta.dirname, '..', '..', '..');
+const archivesKept = 3;
+
+export interface ProductImage {
+  /** As manifests and chart call it. */
+  readonly name: string;
+  /** For `RealCluster.load`. */
+  readonly archive: string;
+  /** Bytes where it is unpacked. */
+  readonly size: number;
+}
+
+/** The image that the Dockerfile describes, built from the sources as they are; the same sources are built once. */
+export async function ensureProductImage(): Promise<ProductImage> {
+  if (process.getuid?.() !== 0) throw new MissingError('building the image needs root');
+  await ensureDebianPackages(['mount', 'util-linux']);
+  const { version } = JSON.parse(await fs.readFile(path.join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const name = `docker.io/library/causeway:${version}`;
+  const archive = cacheDirectory('images', `causeway-${await sourcesKey()}.tar`);
+  return withFileLock(cacheDirectory('images.lock'), async () => {
+    const known = await fs.stat(archive).catch(() => undefined);
+    // Its layers are not compressed.
+    if (known !== undefined) return { name, archive, size: known.size };
+    process.stderr.write('Building the image (3 minutes the first time, one later)...\n');
+    await fs.mkdir(path.dirname(archive), { recursive: true });
+    const builder = await ImageBuilder.prepare();
+    await ensureBaseImages(builder);
+    await builder.build(root, name, { BUILD_IMAGE: buildBase, RUNTIME_IMAGE: runtimeBase });
+    await builder.save(name, archive);
+    await removeOldArchives();
+    return { name, archive, size: (await fs.stat(archive)).size };
+  });
+}
+
+/** What .dockerignore lets through, and the Dockerfile. */
+const sources = [
+  ...['Dockerfile', '.dockerignore', '.npmrc', 'LICENSE', 'package.json', 'package-lock.json'],
+  ...['bin', 'scripts/build.ts', 'scripts/launch.js', 'src', 'web'],
+  ...['tsconfig.json', 'tsconfig.build.json'],
+];
+
+async function sourcesKey(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const source of sources) {
+    for (const file of await filesIn(source)) {
+      if (file.endsWith('.test.ts')) continue;
+      hash.update(`${file}\0`).update(await fs.readFile(path.join(root, file)));
+    }
+  }
+  return hash.digest('hex').slice(0, 12);
+}
+
+async function filesIn(name: string): Promise<string[]> {
+  if (!(await fs.stat(path.join(root, name))).isDirectory()) return [name];
+  const entries = await fs.readdir(path.join(root, name), {
+    recursive: true,
+    withFileTypes: true,
+  });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+async function removeOldArchives(): Promise<void> {
+  const directory = cacheDirectory('images');
+  const found: { file: string; time: number }[] = [];
+  for (const name of await fs.readdir(directory)) {
+    if (!/^causeway-\w+\.tar$/.test(name)) continue;
+    const file = path.join(directory, name);
+    found.push({ file, time: (await fs.stat(file)).mtimeMs });
+  }
+  found.sort((left, right) => right.time - left.time);
+  for (const { file } of found.slice(archivesKept)) {
+    await fs.rm(file, { force: true });
+  }
+}

@@ -1,0 +1,105 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { ensureProgram } from '../programs.ts';
+import { agentSecret, servedAddresses, type Gateways } from './gateways.ts';
+import { controlPlaneAddress, podNetwork } from './layout.ts';
+import type { RealCluster } from './real-cluster.ts';
+
+const root = path.join(import.meta.dirname, '..', '..', '..');
+const chart = path.join(root, 'deploy', 'helm', 'causeway');
+const main = path.join(root, 'src', 'cli', 'main.ts');
+const namespace = 'causeway-system';
+export const dashboardToken = 'of-the-test-cluster';
+
+/** Causeway on a cluster, by its chart: gateway, idling and dashboard, and the proxy in kube-proxy's place. */
+export class Installation {
+  readonly #cluster: RealCluster;
+
+  private constructor(cluster: RealCluster) {
+    this.#cluster = cluster;
+  }
+
+  /** The nodes must have the image. Answers when everything is ready. */
+  static async install(cluster: RealCluster, gateways: Gateways): Promise<Installation> {
+    const installation = new Installation(cluster);
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await cluster.apply(
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'causeway-controller', namespace },
+        stringData: { 'agents.secret': agentSecret, 'dashboard.token': dashboardToken },
+      },
+    );
+    const values = path.join(cluster.files.root, 'values.yaml');
+    await fs.writeFile(values, stringify(chartValues(gateways)));
+    await installation.helm('install', 'causeway', chart, '--values', values);
+    await installation.rollOut('daemonset/causeway-proxy', 'causeway-node');
+    await installation.rollOut('deployment/causeway-controller', namespace);
+    await installation.rollOut('deployment/coredns', 'kube-system');
+    return installation;
+  }
+
+  /** As the documentation says; Services must be gone. */
+  async uninstall(): Promise<void> {
+    await this.helm('uninstall', 'causeway', '--wait');
+    for (const { machine } of this.#cluster.nodes) {
+      await machine.run(process.execPath, main, 'proxy', 'cleanup');
+    }
+  }
+
+  async helm(...words: string[]): Promise<string> {
+    return this.#cluster.controlPlane.runInNetwork(
+      await ensureProgram('helm'),
+      [...words, '--namespace', namespace, '--kubeconfig', this.#cluster.kubeconfig],
+      { env: { HOME: this.#cluster.files.root } },
+    );
+  }
+
+  /** Our command line, as an administrator. */
+  causeway(...words: string[]): Promise<string> {
+    const { controlPlane, kubeconfig } = this.#cluster;
+    return controlPlane.runInNetwork(process.execPath, [
+      main,
+      ...words,
+      '--kubeconfig',
+      kubeconfig,
+    ]);
+  }
+
+  async rollOut(what: string, within = 'default'): Promise<void> {
+    await this.#cluster.kubectl('-n', within, 'rollout', 'status', what, '--timeout=300s');
+  }
+}
+
+/** In kube-proxy's place the way to the API server can't be its Service. */
+function chartValues({ gateways }: Gateways): object {
+  return {
+    gateway: { enabled: true },
+    idling: { enabled: true },
+    dashboard: { enabled: true },
+    controller: {
+      config: {
+        clusterId: 'real',
+        defaultProvider: 'gateway',
+        gateway: {
+          portManager: 'static',
+          addresses: [servedAddresses],
+          secretFile: '/etc/causeway/secrets/agents.secret',
+          agents: gateways.map(({ name, url }) => ({ name, url })),
+        },
+        dashboard: { tokenFile: '/etc/causeway/secrets/dashboard.token' },
+      },
+    },
+    proxy: {
+      enabled: true,
+      config: { insiders: { networks: [podNetwork] }, services: 'all' },
+      env: [
+        { name: 'KUBERNETES_SERVICE_HOST', value: controlPlaneAddress },
+        { name: 'KUBERNETES_SERVICE_PORT', value: '6443' },
+      ],
+    },
+  };
+}

@@ -1,0 +1,117 @@
+// Kubernetes' own end-to-end tests for networking on the real cluster, with our proxy on nodes where
+// kube-proxy never ran. The last line is "N of N passed"; the table is written to --output.
+//
+//   npm run test:upstream                              the tests of baseline.txt
+//   npm run test:upstream -- --proxy kube-proxy        the same with kube-proxy
+//   npm run test:upstream -- --match Services --skip 'Slow|rolling update'
+
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { dropBuildCache, ensureProgram } from '../services/programs.ts';
+import type { Machine } from '../services/real-cluster/machine.ts';
+import { RealCluster } from '../services/real-cluster/real-cluster.ts';
+import { startNodeProxies } from './node-proxies.ts';
+import { focusOf, readReport, type TestOutcome } from './report.ts';
+import { ensureSuiteImages } from './suite-images.ts';
+
+const { values } = parseArgs({
+  options: {
+    proxy: { type: 'string', default: 'causeway' },
+    match: { type: 'string', default: '.' },
+    skip: { type: 'string', default: '^$' },
+    processes: { type: 'string', default: '4' },
+    timeout: { type: 'string', default: '2h' },
+    output: { type: 'string', default: 'upstream-results' },
+  },
+});
+
+const list = await fs.readFile(path.join(import.meta.dirname, 'baseline.txt'), 'utf8');
+const chosen = list
+  .split('\n')
+  .filter((name) => name !== '' && new RegExp(values.match).test(name))
+  .filter((name) => !new RegExp(values.skip).test(name));
+const output = path.resolve(values.output);
+await fs.mkdir(output, { recursive: true });
+
+const images = await ensureSuiteImages();
+await dropBuildCache();
+const cluster = await RealCluster.start({
+  kubeProxy: values.proxy === 'kube-proxy',
+  images: [images],
+});
+process.once('SIGINT', () => void cluster.stop().then(() => process.exit(130)));
+try {
+  if (values.proxy === 'causeway') await startNodeProxies(cluster);
+  await nameZones();
+  const client = await addClient();
+  await startLoadBalancer();
+  await cluster.kubectl('-n', 'kube-system', 'rollout', 'status', 'deployment/coredns');
+  await runSuite(client);
+} finally {
+  await fs.cp(path.dirname(cluster.files.log('any')), path.join(output, 'logs'), {
+    recursive: true,
+  });
+  await cluster.stop();
+}
+const outcomes = readReport(await fs.readFile(path.join(output, 'report.json'), 'utf8'));
+process.exit(await tell(outcomes));
+
+/** Three zones: some tests look where traffic goes. */
+async function nameZones(): Promise<void> {
+  for (const { name, place } of cluster.nodes) {
+    const zone = `topology.kubernetes.io/zone=z${place.number}`;
+    await cluster.kubectl('label', 'node', name, zone, 'topology.kubernetes.io/region=r1');
+  }
+}
+
+/** Outside the nodes' network: a client within it counts as masqueraded to some tests. */
+async function addClient(): Promise<Machine> {
+  await cluster.addSwitch('outside');
+  const { controlPlane } = cluster;
+  await controlPlane.run('ip', 'address', 'add', '192.0.2.1/24', 'dev', 'outside');
+  await controlPlane.run('sysctl', '-qw', 'net.ipv4.fib_multipath_hash_policy=1');
+  const client = await cluster.addMachine('client');
+  await cluster.plug(client, 'outside', '192.0.2.2/24');
+  await client.run('ip', 'route', 'add', 'default', 'via', '192.0.2.1');
+  return client;
+}
+
+async function startLoadBalancer(): Promise<void> {
+  const program = path.join(import.meta.dirname, 'programs', 'routed-load-balancer.ts');
+  const words = [program, cluster.kubeconfig];
+  cluster.controlPlane.start('load-balancer', process.execPath, words);
+}
+
+async function runSuite(client: Machine): Promise<void> {
+  const [ginkgo, tests, kubectl] = [
+    await ensureProgram('ginkgo'),
+    await ensureProgram('e2e.test'),
+    await ensureProgram('kubectl'),
+  ];
+  const words = [
+    ...[`--procs=${values.processes}`, '--no-color', `--timeout=${values.timeout}`],
+    ...['--poll-progress-after=0s', '--silence-skips', `--focus=${focusOf(chosen)}`],
+    ...[`--output-dir=${output}`, '--json-report=report.json', tests, '--'],
+    ...['--provider=skeleton', `--kubeconfig=${cluster.kubeconfig}`, `--kubectl-path=${kubectl}`],
+    ...[`--num-nodes=${cluster.nodes.length}`, '--node-os-distro=debian'],
+    ...['--disable-log-dump=true', '--dump-logs-on-failure=false'],
+  ];
+  const env = { HOME: cluster.files.root };
+  const suite = client.start('suite', ginkgo, words, env);
+  await suite.exited;
+}
+
+async function tell(found: readonly TestOutcome[]): Promise<number> {
+  const byName = new Map(found.map((outcome) => [outcome.name, outcome]));
+  const lines = chosen.map((name) => {
+    const { state = 'not run', seconds = 0, message = '' } = byName.get(name) ?? {};
+    return `${state.padEnd(8)} ${String(seconds).padStart(4)} s  ${name}${message && `\n         ${message}`}`;
+  });
+  const passed = chosen.filter((name) => byName.get(name)?.state === 'passed').length;
+  const summary = `${passed} of ${chosen.length} passed`;
+  await fs.writeFile(path.join(output, 'table.txt'), `${lines.join('\n')}\n${summary}\n`);
+  const missed = lines.filter((line) => !line.startsWith('passed'));
+  process.stdout.write(`${[...missed, summary].join('\n')}\n`);
+  return passed === chosen.length ? 0 : 1;
+}
