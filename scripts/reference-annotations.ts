@@ -94,6 +94,7 @@ export const marks: Readonly<Record<string, Mark>> = {
   'causeway.dev/listeners': ours('what was discovered', 'the listeners behind its ports'),
   'causeway.dev/l7-pools': ours('what was discovered', 'pools that only L7 rules lead to'),
   'causeway.dev/weights': ours('what was discovered', "the members' weights"),
+  'causeway.dev/content': ours('what was discovered', 'a hash of the addresses that were written'),
   'idling.alpha.openshift.io/idled-at': both(service, 'since when it sleeps'),
   'idling.alpha.openshift.io/unidle-targets': both(service, 'what is scaled up when it wakes'),
   'idling.alpha.openshift.io/previous-scale': both('what is scaled', 'how many replicas it had'),

@@ -176,6 +176,10 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     "The project's namespace does not exist and may not be made.",
   ),
   NamespaceTerminating: warning('discovery', "The project's namespace is being deleted."),
+  EndpointsNotMirrored: warning(
+    'discovery',
+    'A port has more endpoints than Kubernetes makes slices of.',
+  ),
   LoadBalancerUnclear: warning(
     'discovery',
     'Our user does not see all of a load balancer; what is here of it stays as it is.',

@@ -4,6 +4,7 @@ import type { Cloud } from '../openstack/cloud.ts';
 import { areCredentialsInvalid } from '../openstack/error.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
+import { systemRandom } from '../runtime/random.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { UnusableCredentials, type CredentialSource } from './credential-source.ts';
@@ -41,7 +42,7 @@ const unreadyAfterMs = 5 * 60_000;
 export class Backend {
   readonly #parts: BackendParts;
   readonly #guard: LossGuard;
-  readonly #order = new ProjectOrder();
+  readonly #order = new ProjectOrder(systemRandom);
   readonly #reporter: ProblemReporter;
   readonly #log: Log;
   #lastSuccess: number | undefined;

@@ -11,6 +11,7 @@ import { annotations, labels, manager, marksOf, mergeMetadata, sourcesOf } from 
 import type { LoadBalancerPlan, Removal, Write } from './plan-project.ts';
 import type { Applied, PlanTarget, Prepared } from './plan-target.ts';
 import type { Problem } from './problem.ts';
+import { goingAway } from './namespace-phase.ts';
 import { lookAgain, type TakenNameOptions } from './taken-name.ts';
 
 export interface ClusterTargetOptions extends TakenNameOptions {
@@ -35,7 +36,7 @@ export class ClusterTarget implements PlanTarget {
     const { client, view, createNamespaces } = this.#options;
     const known = view.namespaces.get(namespace);
     if (known !== undefined) {
-      return { problem: goingAway(known.status?.phase, namespace), isCreated: false };
+      return { problem: goingAway(known), isCreated: false };
     }
     if (!createNamespaces) {
       return { problem: this.#missing(namespace, projectName), isCreated: false };
@@ -87,6 +88,10 @@ export class ClusterTarget implements PlanTarget {
       }
     }
     return { service, written, removed, problems, failures };
+  }
+
+  applyMeanwhile(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied> {
+    return this.apply({ ...plan, writes: plan.meanwhile, removals: [] }, signal);
   }
 
   /** Nothing is done. */
@@ -217,14 +222,5 @@ function problemFrom(error: unknown): Problem | undefined {
     severity: 'refusal',
     reason: 'RefusedByKubernetes',
     message: CausewayError.from(error).message,
-  };
-}
-
-function goingAway(phase: string | undefined, namespace: string): Problem | undefined {
-  if (phase !== 'Terminating') return undefined;
-  return {
-    severity: 'refusal',
-    reason: 'NamespaceTerminating',
-    message: `the namespace ${namespace} is being deleted; its project is left out until it is gone`,
   };
 }

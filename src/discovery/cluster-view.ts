@@ -14,6 +14,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Loop } from '../runtime/supervisor.ts';
 import type { CurrentObjects } from './content.ts';
+import type { Holdings } from './loss-guard.ts';
 import { isCopy, labels, sourceOf, sourcesOf } from './ownership.ts';
 
 export interface ClusterViewOptions {
@@ -153,8 +154,25 @@ export class ClusterView {
     return new Set([...this.residents(backend).values()].flatMap((ids) => [...ids]));
   }
 
-  /** How many ports all load balancers of a backend have together. */
-  portCount(backend: string): number {
+  /** What all load balancers of a backend have together. */
+  holdings(backend: string): Holdings {
+    return { ports: this.#portCount(backend), endpoints: this.#endpointCount(backend) };
+  }
+
+  #endpointCount(backend: string): number {
+    let count = 0;
+    for (const slice of this.#slices.byIndex('backend', backend)) {
+      count += (slice.endpoints ?? []).length;
+    }
+    for (const { subsets } of this.#endpoints.byIndex('backend', backend)) {
+      for (const { addresses = [], notReadyAddresses = [] } of subsets ?? []) {
+        count += addresses.length + notReadyAddresses.length;
+      }
+    }
+    return count;
+  }
+
+  #portCount(backend: string): number {
     const found = new Set<string>();
     for (const service of this.services.byIndex('backend', backend)) {
       const { loadBalancerId } = sourceOf(service) ?? { loadBalancerId: keyOf(service) };

@@ -18,21 +18,30 @@ describe('what is lost', () => {
     ['most endpoints', { a: 5, b: 5 }, { a: 5, b: 2 }, 'most endpoints of b'],
   ])('%s', (_, before, after, way) => {
     const loss = lossBetween(content(before), content(after));
-    expect(loss).toEqual({ way, ports: 1, leavesContent: true });
+    expect(loss).toMatchObject({ way, ports: 1, leavesContent: true });
   });
 
   test('everything leaves nothing', () => {
     const loss = lossBetween(content({ b: 1, a: 1 }), content({ b: 0 }));
-    expect(loss).toEqual({ way: 'all of a, endpoints of b', ports: 2, leavesContent: false });
+    const way = 'all of a, endpoints of b';
+    expect(loss).toMatchObject({ way, ports: 2, endpoints: 2, leavesContent: false });
   });
 
   test.each([
     ['a port without endpoints that stays so', { a: 0 }, { a: 0 }],
-    ['half of the endpoints', { a: 4 }, { a: 2 }],
     ['a port that another takes the place of', { a: 1 }, { b: 1 }],
     ['what is new', {}, { a: 1 }],
   ])('not %s', (_, before, after) => {
     expect(lossBetween(content(before), content(after))).toBeUndefined();
+  });
+
+  test.each([
+    ['half of a port', { a: 4 }, { a: 2 }, 2],
+    ['some of several', { a: 10, b: 10, c: 1 }, { a: 9, b: 6, c: 2 }, 5],
+    ['a port that comes with fewer', { a: 10 }, { b: 4 }, 6],
+  ])('endpoints alone: %s', (_, before, after, endpoints) => {
+    const loss = lossBetween(content(before), content(after));
+    expect(loss).toMatchObject({ way: 'some endpoints', ports: 0, endpoints, leavesContent: true });
   });
 
   test('a new port without endpoints makes up for nothing', () => {

@@ -14,6 +14,10 @@ export interface Loss {
   readonly way: string;
   /** Ports that nobody would reach any more, or most of whose endpoints would go. */
   readonly ports: number;
+  /** How many endpoints it would have less, over all its ports. */
+  readonly endpoints: number;
+  /** The ports that would have fewer endpoints, or go. */
+  readonly losing: ReadonlySet<string>;
   /** Whether it would still have a port as it is now, or a new one with endpoints. */
   readonly leavesContent: boolean;
 }
@@ -30,16 +34,41 @@ export function lossBetween(before: Content, after: Content): Loss | undefined {
     const how = portLoss(addresses, after.get(port));
     return how === undefined ? [] : [{ port, how }];
   });
-  const gained = [...after].filter(([port, { size }]) => size > 0 && !before.has(port)).length;
-  if (lost.length <= gained) return undefined;
+  const gained = [...after].filter(([port, { size }]) => size > 0 && !before.has(port));
+  const losing = [...before].filter(([port, { size }]) => (after.get(port)?.size ?? -1) < size);
+  const fewer = losing.map(([port, { size }]) => size - (after.get(port)?.size ?? 0));
+  const endpoints = Math.max(0, sum(fewer) - sum(gained.map(([, { size }]) => size)));
+  const ports = Math.max(0, lost.length - gained.length);
+  if (ports === 0 && endpoints === 0) return undefined;
   return {
-    way: lost
-      .map(({ port, how }) => `${how} of ${port}`)
-      .sort()
-      .join(', '),
-    ports: lost.length - gained,
-    leavesContent: gained > 0 || lost.length < before.size,
+    // Members come and go; that alone does not make it another loss.
+    way:
+      ports === 0
+        ? 'some endpoints'
+        : lost
+            .map(({ port, how }) => `${how} of ${port}`)
+            .sort()
+            .join(', '),
+    ports,
+    endpoints,
+    losing: new Set(losing.map(([port]) => port)),
+    leavesContent: gained.length > 0 || lost.length < before.size,
   };
+}
+
+/** All of it goes. */
+export function wholeLoss(before: Content): Loss {
+  return {
+    way: 'load-balancer',
+    ports: before.size,
+    endpoints: sum([...before.values()].map(({ size }) => size)),
+    losing: new Set(before.keys()),
+    leavesContent: false,
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
 }
 
 function portLoss(before: ReadonlySet<string>, after: ReadonlySet<string> | undefined) {

@@ -1,5 +1,5 @@
 import type { LoadBalancerPlan } from './plan-project.ts';
-import type { Applied } from './plan-target.ts';
+import { nothingApplied, type Applied } from './plan-target.ts';
 import type { Translation } from './translate.ts';
 
 /** What a cycle has seen and done, counted as it goes. */
@@ -55,18 +55,11 @@ export class CycleReport {
     const isUnclear = plan.isUpstream && plan.translation === undefined;
     if (problems.length > 0 || isUnclear) this.refused += 1;
     if (failures.length > 0 || problems.length > 0 || plan.translation === undefined) return;
+    if (!plan.hasService) return;
     this.replicated += 1;
     this.endpoints.replicated += countEndpoints(plan.translation).all;
   }
 }
-
-const nothingApplied: Applied = {
-  service: undefined,
-  written: 0,
-  removed: 0,
-  problems: [],
-  failures: [],
-};
 
 function countEndpoints({ ports, problems }: Translation) {
   let all = 0;

@@ -14,9 +14,17 @@ import { sideBySide } from '../runtime/side-by-side.ts';
 import { assignNamespaces } from './assign-namespaces.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { CurrentObjects } from './content.ts';
+import {
+  aboutNamespace,
+  deletionsHeld,
+  discovered,
+  projectFailed,
+  projectUnknown,
+  whyHeld,
+} from './cycle-problems.ts';
 import { CycleReport } from './cycle-report.ts';
 import { gatherProject } from './gather-project.ts';
-import { agreementsNeeded, type Held, type LossGuard, type LossReport } from './loss-guard.ts';
+import type { Held, LossGuard, LossReport } from './loss-guard.ts';
 import { labelKey } from './names.ts';
 import {
   planEdited,
@@ -95,7 +103,7 @@ export class Cycle {
     const listed = await this.#listProjects(isConfirmed, signal);
     this.#report.projects = listed.length;
     // Before anything is written.
-    const ports = view.portCount(backend);
+    const holdings = view.holdings(backend);
     const present = view.projects(backend);
     const edited = view.edited(backend);
     await sideBySide(order.arrange(listed), workers, (project) =>
@@ -103,7 +111,7 @@ export class Cycle {
     );
     this.#findVanishedProjects(present, listed);
     this.#findUnneeded(edited);
-    const verdict = guard.judge(this.#losses, ports, isConfirmed);
+    const verdict = guard.judge(this.#losses, holdings, isConfirmed);
     const released = [...verdict.released].flatMap((id) => this.#lost.get(id) ?? []);
     const byNamespace = Map.groupBy(released, ({ place }) => place.namespace);
     await sideBySide([...byNamespace], workers, ([namespace, plans]) =>
@@ -114,7 +122,7 @@ export class Cycle {
   }
 
   async #listProjects(isConfirmed: boolean, signal: AbortSignal): Promise<ListedProject[]> {
-    const { cloud, options, view } = this.#parts;
+    const { cloud, options, view, reporter, about } = this.#parts;
     const { backend, choice, namespaceTemplate: template } = options;
     const all = await collect(cloud.projects({ signal }));
     const { projectId } = isForOneProject(cloud)
@@ -122,7 +130,7 @@ export class Cycle {
       : { projectId: undefined };
     const isOpen = ({ id }: Project) => projectId === undefined || id === projectId;
     const { open, disabled, leftOut, unknown } = chooseProjects(all, choice, isOpen);
-    for (const name of unknown) this.#tellUnknown(name);
+    for (const name of unknown) reporter.report(about, projectUnknown(backend, name));
     // Where none is chosen, it is the choice that is wrong.
     const staying = isConfirmed && open.length > 0 ? [] : leftOut;
     for (const { id } of [...disabled, ...staying]) this.#kept.add(labelKey(id));
@@ -144,40 +152,43 @@ export class Cycle {
       this.#report.failProject();
       return;
     }
+    let isRead = false;
     try {
       const tree = await this.#gather(project, signal);
-      await this.#settle(project, tree, signal);
+      isRead = true;
       this.#failedInARow = 0;
       this.#hasRead = true;
+      await this.#settle(project, tree, signal);
     } catch (thrown) {
       if (signal.aborted || areCredentialsInvalid(thrown)) throw thrown;
-      this.#failProject(project, CausewayError.from(thrown));
+      const error = CausewayError.from(thrown);
+      // Where it is Kubernetes that failed, the cloud was not silent.
+      if (!isRead && isSilence(error)) this.#noteSilence(project, error);
+      this.#failProject(project, error);
     }
     this.#tellProgress();
   }
 
   #failProject({ id, name, namespace }: ListedProject, error: CausewayError): void {
-    const { log, reporter, options, order } = this.#parts;
+    const { log, reporter, options } = this.#parts;
     this.#report.failProject();
-    if (isSilence(error)) {
-      this.#failedInARow += 1;
-      order.wasSilent(id);
-    }
-    if (this.#isSilent() && !this.#hasRead) {
-      throw new CausewayError(
-        error.code,
-        `${this.#failedInARow} projects failed one after another, the last one so: ${error.message}`,
-        { cause: error, ...(error.hint === undefined ? {} : { hint: error.hint }) },
-      );
-    }
     log.warn({ project: name, projectId: id, error }, 'a project failed; nothing of it changes');
     if (this.#isSilent())
       log.warn({}, 'the cloud fell silent; the next cycle begins with the rest');
-    reporter.report(aboutNamespace(namespace), {
-      severity: 'refusal',
-      reason: 'ProjectFailed',
-      message: `project ${JSON.stringify(name)} (${id}) of ${options.backend}: ${error.message}`,
-    });
+    const problem = projectFailed(options.backend, { id, name }, error);
+    reporter.report(aboutNamespace(namespace), problem);
+  }
+
+  #noteSilence({ id }: ListedProject, error: CausewayError): void {
+    this.#failedInARow += 1;
+    this.#parts.order.wasSilent(id);
+    if (!this.#isSilent() || this.#hasRead) return;
+    this.#report.failProject();
+    throw new CausewayError(
+      error.code,
+      `${this.#failedInARow} projects failed one after another, the last one so: ${error.message}`,
+      { cause: error, ...(error.hint === undefined ? {} : { hint: error.hint }) },
+    );
   }
 
   #isSilent(): boolean {
@@ -186,7 +197,7 @@ export class Cycle {
 
   #gather(project: Project, signal: AbortSignal): Promise<ProjectTree> {
     const { cloud, clock, options } = this.#parts;
-    const what = `reading project ${project.name}`;
+    const what = `reading project ${JSON.stringify(project.name)} (one with many pools may need more projectSeconds)`;
     return withDeadline(clock, options.projectMs, signal, what, async (inner) => {
       const call = { signal: inner, deadlineMs: options.projectMs };
       const session = sessionIn(cloud, project.id);
@@ -209,6 +220,9 @@ export class Cycle {
     const safe = plans.filter(({ loss }) => loss === undefined);
     if (!(await this.#prepare(namespace, safe, signal))) return;
     for (const plan of safe) await this.#apply(plan, signal);
+    for (const plan of plans) {
+      if (plan.meanwhile.length > 0) await this.#applyMeanwhile(plan, signal);
+    }
     this.#noteLosses(labelKey(project.id), plans);
   }
 
@@ -300,7 +314,7 @@ export class Cycle {
   }
 
   async #apply(given: LoadBalancerPlan, signal: AbortSignal): Promise<void> {
-    const { target, view, reporter, log } = this.#parts;
+    const { target, view, reporter } = this.#parts;
     const removals = given.removals.filter(
       ({ resource, actual }) => !this.#isNeeded(resource, actual),
     );
@@ -319,43 +333,38 @@ export class Cycle {
     ) {
       if (applied?.service !== undefined) reporter.report(about, discovered(plan));
     }
-    for (const error of applied?.failures ?? []) {
-      log.warn(
-        { service: `${namespace}/${name}`, error },
-        'a write failed; the next cycle tries again',
-      );
-    }
+    for (const error of applied?.failures ?? []) this.#tellFailure(plan, error);
     this.#report.settle(plan, applied);
   }
 
-  #tellHeld({ projectId, lost, because, agreements }: Held): void {
+  /** It is counted as a whole once it is decided. */
+  async #applyMeanwhile(plan: LoadBalancerPlan, signal: AbortSignal): Promise<void> {
+    const { written, failures } = await this.#parts.target.applyMeanwhile(plan, signal);
+    this.#report.written += written;
+    this.#report.failures += failures.length;
+    for (const error of failures) this.#tellFailure(plan, error);
+  }
+
+  #tellFailure({ place: { namespace, name } }: LoadBalancerPlan, error: Error): void {
+    const fields = { service: `${namespace}/${name}`, error };
+    this.#parts.log.warn(fields, 'a write failed; the next cycle tries again');
+  }
+
+  #tellHeld(held: Held): void {
     const { reporter, log, options, target } = this.#parts;
+    const { projectId, lost, agreements } = held;
     const namespace = this.#namespaces.get(projectId) ?? '';
     this.#report.held += lost.length;
-    const plans = lost.flatMap((id) => this.#lost.get(id) ?? []);
-    const why =
-      because === 'project-emptied'
-        ? 'nothing would be left of the project'
-        : 'too much of the backend would go at once';
+    const why = whyHeld(held);
     log.warn(
       { projectId, namespace, loadBalancers: lost.length, agreements },
       `deletions are held: ${why}`,
     );
-    target.hold(plans, why);
-    reporter.report(aboutNamespace(namespace), {
-      severity: 'refusal',
-      reason: 'DeletionsHeld',
-      message: `${lost.length} load balancers of ${options.backend} in project ${projectId} seem to be gone or to have lost ports or most of their members; kept as they are until ${agreementsNeeded} cycles agree or --confirm is given, because ${why}`,
-    });
-  }
-
-  #tellUnknown(name: string): void {
-    const { reporter, about, options } = this.#parts;
-    reporter.report(about, {
-      severity: 'warning',
-      reason: 'ProjectUnknown',
-      message: `backend ${options.backend}: no project is called ${JSON.stringify(name)}, which the lists of projects name`,
-    });
+    target.hold(
+      lost.flatMap((id) => this.#lost.get(id) ?? []),
+      why,
+    );
+    reporter.report(aboutNamespace(namespace), deletionsHeld(options.backend, held));
   }
 
   #tellProgress(): void {
@@ -382,16 +391,4 @@ function isForOneProject(cloud: Cloud): boolean {
 
 function sessionIn(cloud: Cloud, projectId: string): Session {
   return isForOneProject(cloud) ? cloud.session() : cloud.project(projectId);
-}
-
-function aboutNamespace(name: string): ObjectReference {
-  return { apiVersion: 'v1', kind: 'Namespace', name };
-}
-
-function discovered({ name, id }: LoadBalancerPlan) {
-  return {
-    severity: 'note',
-    reason: 'Discovered',
-    message: `made from load balancer ${JSON.stringify(name)} (${id})`,
-  } as const;
 }

@@ -66,3 +66,20 @@ test('what a backend left is listed, and deleted when it is meant', async () => 
   ]);
   expect(await purgeBackend(client, 'east', true, signal)).toEqual([]);
 });
+
+test('a dry run leaves out a project whose namespace is being deleted, as a cycle does', async () => {
+  world = await startWorld();
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  const finalizers = ['example.com/wait'];
+  await world.client.create(namespaces, { metadata: { name: 'demo', finalizers } });
+  await world.client.delete(namespaces, { name: 'demo' });
+  let printed = '';
+  const print = (text: string) => (printed += text);
+  const signal = AbortSignal.timeout(300_000);
+  const [result] = await world.discoverer({}, { print }).once(false, signal);
+  expect(result?.report).toMatchObject({ skipped: 1, written: 0 });
+  expect(printed).toBe(
+    '! the namespace demo is being deleted; its project is left out until it is gone\n',
+  );
+  expect(await world.once()).toMatchObject({ skipped: 1, written: 0 });
+});

@@ -53,6 +53,29 @@ test('every type of Service and kind of endpoints settles at once', async () => 
   }
 });
 
+test('one without listeners is no ordinary Service, and does not count as one', async () => {
+  world = await startWorld();
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  const { listeners } = world.cloud.octavia;
+  for (const { id } of listeners.all()) listeners.delete(id);
+  const ordinary = await world.once({ serviceType: 'ClusterIP' });
+  expect(ordinary).toMatchObject({ loadBalancers: 1, replicated: 0 });
+  expect(await world.services()).toEqual([]);
+  expect(await world.once()).toMatchObject({ loadBalancers: 1, replicated: 1 });
+});
+
+test('more members than Kubernetes makes slices of are told', async () => {
+  world = await startWorld();
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => `10.10.${index >> 8}.${index & 255}`);
+  world.addLoadBalancer('demo', 'web', ...many(1001));
+  expect(await world.once()).toMatchObject({ replicated: 1 });
+  const told = () => world.events.filter((event) => event.includes('EndpointsNotMirrored'));
+  expect(told()).toEqual([]);
+  expect(await world.once({ endpointsKind: 'Endpoints' })).toMatchObject({ replicated: 1 });
+  expect(told()).toEqual([expect.stringContaining('Warning')]);
+});
+
 test('an administrator sees each load balancer in its own project only', async () => {
   world = await startWorld();
   const { directory } = world.cloud.keystone;

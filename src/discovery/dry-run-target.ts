@@ -1,8 +1,9 @@
 import { endpoints } from '../kube/resources.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { describePlan } from './describe-plan.ts';
+import { goingAway } from './namespace-phase.ts';
 import type { LoadBalancerPlan, Write } from './plan-project.ts';
-import type { Applied, PlanTarget, Prepared } from './plan-target.ts';
+import { nothingApplied, type Applied, type PlanTarget, type Prepared } from './plan-target.ts';
 import type { Problem } from './problem.ts';
 import { lookAgain, type TakenNameOptions } from './taken-name.ts';
 
@@ -23,9 +24,13 @@ export class DryRunTarget implements PlanTarget {
 
   async prepareNamespace(namespace: string, projectName: string): Promise<Prepared> {
     const { view, createNamespaces, print } = this.#options;
-    if (view.namespaces.get(namespace) !== undefined || this.#created.has(namespace)) {
-      return { problem: undefined, isCreated: false };
+    const known = view.namespaces.get(namespace);
+    if (known !== undefined) {
+      const problem = goingAway(known);
+      if (problem !== undefined) print(`! ${problem.message}\n`);
+      return { problem, isCreated: false };
     }
+    if (this.#created.has(namespace)) return { problem: undefined, isCreated: false };
     if (!createNamespaces) {
       const message = `project ${JSON.stringify(projectName)}: there is no namespace ${namespace}`;
       print(`! ${message}\n`);
@@ -56,6 +61,11 @@ export class DryRunTarget implements PlanTarget {
     const { length: written } = done.writes;
     const { length: removed } = done.removals;
     return { service: undefined, written, removed, problems, failures: [] };
+  }
+
+  /** It is in what is printed once that is decided. */
+  async applyMeanwhile(): Promise<Applied> {
+    return nothingApplied;
   }
 
   /** What is new may meet something that is not watched, because it is not ours. */

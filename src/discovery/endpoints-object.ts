@@ -1,5 +1,7 @@
 import type { Endpoints, EndpointSubset } from '../kube/core-objects.ts';
+import { subsetsMark } from './content-mark.ts';
 import { originLabels, originMarks, type Origin } from './ownership.ts';
+import type { Problem } from './problem.ts';
 import type { Place } from './service-object.ts';
 import type { WantedEndpoint, WantedPort } from './translate.ts';
 
@@ -28,7 +30,7 @@ export function endpointsObject(
       namespace,
       name,
       labels: originLabels(origin),
-      annotations: originMarks(origin, { namespace, name }),
+      annotations: { ...originMarks(origin, { namespace, name }), ...subsetsMark(subsets) },
     },
     ...(subsets.length === 0 ? {} : { subsets }),
   };
@@ -41,4 +43,22 @@ function addresses(
 ): EndpointSubset {
   const chosen = endpoints.filter((endpoint) => endpoint.isReady === isReady);
   return chosen.length === 0 ? {} : { [field]: chosen.map(({ address }) => ({ ip: address })) };
+}
+
+/** As many of a subset as Kubernetes makes slices of, which is what most read. */
+const mostMirrored = 1000;
+
+export function tooManyToMirror({ subsets }: Endpoints): Problem | undefined {
+  const most = Math.max(
+    0,
+    ...(subsets ?? []).map(
+      ({ addresses: ready = [], notReadyAddresses: others = [] }) => ready.length + others.length,
+    ),
+  );
+  if (most <= mostMirrored) return undefined;
+  return {
+    severity: 'warning',
+    reason: 'EndpointsNotMirrored',
+    message: `a port has ${most} endpoints, and Kubernetes makes slices of the first ${mostMirrored} in Endpoints; use the kind EndpointSlice`,
+  };
 }

@@ -122,3 +122,15 @@ test('projects that are silent for good keep no others waiting for ever', async 
   await until(async () => expect(await world.services()).toHaveLength(6));
   await running.stop();
 });
+
+test('a cluster that takes no namespaces is no silent cloud', async () => {
+  world = await startWorld({}, ({ method, resource }) =>
+    method === 'POST' && resource?.plural === 'namespaces'
+      ? { kind: 'refuse', reason: 'ServiceUnavailable' }
+      : undefined,
+  );
+  addProjects('member', 'load-balancer_member');
+  for (let index = 0; index < 5; index += 1) world.addLoadBalancer(`p${index}`, 'web', '10.10.0.5');
+  // Three in a row would end a cycle.
+  expect(await world.once({ workers: 1 })).toMatchObject({ projects: 22, failed: 5, read: 22 });
+});

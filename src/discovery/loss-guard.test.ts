@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { LossGuard, type LossReport } from './loss-guard.ts';
 
-const lost = (id: string, way = 'load-balancer', ports = 1) => ({
+const lost = (id: string, way = 'load-balancer', ports = 1, endpoints = 0) => ({
   id,
-  loss: { way, ports, leavesContent: false },
+  loss: { way, ports, endpoints, losing: new Set<string>(), leavesContent: false },
 });
+const has = (ports: number, endpoints = 0) => ({ ports, endpoints });
 const report = (projectId: string, leaves: LossReport['leaves'], ...ids: string[]): LossReport => ({
   projectId,
   leaves,
   lost: ids.map((id) => lost(id)),
 });
 const released = (guard: LossGuard, reports: LossReport[], filled = 100, isConfirmed = false) =>
-  [...guard.judge(reports, filled, isConfirmed).released].sort();
+  [...guard.judge(reports, has(filled), isConfirmed).released].sort();
 
 describe('what is believed at once', () => {
   test('one of several', () => {
@@ -41,6 +42,17 @@ describe('what is believed at once', () => {
     expect(released(guard, losing(3), 8)).toEqual([]);
   });
 
+  test('a share of the endpoints, or a few of them, unless nothing may go', () => {
+    const holds = (share: number, endpoints: number, of: number) => {
+      const some = lost('a', 'some endpoints', 0, endpoints);
+      const reports: LossReport[] = [{ projectId: 'p', leaves: 'content', lost: [some] }];
+      return new LossGuard({ maxLossShare: share }).judge(reports, has(100, of), false).held.length;
+    };
+    expect([holds(0.25, 25, 100), holds(0.25, 26, 100)]).toEqual([0, 1]);
+    expect([holds(0.25, 10, 12), holds(0.25, 11, 12)]).toEqual([0, 1]);
+    expect([holds(0, 0, 12), holds(0, 1, 12)]).toEqual([0, 1]);
+  });
+
   test('load balancers without anything to lose, however many', () => {
     const guard = new LossGuard({ maxLossShare: 0 });
     const shells = ['a', 'b', 'c'].map((id) => lost(id, 'load-balancer', 0));
@@ -53,7 +65,7 @@ describe('what has to be said three times', () => {
   test('a project that loses everything', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
     const empty = [report('p', 'nothing', 'a', 'b')];
-    const first = guard.judge(empty, 100, false);
+    const first = guard.judge(empty, has(100), false);
     expect(first.held).toEqual([
       { projectId: 'p', lost: ['a', 'b'], because: 'project-emptied', agreements: 1 },
     ]);

@@ -30,9 +30,21 @@ export interface Verdict {
 }
 
 export interface GuardOptions {
-  /** The share of a backend's ports that may go at once without question. */
+  /** The share of a backend's ports, and of its endpoints, that may go at once without question. */
   readonly maxLossShare: number;
 }
+
+/** What a backend has, over all its load balancers. */
+export interface Holdings {
+  readonly ports: number;
+  readonly endpoints: number;
+}
+
+/**
+ * So many endpoints may go whatever their share is, from ports that keep half of theirs: a small backend
+ * that is scaled down is not in doubt. Not where nothing at all may go.
+ */
+const fewEndpoints = 10;
 
 export const agreementsNeeded = 3;
 
@@ -59,12 +71,13 @@ export class LossGuard {
 
   /**
    * Judges one cycle. Only projects that were read whole may be in it: the others are neither lost nor
-   * seen, and their count begins anew. `ports`: how many the backend has, over all load balancers.
+   * seen, and their count begins anew.
    */
-  judge(reports: readonly LossReport[], ports: number, isConfirmed: boolean): Verdict {
-    const losses = reports.flatMap(({ lost }) => lost.map(({ loss }) => loss.ports));
-    const lostPorts = losses.reduce((sum, count) => sum + count, 0);
-    const exceedsShare = lostPorts > ports * this.#options.maxLossShare;
+  judge(reports: readonly LossReport[], has: Holdings, isConfirmed: boolean): Verdict {
+    const exceedsShare = this.#exceedsShare(
+      reports.flatMap(({ lost }) => lost.map(({ loss }) => loss)),
+      has,
+    );
     const waiting = new Map<string, Waiting>();
     const released = new Set<string>();
     const held: Held[] = [];
@@ -89,6 +102,14 @@ export class LossGuard {
     }
     this.#waiting = waiting;
     return { released, held };
+  }
+
+  #exceedsShare(losses: readonly Loss[], has: Holdings): boolean {
+    const { maxLossShare: share } = this.#options;
+    const ports = losses.reduce((sum, loss) => sum + loss.ports, 0);
+    const endpoints = losses.reduce((sum, loss) => sum + loss.endpoints, 0);
+    const few = share === 0 ? 0 : fewEndpoints;
+    return ports > has.ports * share || endpoints > Math.max(few, has.endpoints * share);
   }
 
   /** A cycle that could not be judged: the row is broken. */

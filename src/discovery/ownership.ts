@@ -19,6 +19,7 @@ export const annotations = {
   listeners: 'causeway.dev/listeners',
   l7Pools: 'causeway.dev/l7-pools',
   weights: 'causeway.dev/weights',
+  content: 'causeway.dev/content',
 } as const;
 
 export const manager = 'causeway-discovery';

@@ -3,8 +3,10 @@ import { keyOf, type KubeObject } from '../kube/object.ts';
 import type { Resource } from '../kube/resource.ts';
 import { endpoints, endpointSlices, services } from '../kube/resources.ts';
 import { changeOf } from './compare-objects.ts';
-import { contentOf, lossBetween, type CurrentObjects, type Loss } from './content.ts';
-import { endpointsObject } from './endpoints-object.ts';
+import { asWritten } from './content-mark.ts';
+import { contentOf, lossBetween, wholeLoss, type CurrentObjects, type Loss } from './content.ts';
+import { endpointsObject, tooManyToMirror } from './endpoints-object.ts';
+import { withoutLosses } from './meanwhile.ts';
 import { labelKey, serviceName } from './names.ts';
 import { isOurs, sourceOf, wasOurs, type Origin } from './ownership.ts';
 import type { Problem } from './problem.ts';
@@ -42,10 +44,14 @@ export interface LoadBalancerPlan {
   /** Where its Service is or would be. */
   readonly place: { readonly namespace: string; readonly name: string };
   readonly writes: readonly Write[];
+  /** Where something would be lost: what can be written before that is decided. */
+  readonly meanwhile: readonly Write[];
   /** Only after all writes have succeeded. */
   readonly removals: readonly Removal[];
   /** Undefined where nothing of account would go. */
   readonly loss: Loss | undefined;
+  /** Whether it is to be a Service: an ordinary one can't be without ports. */
+  readonly hasService: boolean;
   /** Whether it will have anything that a user could reach. */
   readonly hasContent: boolean;
   readonly problems: readonly Problem[];
@@ -123,18 +129,24 @@ function planLoadBalancer(
   const place = { namespace, name: serviceName(backend, loadBalancer.name, loadBalancer.id) };
   const isPossible = translation.ports.length > 0 || options.serviceType === 'Headless';
   const wanted = isPossible ? wantedObjects(origin, place, translation, current, options) : nothing;
-  const problems = isPossible
-    ? translation.problems
-    : [...translation.problems, withoutListeners(loadBalancer)];
-  const before = contentOf(withoutForeign(backend, current), wanted.services);
+  const problems = [
+    ...translation.problems,
+    ...(isPossible ? [] : [withoutListeners(loadBalancer)]),
+    ...wanted.endpoints.flatMap((object) => tooManyToMirror(object) ?? []),
+  ];
+  const ours = asWritten(withoutForeign(backend, current), wanted);
   const after = contentOf(wanted);
+  const loss = lossBetween(contentOf(ours, wanted.services), after);
+  const partial = loss === undefined ? undefined : withoutLosses(current, wanted, loss.losing);
   return {
     id: labelKey(loadBalancer.id),
     name: loadBalancer.name,
     place,
     writes: writesOf(current, wanted),
+    meanwhile: partial === undefined ? [] : writesOf(current, partial),
     removals: removalsOf(backend, current, wanted),
-    loss: lossBetween(before, after),
+    loss,
+    hasService: isPossible,
     hasContent: after.size > 0,
     problems,
     translation,
@@ -163,8 +175,10 @@ function planUnclear(
     name,
     place: { namespace, name: serviceName(backend, name, id) },
     writes: [],
+    meanwhile: [],
     removals: [],
     loss: undefined,
+    hasService: true,
     hasContent: contentOf(withoutForeign(backend, current)).size > 0,
     problems: [{ severity: 'refusal', reason: 'LoadBalancerUnclear', message }],
     translation: undefined,
@@ -187,8 +201,10 @@ function planVanished(
     name: metadata?.annotations?.['causeway.dev/load-balancer-name'] ?? '',
     place: { namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' },
     writes: [],
+    meanwhile: [],
     removals,
-    loss: { way: 'load-balancer', ports: before.size, leavesContent: false },
+    loss: wholeLoss(before),
+    hasService: false,
     hasContent: false,
     problems: [],
     translation: undefined,

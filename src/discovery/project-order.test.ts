@@ -9,7 +9,7 @@ const arranged = (order: ProjectOrder) =>
     .join('');
 
 test('each cycle begins after the last project that was silent, even if it is gone', () => {
-  const order = new ProjectOrder();
+  const order = new ProjectOrder(() => 0);
   expect(arranged(order)).toBe('abcd');
   order.wasSilent('b');
   expect(arranged(order)).toBe('cdab');
@@ -17,4 +17,12 @@ test('each cycle begins after the last project that was silent, even if it is go
   expect(arranged(order)).toBe('dabc');
   order.wasSilent('d');
   expect(arranged(order)).toBe('abcd');
+});
+
+test('the first cycle of a process begins anywhere', () => {
+  const first = (chance: number) => arranged(new ProjectOrder(() => chance));
+  expect([first(0), first(0.3), first(0.999)]).toEqual(['abcd', 'bcda', 'dabc']);
+  expect(new ProjectOrder(() => 0.5).arrange([])).toEqual([]);
+  const order = new ProjectOrder(() => 0.3);
+  expect([arranged(order), arranged(order)]).toEqual(['bcda', 'abcd']);
 });

@@ -29,10 +29,8 @@ export function serviceObject(
         ...(origin.address === undefined
           ? {}
           : { [annotations.loadBalancerAddress]: origin.address }),
-        [annotations.listeners]: JSON.stringify(
-          Object.fromEntries(ports.map((port) => [port.name, port.listener])),
-        ),
-        ...(l7PoolIds.length === 0 ? {} : { [annotations.l7Pools]: l7PoolIds.join(',') }),
+        [annotations.listeners]: listenersText(ports),
+        ...(l7PoolIds.length === 0 ? {} : { [annotations.l7Pools]: l7PoolsText(l7PoolIds) }),
       },
     },
     spec: {
@@ -44,6 +42,29 @@ export function serviceObject(
       ...(ports.length === 0 ? {} : { ports: ports.map(servicePort) }),
     },
   };
+}
+
+/** Kubernetes takes 256 KiB of annotations in all, and tenants choose how long names are. */
+const longestAnnotation = 100 * 1024;
+
+/** Every port is named, whatever else has to go: by that we know our ports again. */
+function listenersText(ports: readonly WantedPort[]): string {
+  const forms: readonly ((listener: WantedPort['listener']) => object)[] = [
+    (listener) => listener,
+    ({ id, name, protocol }) => ({ id, name: `${name.slice(0, 20).toWellFormed()}…`, protocol }),
+    ({ id }) => ({ id }),
+  ];
+  const texts = forms.map(
+    (form) => () =>
+      JSON.stringify(Object.fromEntries(ports.map(({ name, listener }) => [name, form(listener)]))),
+  );
+  const fitting = texts.find((text) => Buffer.byteLength(text()) <= longestAnnotation);
+  return (fitting ?? texts.at(-1))?.() ?? '';
+}
+
+function l7PoolsText(ids: readonly string[]): string {
+  const most = 1000;
+  return ids.length <= most ? ids.join(',') : `${ids.slice(0, most).join(',')},…`;
 }
 
 function servicePort({ name, protocol, port, appProtocol }: WantedPort): ServicePort {
@@ -64,22 +85,32 @@ export function ownSpec({ spec }: Service): ServiceSpec {
 
 /** The Service with the ports that we have given it: it says itself which they are. */
 export function withoutForeignPorts(service: Service): Service {
-  const known = portNamesOf(service);
+  const known = listenersOf(service);
   if (known === undefined) return service;
-  const ports = (service.spec?.ports ?? []).filter(({ name = '' }) => known.has(name));
+  const ports = (service.spec?.ports ?? []).filter(({ name = '' }) => known[name] !== undefined);
   return { ...service, spec: { ...service.spec, ports } };
 }
 
-/** Undefined where that can't be read any more. */
-function portNamesOf({ metadata }: Service): ReadonlySet<string> | undefined {
+/** What the Service says of the listeners behind its ports. Undefined where that can't be read. */
+export function listenersOf({ metadata }: Service): Readonly<Record<string, unknown>> | undefined {
   try {
     const listeners: unknown = JSON.parse(metadata?.annotations?.[annotations.listeners] ?? '');
-    return typeof listeners === 'object' && listeners !== null
-      ? new Set(Object.keys(listeners))
-      : undefined;
+    return typeof listeners === 'object' && listeners !== null ? { ...listeners } : undefined;
   } catch {
     return undefined;
   }
+}
+
+export function withListeners(
+  service: Service,
+  listeners: readonly (readonly [string, unknown])[],
+): Service {
+  const own = { [annotations.listeners]: JSON.stringify(Object.fromEntries(listeners)) };
+  const { metadata } = service;
+  return {
+    ...service,
+    metadata: { ...metadata, annotations: { ...metadata?.annotations, ...own } },
+  };
 }
 
 export function isHeadless({ spec }: Service): boolean {

@@ -83,7 +83,9 @@ export const discoverySettings = z.strictObject({
     .min(0)
     .max(1)
     .default(0.25)
-    .describe("share of a backend's ports that may vanish at once without three cycles agreeing"),
+    .describe(
+      "share of a backend's ports, and of its endpoints, that may vanish at once without three cycles agreeing",
+    ),
   workers: z
     .number()
     .int()

@@ -1,4 +1,5 @@
 import type { Endpoint, EndpointSlice } from '../kube/network-objects.ts';
+import { contentMark } from './content-mark.ts';
 import {
   annotations,
   labels,
@@ -93,6 +94,10 @@ function sliceObject(
       },
       annotations: {
         ...originMarks(origin, { namespace, name }),
+        ...contentMark([
+          `${portName}/${protocol}/${memberPort}`,
+          ...endpoints.map(({ address }) => address),
+        ]),
         ...(isUneven ? { [annotations.weights]: JSON.stringify(weights) } : {}),
       },
     },

@@ -58,3 +58,11 @@ test('text is one readable line', () => {
     /^\d\d:\d\d:\d\d\.\d{3} info {2}waiting {2}key=default\/web reason="no address left"\n$/,
   );
 });
+
+test('text has no control characters of names that others have chosen', () => {
+  const { lines, log } = capture('text');
+  log.warn({ project: 'a\u009b2J' }, 'reading project x\n\u001b[2Jforged');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('reading project x\\u000a\\u001b[2Jforged');
+  expect(lines[0]).toContain('\\u009b2J');
+});

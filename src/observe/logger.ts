@@ -81,13 +81,24 @@ function textDestination(target: DestinationStream, colors: boolean): Destinatio
         time: string;
         msg?: string;
       } & Record<string, unknown>;
-      const rest = Object.entries(fields).map(([key, value]) => `${key}=${formatField(value)}`);
+      const rest = Object.entries(fields).map(
+        ([key, value]) => `${key}=${withoutControls(formatField(value))}`,
+      );
+      const message = withoutControls(msg ?? '');
       const head = `${paint('gray', time.slice(11, 23))} ${paint(levelStyles[level], level.padEnd(5))}`;
       target.write(
-        `${head} ${msg ?? ''}${rest.length === 0 ? '' : paint('gray', `  ${rest.join(' ')}`)}\n`,
+        `${head} ${message}${rest.length === 0 ? '' : paint('gray', `  ${rest.join(' ')}`)}\n`,
       );
     },
   };
+}
+
+/** Names that others have chosen must neither begin a new line nor steer the terminal. */
+function withoutControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 function formatField(value: unknown): string {
