@@ -6,6 +6,8 @@ export interface TourStart {
   readonly master: string | undefined;
   /** Why nothing can flow; undefined where it does. */
   readonly why: string | undefined;
+  /** Programs that the tour uses and that are not here. */
+  readonly missing: readonly string[];
 }
 
 interface Stop {
@@ -29,7 +31,7 @@ ${style('bold', 'The Causeway playground is ready.')}
   OpenStack    ${ready.openstack.clouds}
   allocator    ${ready.ipam.url}
 
-${start.why === undefined ? flowing : resting(start.why)}
+${start.why === undefined ? flowing : resting(start.why)}${lacking(start.missing)}
 
 ${text.join('\n')}
 Ctrl-C stops it and leaves nothing behind.
@@ -43,6 +45,11 @@ const resting = (why: string) =>
   `Nothing flows here: ${why}.
 Everything runs all the same, and keeps its rules in memory: addresses are given out, gateways and
 nodes work their rules out, and pods are ready at once in name only.`;
+
+const lacking = (missing: readonly string[]) =>
+  missing.length === 0
+    ? ''
+    : `\n\nThe tour needs what is not installed here: ${missing.join(', ')}.`;
 
 function webService({ kubeconfig }: ReadyFile): string[] {
   return [
@@ -96,7 +103,7 @@ function discovery({ openstack }: ReadyFile): Stop {
     commands: [
       `export OS_CLIENT_CONFIG_FILE=${openstack.clouds} OS_CLOUD=demo`,
       'openstack loadbalancer create --name shop --vip-subnet-id private-v4',
-      'kubectl get services -A -l causeway.dev/backend',
+      'kubectl get services -A -l causeway.dev/backend   # after 5 seconds',
     ],
   };
 }

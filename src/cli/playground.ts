@@ -8,6 +8,7 @@ import { parseScenario, type Scenario } from '../playground/scenario.ts';
 import { startPlayground } from '../playground/start.ts';
 import { enterUserNamespace } from '../playground/user-namespace.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { runProgram } from '../runtime/program.ts';
 import { style } from './output.ts';
 import { makePlaygroundDirectory, markVariable, sweepPlaygrounds } from './playground-directory.ts';
 import { tour } from './playground-tour.ts';
@@ -107,12 +108,21 @@ async function serve(
   try {
     const { ready, master } = playground;
     if (readyFile !== undefined) await writeReadyFile(readyFile, ready);
-    process.stdout.write(tour(ready, { master, why }));
+    process.stdout.write(tour(ready, { master, why, missing: await missingPrograms() }));
     await Promise.race([aborted(signal), failed.promise]);
     process.stdout.write('\nStopping.\n');
   } finally {
     await playground.stop();
   }
+}
+
+async function missingPrograms(): Promise<string[]> {
+  const missing: string[] = [];
+  for (const program of ['kubectl', 'curl', 'openstack']) {
+    const { code } = await runProgram('sh', ['-c', `command -v ${program}`]);
+    if (code !== 0) missing.push(program);
+  }
+  return missing;
 }
 
 function explainPort(error: unknown, port: number): unknown {
