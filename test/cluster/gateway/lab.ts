@@ -15,7 +15,7 @@ import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
-import { gateways, secret, Topology } from '../../kernel/gateway/topology.ts';
+import { gateways, secret, servers, Topology } from '../../kernel/gateway/topology.ts';
 import { startKubernetes, type RealKubernetes } from '../../services/kubernetes.ts';
 import { startOpenStack, type RealOpenStack } from '../../services/openstack.ts';
 import { ensureProgram } from '../../services/programs.ts';
@@ -27,15 +27,21 @@ import {
 } from '../../services/service-process.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { openAgentDoor, type AgentDoor } from './agent-door.ts';
+import { nodeNames, nodeObjects, nodeStatus } from './nodes.ts';
 import { OutsideWorld } from './outside-world.ts';
 
 const sourceRoot = path.join(import.meta.dirname, '..', '..', '..');
 const { signal } = new AbortController();
 export const clusterId = 'lab';
 const podPort = 9090;
-/** Where pods stand, and where their addresses are. */
-const pods = { p1: '10.79.1.2', p2: '10.79.2.2' } as const;
-type PodName = keyof typeof pods;
+/** Machines of the topology that are pods. */
+const pods = ['p1', 'p2'] as const;
+type PodName = (typeof pods)[number];
+
+interface Networks {
+  readonly subnets: readonly string[];
+  readonly floatingNetwork: string;
+}
 
 /**
  * A real kube-apiserver with its controllers, real Keystone and Neutron, two gateways with real nft and
@@ -52,6 +58,7 @@ export class Lab {
   #kubectl = '';
   #client: KubeClient | undefined;
   #controller: ServiceProcess | undefined;
+  #networks: Networks | undefined;
 
   private constructor(parts: {
     topology: Topology;
@@ -141,6 +148,7 @@ export class Lab {
 
   async startController(): Promise<void> {
     const config = path.join(this.topology.directory, 'controller.yaml');
+    await fs.writeFile(config, stringify(this.#settings()));
     const main = path.join(sourceRoot, 'src/cli/main.ts');
     this.#controller = startServiceProcess(
       process.execPath,
@@ -176,18 +184,23 @@ export class Lab {
       metadata: { name, labels: { app: 'web' } },
       spec: { nodeName: name === 'p1' ? 'n1' : 'n2', containers: [{ name: 'web', image: 'web' }] },
     });
+    const { v4, v6 } = servers[name];
     const status = {
       phase: 'Running',
-      podIP: pods[name],
-      podIPs: [{ ip: pods[name] }],
+      podIP: v4,
+      podIPs: [{ ip: v4 }, { ip: v6 }],
       conditions: [{ type: 'Ready', status: 'True' }],
     };
-    const patch = JSON.stringify({ status });
-    await this.kubectl('patch', 'pod', name, '--subresource=status', '--type=merge', '-p', patch);
+    await this.#report('pod', name, status);
   }
 
   /** The address in the Service's status, once it is there and served. */
   async addressOf(service: string): Promise<string> {
+    const [address = ''] = await this.addressesOf(service);
+    return address;
+  }
+
+  async addressesOf(service: string): Promise<readonly string[]> {
     return waitFor(
       `${service} to be served`,
       async () => {
@@ -195,14 +208,37 @@ export class Lab {
         if (status?.conditions?.[0]?.status !== 'True') {
           throw new Error(`${JSON.stringify(status)}\n${logTail(this.topology.log('controller'))}`);
         }
-        return status.loadBalancer?.ingress?.[0]?.ip;
+        return status.loadBalancer?.ingress?.map(({ ip = '' }) => ip);
       },
       { intervalMs: 200 },
     );
   }
 
-  /** What is left of us in Neutron. */
-  async leftovers(): Promise<string[]> {
+  /** Until just these pods answer somebody far away at this address. */
+  async untilAnswers(who: readonly string[], address: string, port: number): Promise<void> {
+    await waitFor(`${who.join(' and ')} to answer on ${address}, port ${port}`, async () => {
+      const tries = Array.from({ length: 8 }, () => this.world.curl(address, port));
+      const seen = (await Promise.all(tries)).map((each) => each ?? 'nobody');
+      const present = [...new Set(seen)].sort();
+      if (present.join() !== who.join()) throw new Error(`seen: ${present.join()}`);
+      return true;
+    });
+  }
+
+  /** Until nothing is left of us in Neutron. */
+  async untilNothingIsLeft(): Promise<void> {
+    await waitFor(
+      'nothing to be left in Neutron',
+      async () => {
+        const left = await this.#leftovers();
+        if (left.length > 0) throw new Error(left.join());
+        return true;
+      },
+      { intervalMs: 500 },
+    );
+  }
+
+  async #leftovers(): Promise<string[]> {
     const ports = await collect(this.neutron.ports.list({}, { signal }));
     const floating = await collect(this.neutron.floatingIps.list({}, { signal }));
     return [
@@ -217,10 +253,25 @@ export class Lab {
     const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
     const transport = new HttpTransport(connection, systemClock);
     this.#client = new KubeClient({ transport, clock: systemClock });
-    const { subnetId, floatingNetwork } = await this.#makeNetworks();
-    const secretFile = path.join(this.topology.directory, 'controller.secret');
-    await fs.writeFile(secretFile, secret.toString('base64'));
-    const settings = {
+    this.#networks = await this.#makeNetworks();
+    await fs.writeFile(this.#secretFile(), secret.toString('base64'));
+    await Promise.all(pods.map((name) => this.#startWebServer(name)));
+    await this.apply(...nodeObjects());
+    for (const name of nodeNames) await this.#report('node', name, nodeStatus(name));
+  }
+
+  /** What a kubelet says. */
+  async #report(kind: 'node' | 'pod', name: string, status: object): Promise<void> {
+    const patch = JSON.stringify({ status });
+    await this.kubectl('patch', kind, name, '--subresource=status', '--type=merge', '-p', patch);
+  }
+
+  #secretFile(): string {
+    return path.join(this.topology.directory, 'controller.secret');
+  }
+
+  #settings(): object {
+    return {
       clusterId,
       kubeconfig: this.#kubernetes.kubeconfig,
       cloud: 'demo',
@@ -232,34 +283,29 @@ export class Lab {
         enabled: true,
         layer: 'Pod',
         portManager: 'openstack',
-        subnets: [subnetId],
-        floatingNetwork,
-        secretFile,
+        ...this.#networks,
+        secretFile: this.#secretFile(),
         agents: gateways.map((name, index) => ({ name, url: this.#doors[index]?.url })),
       },
     };
-    await fs.writeFile(path.join(this.topology.directory, 'controller.yaml'), stringify(settings));
-    await Promise.all((Object.keys(pods) as PodName[]).map((name) => this.#startWebServer(name)));
-    await this.apply(
-      ...['n1', 'n2'].map((name) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } })),
-    );
   }
 
   /** The network in which the gateways stand, behind a router to where floating IPs come from. */
-  async #makeNetworks(): Promise<{ subnetId: string; floatingNetwork: string }> {
+  async #makeNetworks(): Promise<Networks> {
     const { neutron } = this;
     const network = await neutron.networks.create({ name: 'gateways' }, { signal });
-    const subnet = await neutron.subnets.create(
-      {
-        name: 'gateways',
-        networkId: network.id,
-        cidr: parsePrefix('10.77.0.0/16'),
-        allocationPools: [
-          { start: parseAddress('10.77.128.1'), end: parseAddress('10.77.128.200') },
-        ],
-      },
-      { signal },
-    );
+    const makeSubnet = (cidr: string, start: string, end: string) =>
+      neutron.subnets.create(
+        {
+          name: 'gateways',
+          networkId: network.id,
+          cidr: parsePrefix(cidr),
+          allocationPools: [{ start: parseAddress(start), end: parseAddress(end) }],
+        },
+        { signal },
+      );
+    const subnet = await makeSubnet('10.77.0.0/16', '10.77.128.1', '10.77.128.200');
+    const six = await makeSubnet('2001:db8:77::/64', '2001:db8:77::1:1', '2001:db8:77::1:ff');
     const [external] = await collect(neutron.networks.list({ external: true }, { signal }));
     if (external === undefined) throw new Error('the cloud has no external network');
     const router = await neutron.routers.create(
@@ -267,7 +313,7 @@ export class Lab {
       { signal },
     );
     await neutron.addRouterInterface(router.id, subnet.id, { signal });
-    return { subnetId: subnet.id, floatingNetwork: external.id };
+    return { subnets: [subnet.id, six.id], floatingNetwork: external.id };
   }
 
   async #startWebServer(pod: PodName): Promise<void> {

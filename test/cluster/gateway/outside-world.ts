@@ -22,13 +22,16 @@ export class OutsideWorld {
     const { network } = topology;
     await network.addMachine('router');
     await network.addMachine('world');
-    await network.plug('router', 'ext', 'external', ['10.77.0.1/16']);
+    await network.plug('router', 'ext', 'external', ['10.77.0.1/16', '2001:db8:77::1/64']);
     await network.cable(
-      { machine: 'router', link: 'wan', addresses: ['198.51.100.1/24'] },
-      { machine: 'world', link: 'eth0', addresses: ['198.51.100.10/24'] },
+      { machine: 'router', link: 'wan', addresses: ['198.51.100.1/24', '2001:db8:198::1/64'] },
+      { machine: 'world', link: 'eth0', addresses: ['198.51.100.10/24', '2001:db8:198::10/64'] },
     );
     await network.sysctl('router', 'net.ipv4.ip_forward', 1);
+    await network.sysctl('router', 'net.ipv6.conf.all.forwarding', 1);
     await network.ip('world', `route add ${floatingNetwork} via 198.51.100.1`);
+    // In IPv6 nothing is translated: the gateways' own network is reached from everywhere.
+    await network.ip('world', '-6 route add 2001:db8:77::/64 via 2001:db8:198::1');
     const world = new OutsideWorld(topology, neutron);
     for (const name of gateways) await world.connect(name);
     return world;
@@ -36,7 +39,9 @@ export class OutsideWorld {
 
   /** The gateway's way out; to be given again when it has lost its power. */
   async connect(gateway: GatewayName): Promise<void> {
-    await this.#topology.network.ip(gateway, 'route replace 198.51.100.0/24 via 10.77.0.1');
+    const { network } = this.#topology;
+    await network.ip(gateway, 'route replace 198.51.100.0/24 via 10.77.0.1');
+    await network.ip(gateway, '-6 route replace 2001:db8:198::/64 via 2001:db8:77::1');
   }
 
   /** Does what the L3 agent does: asks Neutron, and translates accordingly. */
@@ -62,9 +67,10 @@ export class OutsideWorld {
 
   /** What curl gets from out there, undefined when it gets nothing. */
   async curl(address: string, port: number): Promise<string | undefined> {
+    const host = address.includes(':') ? `[${address}]` : address;
     const { code, stdout } = await runProgram('ip', [
       ...['netns', 'exec', this.#topology.network.namespace('world')],
-      ...['curl', '-sS', '--max-time', '3', `http://${address}:${port}/`],
+      ...['curl', '-sS', '--max-time', '3', `http://${host}:${port}/`],
     ]);
     return code === 0 ? stdout : undefined;
   }

@@ -86,6 +86,10 @@ const lines: readonly Line<ScenarioName>[] = [
     calls: { 'a controller starts on what is right': all },
   },
   {
+    says: 'the initial sync finds an annotation that a user wrote, and is cut off: nobody loses anything',
+    calls: { 'a controller starts, and somebody wrote on a Service where another one is': all },
+  },
+  {
     says: 'an Event is cut off: the Service is none the worse',
     calls: {
       'a Service is mapped to a new port': /events/,

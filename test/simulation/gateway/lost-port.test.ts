@@ -51,6 +51,29 @@ test('a floating IP that can not be had again is told, not forgotten, and had wh
   await world.settle(nothing);
 });
 
+test.each(['port', 'floatingip'] as const)(
+  'a quota of each %s that is used up is told with what to do; there is room again, and it is served',
+  async (what) => {
+    const world = await GatewayWorld.create(6);
+    world.startController();
+    await world.createService('web');
+    await world.settle(nothing);
+    world.limit(what);
+    await world.createService('late');
+    await world.simulation.runUntil(
+      () => world.service('late')?.status?.conditions?.[0]?.status === 'False',
+    );
+    await world.simulation.runFor(10_000);
+    const told = (await tellings(world)).find((each) => each.includes('SyncLoadBalancerFailed'));
+    expect(told).toContain('Quota exceeded');
+    expect(told).toContain("Raise the project's quota of ports and floating IPs");
+    // Nothing is left behind by what could not be finished.
+    expect(portsOf(world).size).toBe(1);
+    world.limit(undefined);
+    await world.settle(nothing);
+  },
+);
+
 test('what a Service waits for is told when it lasts', async () => {
   const world = await GatewayWorld.create(5);
   world.startController();

@@ -1,3 +1,4 @@
+import { portsAnnotation } from '../../../src/loadbalancer/gateway/annotations.ts';
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { driftEveryMs, type GatewayWorld } from './gateway-world.ts';
 import { portsOf } from './invariants.ts';
@@ -84,6 +85,20 @@ export const scenarios = {
     operate: idle,
     isStart: true,
     touches: ['late', 'mail', 'web'],
+  },
+  'a controller starts, and somebody wrote on a Service where another one is': {
+    prepare: async (world) => {
+      const first = await withServices(world, ['older', [80]], ['victim', [80]]);
+      first.kill();
+      const place = world.service('victim')?.metadata?.annotations?.[portsAnnotation] ?? '';
+      const name = { namespace: 'default', name: 'older' };
+      await world.annotateService(name, { [portsAnnotation]: place });
+      return world.startController();
+    },
+    operate: idle,
+    isStart: true,
+    touches: ['older'],
+    stay: ['older'],
   },
   'a port and its floating IP are lost': {
     prepare: async (world) => {

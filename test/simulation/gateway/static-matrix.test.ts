@@ -31,6 +31,7 @@ const lines: readonly Line<ScenarioName>[] = [
       'a gateway complains about a Service': all,
       'a controller starts on what is right': all,
       'a controller starts, and Services came and went meanwhile': all,
+      'a controller starts, and somebody wrote on a Service where another one is': all,
     },
   },
 ];
