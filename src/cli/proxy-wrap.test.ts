@@ -58,7 +58,12 @@ it('an endpoint that the egress firewall hides wakes nobody: the holder never he
       ...proxySettings.parse({ egressFirewall: { clusterNetworks: ['10.1.0.0/16'] } }),
       nodeName: 'node1',
     },
-    ...{ client, driver: new MemoryDriver('causeway-proxy'), node: () => undefined },
+    ...{
+      client,
+      driver: new MemoryDriver('causeway-proxy'),
+      node: () => undefined,
+      canAccept: true,
+    },
     recorder: {
       recordAbout: (_: unknown, { reason }: { reason: string }) => told.push(reason),
     } as unknown as EventRecorder,

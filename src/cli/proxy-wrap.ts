@@ -16,18 +16,28 @@ interface WrapParts
   readonly connections: LiveConnections;
   /** The Node object as it is now. */
   readonly node: () => Node | undefined;
+  /** The kernel can keep others from the listeners of Services that are accepted for. */
+  readonly canAccept: boolean;
 }
 
 /** The idle switch around the base proxy, what notices activity, and the egress firewall around all. */
 export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy {
-  const { settings, driver, connections, recorder, node: owner, ...surroundings } = parts;
+  const {
+    settings,
+    driver,
+    connections,
+    recorder,
+    node: owner,
+    canAccept,
+    ...surroundings
+  } = parts;
   const loops: Record<string, Loop> = {};
   let proxy: ServiceProxy = base;
   let beforeEnd = () => Promise.resolve();
   if (settings.idling.enabled) {
     const idle = new IdleServices({
       ...surroundings,
-      inner: base,
+      ...{ inner: base, canAccept },
       settings: settings.idling,
       node: settings.nodeName,
       tellsByInterface: tellsByInterface(settings),

@@ -8,10 +8,12 @@ import { EventRecorder } from '../kube/event-recorder.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
 import type { Driver } from '../nftables/driver.ts';
 import { settingsIn, type SettingsFiles } from '../nftables/kernel-settings.ts';
+import { guardRule } from '../nftables/listener-guard.ts';
 import { MemoryDriver } from '../nftables/memory-driver.ts';
 import { Conntrack } from '../nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../nftables/nft-driver.ts';
+import { supports } from '../nftables/supports.ts';
 import { watchProcess } from '../observe/event-loop.ts';
 import { createLog } from '../observe/logger.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
@@ -103,6 +105,7 @@ async function run(
   });
   const driver = await openDriver(settings);
   const connections = await openConnections(settings);
+  const canAccept = await supports(driver, guardRule, signal);
   log.info({ cluster: connection.server, node: nodeName, services: settings.services }, 'starting');
   const recorder = new EventRecorder({
     ...{ client, clock, log, metrics },
@@ -134,6 +137,7 @@ async function run(
             wrap: (base, node) =>
               wrapBase(base, {
                 ...{ node, settings, client, driver, connections, recorder, clock, log, metrics },
+                canAccept,
               }),
           },
           inner,

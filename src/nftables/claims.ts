@@ -1,11 +1,14 @@
 import type { Fragment, PlacedElement } from './fragment.ts';
-import { setNames } from './names.ts';
+import { listeners, setNames } from './names.ts';
 import { families } from './operands.ts';
 import { elementId, valueId, type Chain, type Element, type SetDefinition } from './ruleset.ts';
 import type { Operation } from './transaction.ts';
 
 /** Sets in which several fragments may hold the same element. It goes when the last one lets go. */
-const sharedSets = new Set(families.flatMap((f) => [setNames.addresses(f), setNames.hairpin(f)]));
+const sharedSets = new Set([
+  ...families.flatMap((f) => [setNames.addresses(f), setNames.hairpin(f)]),
+  listeners,
+]);
 /** Maps in which a key that is claimed for two values has none: nobody could tell which is right. */
 const unambiguousMaps = new Set(
   families.flatMap((f) => [setNames.reverse(f), setNames.reverseNodePorts(f)]),

@@ -14,6 +14,8 @@ export type Operand =
   | { readonly kind: 'connection-state' | 'connection-status' | 'connection-direction' }
   /** What the routes make of the source: 2 for an address of this machine. */
   | { readonly kind: 'source-type' }
+  /** 0 where a process of this machine has a socket for the packet; without one no rule matches it. */
+  | { readonly kind: 'socket' }
   | HashOperand
   | { readonly kind: 'random'; readonly modulus: number; readonly offset?: number };
 

@@ -20,6 +20,9 @@ export const chainNames = {
   masqueradeMachine: 'masquerade-machine',
   virtualAddress: 'virtual-address',
   refuse: 'refuse',
+  filterListeners: 'filter-listeners',
+  toListener: 'to-listener',
+  filterHeld: 'filter-held',
 } as const;
 
 /** Which part of a packet decides its slot. */
@@ -63,6 +66,10 @@ export const setNames = {
   routed: perFamily('routed'),
   /** Services whose packets are sent to a node as they came; only their copies pass here. */
   sentOn: perFamily('sent-on'),
+  /** Services that a listener on this machine accepts for, with its port. */
+  accepted: perFamily('accepted'),
+  /** Services whose packets are held. */
+  held: perFamily('held'),
   /** Services without endpoints on addresses that are not theirs alone. */
   refused: perFamily('refused'),
   /** Services that masquerade always, or never. */
@@ -76,6 +83,9 @@ export const setNames = {
 
 /** The transport protocols that have ports. */
 export const portProtocols = 'port-protocols';
+
+/** Ports of this machine at which services are accepted for. */
+export const listeners = 'listeners';
 
 /** A name for what has no fixed one. 80 bits: nobody finds two policies that share it. */
 export function derivedName(kind: string, ...identity: readonly string[]): string {

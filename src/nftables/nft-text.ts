@@ -230,4 +230,5 @@ const plainOperands = {
   'connection-status': 'ct status',
   'connection-direction': 'ct direction',
   'source-type': 'fib saddr type',
+  socket: 'socket transparent',
 } as const satisfies Partial<Record<Operand['kind'], string>>;

@@ -96,6 +96,9 @@ export const isInvalid: Statement = {
 /** The source is an address of this machine (RTN_LOCAL). */
 export const isFromMachine = equals({ kind: 'source-type' }, 2);
 
+/** A process of this machine takes the packet. It would be refused by the kernel otherwise. */
+export const hasSocket = equals({ kind: 'socket' }, 0);
+
 export const isReply = equals({ kind: 'connection-direction' }, 1);
 
 const synAlone = {

@@ -18,6 +18,8 @@ export interface Packet {
   readonly inputInterface?: string;
   /** The source is an address of this machine. */
   readonly isFromMachine?: boolean;
+  /** A process of this machine takes it; so when left out. */
+  readonly hasSocket?: boolean;
   readonly connection: Connection;
 }
 
@@ -57,6 +59,8 @@ export function evaluate(
       return withOffset(Math.floor(random() * operand.modulus), operand.offset);
     case 'source-type':
       return packet.isFromMachine === true ? localType : unicastType;
+    case 'socket':
+      return packet.hasSocket === false ? undefined : 0;
     case 'connection-state':
       return stateBits[connection.state];
     case 'connection-status':
@@ -77,6 +81,7 @@ type PlainKind = Exclude<
   | 'hash'
   | 'random'
   | 'source-type'
+  | 'socket'
   | 'connection-state'
   | 'connection-status'
   | 'connection-direction'

@@ -4,6 +4,7 @@ import { CausewayError } from '../domain/error.ts';
 import type { Port } from '../domain/port.ts';
 import type { Operand, Rule, Statement, Verdict } from './expression.ts';
 import { FragmentBuilder, type Fragment } from './fragment.ts';
+import { guardListener, silenceListeners } from './listener-guard.ts';
 import {
   chainNames,
   derivedName,
@@ -268,6 +269,7 @@ class ServiceCompiler {
         statements: [equals(protocol, number), redirect],
       })),
     });
+    guardListener(this.#fragment, this.#service, port);
     return { kind: 'goto', chain: name };
   }
 
@@ -283,6 +285,7 @@ class ServiceCompiler {
       name,
       rules: [...fromInside, { statements: [log(group)] }, { statements: [drop] }],
     });
+    silenceListeners(this.#fragment, this.#service);
     return { kind: 'goto', chain: name };
   }
 

@@ -189,7 +189,7 @@ export class BaseProxy implements DivertibleProxy {
     const served = [...commit.services].map(([service, part]) => this.#served(service, part));
     for (const service of commit.touched()) this.#tellLost(service);
     // Before anybody is told: what is replayed must not follow a flow that leads nowhere.
-    await this.#forgetStale(written, served, signal);
+    await this.#forgetStale(written, served, wasInDoubt, signal);
     this.#tell(served);
   }
 
@@ -299,12 +299,14 @@ export class BaseProxy implements DivertibleProxy {
   async #forgetStale(
     { removedEndpoints }: CommittedLayout,
     services: readonly ServedService[],
+    isFirst: boolean,
     signal: AbortSignal,
   ): Promise<void> {
     const { connections, log } = this.#options;
     const served = services.flatMap(({ targets }) => targets.map(({ virtual }) => virtual));
+    const paths = { removedEndpoints, served, isFirst };
     try {
-      const count = await forgetStaleConnections(connections, { removedEndpoints, served }, signal);
+      const count = await forgetStaleConnections(connections, paths, signal);
       if (count > 0) this.#metrics.stale.add({}, count);
     } catch (thrown) {
       const error = CausewayError.from(thrown);

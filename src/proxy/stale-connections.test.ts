@@ -11,8 +11,9 @@ test.each<[string, Protocol, Dispatch, boolean]>([
   ['UDP that is served', 'UDP', slots, true],
   ['UDP that is held: the pods of before are gone', 'UDP', hold, true],
   ['TCP that is served', 'TCP', slots, false],
-  ['TCP that is held', 'TCP', hold, false],
-  ['TCP that is accepted here', 'TCP', { kind: 'here', port: parsePort(5_000) }, false],
+  ['TCP that is held', 'TCP', hold, true],
+  ['TCP that is accepted here', 'TCP', { kind: 'here', port: parsePort(5_000) }, true],
+  ['SCTP', 'SCTP', slots, false],
 ])('flows that lead elsewhere are forgotten, %s', async (_, protocol, dispatch, isLooked) => {
   const virtual: VirtualService = {
     ...{ address: parseAddress('10.96.0.1'), protocol, port: parsePort(53), dispatch },
@@ -27,8 +28,27 @@ test.each<[string, Protocol, Dispatch, boolean]>([
     },
   };
   const { signal } = new AbortController();
-  const paths = { removedEndpoints: [], served: [virtual] };
+  const paths = { removedEndpoints: [], served: [virtual], isFirst: false };
   const count = await forgetStaleConnections(table, paths, signal);
   expect(looked).toEqual(isLooked ? [virtual] : []);
   expect(count).toBe(isLooked ? 1 : 0);
+});
+
+test('tries of before a start that lead nowhere are forgotten, of TCP that is served too', async () => {
+  const virtual: VirtualService = {
+    ...{ address: parseAddress('10.96.0.1'), protocol: 'TCP', port: parsePort(53) },
+    ...{ dispatch: slots, masquerade: 'needed', withoutEndpoints: 'reject' },
+  };
+  let looked: readonly VirtualService[] = [];
+  const table = {
+    forget: () => Promise.resolve(0),
+    forgetStrays: (services: readonly VirtualService[]) => {
+      looked = services;
+      return Promise.resolve(0);
+    },
+  };
+  const { signal } = new AbortController();
+  const paths = { removedEndpoints: [], served: [virtual], isFirst: true };
+  await forgetStaleConnections(table, paths, signal);
+  expect(looked).toEqual([virtual]);
 });

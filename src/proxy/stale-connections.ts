@@ -12,23 +12,36 @@ export interface ChangedPaths {
   readonly removedEndpoints: readonly RemovedEndpoint[];
   /** What changed Services ask for now. */
   readonly served: readonly VirtualService[];
+  /** What was before is not known, as after a start. */
+  readonly isFirst: boolean;
 }
 
 /**
  * Forgets UDP flows that the new rules would place elsewhere: a flow never ends, so a client that keeps
  * sending would keep reaching a pod that is gone, or nothing. A TCP connection to a removed endpoint may
- * go on until its pod ends it. Answers how many there were.
+ * go on until its pod ends it; one that nobody has answered is placed anew with the client's next try.
+ * Answers how many there were.
  */
 export async function forgetStaleConnections(
   table: ConnectionTable,
-  { removedEndpoints, served }: ChangedPaths,
+  { removedEndpoints, served, isFirst }: ChangedPaths,
   signal: AbortSignal,
 ): Promise<number> {
   const removed = removedEndpoints.filter(({ endpoint }) => endpoint?.protocol === 'UDP');
-  const strays = served.filter(
-    ({ protocol, dispatch }) =>
-      // Where nothing is served, as after a restart while it sleeps, every flow leads to a pod of before.
-      protocol === 'UDP' && (dispatch.kind === 'slots' || dispatch.kind === 'hold'),
-  );
+  const strays = served.filter((service) => mayHaveStrays(service, isFirst));
   return (await table.forget(removed, signal)) + (await table.forgetStrays(strays, signal));
+}
+
+/** Looking is for Services that sleep, and where endpoints of before may be unknown: it reads the whole table. */
+function mayHaveStrays({ protocol, dispatch }: VirtualService, isFirst: boolean): boolean {
+  switch (protocol) {
+    case 'UDP':
+      // Where nothing is served, as after a restart while it sleeps, every flow leads to a pod of before.
+      return dispatch.kind === 'slots' || dispatch.kind === 'hold';
+    case 'TCP':
+      // Tries of this machine itself are remembered although the listener of a dead proxy did not take them.
+      return dispatch.kind === 'hold' || dispatch.kind === 'here' || isFirst;
+    default:
+      return false;
+  }
 }

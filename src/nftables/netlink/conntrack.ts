@@ -96,7 +96,8 @@ export class Conntrack {
 
   /**
    * Deletes connections to a service that lead to none of its endpoints: to one that is gone, or past
-   * the rules because there were none when the first packet came. Needed for UDP, which has no end.
+   * the rules because there were none when the first packet came. Needed for UDP, which has no end; of TCP
+   * only what nobody has answered, for which the client tries again.
    */
   async forgetStrays(services: readonly VirtualService[], signal?: AbortSignal): Promise<number> {
     if (services.length === 0) return 0;
@@ -263,22 +264,28 @@ class RemovedConnections {
 /** Recognises connections that were opened to a service and are served by none of its endpoints. */
 class StrayConnections {
   readonly #endpoints = new Map<string, Set<string>>();
+  /** The port of this machine, on whichever address, that a service leads to. */
+  readonly #listeners = new Map<string, number>();
   readonly families: readonly Family[];
 
   constructor(services: readonly VirtualService[]) {
     for (const service of services) {
-      const { address, protocol, port } = service;
+      const { address, protocol, port, dispatch } = service;
       const key = `${protocolNumbers[protocol]} ${binary(address)} ${port}`;
       const own = serviceEndpoints(service).map((to) => `${binary(to.address)} ${to.port}`);
       this.#endpoints.set(key, new Set(own));
+      if (dispatch.kind === 'here') this.#listeners.set(key, dispatch.port);
     }
     const present = new Set(services.map(({ address }) => familyOf(address)));
     this.families = families.filter((family) => present.has(family));
   }
 
-  includes({ original, reply }: Tracked): boolean {
+  includes({ original, reply, isAnswered }: Tracked): boolean {
     const { protocol, destination, destinationPort } = original;
-    const endpoints = this.#endpoints.get(`${protocol} ${destination} ${destinationPort}`);
+    if (protocol === protocolNumbers.TCP && isAnswered) return false;
+    const key = `${protocol} ${destination} ${destinationPort}`;
+    if (this.#listeners.get(key) === reply.sourcePort) return false;
+    const endpoints = this.#endpoints.get(key);
     return endpoints !== undefined && !endpoints.has(`${reply.source} ${reply.sourcePort}`);
   }
 }

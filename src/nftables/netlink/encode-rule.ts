@@ -41,6 +41,7 @@ const metaKeys = { inputInterface: 6, family: 15, protocol: 16 } as const;
 /** An interface's name, in the kernel's form. */
 const interfaceNameSize = 16;
 const fib = { addressType: 3, ofSource: 1 } as const;
+const socketIsTransparent = 0;
 const connectionKeys = {
   state: 0,
   direction: 1,
@@ -275,6 +276,8 @@ class RuleEncoder {
         return this.#random(operand.modulus, operand.offset ?? 0);
       case 'source-type':
         return this.#sourceType();
+      case 'socket':
+        return this.#socket();
       default:
         return operand satisfies never;
     }
@@ -335,6 +338,15 @@ class RuleEncoder {
         w.u32(3, fib.ofSource);
       });
     return { size: 4, write };
+  }
+
+  #socket(): Load {
+    const write = (register: number) =>
+      this.#expression('socket', (w) => {
+        w.u32(1, socketIsTransparent);
+        w.u32(2, register);
+      });
+    return { size: 1, write };
   }
 
   #random(modulus: number, offset: number): Load {

@@ -1,6 +1,7 @@
 import { CausewayError } from '../../domain/error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Service } from '../../kube/core-objects.ts';
+import { keyOf } from '../../kube/object.ts';
 import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -23,6 +24,8 @@ export interface IdleServicesOptions {
   readonly client: KubeClient;
   /** The name of this node. */
   readonly node: string;
+  /** Where not, Services that ask to be accepted for are parked. */
+  readonly canAccept?: boolean;
   /** Pods are told from others by the interface that their packets come through. */
   readonly tellsByInterface?: boolean;
   /** A path such as /run/netns/blue; the process's own namespace when left out. */
@@ -93,7 +96,13 @@ export class IdleServices {
 
   /** Until its listeners are open, the first packets of a Service that accepts are parked. */
   #holdingFor(service: Service, way: HoldingWay): Holding {
-    const { logGroup } = this.#options.settings;
+    const { settings, canAccept = true, log } = this.#options;
+    const { logGroup } = settings;
+    if (way === 'accept' && !canAccept) {
+      const hint = 'It needs the kernel module nft_socket.';
+      log.warn({ service: keyOf(service), hint }, 'this kernel cannot accept for Services: parked');
+      return { kind: 'park', logGroup };
+    }
     const listeners = way === 'accept' ? this.#accepting.listenersFor(service) : undefined;
     return listeners === undefined
       ? { kind: 'park', logGroup }

@@ -4,6 +4,7 @@ import { addressFromInteger, parseAddress as address } from '../../../src/domain
 import { diff, replacement } from '../../../src/nftables/diff.ts';
 import type { Driver } from '../../../src/nftables/driver.ts';
 import { buildRuleset, Layout } from '../../../src/nftables/layout.ts';
+import { guardRule } from '../../../src/nftables/listener-guard.ts';
 import { MemoryDriver } from '../../../src/nftables/memory-driver.ts';
 import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../../../src/nftables/nft-driver.ts';
@@ -14,6 +15,7 @@ import {
   type Ruleset,
   type SetDefinition,
 } from '../../../src/nftables/ruleset.ts';
+import { supports } from '../../../src/nftables/supports.ts';
 import { isEmpty, TransactionError } from '../../../src/nftables/transaction.ts';
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
 import { changes } from './changes.ts';
@@ -80,6 +82,13 @@ describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
 
   test('finds nothing where there is nothing', async () => {
     expect(await driver.read()).toBeUndefined();
+  });
+
+  test('tells whether the kernel knows a rule, and leaves everything as it was', async () => {
+    const wanted = buildRuleset(everything(table));
+    await driver.apply(diff(undefined, wanted));
+    expect(await supports(driver, guardRule)).toBe(true);
+    expect(contents(await driver.read())).toEqual(contents(wanted));
   });
 
   test('reads back exactly what was applied', async () => {

@@ -152,6 +152,9 @@ export class Node {
     const result = new Promise<Result>((resolve) => {
       child.once('close', () => resolve(JSON.parse(output.split('\n').at(-2) ?? '') as Result));
     });
+    // Nobody may be waiting for it.
+    connected.promise.catch(() => {});
+    void result.then((ended) => connected.reject(new Error(`ended: ${JSON.stringify(ended)}`)));
     return { result, connected: connected.promise, enough: () => void child.kill('SIGTERM') };
   }
 
