@@ -43,7 +43,8 @@ export function idleCommand(): Command {
       await idleAll(session, await chosen(session, names, options), options.dryRun === true);
     });
   });
-  command.addCommand(listCommand());
+  // What follows `list` is its own: both have a namespace.
+  command.enablePositionalOptions().addCommand(listCommand());
   return command;
 }
 

@@ -39,8 +39,39 @@ function notingBase() {
   return { base, slices, diverted, isSynced: () => isSynced };
 }
 
-it('an endpoint that the egress firewall hides wakes nobody: the holder never hears of it', async () => {
+/** Everything around a base proxy, with these settings. */
+function wrap(base: DivertibleProxy, settings: object, told: string[] = []) {
   const client = memoryKubeClient();
+  const wrapped = wrapBase(base, {
+    settings: { ...proxySettings.parse(settings), nodeName: 'node1' },
+    ...{ client, driver: new MemoryDriver('causeway-proxy') },
+    ...{ node: () => undefined, canAccept: true },
+    recorder: {
+      recordAbout: (_: unknown, { reason }: { reason: string }) => told.push(reason),
+    } as unknown as EventRecorder,
+    connections: { connected: () => Promise.resolve(new Set()) },
+    ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+  });
+  return { client, ...wrapped };
+}
+
+it.each([
+  ['by default', {}, ['park']],
+  ['not where it is switched off', { idling: { enabled: false } }, []],
+])('a Service that sleeps is held %s', (_, settings, ways) => {
+  const { base, diverted } = notingBase();
+  const { proxy, loops } = wrap(base, settings);
+  const metadata = { namespace: 'default', name: 'web', annotations: { [idledAt]: 'now' } };
+  proxy.setService(makeService({ metadata }));
+  expect([...diverted.values()]).toEqual(ways);
+  expect('idle Services' in loops).toBe(ways.length > 0);
+});
+
+it('an endpoint that the egress firewall hides wakes nobody: the holder never hears of it', async () => {
+  const { base, slices, diverted, isSynced } = notingBase();
+  const told: string[] = [];
+  const settings = { egressFirewall: { clusterNetworks: ['10.1.0.0/16'] } };
+  const { client, proxy, loops } = wrap(base, settings, told);
   const stop = new AbortController();
   const { signal } = stop;
   await installCustomResources(client, [egressNetworkPolicyDefinition], {
@@ -50,25 +81,6 @@ it('an endpoint that the egress firewall hides wakes nobody: the holder never he
   await client.create(egressNetworkPolicies, {
     metadata: { namespace: 'default', name: 'deny' },
     spec: { egress },
-  });
-  const { base, slices, diverted, isSynced } = notingBase();
-  const told: string[] = [];
-  const { proxy, loops } = wrapBase(base, {
-    settings: {
-      ...proxySettings.parse({ egressFirewall: { clusterNetworks: ['10.1.0.0/16'] } }),
-      nodeName: 'node1',
-    },
-    ...{
-      client,
-      driver: new MemoryDriver('causeway-proxy'),
-      node: () => undefined,
-      canAccept: true,
-    },
-    recorder: {
-      recordAbout: (_: unknown, { reason }: { reason: string }) => told.push(reason),
-    } as unknown as EventRecorder,
-    connections: { connected: () => Promise.resolve(new Set()) },
-    ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
   });
   const running = loops['egress firewall']?.(signal).catch(() => {});
   for (const name of ['hidden', 'shown']) {

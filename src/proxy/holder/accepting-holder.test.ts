@@ -94,7 +94,10 @@ async function start(podPort: number, limits: { perService?: number; holdMs?: nu
     const gone = { diversion: undefined, healthCheck: undefined, targets: [] };
     holder.onCommit([{ service: key, ...gone }]);
   };
-  return { connect, waiting, wake, wakeInPart, remove, sleepingPort, needed, end };
+  /** Another Service of the same name; the same one if it has the same address. */
+  const listenFor = (clusterIP: string) =>
+    holder.listenersFor({ ...service, spec: { ...service.spec, clusterIP } });
+  return { connect, waiting, wake, wakeInPart, remove, listenFor, sleepingPort, needed, end };
 }
 
 describe('a holder that accepts', () => {
@@ -124,6 +127,20 @@ describe('a holder that accepts', () => {
     other.resume();
     remove();
     expect((await closed).code).toBe('ECONNRESET');
+  });
+
+  it('listens anew for another Service of the same name, and resets who waits for the one before', async () => {
+    const podPort = await startPod(() => {});
+    const { connect, waiting, listenFor } = await start(podPort);
+    const client = await connect();
+    await waiting(1);
+    const before = listenFor('127.0.0.1');
+    expect(before?.size).toBe(2);
+    const closed = new Promise<NodeJS.ErrnoException>((resolve) => client.once('error', resolve));
+    client.resume();
+    expect(listenFor('127.0.0.2')).toBeUndefined();
+    expect((await closed).code).toBe('ECONNRESET');
+    await expect.poll(() => listenFor('127.0.0.2')?.size, { timeout: 120_000 }).toBe(2);
   });
 
   it('passes on the end of one direction without ending the other', async () => {

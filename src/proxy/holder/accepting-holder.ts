@@ -76,14 +76,16 @@ export class AcceptingHolder {
   /** The listeners of a Service by `portId`; undefined while they are not open yet. */
   listenersFor(service: Service): ReadonlyMap<string, Port> | undefined {
     const key = keyOf(service);
+    const [address = ''] = clusterAddresses(service);
     const known = this.#places.get(key);
-    if (known !== undefined) return known.listeners.size === 0 ? undefined : known.listeners;
-    this.#listen(key, service);
+    if (known?.address === address) return known.listeners.size === 0 ? undefined : known.listeners;
+    // Another one of the same name: who waits for the one before waits in vain.
+    if (known !== undefined) this.#giveUp(key, known);
+    this.#listen(key, service, address);
     return undefined;
   }
 
-  #listen(key: string, service: Service): void {
-    const [address = ''] = clusterAddresses(service);
+  #listen(key: string, service: Service, address: string): void {
     const ports = (service.spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP');
     const place: Place = {
       servers: ports.map(({ port }) => {
@@ -216,6 +218,11 @@ export class AcceptingHolder {
     }
   }
 
+  #giveUp(service: string, place: Place): void {
+    for (const { socket } of place.waiting) socket.resetAndDestroy();
+    this.#close(service, place);
+  }
+
   /** Stops accepting; connections that are up go on. */
   #close(service: string, place: Place): void {
     if (this.#places.get(service) === place) this.#places.delete(service);
@@ -228,10 +235,7 @@ export class AcceptingHolder {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    for (const [service, place] of this.#places) {
-      for (const { socket } of place.waiting) socket.resetAndDestroy();
-      this.#close(service, place);
-    }
+    for (const [service, place] of this.#places) this.#giveUp(service, place);
     const { clock, drainMs } = this.#options;
     const giveUpAt = clock.monotonic() + drainMs;
     while (this.#open.size > 0 && clock.monotonic() < giveUpAt) await sleep(clock, 50);
