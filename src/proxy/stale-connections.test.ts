@@ -11,8 +11,8 @@ test.each<[string, Protocol, Dispatch, boolean]>([
   ['UDP that is served', 'UDP', slots, true],
   ['UDP that is held: the pods of before are gone', 'UDP', hold, true],
   ['TCP that is served', 'TCP', slots, false],
-  ['TCP that is held', 'TCP', hold, true],
-  ['TCP that is accepted here', 'TCP', { kind: 'here', port: parsePort(5_000) }, true],
+  ['TCP that is held', 'TCP', hold, false],
+  ['TCP that is accepted here', 'TCP', { kind: 'here', port: parsePort(5_000) }, false],
   ['SCTP', 'SCTP', slots, false],
 ])('flows that lead elsewhere are forgotten, %s', async (_, protocol, dispatch, isLooked) => {
   const virtual: VirtualService = {

@@ -19,8 +19,8 @@ export interface ChangedPaths {
 /**
  * Forgets UDP flows that the new rules would place elsewhere: a flow never ends, so a client that keeps
  * sending would keep reaching a pod that is gone, or nothing. A TCP connection to a removed endpoint may
- * go on until its pod ends it; one that nobody has answered is placed anew with the client's next try.
- * Answers how many there were.
+ * go on until its pod ends it; what nobody had answered when the proxy started is placed anew with the
+ * client's next try. Answers how many there were.
  */
 export async function forgetStaleConnections(
   table: ConnectionTable,
@@ -32,7 +32,6 @@ export async function forgetStaleConnections(
   return (await table.forget(removed, signal)) + (await table.forgetStrays(strays, signal));
 }
 
-/** Looking is for Services that sleep, and where endpoints of before may be unknown: it reads the whole table. */
 function mayHaveStrays({ protocol, dispatch }: VirtualService, isFirst: boolean): boolean {
   switch (protocol) {
     case 'UDP':
@@ -40,7 +39,8 @@ function mayHaveStrays({ protocol, dispatch }: VirtualService, isFirst: boolean)
       return dispatch.kind === 'slots' || dispatch.kind === 'hold';
     case 'TCP':
       // Tries of this machine itself are remembered although the listener of a dead proxy did not take them.
-      return dispatch.kind === 'hold' || dispatch.kind === 'here' || isFirst;
+      // Later on, one that is being answered at this moment would be among them.
+      return isFirst;
     default:
       return false;
   }

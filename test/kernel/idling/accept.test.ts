@@ -87,6 +87,23 @@ describe.runIf(canUseNamespaces())(
       expect({ served, errors }).toEqual({ served: 5, errors: {} });
     });
 
+    it('gives up the places of clients that are gone without a word', async () => {
+      await start();
+      const [, port] = /tcp \. (\d+)/.exec(await listed('listeners')) ?? [];
+      const accepted = async () => {
+        const open = await node.host.run('ss', '-Htn', 'state', 'established', `sport = :${port}`);
+        return open.split('\n').filter((line) => line !== '').length;
+      };
+      await (await node.clients(node.clientPod, { count: 3 })).connected;
+      await waitFor('them to be accepted', async () => (await accepted()) === 3);
+      await node.clientPod.loadRules(`table inet cut {
+        chain in { type filter hook input priority 0; policy drop; }
+        chain out { type filter hook output priority 0; policy drop; }
+      }`);
+      await waitFor('them to be given up', async () => (await accepted()) === 0);
+      await node.clientPod.run('nft', 'delete', 'table', 'inet', 'cut');
+    });
+
     it('refuses when it is out of file descriptors, and goes on when it has some again', async () => {
       const proxy = await start('prlimit', '--nofile=320');
       let said = '';
