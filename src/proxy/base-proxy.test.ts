@@ -28,12 +28,15 @@ const node = {
 };
 
 /** A proxy on a kernel in memory, and a way to wait for its next transaction. */
-function start(tellLost: (text: string) => void = () => {}) {
+function start(
+  tellLost: (text: string) => void = () => {},
+  forgetStrays: () => Promise<number> = () => Promise.resolve(0),
+) {
   const driver = new MemoryDriver(settings.table);
   const pace = { minIntervalMs: 0, maxIntervalMs: 60_000 };
   const connections = {
     forget: () => Promise.resolve(0),
-    forgetStrays: () => Promise.resolve(0),
+    forgetStrays,
   };
   const proxy = new BaseProxy({
     ...{ driver, connections, layout: settings, node, pace },
@@ -74,6 +77,32 @@ function start(tellLost: (text: string) => void = () => {}) {
 }
 
 describe('the base proxy', () => {
+  it('tells at once what is held, and what is served once stale flows are forgotten', async () => {
+    const forgotten = Promise.withResolvers<number>();
+    const { proxy, end } = start(undefined, () => forgotten.promise);
+    const told: string[] = [];
+    const all = new Promise<void>((resolve) =>
+      proxy.onCommit((served) => {
+        told.push(served.map(({ service }) => service).join());
+        if (told.length === 1) forgotten.resolve(0);
+        else resolve();
+      }),
+    );
+    for (const name of ['awake', 'asleep']) {
+      const clusterIP = name === 'awake' ? '10.96.0.1' : '10.96.0.2';
+      const service = makeService({
+        metadata: { namespace: 'default', name },
+        spec: { clusterIP },
+      });
+      proxy.setService(service);
+    }
+    proxy.divert('default/asleep', { kind: 'park', logGroup: 7 });
+    proxy.synced();
+    await all;
+    expect(told).toEqual(['default/asleep', 'default/awake']);
+    await end();
+  });
+
   it('writes nothing before everything is known, then everything at once', async () => {
     const { driver, proxy, committed, connect, end } = start();
     proxy.setService(makeService());

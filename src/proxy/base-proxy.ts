@@ -188,9 +188,13 @@ export class BaseProxy implements DivertibleProxy {
     run.done();
     const served = [...commit.services].map(([service, part]) => this.#served(service, part));
     for (const service of commit.touched()) this.#tellLost(service);
-    // Before anybody is told: what is replayed must not follow a flow that leads nowhere.
+    // At once: the holder would put packets back that the kernel hands to it again, round and round.
+    const held = served.filter(isHeld);
+    if (held.length > 0) this.#tell(held);
+    // Before anybody else is told: what is replayed must not follow a flow that leads nowhere.
     await this.#forgetStale(written, served, wasInDoubt, signal);
-    this.#tell(served);
+    const others = served.filter((one) => !isHeld(one));
+    if (others.length > 0 || held.length === 0) this.#tell(others);
   }
 
   #writeAll(
@@ -333,4 +337,9 @@ class Commit {
   touched(): Set<string> {
     return this.#rivals.union(new Set(this.services.keys()));
   }
+}
+
+/** Nothing of it is served, so there is nothing to put packets back to. */
+function isHeld({ targets }: ServedService): boolean {
+  return targets.length > 0 && targets.every(({ virtual }) => virtual.dispatch.kind !== 'slots');
 }
