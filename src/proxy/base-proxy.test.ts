@@ -188,11 +188,13 @@ describe('the base proxy', () => {
     let next = committed();
     proxy.synced();
     await next;
-    next = committed();
+    const told: ServedService[] = [];
+    proxy.onCommit((served) => void told.push(...served));
     proxy.removeService('shop/older');
-    expect(await next).toMatchObject([
-      { service: 'shop/older', targets: [] },
+    await expect.poll(() => told.length, { timeout: 120_000 }).toBe(2);
+    expect(told).toMatchObject([
       { service: 'shop/younger', diversion: { kind: 'park' }, targets: [{ port: 'TCP/80' }] },
+      { service: 'shop/older', targets: [] },
     ]);
     await end();
   });
