@@ -119,17 +119,8 @@ async function run(
       proxy: (inner) =>
         runProxy(
           {
-            ...{
-              settings,
-              client,
-              driver,
-              connections,
-              recorder,
-              clock,
-              log,
-              metrics,
-              metricsPage,
-            },
+            ...{ settings, client, driver, connections, recorder },
+            ...{ clock, log, metrics, metricsPage },
             kernelSettings:
               settings.nftables.driver === 'memory'
                 ? noSettings

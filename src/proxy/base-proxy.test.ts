@@ -185,7 +185,7 @@ describe('the base proxy', () => {
     proxy.setService(made('older', '2026-01-01T00:00:00Z'));
     proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
     proxy.divert('shop/younger', { kind: 'park', logGroup: 9 });
-    let next = committed();
+    const next = committed();
     proxy.synced();
     await next;
     const told: ServedService[] = [];

@@ -75,9 +75,8 @@ test('puts Services to sleep by name, by labels, by a file or all of them, and o
     await runProgram(process.execPath, [main, 'idle', 'list', '-A', '-o', 'json'], { env: env() }),
   ]) {
     const rows = JSON.parse(list.stdout) as { service: string; targets: string[] }[];
-    expect(rows.map(({ service, targets }) => [service, ...targets]).sort()).toEqual(
-      names.map((name) => [name, `Deployment ${name} × 2`]),
-    );
+    const lines = rows.map(({ service, targets }) => `${service}: ${targets.join()}`).sort();
+    expect(lines).toEqual(names.map((name) => `${name}: Deployment ${name} × 2`));
   }
 });
 
