@@ -167,9 +167,11 @@ export async function sourceDirectory(name: ProgramName): Promise<string> {
   return directory;
 }
 
-/** The compiler's cache is ten times the size of what it makes; it goes when all is built. */
+/** The compiler's cache is ten times the size of what it makes; it goes when all is built, by everybody. */
 export async function dropBuildCache(): Promise<void> {
-  await fs.rm(cacheDirectory('go-build'), { recursive: true, force: true });
+  await withFileLock(cacheDirectory('build.lock'), () =>
+    fs.rm(cacheDirectory('go-build'), { recursive: true, force: true }),
+  );
 }
 
 async function isExecutable(file: string): Promise<boolean> {

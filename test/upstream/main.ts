@@ -3,12 +3,13 @@
 //
 //   npm run test:upstream                              the tests of baseline.txt
 //   npm run test:upstream -- --proxy kube-proxy        the same with kube-proxy
+//   npm run test:upstream -- --nodes 6 --match 'Traffic Distribution'
 //   npm run test:upstream -- --match Services --skip 'Slow|rolling update'
 
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { dropBuildCache, ensureProgram } from '../services/programs.ts';
+import { ensureProgram } from '../services/programs.ts';
 import type { Machine } from '../services/real-cluster/machine.ts';
 import { RealCluster } from '../services/real-cluster/real-cluster.ts';
 import { startNodeProxies } from './node-proxies.ts';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     proxy: { type: 'string', default: 'causeway' },
     match: { type: 'string', default: '.' },
     skip: { type: 'string', default: '^$' },
+    nodes: { type: 'string', default: '3' },
     processes: { type: 'string', default: '4' },
     timeout: { type: 'string', default: '2h' },
     output: { type: 'string', default: 'upstream-results' },
@@ -35,8 +37,8 @@ const output = path.resolve(values.output);
 await fs.mkdir(output, { recursive: true });
 
 const images = await ensureSuiteImages();
-await dropBuildCache();
 const cluster = await RealCluster.start({
+  nodes: Number(values.nodes),
   kubeProxy: values.proxy === 'kube-proxy',
   images: [images],
 });
@@ -57,10 +59,10 @@ try {
 const outcomes = readReport(await fs.readFile(path.join(output, 'report.json'), 'utf8'));
 process.exit(await tell(outcomes));
 
-/** Three zones: some tests look where traffic goes. */
+/** Three zones: some tests look where traffic goes, and want six nodes for it. */
 async function nameZones(): Promise<void> {
   for (const { name, place } of cluster.nodes) {
-    const zone = `topology.kubernetes.io/zone=z${place.number}`;
+    const zone = `topology.kubernetes.io/zone=z${((place.number - 1) % 3) + 1}`;
     await cluster.kubectl('label', 'node', name, zone, 'topology.kubernetes.io/region=r1');
   }
 }
