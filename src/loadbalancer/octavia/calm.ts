@@ -34,6 +34,10 @@ export class Calm {
     this.#waiting.set(key, { since, timer });
   }
 
+  isWaiting(key: string): boolean {
+    return this.#waiting.has(key);
+  }
+
   /** Whoever still waits is forgotten. */
   stop(): void {
     for (const { timer } of this.#waiting.values()) timer.cancel();

@@ -12,6 +12,7 @@ import { systemRandom, type Random } from '../../runtime/random.ts';
 import { ClusterView } from '../gateway/cluster-view.ts';
 import type { LoadBalancerProvider } from '../provider.ts';
 import { BalancerKeeper } from './balancer-keeper.ts';
+import { CalmCluster } from './calm-cluster.ts';
 import { Calm } from './calm.ts';
 import { Drift } from './drift.ts';
 import { FloatingIps } from './floating-ips.ts';
@@ -62,6 +63,9 @@ export async function makeOctaviaProvider(
   const inventory = new Inventory(balancing);
   const view = new KlbView(parts);
   const cluster = new ClusterView(parts);
+  const { quietMs = 1_000 } = parts;
+  const calm = new Calm({ clock, quietMs, longestMs: 5 * quietMs });
+  const calmCluster = new CalmCluster(cluster, calm);
   const settling = new Settling({
     ...{ balancing, inventory, clock, log },
     tag: identity.tag,
@@ -72,7 +76,7 @@ export async function makeOctaviaProvider(
   const access = groupId === undefined ? undefined : new PodAccess({ neutron, identity, groupId });
   const keeper = new BalancerKeeper({
     ...{ balancing, inventory, settling, view, identity, clock, random },
-    nodes: () => cluster.allNodes(),
+    nodes: () => calmCluster.nodes(),
     subnetFamilies: new Map([...subnets.values()].map(({ id, family }) => [id, family])),
     access,
   });
@@ -83,8 +87,7 @@ export async function makeOctaviaProvider(
   const drift = new Drift({
     ...{ balancing, inventory, floating, view, identity, keeper, access, log, memberSample },
   });
-  const { driftEveryMs, metrics, quietMs = 1_000 } = parts;
-  const calm = new Calm({ clock, quietMs, longestMs: 5 * quietMs });
+  const { driftEveryMs, metrics } = parts;
   const writer = new KlbWriter(client, view);
   const strays = new Strays({
     ...{ client, view, cluster, writer, clock, log, metrics },
@@ -94,7 +97,8 @@ export async function makeOctaviaProvider(
     ...{ client, view, cluster, settling, drift, strays, clock, log, driftEveryMs, calm },
   });
   return new OctaviaProvider({
-    ...{ settings, view, cluster, writer, keeper, floating, release, upkeep, clock },
+    ...{ settings, view, writer, keeper, floating, release, upkeep, clock },
+    cluster: calmCluster,
     subnets: new Map([...subnets].map(([family, { id }]) => [family, id])),
     legacy: new LegacyConversion(client, writer),
   });

@@ -13,7 +13,7 @@ import type {
   ProviderContext,
   ProviderHost,
 } from '../provider.ts';
-import type { ClusterView } from '../gateway/cluster-view.ts';
+import type { CalmCluster } from './calm-cluster.ts';
 import type { BalancerKeeper, Kept } from './balancer-keeper.ts';
 import { claimOf } from './claim.ts';
 import type { FloatingIps } from './floating-ips.ts';
@@ -39,7 +39,7 @@ export interface OctaviaProviderOptions {
   readonly settings: OctaviaSettings;
   readonly subnets: ReadonlyMap<Family, string>;
   readonly view: KlbView;
-  readonly cluster: ClusterView;
+  readonly cluster: CalmCluster;
   readonly writer: KlbWriter;
   readonly keeper: BalancerKeeper;
   readonly floating: FloatingIps;
@@ -188,6 +188,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
   async #delete(owner: Owner, fate: AddressFate, context: ProviderContext): Promise<DeleteOutcome> {
     const { writer, release } = this.#options;
     const key = `${owner.namespace}/${owner.name}`;
+    this.#options.cluster.forget(key);
     const klb = this.#klbOf(owner);
     const outcome = await release.release(owner, klb, fate, context);
     if (outcome.kind === 'pending') return outcome;

@@ -8,6 +8,7 @@ import { supervise } from '../../runtime/supervisor.ts';
 import type { ClusterView } from '../gateway/cluster-view.ts';
 import type { ProviderHost } from '../provider.ts';
 import { kuryrLoadBalancerDefinition } from './definition.ts';
+import { nodesKey } from './calm-cluster.ts';
 import type { Calm } from './calm.ts';
 import type { Drift } from './drift.ts';
 import type { KlbView } from './klb-view.ts';
@@ -134,7 +135,7 @@ export class OctaviaUpkeep {
 
   #nodesChanged(host: ProviderHost): void {
     const { view, calm } = this.#options;
-    calm.after('nodes', () => {
+    calm.after(nodesKey, () => {
       for (const klb of view.all()) {
         if (klb.spec?.options?.member_mode === 'NodePort') host.enqueue(keyOf(klb));
       }
