@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { z } from 'zod';
+import { CausewayError } from '../../src/domain/error.ts';
 import { parsePrefix } from '../../src/domain/prefix.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import { findConnection } from '../../src/kube/connection.ts';
@@ -148,6 +149,17 @@ export class OctaviaLab {
 
   /** Everything of the load balancers that the project has, as a tree of plain values. */
   async balancers() {
+    // Several requests are no single look: when something goes between two of them, all are made again.
+    for (;;) {
+      try {
+        return await this.#lookAtBalancers();
+      } catch (error) {
+        if (CausewayError.from(error).code !== 'not-found') throw error;
+      }
+    }
+  }
+
+  async #lookAtBalancers() {
     const balancing = await this.balancing();
     const call = { signal: never };
     const all = [];

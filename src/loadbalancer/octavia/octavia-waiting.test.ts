@@ -138,6 +138,8 @@ test('a shared load balancer in ERROR is not said to serve, until it is back', a
   await balancing.waiter.active(id, call);
   await lab.start({}, 'lab', 100);
   await serve('web', { [byId]: id });
+  // Not while a change is on its way: its end would make it ACTIVE again.
+  await balancing.waiter.active(id, call);
   const row = cloud.octavia.loadBalancers.get(id);
   if (row === undefined) throw new Error('it is gone');
   cloud.octavia.loadBalancers.update(row, { provisioning_status: 'ERROR' });
