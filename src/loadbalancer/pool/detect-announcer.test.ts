@@ -27,14 +27,14 @@ const pod = (container: object) => ({ spec: { containers: [{ name: 'kube-vip', .
 const services = { env: [{ name: 'svc_enable', value: 'true' }] };
 
 test.each([
-  ['its image and setting', { image: 'ghcr.io/kube-vip/kube-vip:v1.0.0', ...services }, true],
-  ['the other image', { image: 'ghcr.io/kube-vip/kube-vip-iptables:v1.0.0', ...services }, true],
+  ['its image and setting', { image: 'registry.example/kube-vip/kube-vip:v1.0.0', ...services }, true],
+  ['the other image', { image: 'registry.example/kube-vip/kube-vip-iptables:v1.0.0', ...services }, true],
   ['a digest', { image: 'registry.example/kube-vip@sha256:00', ...services }, true],
   ['its argument', { image: 'kube-vip', args: ['manager', '--services'] }, true],
   ['the control plane alone', { image: 'kube-vip:v1.0.0', env: [] }, false],
   [
     'its cloud provider',
-    { image: 'ghcr.io/kube-vip/kube-vip-cloud-provider:v1', ...services },
+    { image: 'registry.example/kube-vip/kube-vip-cloud-provider:v1', ...services },
     false,
   ],
   ['another program', { image: 'busybox', ...services }, false],
@@ -48,7 +48,7 @@ test.each([
 ])('it is found by the mirror pod of a file on a node in %s', async (namespace, name, isThere) => {
   const client = memoryKubeClient();
   const metadata = { namespace, name, annotations: { 'kubernetes.io/config.mirror': '0' } };
-  const { spec } = pod({ image: 'ghcr.io/kube-vip/kube-vip:v1.0.0', ...services });
+  const { spec } = pod({ image: 'registry.example/kube-vip/kube-vip:v1.0.0', ...services });
   await client.create(pods, { metadata, spec: { ...spec, nodeName: 'node-1' } });
   const found = await new AnnouncerDetector(client, systemClock).find(signal);
   expect(found).toEqual(isThere ? ['kube-vip'] : []);

@@ -17,25 +17,19 @@ interface ServiceObject {
   readonly status: { readonly loadBalancer: { readonly ingress?: readonly { ip: string }[] } };
 }
 
-/** Before it announces anything its DaemonSet alone shows that it is there. */
+/** As kubelets show what runs from their files. Before it announces anything this alone tells of it. */
 const kubeVip = {
-  apiVersion: 'apps/v1',
-  kind: 'DaemonSet',
-  metadata: { name: 'kube-vip', namespace: 'kube-system' },
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'kube-vip-node-1', namespace: 'kube-system' },
   spec: {
-    selector: { matchLabels: { app: 'kube-vip' } },
-    template: {
-      metadata: { labels: { app: 'kube-vip' } },
-      spec: {
-        containers: [
-          {
-            name: 'kube-vip',
-            image: 'ghcr.io/kube-vip/kube-vip:v1.0.0',
-            args: ['manager', '--services'],
-          },
-        ],
+    containers: [
+      {
+        name: 'kube-vip',
+        image: 'registry.example/kube-vip/kube-vip:v1.0.0',
+        args: ['manager', '--services'],
       },
-    },
+    ],
   },
 };
 
