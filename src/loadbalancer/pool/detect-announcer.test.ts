@@ -27,8 +27,16 @@ const pod = (container: object) => ({ spec: { containers: [{ name: 'kube-vip', .
 const services = { env: [{ name: 'svc_enable', value: 'true' }] };
 
 test.each([
-  ['its image and setting', { image: 'registry.example/kube-vip/kube-vip:v1.0.0', ...services }, true],
-  ['the other image', { image: 'registry.example/kube-vip/kube-vip-iptables:v1.0.0', ...services }, true],
+  [
+    'its image and setting',
+    { image: 'registry.example/kube-vip/kube-vip:v1.0.0', ...services },
+    true,
+  ],
+  [
+    'the other image',
+    { image: 'registry.example/kube-vip/kube-vip-iptables:v1.0.0', ...services },
+    true,
+  ],
   ['a digest', { image: 'registry.example/kube-vip@sha256:00', ...services }, true],
   ['its argument', { image: 'kube-vip', args: ['manager', '--services'] }, true],
   ['the control plane alone', { image: 'kube-vip:v1.0.0', env: [] }, false],
