@@ -26,7 +26,9 @@ let operator: IpamClient;
 let rival: IpamClient;
 let cluster: ClusterUnderTest;
 let controller: ServiceProcess;
-let startController: () => void;
+/** Once the tests are over, a controller that ends is not started again. */
+let isOver = false;
+let supervision: Promise<void>;
 
 beforeAll(async () => {
   directory = await scratchDirectory('stopped');
@@ -63,15 +65,25 @@ beforeAll(async () => {
     ...['--pool-token-file', file('red.token'), '--pool-announcer', 'plain'],
     ...['--pool-heartbeat-seconds', '1'],
   ];
-  startController = () => {
-    controller = startServiceProcess(process.execPath, args, { logFile: file('controller.log') });
+  const start = () =>
+    startServiceProcess(process.execPath, args, { logFile: file('controller.log') });
+  controller = start();
+  // One that lost its lease ends, which a machine that stands still can bring about as well.
+  const supervise = async () => {
+    for (;;) {
+      await controller.exited;
+      if (isOver) return;
+      controller = start();
+    }
   };
-  startController();
+  supervision = supervise();
 });
 
 afterAll(async () => {
+  isOver = true;
   controller.kill('SIGCONT');
   await controller.stop();
+  await supervision;
   await cluster.stop();
   await operator.close();
   await rival.close();
@@ -111,7 +123,8 @@ describe('a promise to withdraw, and processes that are stopped past it', () => 
 
   test('a controller that was stopped past it takes nothing back from who has the address now', async () => {
     await waitFor('the promise', async () => (await clusterRed()).withdrawsAfterMs === 10_000);
-    const goOn = await stopBeyondPromise(controller);
+    const stopped = controller;
+    const goOn = await stopBeyondPromise(stopped);
     const asked = { params: { site, cluster: 'blue' }, body: { uid: 'rival', waitMs: 5_000 } };
     await waitFor('the rival’s turn', async () => {
       const { state } = await rival.call('reserve', asked, never);
@@ -119,8 +132,7 @@ describe('a promise to withdraw, and processes that are stopped past it', () => 
     });
     goOn();
     // It finds its lease gone and ends, as one does that others may have followed.
-    await controller.exited;
-    startController();
+    await stopped.exited;
     await waitFor('the withdrawal', async () => (await shown()) === '');
     await waitFor('the next heartbeat', async () => (await clusterRed()).health === 'healthy');
     expect(await clusterRed()).toMatchObject({ addresses: 0 });
