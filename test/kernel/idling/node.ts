@@ -149,12 +149,19 @@ export class Node {
       output += text;
       if (output.includes('connected')) connected.resolve();
     });
-    const result = new Promise<Result>((resolve) => {
-      child.once('close', () => resolve(JSON.parse(output.split('\n').at(-2) ?? '') as Result));
+    const result = new Promise<Result>((resolve, reject) => {
+      child.once('close', (code, signal) => {
+        const last = output.split('\n').at(-2) ?? '';
+        if (last.startsWith('{')) resolve(JSON.parse(last) as Result);
+        else reject(new Error(`the clients ended without a result: ${signal ?? code}`));
+      });
     });
-    // Nobody may be waiting for it.
+    // Nobody may be waiting for either: a test that is over takes its clients with it.
     connected.promise.catch(() => {});
-    void result.then((ended) => connected.reject(new Error(`ended: ${JSON.stringify(ended)}`)));
+    result.then(
+      (ended) => connected.reject(new Error(`ended: ${JSON.stringify(ended)}`)),
+      (error: unknown) => connected.reject(error),
+    );
     return { result, connected: connected.promise, enough: () => void child.kill('SIGTERM') };
   }
 

@@ -185,6 +185,10 @@ export class RealCluster {
       }),
     );
     await this.apply(...clusterDns);
+    // Without it no pod is admitted; the controller manager makes it in its own time.
+    await waitFor("the default namespace's account", () =>
+      this.kubectl('get', 'serviceaccount', 'default'),
+    );
     await this.kubectl('wait', '--for=condition=Ready', 'node', '--all', '--timeout=300s');
   }
 }
