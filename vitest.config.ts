@@ -15,15 +15,20 @@ const suites = {
   product: ['test/product/**/*.test.ts'],
 };
 
-/** Not part of `npm test`: minutes each, by `npm run test:long`. */
-const longSuites = { long: ['test/long/**/*.test.ts'] };
+/** Not part of `npm test`: minutes each, by `npm run test:long` and `npm run test:cluster`. */
+const longSuites = {
+  long: ['test/long/**/*.test.ts'],
+  'cluster-long': ['test/cluster-long/**/*.test.ts'],
+};
 
 /**
  * Suites run one after another, the fast ones first. Those that own kernel state or many processes
  * run file by file, so that what they observe is their own doing.
  */
-const oneFileAtATime = new Set(['kernel', 'cloud', 'cluster', 'product', 'browser', 'long']);
-const chosen = process.env['CAUSEWAY_SUITES'] === 'long' ? longSuites : suites;
+const oneFileAtATime = new Set(['kernel', 'cloud', 'cluster', 'product', 'browser']);
+const isLong = (name: string): name is keyof typeof longSuites => Object.hasOwn(longSuites, name);
+const wanted = process.env['CAUSEWAY_SUITES'] ?? '';
+const chosen = isLong(wanted) ? { [wanted]: longSuites[wanted] } : suites;
 
 export default defineConfig({
   test: {
@@ -37,9 +42,9 @@ export default defineConfig({
         name,
         include,
         sequence: { groupOrder: order },
-        maxWorkers: oneFileAtATime.has(name) ? 1 : 2,
+        maxWorkers: oneFileAtATime.has(name) || isLong(name) ? 1 : 2,
         // Against tests that hang; a machine that is busy is not a fault.
-        testTimeout: name === 'unit' ? 300_000 : name === 'long' ? 3_600_000 : 900_000,
+        testTimeout: name === 'unit' ? 300_000 : isLong(name) ? 3_600_000 : 900_000,
         hookTimeout: name === 'unit' ? 300_000 : 900_000,
       },
     })),

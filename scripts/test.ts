@@ -3,6 +3,7 @@
 //   npm test                     everything
 //   npm test -- src/runtime      only the files whose path contains it, without checks and preparation
 //   npm run test:long            the long suites instead
+//   npm run test:cluster         the long suites on the real cluster instead
 
 import path from 'node:path';
 import { startVitest, type TestCase } from 'vitest/node';
@@ -10,8 +11,9 @@ import { prepareServices } from '../test/services/prepare.ts';
 import { runProgram } from '../test/services/run-program.ts';
 
 const words = process.argv.slice(2);
-const isLong = words.includes('--long');
-const filters = words.filter((word) => word !== '--long');
+/** Of which long suites, if any: the names are those in vitest.config.ts. */
+const long = words.find((word) => word === '--long' || word === '--cluster-long')?.slice(2);
+const filters = words.filter((word) => word !== `--${long}`);
 const root = path.dirname(import.meta.dirname);
 interface Counts {
   passed: number;
@@ -25,9 +27,9 @@ const surroundings = new Set(['contract', 'kernel', 'cloud', 'cluster', 'browser
 /** When more files fail, something is broken. */
 const mostUnsteadyFiles = 3;
 
-if (isLong) process.env['CAUSEWAY_SUITES'] = 'long';
+if (long !== undefined) process.env['CAUSEWAY_SUITES'] = long;
 if (filters.length === 0) {
-  if (!isLong) await check();
+  if (long === undefined) await check();
   await prepare();
 }
 await runTests();
