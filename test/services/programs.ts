@@ -84,7 +84,7 @@ const sources = {
   /** What runs in containers of the tests; count up when it changes. */
   workload: {
     module: 'workload',
-    version: '2',
+    version: '3',
     package: 'causeway.dev/test/workload',
     ldflags: '',
   },

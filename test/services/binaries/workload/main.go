@@ -3,6 +3,7 @@
 //	workload              waits, and buries orphans: for pid 1
 //	workload serve        answers on $PORT (8080) who it is and who asks
 //	workload get URL      prints the answer, or fails within 2 minutes
+//	workload load URL...  asks again and again, and tells on port 9090 how it fared (load.go)
 package main
 
 import (
@@ -31,6 +32,8 @@ func main() {
 		<-stop
 	case "get":
 		get(os.Args[2])
+	case "load":
+		runLoad(os.Args[2:])
 	default:
 		fail(fmt.Errorf("there is no command %s", command))
 	}
@@ -62,7 +65,25 @@ func serve() {
 	fail(http.ListenAndServe(":"+port, http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
 		client, _, _ := net.SplitHostPort(request.RemoteAddr)
 		fmt.Fprintf(answer, "%s on %s seen as %s\n", name, os.Getenv("NODE_NAME"), client)
+		if request.URL.Path == "/stream" {
+			goOn(answer, request)
+		}
 	})))
+}
+
+// goOn says something ten times a second until the client leaves.
+func goOn(answer http.ResponseWriter, request *http.Request) {
+	ticks := time.NewTicker(100 * time.Millisecond)
+	defer ticks.Stop()
+	for {
+		answer.(http.Flusher).Flush()
+		select {
+		case <-request.Context().Done():
+			return
+		case now := <-ticks.C:
+			fmt.Fprintln(answer, now.UTC().Format(time.StampMilli))
+		}
+	}
 }
 
 func get(url string) {
