@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { completionEntries, type Entry } from './completion-entries.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
@@ -16,6 +17,9 @@ export function completionCommand(): Command {
         '  bash   echo \'eval "$(causeway completion bash)"\' >> ~/.bashrc',
         '  zsh    echo \'eval "$(causeway completion zsh)"\' >> ~/.zshrc',
         '  fish   causeway completion fish > ~/.config/fish/completions/causeway.fish',
+        '',
+        'kubectl completes "kubectl causeway" by itself where kubectl_complete-causeway is in the PATH;',
+        'it comes with the package, beside kubectl-causeway.',
       ].join('\n'),
     )
     .action((shell: Shell, _options, command: Command) => {
@@ -23,26 +27,8 @@ export function completionCommand(): Command {
     });
 }
 
-interface Word {
-  readonly word: string;
-  readonly description: string;
-  /** An option that wants a value after it. */
-  readonly takesValue?: boolean;
-}
-
-interface Entry {
-  /** The words of the command, without the program's name. */
-  readonly path: readonly string[];
-  readonly words: readonly Word[];
-  /** Options that take one of a few values. */
-  readonly choices: readonly {
-    readonly flags: readonly string[];
-    readonly values: readonly string[];
-  }[];
-}
-
 export function completionScript(shell: Shell, program: Command): string {
-  const entries = collect(program, []);
+  const entries = completionEntries(program);
   switch (shell) {
     case 'bash':
       return bash(entries);
@@ -51,31 +37,6 @@ export function completionScript(shell: Shell, program: Command): string {
     case 'fish':
       return fish(entries);
   }
-}
-
-function collect(command: Command, path: readonly string[]): Entry[] {
-  const commands = command.commands.filter((child) => child.name() !== 'help');
-  const words = [
-    ...commands.map((child) => ({ word: child.name(), description: child.description() })),
-    ...command.options.map((option) => ({
-      word: option.long ?? option.short ?? '',
-      description: option.description,
-      takesValue: option.required,
-    })),
-    ...command.registeredArguments.flatMap((argument) =>
-      (argument.argChoices ?? []).map((word) => ({ word, description: argument.description })),
-    ),
-    { word: '--help', description: 'show help' },
-  ];
-  const choices = command.options.flatMap(({ long, short, argChoices }) =>
-    argChoices === undefined
-      ? []
-      : [{ flags: [long, short].filter((flag) => flag !== undefined), values: argChoices }],
-  );
-  return [
-    { path, words, choices },
-    ...commands.flatMap((child) => collect(child, [...path, child.name()])),
-  ];
 }
 
 /** A case of the shell for each value of an option that takes one of a few. */

@@ -5,6 +5,7 @@ import { findConnection } from '../kube/connection.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
+import { ProgressBars } from './progress.ts';
 import { stopSignal } from './stop-signal.ts';
 
 interface Options {
@@ -32,7 +33,10 @@ async function purge(backend: string, options: Options): Promise<void> {
   const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
   const client = new KubeClient({ transport: new HttpTransport(connection, clock), clock });
   try {
-    const found = await purgeBackend(client, backend, confirm, stopSignal());
+    const progress = new ProgressBars();
+    const found = await purgeBackend(client, backend, confirm, stopSignal(), progress).finally(() =>
+      progress.clear(),
+    );
     printObjects(output, found, [
       { title: 'resource', value: ({ resource }) => resource },
       { title: 'namespace', value: ({ namespace }) => namespace },

@@ -4,7 +4,7 @@ import { KubeClient } from '../kube/client.ts';
 import { findConnection } from '../kube/connection.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
 import { Departures } from '../loadbalancer/pool/departures.ts';
-import { LedgerCheck } from '../loadbalancer/pool/ledger-check.ts';
+import { LedgerCheck, type Repair } from '../loadbalancer/pool/ledger-check.ts';
 import { PoolLedger } from '../loadbalancer/pool/pool-ledger.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -12,6 +12,7 @@ import { addConfigOptions, readConfig } from './config-options.ts';
 import { controllerCommandSettings } from './controller-settings.ts';
 import { ipamClient, required } from './controller-pool.ts';
 import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
+import { ProgressBars } from './progress.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** `causeway pool`: this cluster and the shared ledger. */
@@ -45,11 +46,8 @@ async function report(
   options: CheckOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await check.findings(signal);
-  const repairs =
-    options.repair === true
-      ? await check.repair(found, options.all === true, signal)
-      : found.findings.map((finding) => ({ finding, outcome: '' }));
+  const progress = new ProgressBars();
+  const repairs = await compare(check, options, progress, signal).finally(() => progress.clear());
   const rows = repairs.map(({ finding, outcome }) => ({ ...finding, outcome }));
   printObjects(options.output, rows, [
     { title: 'finding', value: ({ kind }) => kind },
@@ -62,6 +60,17 @@ async function report(
   throw new CausewayError('conflict', `${differences} differences between cluster and ledger`, {
     hint: '"causeway pool check --repair" mends what can be mended safely.',
   });
+}
+
+async function compare(
+  check: LedgerCheck,
+  { repair, all }: CheckOptions,
+  progress: ProgressBars,
+  signal: AbortSignal,
+): Promise<Repair[]> {
+  const found = await check.findings(signal, progress);
+  if (repair === true) return check.repair(found, all === true, signal, progress);
+  return found.findings.map((finding) => ({ finding, outcome: '' }));
 }
 
 async function withCheck(

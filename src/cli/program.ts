@@ -26,8 +26,16 @@ const commands = new Map<string, () => Promise<Command>>([
   ['completion', async () => (await import('./completion.ts')).completionCommand()],
 ]);
 
+/** For other programs, and in no help. */
+const hidden = new Map<string, () => Promise<Command>>([
+  [
+    'kubectl-completion',
+    async () => (await import('./kubectl-completion.ts')).kubectlCompletionCommand(),
+  ],
+]);
+
 /** Look at all others. */
-const overAll: readonly string[] = ['completion'];
+const overAll: readonly string[] = ['completion', ...hidden.keys()];
 
 /** The whole command line, or as much of it as these words need. */
 export async function buildProgram(words: readonly string[] = []): Promise<Command> {
@@ -42,5 +50,7 @@ export async function buildProgram(words: readonly string[] = []): Promise<Comma
   const load = overAll.includes(name) ? undefined : commands.get(name);
   const loaded = load === undefined ? [...commands.values()] : [load];
   for (const each of loaded) program.addCommand(await each());
+  const unseen = await hidden.get(name)?.();
+  if (unseen !== undefined) program.addCommand(unseen, { hidden: true });
   return program;
 }

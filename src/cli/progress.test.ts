@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Progress } from './progress.ts';
+import { Progress, ProgressBars } from './progress.ts';
 
 function screen(isTTY: boolean) {
   let text = '';
@@ -33,4 +33,20 @@ test.each([
   progress.step('shop/web');
   progress.clear();
   expect(terminal.lines()).toEqual([]);
+});
+
+test('each part of the work has a bar of its own, and the last one is taken away', () => {
+  const terminal = screen(true);
+  const bars = new ProgressBars(terminal);
+  bars.begin('Looking at', 2);
+  bars.step('services');
+  bars.begin('Deleting', 2);
+  bars.clear();
+  expect(terminal.lines()).toEqual([
+    `Looking at ${'·'.repeat(24)} 0/2`,
+    `Looking at ${'█'.repeat(12)}${'·'.repeat(12)} 1/2 services`,
+    '',
+    `Deleting ${'·'.repeat(24)} 0/2`,
+    '',
+  ]);
 });

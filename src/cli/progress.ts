@@ -1,3 +1,5 @@
+import type { ProgressListener } from '../runtime/progress-listener.ts';
+
 /** Where it is drawn: the terminal that errors go to, so that what is printed can still be piped. */
 interface Screen {
   readonly isTTY?: boolean;
@@ -48,5 +50,28 @@ export class Progress {
     const bar = '█'.repeat(filled) + '·'.repeat(width - filled);
     const line = `${this.#what} ${bar} ${this.#done}/${this.#total} ${name}`.trimEnd();
     this.#screen.write(clearLine + line.slice(0, (this.#screen.columns ?? 80) - 1));
+  }
+}
+
+/** One bar after the other, for work that has several parts. */
+export class ProgressBars implements ProgressListener {
+  readonly #screen: Screen;
+  #current: Progress | undefined;
+
+  constructor(screen: Screen = process.stderr) {
+    this.#screen = screen;
+  }
+
+  begin(what: string, total: number): void {
+    this.clear();
+    this.#current = new Progress(what, total, this.#screen);
+  }
+
+  step(name: string): void {
+    this.#current?.step(name);
+  }
+
+  clear(): void {
+    this.#current?.clear();
   }
 }

@@ -16,6 +16,13 @@ test('what a backend left is found by its mark, whatever became of its labels', 
   await world.client.patchMerge(services, { namespace, name }, change);
   const { signal } = new AbortController();
   expect(await purgeBackend(world.client, 'west', true, signal)).toEqual([]);
-  expect(await purgeBackend(world.client, 'east', true, signal)).toHaveLength(2);
+  const told: string[] = [];
+  const listener = {
+    begin: (what: string, total: number) => void told.push(`${what} ${total}`),
+    step: (thing: string) => void told.push(thing.split('/')[0] ?? ''),
+  };
+  expect(await purgeBackend(world.client, 'east', true, signal, listener)).toHaveLength(2);
+  const looks = ['Looking at 3', 'services', 'endpointslices.discovery.k8s.io', 'endpoints'];
+  expect(told).toEqual([...looks, 'Deleting 2', namespace, namespace]);
   expect([...(await world.services()), ...(await world.slices())]).toEqual([]);
 });

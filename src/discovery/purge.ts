@@ -3,6 +3,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { keyOf, nameFromKey, type KubeObject } from '../kube/object.ts';
 import { resourceName, type Resource } from '../kube/resource.ts';
 import { endpoints, endpointSlices, services } from '../kube/resources.ts';
+import { nobodyListens } from '../runtime/progress-listener.ts';
 import { isOurs } from './ownership.ts';
 
 export interface LeftOver {
@@ -17,21 +18,29 @@ export async function purgeBackend(
   backend: string,
   isMeant: boolean,
   signal: AbortSignal,
+  listener = nobodyListens,
 ): Promise<LeftOver[]> {
-  const found: LeftOver[] = [];
-  for (const resource of [services, endpointSlices, endpoints] as readonly Resource[]) {
-    const ours: KubeObject[] = [];
+  const found: { readonly resource: Resource; readonly object: KubeObject }[] = [];
+  const resources: readonly Resource[] = [services, endpointSlices, endpoints];
+  listener.begin('Looking at', resources.length);
+  for (const resource of resources) {
     // All of them: the mark decides, and labels may have been taken off.
     for await (const object of client.list(resource, { signal })) {
-      if (isOurs(backend, object)) ours.push(object);
+      if (isOurs(backend, object)) found.push({ resource, object });
     }
-    for (const object of ours) {
-      if (isMeant) await remove(client, resource, object, signal);
-      const { namespace = '', name } = nameFromKey(keyOf(object));
-      found.push({ resource: resourceName(resource), namespace, name });
+    listener.step(resourceName(resource));
+  }
+  if (isMeant) {
+    listener.begin('Deleting', found.length);
+    for (const { resource, object } of found) {
+      await remove(client, resource, object, signal);
+      listener.step(keyOf(object));
     }
   }
-  return found;
+  return found.map(({ resource, object }) => {
+    const { namespace = '', name } = nameFromKey(keyOf(object));
+    return { resource: resourceName(resource), namespace, name };
+  });
 }
 
 async function remove(

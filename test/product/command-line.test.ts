@@ -18,6 +18,15 @@ test('--version and --help answer with code 0', async () => {
   expect(help.stdout).toContain('completion');
 });
 
+test('npx in a clone warns of nothing, whichever Node is there to start it', async () => {
+  const root = path.dirname(path.dirname(launcher));
+  const { code, stdout, stderr } = await runProgram('npx', ['causeway', '--version'], {
+    cwd: root,
+  });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+/) });
+  expect(stderr).not.toContain('EBADENGINE');
+});
+
 test('an unknown command is a usage error with the nearest known one', async () => {
   const result = await causeway('completoin', 'bash');
   expect(result.code).toBe(2);

@@ -5,6 +5,7 @@ import { completionScript } from '../../src/cli/completion.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { ensureDebianPackages } from '../services/debian-packages.ts';
 import { isAvailable } from '../services/missing.ts';
+import { ensureProgram } from '../services/programs.ts';
 import { runOrThrow } from '../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 
@@ -24,6 +25,8 @@ const lines: readonly (readonly [string, readonly string[]])[] = [
   // Words that are no commands are arguments.
   ['causeway explain shop/web --kubec', ['--kubeconfig']],
 ];
+
+const hasKubectl = await isAvailable(() => ensureProgram('kubectl'));
 
 const scripts = { bash: '', zsh: '', fish: '' };
 let directory = '';
@@ -51,6 +54,35 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 
 test.each(lines)('bash, after %j', async (line, expected) => {
   expect(await offeredByBash(line)).toEqual(expected);
+});
+
+describe.skipIf(!hasKubectl)('as a plug-in of a real kubectl', () => {
+  const repository = path.join(import.meta.dirname, '..', '..');
+  const kubectl = async (...typed: string[]) => {
+    const program = await ensureProgram('kubectl');
+    const PATH = `${directory}:${path.dirname(process.execPath)}:${process.env['PATH']}`;
+    return runOrThrow(program, typed, { env: { PATH } });
+  };
+  beforeAll(async () => {
+    const manifest = await fs.readFile(path.join(repository, 'package.json'), 'utf8');
+    const { bin } = JSON.parse(manifest) as { bin: Record<string, string> };
+    for (const [name, file] of Object.entries(bin)) {
+      await fs.symlink(path.join(repository, file), path.join(directory, name));
+    }
+  });
+
+  test('it is found, and runs', async () => {
+    expect(await kubectl('plugin', 'list', '--name-only')).toContain('kubectl-causeway');
+    expect(await kubectl('causeway', '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  // All the others are a table beside src/cli/kubectl-completion.ts: each takes seconds here.
+  test.each(lines.filter(([line]) => line.startsWith('causeway ipam clu')))('kubectl, after %j', async (line, expected) => {
+    const [, ...typed] = line.split(' ');
+    const offered = words(await kubectl('__complete', 'causeway', ...typed));
+    const found = offered.filter((word) => !word.startsWith(':'));
+    expect(found.map((word) => word.split('\t')[0])).toEqual(expected);
+  });
 });
 
 describe.skipIf(!hasShells)('with the other shells', () => {

@@ -61,6 +61,18 @@ test('what is claimed again is noted on its Service with the fence that it is he
   expect(await noted()).toMatchObject({ fence: 42, addresses: [{ address }], announcer: 'plain' });
 });
 
+test('a listener hears how far it is', async () => {
+  await createHolder();
+  const told: string[] = [];
+  const listener = {
+    begin: (what: string, total: number) => void told.push(`${what} ${total}`),
+    step: (name: string) => void told.push(name),
+  };
+  await check.repair(await check.findings(signal, listener), false, signal, listener);
+  const looked = ['Looking at 2', 'default/kubernetes', 'default/web'];
+  expect(told).toEqual([...looked, 'Mending 1', 'default/web']);
+});
+
 test('what somebody else writes to the Service meanwhile is not lost', async () => {
   await createHolder();
   let times = 0;

@@ -5,6 +5,7 @@ import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { withSlimMetadata } from '../../kube/projection.ts';
 import { services } from '../../kube/resources.ts';
+import { nobodyListens } from '../../runtime/progress-listener.ts';
 import { holdingAnnotation } from './annotations.ts';
 import type { Departures } from './departures.ts';
 import { formatHolding, readHolding, type Holding } from './holding.ts';
@@ -39,7 +40,10 @@ export class LedgerCheck {
     this.#departures = departures;
   }
 
-  async findings(signal: AbortSignal): Promise<{ findings: Finding[]; reservations: number }> {
+  async findings(
+    signal: AbortSignal,
+    listener = nobodyListens,
+  ): Promise<{ findings: Finding[]; reservations: number }> {
     // In this order: a reservation without a Service then is one for good.
     const reservations = await this.#ledger.reservations(signal);
     const present: Service[] = [];
@@ -52,7 +56,11 @@ export class LedgerCheck {
       ...compareWithLedger(reservations, present, uids),
       ...findDeparting(reservations, departing),
     ];
-    for (const service of present) findings.push(...(await this.#notReserved(service, signal)));
+    listener.begin('Looking at', present.length);
+    for (const service of present) {
+      findings.push(...(await this.#notReserved(service, signal)));
+      listener.step(keyOf(service));
+    }
     const count = reservations.filter(({ purpose }) => purpose === 'load-balancer').length;
     return { findings, reservations: count };
   }
@@ -65,6 +73,7 @@ export class LedgerCheck {
     { findings, reservations }: { findings: readonly Finding[]; reservations: number },
     all: boolean,
     signal: AbortSignal,
+    listener = nobodyListens,
   ): Promise<Repair[]> {
     const leaked = findings.filter(({ kind }) => kind === 'leaked');
     if (!all && leaked.length * 2 > reservations) {
@@ -77,8 +86,10 @@ export class LedgerCheck {
       );
     }
     const repairs: Repair[] = [];
+    listener.begin('Mending', findings.length);
     for (const finding of findings) {
       repairs.push({ finding, outcome: await this.#mend(finding, signal) });
+      listener.step(finding.service);
     }
     return repairs;
   }
