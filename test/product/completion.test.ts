@@ -77,12 +77,15 @@ describe.skipIf(!hasKubectl)('as a plug-in of a real kubectl', () => {
   });
 
   // All the others are a table beside src/cli/kubectl-completion.ts: each takes seconds here.
-  test.each(lines.filter(([line]) => line.startsWith('causeway ipam clu')))('kubectl, after %j', async (line, expected) => {
-    const [, ...typed] = line.split(' ');
-    const offered = words(await kubectl('__complete', 'causeway', ...typed));
-    const found = offered.filter((word) => !word.startsWith(':'));
-    expect(found.map((word) => word.split('\t')[0])).toEqual(expected);
-  });
+  test.each(lines.filter(([line]) => line.startsWith('causeway ipam clu')))(
+    'kubectl, after %j',
+    async (line, expected) => {
+      const [, ...typed] = line.split(' ');
+      const offered = words(await kubectl('__complete', 'causeway', ...typed));
+      const found = offered.filter((word) => !word.startsWith(':'));
+      expect(found.map((word) => word.split('\t')[0])).toEqual(expected);
+    },
+  );
 });
 
 describe.skipIf(!hasShells)('with the other shells', () => {
