@@ -4,6 +4,7 @@ import { AnnouncerDetector } from '../../../src/loadbalancer/pool/detect-announc
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { never } from '../../contract/ipam/server-under-test.ts';
 import { named } from '../../contract/pool/cluster-under-test.ts';
+import { waitFor } from '../../services/wait-for.ts';
 import { AnnouncerLab, canRun, lan, nodeName } from './lab.ts';
 
 const available = await canRun(['kube-vip']);
@@ -45,6 +46,41 @@ describe.skipIf(!available)('kube-vip', () => {
       expect(await lab.restOf(address)).toBeLessThanOrEqual(60_000);
       await lab.onInterface(address, false);
     }
+  });
+
+  test('a Service that is created anew at once does not keep the address of the one before', async () => {
+    await lab.cluster.create('anew');
+    const [before = ''] = await lab.shown('anew', 1);
+    await lab.onInterface(before, true);
+    await lab.cluster.client.delete(services, named('anew'));
+    await lab.gone('anew');
+    await lab.cluster.create('anew');
+    const [after = ''] = await lab.shown('anew', 1);
+    await lab.onInterface(after, true);
+    if (after !== before) {
+      // The lease is held again, and for the other one: the end of the first was seen.
+      expect(await lab.restOf(before)).toBeLessThanOrEqual(60_000);
+      await lab.onInterface(before, false);
+    }
+    expect(await lab.stateOf(after)).toMatchObject({ state: 'held', cluster: 'blue' });
+  });
+
+  test('it leaves an address that others were given as soon as it is told the next one', async () => {
+    await lab.cluster.create('moved');
+    const [before = ''] = await lab.shown('moved', 1);
+    await lab.onInterface(before, true);
+    await lab.cluster.stopController();
+    await lab.giveToOthers(before);
+    lab.cluster.startController({ ipam: lab.ipam, announcer: 'kube-vip' });
+    await lab.onInterface(before, false);
+    expect((await lab.cluster.read('moved'))?.spec?.type).toBe('LoadBalancer');
+    const [after = ''] = await waitFor('the next address', async () => {
+      const addresses = await lab.cluster.addressesOf('moved');
+      return addresses.includes(before) || addresses.length === 0 ? undefined : addresses;
+    });
+    await lab.onInterface(after, true);
+    expect(await lab.stateOf(before)).toMatchObject({ state: 'held', cluster: 'green' });
+    expect(await lab.stateOf(after)).toMatchObject({ state: 'held', cluster: 'blue' });
   });
 
   test('it goes on announcing what is no load balancer any more, and the address is given to nobody', async () => {

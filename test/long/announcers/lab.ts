@@ -150,6 +150,18 @@ export class AnnouncerLab {
     );
   }
 
+  /** Takes what the cluster has from it while its controller is away, and gives the address to others. */
+  async giveToOthers(address: string): Promise<void> {
+    const call = this.#server.operator.call.bind(this.#server.operator);
+    const params = { site: 'edge' };
+    await call('setSite', { params, body: { quarantineMs: 0 } }, never);
+    await call('createCluster', { params, body: { cluster: 'green' } }, never);
+    const reclaim = { params: { ...params, cluster: 'blue' }, body: { withdrawn: true } };
+    await call('reclaimCluster', reclaim, never);
+    const body = { uid: 'rival', addresses: [address] };
+    await call('reserve', { params: { ...params, cluster: 'green' }, body }, never);
+  }
+
   async stop(): Promise<void> {
     await this.cluster.stopController();
     for (const announcer of this.#announcers) await announcer.stop();
