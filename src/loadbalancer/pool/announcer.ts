@@ -26,6 +26,11 @@ export interface Announcer {
    * one. Such a one ignores every other change, so that nobody can make it stop for a while.
    */
   readonly stopsWhen: 'not-balanced' | 'deleted';
+  /**
+   * Told another address, it leaves the one before and takes up the next only with the change of the
+   * Service that comes after.
+   */
+  readonly missesChanges?: true;
   /** The class that it serves beside Services without one. */
   readonly ownClasses: readonly string[];
   /** Every annotation that we may set for it: all are removed when the Service is no longer announced. */
@@ -93,6 +98,7 @@ export const announcers: Readonly<Record<AnnouncerName, Announcer>> = {
       'kube-vip.io/loadbalancerIPs',
     ),
     stopsWhen: 'deleted',
+    missesChanges: true,
   },
   metallb: {
     ...metallb,

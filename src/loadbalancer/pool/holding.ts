@@ -28,6 +28,8 @@ export interface Holding {
   readonly stoppedAt?: number | undefined;
   /** What it was as a load balancer, while it is not one because it must not be announced. */
   readonly kept?: KeptSpec | undefined;
+  /** How often the announcer was told the same again, because it showed something else. */
+  readonly reminders?: number | undefined;
 }
 
 export type KeptSpec = z.infer<typeof keptSchema>;
@@ -52,6 +54,7 @@ const holdingSchema = z.object({
   announcer: z.enum(announcerNames),
   stoppedAt: z.number().optional(),
   kept: keptSchema.optional(),
+  reminders: z.number().optional(),
 });
 
 /** Undefined for a Service that holds nothing as far as can be read; the ledger then knows better. */
@@ -71,9 +74,10 @@ export function readHolding(service: Service): Holding | undefined {
 }
 
 export function formatHolding(holding: Holding): string {
-  const { uid, addresses, fence, announcer, stoppedAt, kept } = holding;
+  const { uid, addresses, fence, announcer, stoppedAt, kept, reminders } = holding;
   const version = holdingVersion;
-  return JSON.stringify({ version, uid, announcer, addresses, fence, stoppedAt, kept });
+  const state = { addresses, fence, stoppedAt, kept, reminders };
+  return JSON.stringify({ version, uid, announcer, ...state });
 }
 
 /** The same, no longer to be announced, since when that was first said: only the ledger's word ends it. */

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { CausewayError } from '../../domain/error.ts';
 import type { Service } from '../../kube/core-objects.ts';
-import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
+import { SimulatedClock } from '../../runtime/simulated-clock.ts';
 import type { ProviderContext } from '../provider.ts';
 import { Refusal } from '../../ipam/refusal.ts';
 import { holdingAnnotation } from './annotations.ts';
@@ -21,6 +21,7 @@ let ledger: { ensure: (uid: string, demand: Demand) => Promise<unknown> };
 let events: string[];
 let reservations: { uid: string; addresses: string[] }[];
 let provider: PoolProvider;
+let clock: SimulatedClock;
 
 const context = {
   signal: new AbortController().signal,
@@ -48,15 +49,20 @@ beforeEach(() => {
   reservations = [{ uid: 'u', addresses: [address] }];
   const grant = { addresses: [{ address }], fence: 7 };
   ledger = { ensure: () => Promise.resolve(grant) };
-  provider = new PoolProvider({
-    ...{ announcer: 'plain', classes: [], selfWithdrawal: true, clock: systemClock },
+  clock = new SimulatedClock();
+  provider = makeProvider();
+});
+
+function makeProvider(selfWithdrawal = true): PoolProvider {
+  return new PoolProvider({
+    ...{ announcer: 'plain', classes: [], selfWithdrawal, clock },
     contact: contact as unknown as Contact,
     ledger: {
       ensure: (uid: string, demand: Demand) => ledger.ensure(uid, demand),
       reservations: () => Promise.resolve(reservations),
     } as unknown as PoolLedger,
   } as unknown as PoolProviderOptions);
-});
+}
 
 test('a plain Service that was withdrawn shows its address again only with the word of the ledger', async () => {
   const shown = { ingress: [{ ip: address }] };
@@ -121,4 +127,47 @@ test('kube-vip is told the next address before anything else is changed, and not
   expect(readHolding(service)).toMatchObject({ addresses: [{ address: '192.0.2.2' }], fence: 9 });
   expect(service.metadata?.annotations?.[told]).toBe('192.0.2.2');
   expect(service.spec).toBe(before.spec);
+});
+
+test('kube-vip is told the same again while it shows something else, less and less often, and not for ever', async () => {
+  const next = parseAddress('192.0.2.2');
+  const told = () => service.metadata?.annotations?.['kube-vip.io/loadbalancerIPs'];
+  const show = (ip: string) => {
+    service = { ...service, status: { loadBalancer: { ingress: [{ ip }] } } };
+  };
+  const holding = { uid: 'u', addresses: [{ address }], fence: 7, announcer: 'kube-vip' } as const;
+  const named = { 'causeway.dev/announcer': 'kube-vip' };
+  await context.annotate({ ...named, [holdingAnnotation]: formatHolding(holding) });
+  provider = makeProvider(false);
+  ledger.ensure = () => Promise.resolve({ addresses: [{ address: next }], fence: 9 });
+  // Nothing was shown yet: it may just not be there.
+  expect(await provider.ensure(service, context)).not.toHaveProperty('retryAfterMs');
+  show(address);
+  const writes: string[] = [];
+  const waits: number[] = [];
+  for (let left = 40; left > 0; left -= 1) {
+    const before = service;
+    const outcome = await provider.ensure(service, context);
+    expect(told()).toBe(next);
+    expect(outcome.kind).toBe('pending');
+    if (readHolding(before)?.reminders !== readHolding(service)?.reminders) {
+      writes.push(String(readHolding(service)?.reminders));
+      continue;
+    }
+    if (!('retryAfterMs' in outcome) || outcome.retryAfterMs === undefined) break;
+    waits.push(outcome.retryAfterMs);
+    await clock.advance(outcome.retryAfterMs);
+  }
+  expect(writes).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+  expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256].map((seconds) => seconds * 1_000));
+  show(next);
+  const right = service.metadata?.annotations;
+  expect(await provider.ensure(service, context)).toMatchObject({ kind: 'ready' });
+  expect(service.metadata?.annotations).toEqual(right);
+  // What it is told next is another matter.
+  ledger.ensure = () => Promise.resolve({ addresses: [{ address }], fence: 11 });
+  provider = makeProvider(false);
+  await provider.ensure(service, context);
+  expect(readHolding(service)).toMatchObject({ fence: 11, addresses: [{ address }] });
+  expect(readHolding(service)?.reminders).toBeUndefined();
 });

@@ -25,17 +25,11 @@ import type { AnnouncerDetector } from './detect-announcer.ts';
 import { ingressOnNode } from './node-address.ts';
 import type { NodeView } from './node-view.ts';
 import { Grants } from './grants.ts';
-import {
-  formatHolding,
-  inFamilies,
-  ingressOf,
-  readHolding,
-  stopped,
-  type Holding,
-} from './holding.ts';
+import { formatHolding, ingressOf, readHolding, stopped, type Holding } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
-import { announced, silenced, type ServiceChange } from './service-change.ts';
+import { silenced, type ServiceChange } from './service-change.ts';
+import { Telling } from './telling.ts';
 import { canBeWithdrawn, refuseUnstoppable } from './unstoppable.ts';
 import { readWish, readWishAnew, type Wish } from './wish.ts';
 
@@ -60,7 +54,6 @@ export interface PoolProviderOptions {
 
 const waitMs = 5_000;
 const announcerLookMs = 30_000;
-const leavingLookMs = 1_000;
 
 /** Services with addresses of a pool that many clusters share; somebody else announces them. */
 export class PoolProvider implements LoadBalancerProvider {
@@ -68,6 +61,7 @@ export class PoolProvider implements LoadBalancerProvider {
   readonly #options: PoolProviderOptions;
   readonly #owners = new OwnerIndex();
   readonly #grants: Grants;
+  readonly #telling: Telling;
   /** Who announces the Services, by UID: one that vanishes can't be asked any more. */
   readonly #announcers = new Map<string, AnnouncerName>();
   readonly #synced = Promise.withResolvers<void>();
@@ -78,6 +72,7 @@ export class PoolProvider implements LoadBalancerProvider {
   constructor(options: PoolProviderOptions) {
     this.#options = options;
     this.#grants = new Grants(options.ledger);
+    this.#telling = new Telling(this.#grants, options.clock);
   }
 
   get synced(): Promise<void> {
@@ -179,6 +174,7 @@ export class PoolProvider implements LoadBalancerProvider {
 
   #forget(owner: Owner): void {
     this.#grants.forget(owner.uid);
+    this.#telling.forget(owner.uid);
     this.#announcers.delete(owner.uid);
     this.#onNode.delete(owner.uid);
     this.#owners.remove(owner);
@@ -342,46 +338,15 @@ export class PoolProvider implements LoadBalancerProvider {
     return decided === undefined ? this.#options.detector.find(signal) : [];
   }
 
-  async #announce(
+  #announce(
     service: Service,
     wish: Wish,
     grant: Grant,
     announcer: Announcer,
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
-    const { demand } = wish;
-    const wanted = inFamilies(grant.addresses, demand.families);
-    const addresses = wanted.map(({ address }) => address);
-    const loadBalancerIP = service.spec?.loadBalancerIP;
-    const announcement = { addresses, sharingKey: demand.sharingKey, loadBalancerIP };
-    const problem = announcer.refuse?.(announcement);
-    if (problem !== undefined) return { kind: 'refused', reason: 'NotAnnounced', message: problem };
-    const { uid = '' } = service.metadata ?? {};
-    const change = announced(service, announcer, { uid, ...grant }, announcement);
-    this.#announcers.set(uid, announcer.name);
-    await context.annotate(change.annotations, change.spec);
-    const ingress = ingressOf({ addresses: wanted });
-    const shown = new Set(service.status?.loadBalancer?.ingress?.map(({ ip }) => ip));
-    const leaving = grant.addresses.filter((each) => !wanted.includes(each));
-    if (
-      leaving.some(
-        ({ address, publicAddress = '' }) => shown.has(address) || shown.has(publicAddress),
-      )
-    ) {
-      const what = leaving.map(({ address }) => address).join(', ');
-      const message = `${what} goes back to the pool when the status shows it no more`;
-      return { kind: 'pending', message, ingress, retryAfterMs: leavingLookMs };
-    }
-    if (leaving.length > 0) {
-      const left = await this.#grants.keepOnly(uid, demand, grant, context);
-      const isLess = left.addresses.length < grant.addresses.length;
-      if (isLess) return this.#announce(service, wish, left, announcer, context);
-    }
-    const isShown =
-      announcer.statusWriter === 'controller' || addresses.every((address) => shown.has(address));
-    if (isShown) return { kind: 'ready', ingress };
-    const message = `${announcer.title} has been told to announce ${addresses.join(', ')} and has not yet`;
-    return { kind: 'pending', message };
+    this.#announcers.set(service.metadata?.uid ?? '', announcer.name);
+    return this.#telling.tell(service, wish, grant, announcer, context);
   }
 }
 

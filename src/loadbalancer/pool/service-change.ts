@@ -27,8 +27,8 @@ export function announced(
 ): ServiceChange {
   const before = readHolding(service);
   const isOther = before !== undefined && before.announcer !== announcer.name;
-  const { uid, addresses, fence } = holding;
-  const now = { uid, addresses, fence, announcer: announcer.name };
+  const { uid, addresses, fence, reminders } = holding;
+  const now = { uid, addresses, fence, announcer: announcer.name, reminders };
   const told = new Set(announcement.addresses);
   const shown = { ...now, addresses: addresses.filter(({ address }) => told.has(address)) };
   const annotations = {

@@ -154,12 +154,13 @@ export class AnnouncerLab {
   async giveToOthers(address: string): Promise<void> {
     const call = this.#server.operator.call.bind(this.#server.operator);
     const params = { site: 'edge' };
-    await call('setSite', { params, body: { quarantineMs: 0 } }, never);
+    await call('setSite', { params, body: { ...times, quarantineMs: 0 } }, never);
     await call('createCluster', { params, body: { cluster: 'green' } }, never);
     const reclaim = { params: { ...params, cluster: 'blue' }, body: { withdrawn: true } };
     await call('reclaimCluster', reclaim, never);
     const body = { uid: 'rival', addresses: [address] };
     await call('reserve', { params: { ...params, cluster: 'green' }, body }, never);
+    await call('setSite', { params, body: times }, never);
   }
 
   async stop(): Promise<void> {
@@ -172,10 +173,11 @@ export class AnnouncerLab {
 }
 
 /** What is seen withdrawn rests for a minute, all else for ten. */
+const times = { quarantineMs: 60_000, unconfirmedQuarantineMs: 600_000 };
+
 async function startLedger(): Promise<{ server: ServerUnderTest; ipam: IpamClient }> {
   const server = await startServer();
   const call = server.operator.call.bind(server.operator);
-  const times = { quarantineMs: 60_000, unconfirmedQuarantineMs: 600_000 };
   await call('setSite', { params: { site: 'edge' }, body: times }, never);
   const pool = {
     addresses: ['203.0.113.100-203.0.113.109', '2001:db8:1::100-2001:db8:1::109'],

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { familyOf } from '../../../src/domain/address.ts';
+import type { ServiceSpec } from '../../../src/kube/core-objects.ts';
 import { readyCondition } from '../../../src/loadbalancer/service-status.ts';
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { PoolWorld } from './pool-world.ts';
@@ -15,7 +17,11 @@ interface Scenario {
 }
 
 const seed = 11;
-const pool = '192.0.2.1-192.0.2.4';
+const pool = ['192.0.2.1-192.0.2.4', '2001:db8::1-2001:db8::4'];
+const bothFamilies: ServiceSpec = {
+  ipFamilyPolicy: 'RequireDualStack',
+  ipFamilies: ['IPv4', 'IPv6'],
+};
 
 const serves = (world: PoolWorld, name: string): boolean => {
   const service = world.services().find(({ metadata }) => metadata?.name === name);
@@ -26,6 +32,18 @@ const serves = (world: PoolWorld, name: string): boolean => {
     .addresses()
     .some((entry) => entry.address === address && entry.owners.includes(uid));
   return ready?.status === 'True' && service?.spec?.type === 'LoadBalancer' && isHeld;
+};
+
+/** The families of what is announced, and shown. */
+const announcedAre = (world: PoolWorld, families: readonly number[]): boolean => {
+  const announced = [...world.announcer.announcing.values()].flatMap(({ addresses }) => addresses);
+  const shown = world.addressesOf('web');
+  return announced.join() === shown.join() && shown.map(familyOf).join() === families.join();
+};
+
+const heldAre = (world: PoolWorld, families: readonly number[]): boolean => {
+  const held = world.ipam.addresses().filter(({ owners }) => owners.length > 0);
+  return held.map(({ address }) => familyOf(address)).join() === families.join();
 };
 
 /** Nothing is left: no Service, no reservation but the control plane's, nothing announced. */
@@ -43,9 +61,13 @@ async function started(world: PoolWorld): Promise<SimulatedProcess> {
   return process;
 }
 
-async function serving(world: PoolWorld, announcer: SimulatedKind | 'plain') {
+async function serving(
+  world: PoolWorld,
+  announcer: SimulatedKind | 'plain',
+  spec: ServiceSpec = {},
+) {
   const process = await started(world);
-  await world.createService('web', announcer);
+  await world.createService('web', announcer, spec);
   await world.until(() => serves(world, 'web'));
   return process;
 }
@@ -65,6 +87,23 @@ const scenarios: readonly Scenario[] = [
       prepare: (world) => serving(world, announcer),
       operate: (world) => world.deleteService('web'),
       isDone: isEmpty,
+    },
+  ]),
+  ...(['cilium', 'kube-vip'] as const).flatMap((announcer): Scenario[] => [
+    {
+      name: `a Service gives a family up, announced by ${announcer}`,
+      announcer,
+      prepare: (world) => serving(world, announcer, bothFamilies),
+      operate: (world) =>
+        world.changeService('web', { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] }),
+      isDone: (world) => serves(world, 'web') && announcedAre(world, [4]) && heldAre(world, [4]),
+    },
+    {
+      name: `a Service gets a second family, announced by ${announcer}`,
+      announcer,
+      prepare: (world) => serving(world, announcer),
+      operate: (world) => world.changeService('web', bothFamilies),
+      isDone: (world) => serves(world, 'web') && announcedAre(world, [4, 6]),
     },
   ]),
   {

@@ -1,6 +1,6 @@
-import { parseAddress } from '../../../src/domain/address.ts';
+import { parseAddress, type Address } from '../../../src/domain/address.ts';
 import { EventRecorder } from '../../../src/kube/event-recorder.ts';
-import type { Service } from '../../../src/kube/core-objects.ts';
+import type { Service, ServiceSpec } from '../../../src/kube/core-objects.ts';
 import { services } from '../../../src/kube/resources.ts';
 import { makePoolProvider } from '../../../src/loadbalancer/pool/make-pool-provider.ts';
 import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
@@ -35,7 +35,7 @@ export class PoolWorld extends SimulatedWorld {
 
   static async create(
     seed: number,
-    addresses: string,
+    addresses: string | readonly string[],
     kind: SimulatedKind,
     options: WorldOptions = {},
   ): Promise<PoolWorld> {
@@ -44,7 +44,7 @@ export class PoolWorld extends SimulatedWorld {
     const site = { params: { site: 'edge' } };
     const times = { quarantineMs, unconfirmedQuarantineMs: 10 * quarantineMs };
     await ipam.ask('setSite', { ...site, body: times });
-    const pool = { addresses: [addresses] };
+    const pool = { addresses: [addresses].flat() };
     await ipam.ask('setPool', { params: { site: 'edge', pool: 'p' }, body: pool });
     const selfWithdrawal = { afterMs: 60_000, graceMs: 30_000 };
     await ipam.ask('createCluster', { ...site, body: { cluster: 'blue', selfWithdrawal } });
@@ -90,14 +90,20 @@ export class PoolWorld extends SimulatedWorld {
   async createService(
     name: string,
     announcer: SimulatedKind | 'plain' = this.#kind,
+    spec: ServiceSpec = {},
   ): Promise<void> {
     const annotations = { 'causeway.dev/announcer': announcer };
     await this.complete(
       this.user.create(services, {
         metadata: { namespace: 'default', name, annotations },
-        spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+        spec: { type: 'LoadBalancer', ports: [{ port: 80 }], ...spec },
       }),
     );
+  }
+
+  async changeService(name: string, spec: ServiceSpec): Promise<void> {
+    const where = { namespace: 'default', name };
+    await this.complete(this.user.patchMerge(services, where, { spec }));
   }
 
   async deleteService(name: string): Promise<void> {
@@ -113,8 +119,12 @@ export class PoolWorld extends SimulatedWorld {
   }
 
   addressOf(name: string): string | undefined {
+    return this.addressesOf(name)[0];
+  }
+
+  addressesOf(name: string): Address[] {
     const service = this.services().find(({ metadata }) => metadata?.name === name);
-    return service?.status?.loadBalancer?.ingress?.[0]?.ip;
+    return (service?.status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => parseAddress(ip));
   }
 
   /** Runs until the goal holds; what must never be is looked for after every step. */
@@ -136,15 +146,17 @@ export class PoolWorld extends SimulatedWorld {
   #refuseViolations(): void {
     const now = this.simulation.clock.wallTime();
     const known = new Map(this.ipam.addresses().map((entry) => [entry.address, entry]));
-    for (const [uid, { key, address }] of this.announcer.announcing) {
-      const { owners = [], until } = known.get(parseAddress(address)) ?? {};
-      if (owners.length > 0 && !owners.includes(uid)) {
-        throw this.#violation(`${address} is announced for ${key}, others hold it`);
-      }
-      if (until === undefined || this.#rests.get(address) === until) continue;
-      this.#rests.set(address, until);
-      if (until - now <= quarantineMs) {
-        throw this.#violation(`${address} was freed as withdrawn while it was announced`);
+    for (const [uid, { key, addresses }] of this.announcer.announcing) {
+      for (const address of addresses) {
+        const { owners = [], until } = known.get(parseAddress(address)) ?? {};
+        if (owners.length > 0 && !owners.includes(uid)) {
+          throw this.#violation(`${address} is announced for ${key}, others hold it`);
+        }
+        if (until === undefined || this.#rests.get(address) === until) continue;
+        this.#rests.set(address, until);
+        if (until - now <= quarantineMs) {
+          throw this.#violation(`${address} was freed as withdrawn while it was announced`);
+        }
       }
     }
   }

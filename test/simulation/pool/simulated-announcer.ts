@@ -19,13 +19,19 @@ const annotations: Readonly<Record<SimulatedKind, string>> = {
  * a Service of type LoadBalancer asks for and goes on while the annotation is gone. Cilium stops when
  * the Service is no load balancer or no more; kube-vip only when one is deleted that still is a load
  * balancer, and never otherwise. It holds a lease from before it announces until after it has stopped.
+ * Told other addresses, kube-vip leaves those before, and takes up the next with the change after that.
  */
 export class SimulatedAnnouncer {
   readonly #kind: SimulatedKind;
   /** The Services that it has seen, by UID, and whether they were load balancers the last time. */
   readonly #known = new Map<string, boolean>();
   /** What it announces, by the Service's UID. */
-  readonly announcing = new Map<string, { readonly key: string; readonly address: string }>();
+  readonly announcing = new Map<
+    string,
+    { readonly key: string; readonly addresses: readonly string[] }
+  >();
+  /** The versions of Services that kube-vip left, by UID: it sees them again when they change. */
+  readonly #left = new Map<string, string>();
   readonly #client: KubeClient;
   readonly #clock: Clock;
 
@@ -64,17 +70,26 @@ export class SimulatedAnnouncer {
   }
 
   async #announce(uid: string, service: Service): Promise<void> {
-    const address = service.metadata?.annotations?.[annotations[this.#kind]];
-    if (address === undefined) return;
+    const told = service.metadata?.annotations?.[annotations[this.#kind]];
+    if (told === undefined) return;
+    const { namespace = '', name = '', resourceVersion = '' } = service.metadata ?? {};
+    if (this.#left.get(uid) === resourceVersion) return;
     const key = keyOf(service);
-    if (this.announcing.get(uid)?.address !== address) {
+    const before = this.announcing.get(uid)?.addresses.join();
+    if (before !== undefined && before !== told && this.#kind === 'kube-vip') {
+      this.#left.set(uid, resourceVersion);
+      await this.#stop(uid, key);
+      return;
+    }
+    const addresses = told.split(',');
+    if (before !== told) {
       this.announcing.delete(uid);
       await this.#hold(key, 'node-1');
-      this.announcing.set(uid, { key, address });
+      this.announcing.set(uid, { key, addresses });
     }
-    const ingress = [{ ip: address, ipMode: 'VIP' as const }];
-    if (service.status?.loadBalancer?.ingress?.[0]?.ip === address) return;
-    const { namespace = '', name = '', resourceVersion } = service.metadata ?? {};
+    const shown = service.status?.loadBalancer?.ingress ?? [];
+    if (shown.map(({ ip }) => ip).join() === told) return;
+    const ingress = addresses.map((ip) => ({ ip, ipMode: 'VIP' as const }));
     await this.#client.patchMerge(
       services,
       { namespace, name },
