@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { cacheDirectory } from './cache-directory.ts';
@@ -74,17 +75,17 @@ const sources = {
   },
   'metallb-controller': metallb('controller'),
   'metallb-speaker': metallb('speaker'),
-  /** With the plugins that we chose; count up the last part when they change. */
+  /** With the plugins that we chose. */
   coredns: {
     module: 'coredns',
-    version: '1.15.0-1',
+    version: '1.15.0',
     package: 'causeway.dev/test/coredns',
     ldflags: '',
   },
-  /** What runs in containers of the tests; count up when it changes. */
+  /** What runs in containers of the tests. */
   workload: {
     module: 'workload',
-    version: '3',
+    version: 'own',
     package: 'causeway.dev/test/workload',
     ldflags: '',
   },
@@ -94,10 +95,10 @@ const sources = {
     package: 'helm.sh/helm/v4/cmd/helm',
     ldflags: `-X helm.sh/helm/v4/internal/version.version=v${helmVersion}`,
   },
-  /** A linearizability checker with our model in it; count up the last part when the model changes. */
+  /** A linearizability checker with our model in it. */
   porcupine: {
     module: 'porcupine',
-    version: '1.3.1-3',
+    version: '1.3.1',
     package: 'causeway.dev/test/porcupine',
     ldflags: '',
   },
@@ -114,12 +115,24 @@ export async function ensureProgram(name: ProgramName): Promise<string> {
   const provided = assets === undefined ? undefined : path.join(assets, name);
   if (provided !== undefined && (await isExecutable(provided))) return provided;
   const source: ProgramSource = sources[name];
-  const built = cacheDirectory('programs', `${source.module}-${source.version}`, name);
+  const version = await versionOf(source);
+  const built = cacheDirectory('programs', `${source.module}-${version}`, name);
   if (await isExecutable(built)) return built;
   await withFileLock(cacheDirectory('build.lock'), async () => {
     if (!(await isExecutable(built))) await build(name, source, built);
   });
   return built;
+}
+
+/** What is written here is built anew whenever it changes: its sources are part of its version. */
+async function versionOf({ module, package: main, version }: ProgramSource): Promise<string> {
+  if (!main.startsWith('causeway.dev/')) return version;
+  const folder = path.join(import.meta.dirname, 'binaries', module);
+  const hash = createHash('sha256');
+  for (const file of (await fs.readdir(folder)).sort()) {
+    hash.update(`${file}\n`).update(await fs.readFile(path.join(folder, file)));
+  }
+  return `${version}-${hash.digest('hex').slice(0, 12)}`;
 }
 
 async function build(name: string, source: ProgramSource, target: string): Promise<void> {
