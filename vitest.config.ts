@@ -5,6 +5,7 @@ const suites = {
   unit: [
     ...['src', 'scripts', 'web', 'bench'].map((folder) => `${folder}/**/*.test.ts`),
     'test/upstream/*.test.ts',
+    'test/chaos/*.test.ts',
   ],
   simulation: ['test/simulation/**/*.test.ts'],
   contract: ['test/contract/**/*.test.ts'],

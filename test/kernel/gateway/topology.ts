@@ -305,12 +305,17 @@ export class Topology {
 
   /** The gateway comes back with empty tables and what it has on its disk. */
   async restorePower(name: GatewayName): Promise<void> {
+    await this.restoreMachine(name);
+    await this.startAgent(name);
+  }
+
+  /** The same, and nobody has started its agent yet. */
+  async restoreMachine(name: GatewayName): Promise<void> {
     // Only now, because taking a namespace apart holds a lock that the other gateway needs as well.
     await this.network.removeMachine(name);
     await this.network.addMachine(name);
     await this.#plugGateway(name);
     await removeDirectory(this.#runtimeDirectory(name));
-    await this.startAgent(name);
   }
 
   async #plugGateway(name: GatewayName): Promise<void> {

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { findLostAddresses, findSharedPlaces, SilenceJudge } from './judge.ts';
+import type { SeenService } from './observation.ts';
+
+function service(name: string, change: Partial<SeenService> = {}): SeenService {
+  return {
+    ...{ name, uid: `uid-${name}`, isDeleting: false, isReady: true, l2Ports: [] },
+    ...{ addresses: ['203.0.113.1'], ports: ['TCP 80'] },
+    ...change,
+  };
+}
+
+describe('places that two Services have', () => {
+  test('an address may be shared, a port on it not', () => {
+    const other = service('b', { ports: ['TCP 443', 'UDP 80'] });
+    expect(findSharedPlaces([service('a'), other])).toEqual([]);
+    expect(findSharedPlaces([service('a'), service('b')])).toEqual([
+      '203.0.113.1 TCP 80 belongs to a and b',
+    ]);
+  });
+
+  test('one that is being deleted has its place until the status says otherwise', () => {
+    const going = service('b', { isDeleting: true });
+    expect(findSharedPlaces([service('a'), going])).toHaveLength(1);
+    expect(findSharedPlaces([service('a'), { ...going, addresses: [] }])).toEqual([]);
+  });
+});
+
+describe('lost addresses', () => {
+  const untouched = () => true;
+
+  test('of a Service that nobody touched', () => {
+    const after = service('a', { addresses: ['203.0.113.2'] });
+    expect(findLostAddresses([service('a')], [after], untouched)).toEqual([
+      'a has lost 203.0.113.1',
+    ]);
+    expect(findLostAddresses([service('a')], [after], () => false)).toEqual([]);
+    expect(findLostAddresses([service('a')], [], untouched)).toEqual(['a is gone']);
+  });
+
+  test('another address beside it is no loss', () => {
+    const after = service('a', { addresses: ['203.0.113.1', '2001:db8::1'] });
+    expect(findLostAddresses([service('a')], [after], untouched)).toEqual([]);
+  });
+});
+
+describe('silence', () => {
+  const failed = (beganAt: number) => ({ key: 'a', beganAt, tookMs: 1_000, error: 'no answer' });
+
+  test('is told once when it has lasted too long, and again after an answer', () => {
+    const judge = new SilenceJudge(5_000);
+    expect(judge.failed(failed(0), 0)).toBeUndefined();
+    expect(judge.failed(failed(4_000), 0)).toBeUndefined();
+    expect(judge.failed(failed(4_500), 0)).toMatchObject({ key: 'a', ms: 5_500 });
+    expect(judge.failed(failed(9_000), 0)).toBeUndefined();
+    judge.answered('a');
+    expect(judge.failed(failed(10_000), 0)).toBeUndefined();
+    expect(judge.failed(failed(16_000), 0)).toMatchObject({ ms: 7_000 });
+  });
+
+  test('counts from the end of the excuse', () => {
+    const judge = new SilenceJudge(5_000);
+    expect(judge.failed(failed(0), undefined)).toBeUndefined();
+    expect(judge.failed(failed(60_000), undefined)).toBeUndefined();
+    expect(judge.failed(failed(62_000), 60_000)).toBeUndefined();
+    expect(judge.failed(failed(65_000), 60_000)).toMatchObject({ ms: 6_000 });
+  });
+});

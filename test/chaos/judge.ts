@@ -1,0 +1,84 @@
+import type { SeenService } from './observation.ts';
+
+/** Addresses with a protocol and a port that more than one Service says it has. */
+export function findSharedPlaces(services: readonly SeenService[]): string[] {
+  const owners = new Map<string, string[]>();
+  for (const { name, addresses, ports } of services) {
+    for (const address of addresses) {
+      for (const port of ports) {
+        const place = `${address} ${port}`;
+        owners.set(place, [...(owners.get(place) ?? []), name]);
+      }
+    }
+  }
+  return [...owners]
+    .filter(([, names]) => names.length > 1)
+    .map(([place, names]) => `${place} belongs to ${names.join(' and ')}`);
+}
+
+/** Addresses that Services had and have no more, though nobody has touched them. */
+export function findLostAddresses(
+  before: readonly SeenService[],
+  after: readonly SeenService[],
+  isUntouched: (service: string) => boolean,
+): string[] {
+  const now = new Map(after.map((service) => [service.uid, service]));
+  return before
+    .filter(({ name, isDeleting }) => !isDeleting && isUntouched(name))
+    .flatMap(({ name, uid, addresses }) => {
+      const service = now.get(uid);
+      if (service === undefined) return [`${name} is gone`];
+      return addresses
+        .filter((address) => !service.addresses.includes(address))
+        .map((address) => `${name} has lost ${address}`);
+    });
+}
+
+export interface Silence {
+  readonly key: string;
+  readonly ms: number;
+  readonly error: string;
+}
+
+/** Tells when somebody who should answer has been silent for too long. */
+export class SilenceJudge {
+  readonly #limitMs: number;
+  readonly #failingSince = new Map<string, number>();
+  readonly #told = new Set<string>();
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs;
+  }
+
+  answered(key: string): void {
+    this.#failingSince.delete(key);
+    this.#told.delete(key);
+  }
+
+  /** Nobody knocks there any more. */
+  forget(key: string): void {
+    this.answered(key);
+  }
+
+  /**
+   * Somebody knocked in vain. There is an excuse up to the given time; undefined means that there is one
+   * now. Answers with a silence that is without excuse for too long, once.
+   */
+  failed(
+    {
+      key,
+      beganAt,
+      tookMs,
+      error = '',
+    }: { key: string; beganAt: number; tookMs: number; error?: string },
+    excusedUntil: number | undefined,
+  ): Silence | undefined {
+    const since = this.#failingSince.get(key) ?? beganAt;
+    this.#failingSince.set(key, since);
+    if (excusedUntil === undefined || this.#told.has(key)) return undefined;
+    const ms = beganAt + tookMs - Math.max(since, excusedUntil);
+    if (ms <= this.#limitMs) return undefined;
+    this.#told.add(key);
+    return { key, ms, error };
+  }
+}

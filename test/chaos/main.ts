@@ -1,0 +1,67 @@
+// The whole system with everything going wrong: docs/chaos.md.
+
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { requireNetworkTools } from '../kernel/gateway/network.ts';
+import { Chronicle } from './chronicle.ts';
+import { Observer } from './observer.ts';
+import { Run } from './run.ts';
+import { System } from './system.ts';
+import { User } from './user.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+    minutes: { type: 'string', default: '5' },
+    on: { type: 'string', default: 'embedded' },
+    patience: { type: 'string', default: '180' },
+    only: { type: 'string' },
+    logs: { type: 'string' },
+  },
+});
+const { on } = values;
+if (on !== 'embedded' && on !== 'real') throw new Error('--on embedded or --on real');
+const seed = Number(values.seed);
+const logs = values.logs ?? (await fs.mkdtemp(path.join(os.tmpdir(), `causeway-chaos-${seed}-`)));
+await fs.mkdir(logs, { recursive: true });
+const chronicle = new Chronicle(logs);
+chronicle.tell(`seed ${seed}, ${values.minutes} minutes, on ${on}, logs in ${logs}`);
+
+const stop = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+
+await requireNetworkTools();
+const system = await System.start(on);
+try {
+  const user = new User(system.clients.kube, chronicle);
+  await user.prepare();
+  const observer = new Observer(system, user, chronicle);
+  observer.start();
+  const run = new Run(system, user, observer, chronicle, {
+    seed,
+    minutes: Number(values.minutes),
+    patienceMs: Number(values.patience) * 1000,
+    only: values.only === undefined ? undefined : new Set(values.only.split(',')),
+    signal: stop.signal,
+  });
+  await run.all();
+  await observer.stop();
+} catch (error) {
+  chronicle.violation(`the run itself failed: ${(error as Error).stack}`);
+} finally {
+  await keepLogs(system.topology.directory, logs);
+  await system.stop();
+}
+const count = chronicle.violations.length;
+chronicle.tell(count === 0 ? 'no violations' : `${count} violations, logs in ${logs}`);
+if (count === 0 && values.logs === undefined) await fs.rm(logs, { recursive: true });
+process.exitCode = count === 0 ? 0 : 1;
+
+async function keepLogs(from: string, to: string): Promise<void> {
+  for (const entry of await fs.readdir(from, { recursive: true })) {
+    if (!/\.(?:log|conf|yaml)$/.test(entry)) continue;
+    await fs.copyFile(path.join(from, entry), path.join(to, entry.replaceAll('/', '-')));
+  }
+}

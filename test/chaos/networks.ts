@@ -1,0 +1,37 @@
+import { parseAddress } from '../../src/domain/address.ts';
+import { parsePrefix } from '../../src/domain/prefix.ts';
+import { collect } from '../../src/openstack/collect.ts';
+import type { Neutron } from '../../src/openstack/neutron/neutron.ts';
+
+const { signal } = new AbortController();
+
+export interface Networks {
+  readonly subnets: readonly string[];
+  readonly floatingNetwork: string;
+}
+
+/** The network in which the gateways stand, behind a router to where floating IPs come from. */
+export async function makeNetworks(neutron: Neutron): Promise<Networks> {
+  const { id: networkId } = await neutron.networks.create({ name: 'gateways' }, { signal });
+  const makeSubnet = (cidr: string, start: string, end: string) =>
+    neutron.subnets.create(
+      {
+        ...{ name: 'gateways', networkId, cidr: parsePrefix(cidr) },
+        allocationPools: [{ start: parseAddress(start), end: parseAddress(end) }],
+      },
+      { signal },
+    );
+  const four = await makeSubnet('10.77.0.0/16', '10.77.128.1', '10.77.128.200');
+  const six = await makeSubnet('2001:db8:77::/64', '2001:db8:77::1:1', '2001:db8:77::1:ff');
+  const [external] = await collect(neutron.networks.list({ external: true }, { signal }));
+  if (external === undefined) throw new Error('the cloud has no external network');
+  const spec = { name: 'gateways', externalNetworkId: external.id };
+  const router = await neutron.routers.create(spec, { signal });
+  await neutron.addRouterInterface(router.id, four.id, { signal });
+  return { subnets: [four.id, six.id], floatingNetwork: external.id };
+}
+
+/** The addresses of these subnets that are in a text, such as a ruleset. */
+export function virtualAddressesIn(text: string): Set<string> {
+  return new Set(text.match(/10\.77\.128\.\d+|2001:db8:77::1:[0-9a-f]+/g));
+}

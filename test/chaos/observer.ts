@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Chronicle } from './chronicle.ts';
+import { findLostAddresses, findSharedPlaces, SilenceJudge } from './judge.ts';
+import type { Knock, Target } from './knock.ts';
+import { startKnocking, type Knocking } from './knocking.ts';
+import { answerKey, type Observation, type SeenService } from './observation.ts';
+import type { System } from './system.ts';
+import type { User } from './user.ts';
+import { lookAtCloud, lookAtGateways, lookAtServices } from './watching.ts';
+
+const lookEveryMs = 1_000;
+/** A failover takes a second; on a machine with far too much to do, some more. */
+const silenceLimitMs = 20_000;
+
+/** Looks at everything all the time, by ways that no fault stands in, and tells what must not be. */
+export class Observer {
+  readonly #system: System;
+  readonly #user: User;
+  readonly #chronicle: Chronicle;
+  readonly #silences = new SilenceJudge(silenceLimitMs);
+  readonly #knocking: Knocking;
+  readonly #stop = new AbortController();
+  /** Up to when silence is excused by a fault; undefined while one lasts. */
+  excusedUntil: number | undefined = 0;
+  #services: readonly SeenService[] = [];
+  #targets = new Map<string, string>();
+  #answers = new Map<string, string | undefined>();
+  #told = new Set<string>();
+  #translated = '';
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(system: System, user: User, chronicle: Chronicle) {
+    this.#system = system;
+    this.#user = user;
+    this.#chronicle = chronicle;
+    this.#knocking = startKnocking(system.topology, (knock) => this.#hear(knock));
+  }
+
+  start(): void {
+    this.#ended = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+    await this.#knocking.stop();
+  }
+
+  /** From now on only fresh answers count. */
+  forgetAnswers(): void {
+    this.#answers = new Map();
+  }
+
+  /** Everything as it is now. Fails when something that is looked at does not answer. */
+  async look(): Promise<Observation> {
+    const { clients, topology } = this.#system;
+    const [services, cloud, gateways] = await Promise.all([
+      lookAtServices(clients),
+      lookAtCloud(clients),
+      lookAtGateways(topology),
+    ]);
+    return { services, cloud, gateways, answers: this.#answers };
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      // A restart of what is looked at is no news.
+      await this.#lookAtServices().catch(() => undefined);
+      await this.#translate().catch(() => undefined);
+      await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #lookAtServices(): Promise<void> {
+    const services = await lookAtServices(this.#system.clients);
+    const lost = findLostAddresses(this.#services, services, (name) =>
+      this.#user.isUntouched(name),
+    );
+    for (const text of [...findSharedPlaces(services), ...lost]) this.#tellOnce(text);
+    this.#services = services;
+    this.#knockAt(services);
+  }
+
+  /** A state that lasts is one violation. */
+  #tellOnce(text: string): void {
+    if (this.#told.has(text)) return;
+    this.#told.add(text);
+    this.#chronicle.violation(text);
+  }
+
+  #knockAt(services: readonly SeenService[]): void {
+    const targets: Target[] = [];
+    const names = new Map<string, string>();
+    for (const { name, isDeleting, isReady, addresses } of services) {
+      const wish = this.#user.wishes.get(name);
+      if (isDeleting || !isReady || wish === undefined) continue;
+      for (const host of addresses) {
+        const key = answerKey(name, host, wish.port);
+        targets.push({ key, host, port: wish.port });
+        names.set(key, name);
+      }
+    }
+    for (const key of this.#targets.keys()) if (!names.has(key)) this.#silences.forget(key);
+    this.#targets = names;
+    this.#knocking.at(targets);
+  }
+
+  #hear(knock: Knock): void {
+    const { key, said } = knock;
+    const name = this.#targets.get(key);
+    if (name === undefined) return;
+    this.#answers.set(key, said);
+    if (said !== undefined) {
+      this.#silences.answered(key);
+      this.#judgeAnswer(name, key, said);
+      return;
+    }
+    if (!this.#user.isUntouched(name)) {
+      this.#silences.forget(key);
+      return;
+    }
+    const silence = this.#silences.failed(knock, this.excusedUntil);
+    if (silence === undefined) return;
+    const { ms, error } = silence;
+    this.#chronicle.violation(`${key} is silent for ${Math.round(ms / 1000)} s: ${error}`);
+  }
+
+  #judgeAnswer(name: string, key: string, said: string): void {
+    const wish = this.#user.wishes.get(name);
+    if (wish === undefined || !this.#user.isUntouched(name)) return;
+    const [pod, port] = said.split(' ');
+    if (Number(port) !== wish.targetPort)
+      this.#tellOnce(`${key} is answered by ${said}, somebody else's`);
+    else if (!wish.pods.some((each) => each === pod))
+      this.#tellOnce(`${key} is answered by ${said}, which is not of it`);
+  }
+
+  /** What the cloud's router does: translates floating addresses as Neutron says. */
+  async #translate(): Promise<void> {
+    const { floating, ports } = await lookAtCloud(this.#system.clients);
+    const state = JSON.stringify([...floating, ...ports]);
+    if (state === this.#translated) return;
+    await this.#system.world.translate();
+    this.#translated = state;
+  }
+}

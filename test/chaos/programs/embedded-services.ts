@@ -1,0 +1,45 @@
+// The embedded Kubernetes and OpenStack in a process of their own. Prints where they are, then obeys the
+// commands on its standard input, one a line, and answers each with a line.
+
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
+import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
+
+const kubernetes = await startEmbeddedKubernetes();
+const openstack = await startEmbeddedOpenStack({
+  // Clients need a new one every now and then.
+  tokenLifetimeMs: 60_000,
+  provisioningDelayMs: 500,
+});
+let resumeCloud: (() => void) | undefined;
+
+const commands: Record<string, () => unknown> = {
+  'restart kubernetes': () => kubernetes.restart(),
+  'forget history': () => kubernetes.expireHistory(),
+  'revoke tokens': () => openstack.keystone.tokens.revokeAll(),
+  'suspend cloud': () => {
+    const milliseconds = 3_000;
+    const effect = { kind: 'delay', milliseconds } as const;
+    resumeCloud = openstack.faults.add({ effect });
+  },
+  'resume cloud': () => resumeCloud?.(),
+};
+
+process.stdout.write(
+  `${JSON.stringify({
+    kubeconfig: kubernetes.kubeconfig,
+    cloudsYaml: openstack.cloudsYaml,
+    networkUrl: openstack.networkUrl,
+    loadBalancerUrl: openstack.loadBalancerUrl,
+  })}\n`,
+);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const command = commands[line];
+  if (command === undefined) throw new Error(`unknown command: ${line}`);
+  await command();
+  process.stdout.write('"done"\n');
+}
+await Promise.race([Promise.all([kubernetes.stop(), openstack.stop()]), delay(5_000)]);
+process.exit(0);

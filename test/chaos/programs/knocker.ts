@@ -1,0 +1,42 @@
+// Somebody far away who connects to every Service again and again. Reads one line for each change of
+// whom to knock at, a JSON list of { key, host, port }; prints one line for each answer or failure.
+
+import net from 'node:net';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Knock, Target } from '../knock.ts';
+
+const everyMs = 1_000;
+const limitMs = 4_000;
+let targets: readonly Target[] = [];
+
+createInterface({ input: process.stdin })
+  .on('line', (line) => (targets = JSON.parse(line) as Target[]))
+  .on('close', () => process.exit(0));
+
+for (;;) {
+  // Side by side: one that does not answer keeps nobody else waiting.
+  for (const target of targets) void knock(target);
+  await delay(everyMs);
+}
+
+async function knock(target: Target): Promise<void> {
+  const beganAt = Date.now();
+  const outcome = await connect(target).then(
+    (said) => ({ said }),
+    (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
+  );
+  const knock: Knock = { key: target.key, beganAt, tookMs: Date.now() - beganAt, ...outcome };
+  process.stdout.write(`${JSON.stringify(knock)}\n`);
+}
+
+function connect({ host, port }: Target): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect({ host, port });
+    let said = '';
+    socket.setTimeout(limitMs, () => socket.destroy(new Error('no answer')));
+    socket.on('data', (chunk) => (said += chunk.toString()));
+    socket.on('error', reject);
+    socket.on('close', () => (said === '' ? reject(new Error('nothing said')) : resolve(said)));
+  });
+}

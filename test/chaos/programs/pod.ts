@@ -1,0 +1,15 @@
+// A pod that serves several Services, one on each port: says its name and the port to whoever connects.
+// Run as: node pod.ts NAME FIRST-PORT COUNT
+
+import net from 'node:net';
+
+const [name = 'pod', first = '9000', count = '1'] = process.argv.slice(2);
+for (let index = 0; index < Number(count); index += 1) {
+  const port = Number(first) + index;
+  const server = net.createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.end(`${name} ${port}`);
+  });
+  await new Promise<void>((resolve) => server.listen(port, '::', resolve));
+}
+process.stdout.write('ready\n');

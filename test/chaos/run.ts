@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Chronicle } from './chronicle.ts';
+import { levers } from './levers.ts';
+import type { Observer } from './observer.ts';
+import { planRounds, type PlannedFault, type Round } from './plan.ts';
+import type { System } from './system.ts';
+import { findUnsettled } from './unsettled.ts';
+import type { User } from './user.ts';
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly minutes: number;
+  /** How long it may take after the last fault until everything is right. */
+  readonly patienceMs: number;
+  readonly only: ReadonlySet<string> | undefined;
+  readonly signal: AbortSignal;
+}
+
+const lookEveryMs = 1_000;
+
+/** Storms and calms, until the time is up; then everything is deleted, and nothing may be left. */
+export class Run {
+  readonly #system: System;
+  readonly #user: User;
+  readonly #observer: Observer;
+  readonly #chronicle: Chronicle;
+  readonly #options: RunOptions;
+  #trafficFaults = 0;
+
+  constructor(
+    system: System,
+    user: User,
+    observer: Observer,
+    chronicle: Chronicle,
+    options: RunOptions,
+  ) {
+    this.#system = system;
+    this.#user = user;
+    this.#observer = observer;
+    this.#chronicle = chronicle;
+    this.#options = options;
+  }
+
+  async all(): Promise<void> {
+    const { seed, minutes, only, signal } = this.#options;
+    const end = performance.now() + minutes * 60_000;
+    for (const round of planRounds(seed, only)) {
+      if (performance.now() > end || signal.aborted) break;
+      await this.#storm(round);
+      if (!(await this.#calm(`round ${round.number}`))) return;
+    }
+    for (const service of [...this.#user.wishes.keys()]) this.#user.do({ kind: 'delete', service });
+    await this.#user.done();
+    await this.#calm('the end');
+  }
+
+  async #storm({ number, faults, operations }: Round): Promise<void> {
+    this.#chronicle.tell(`round ${number}`);
+    await Promise.all([
+      ...faults.map((fault) => this.#suffer(fault)),
+      ...operations.map(async ({ atMs, operation }) => {
+        await delay(atMs);
+        this.#user.do(operation);
+      }),
+    ]);
+    await this.#user.done();
+  }
+
+  async #suffer({ atMs, forMs, fault }: PlannedFault): Promise<void> {
+    await delay(atMs);
+    const { name, place, touches } = fault;
+    this.#chronicle.tell(`FAULT ${place} ${name}${forMs === 0 ? '' : ` for ${forMs / 1000} s`}`);
+    this.#trafficFaults += touches === 'traffic' ? 1 : 0;
+    if (this.#trafficFaults > 0) this.#observer.excusedUntil = undefined;
+    const end = await levers[name](this.#system, place);
+    await delay(forMs);
+    await end();
+    this.#trafficFaults -= touches === 'traffic' ? 1 : 0;
+    if (this.#trafficFaults === 0 && touches === 'traffic')
+      this.#observer.excusedUntil = Date.now();
+    if (forMs > 0) this.#chronicle.tell(`over: ${place} ${name}`);
+  }
+
+  /** Waits until everything is right. Answers whether it came to that. */
+  async #calm(what: string): Promise<boolean> {
+    const { patienceMs, signal } = this.#options;
+    const beganAt = performance.now();
+    let nextWordMs = 20_000;
+    this.#observer.forgetAnswers();
+    for (;;) {
+      const missing = await this.#unsettled();
+      const ms = performance.now() - beganAt;
+      if (missing.length === 0) {
+        const seconds = (ms / 1000).toFixed(1);
+        this.#chronicle.tell(`calm after ${seconds} s, ${this.#user.wishes.size} Services`);
+        this.#user.calm();
+        return true;
+      }
+      if (signal.aborted) return false;
+      if (ms > patienceMs) {
+        for (const text of missing) this.#chronicle.violation(`after ${what}: ${text}`);
+        return false;
+      }
+      if (ms > nextWordMs) {
+        this.#chronicle.tell(`waiting: ${missing.join('; ')}`);
+        nextWordMs *= 2;
+      }
+      await delay(lookEveryMs);
+    }
+  }
+
+  async #unsettled(): Promise<readonly string[]> {
+    try {
+      return findUnsettled(await this.#observer.look(), this.#user.wishes);
+    } catch (error) {
+      return [error instanceof Error ? error.message : String(error)];
+    }
+  }
+}
