@@ -47,7 +47,7 @@ function forward(
 ): Promise<Dispatcher.ResponseData> {
   const { host: _host, connection: _connection, 'content-length': _length, ...passed } = headers;
   return request(`${target}${url}`, {
-    method: method as Dispatcher.HttpMethod,
+    method,
     headers: passed,
     body: body.length === 0 ? null : body,
   });

@@ -35,18 +35,18 @@ async function startEmbedded(): Promise<Surroundings> {
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const next = async () => {
+  const answer = async () => {
     const { value, done } = await lines.next();
     if (done === true) throw new Error('the embedded services have ended');
     return JSON.parse(value) as unknown;
   };
-  const place = (await next()) as Place;
+  const place = (await answer()) as Place;
   // One at a time, so that each gets its own answer.
   let last: Promise<unknown> = Promise.resolve();
   const tell = async (command: string) => {
     const turn = last.then(() => {
       child.stdin.write(`${command}\n`);
-      return next();
+      return answer();
     });
     last = turn.catch(() => undefined);
     await turn;
