@@ -20,7 +20,7 @@ export class EngineRuleset implements RulesetWriter {
   constructor(driver: Driver, settings: LayoutSettings, machine: RoutingMachine) {
     this.#driver = driver;
     this.#writer = new LayoutWriter(driver, settings);
-    this.#routed = new RoutedWriter(machine, settings);
+    this.#routed = new RoutedWriter(machine, settings, (table) => this.#watch.listen(table));
   }
 
   async commit(change: LayoutChange, signal: AbortSignal): Promise<Committed> {
@@ -33,6 +33,7 @@ export class EngineRuleset implements RulesetWriter {
   /** Looks at what an earlier process left, once, and writes only what is different. */
   async replaceAll({ set, ...parts }: WholeLayout, signal: AbortSignal): Promise<Committed> {
     const whole = { services: set, ...parts };
+    await this.#watch.listen(this.#driver);
     const { operations, ...committed } = await this.#writer.replaceAll(whole, signal);
     this.#count = new ElementCount();
     this.#count.committed(operations);
@@ -65,6 +66,7 @@ export class EngineRuleset implements RulesetWriter {
   }
 
   close(): Promise<void> {
+    this.#watch.close();
     return this.#routed.close();
   }
 

@@ -32,9 +32,9 @@ export interface Driver {
   counters(set: string, signal?: AbortSignal): Promise<ReadonlyMap<string, ElementCount>>;
   /**
    * Changes to our table by others, as they happen, until the signal fires. Where the kernel lets us
-   * own the table there are none to see: foreign edits fail.
+   * own the table there are none to see: foreign edits fail. Whatever happens after the callback shows.
    */
-  watch(signal: AbortSignal): AsyncIterable<ForeignChange>;
+  watch(signal: AbortSignal, onListening?: () => void): AsyncIterable<ForeignChange>;
   /** Gives up sockets, threads and ownership. The table stays. */
   close(): Promise<void>;
 }

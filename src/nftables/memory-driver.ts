@@ -46,7 +46,8 @@ export class MemoryDriver implements Driver {
     });
   }
 
-  watch(signal: AbortSignal): AsyncIterable<ForeignChange> {
+  watch(signal: AbortSignal, onListening?: () => void): AsyncIterable<ForeignChange> {
+    onListening?.();
     return this.#changes.until(signal);
   }
 

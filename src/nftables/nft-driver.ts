@@ -64,7 +64,7 @@ export class NftDriver implements Driver {
     throw readError(result);
   }
 
-  async *watch(signal: AbortSignal): AsyncGenerator<ForeignChange> {
+  async *watch(signal: AbortSignal, onListening?: () => void): AsyncGenerator<ForeignChange> {
     const queue = new ForeignChangeQueue();
     const namespace = this.#namespace;
     const socket = await EventSocket.open(
@@ -82,6 +82,7 @@ export class NftDriver implements Driver {
       },
     );
     try {
+      onListening?.();
       yield* queue.until(signal);
     } finally {
       await socket.close();

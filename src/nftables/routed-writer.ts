@@ -1,4 +1,4 @@
-import type { Address, Family } from '../domain/address.ts';
+import { familyOf, type Address, type Family } from '../domain/address.ts';
 import { diff } from './diff.ts';
 import type { Driver, ElementCount } from './driver.ts';
 import type { LayoutChange } from './layout-change.ts';
@@ -39,14 +39,21 @@ interface OpenTable {
 export class RoutedWriter {
   readonly #machine: RoutingMachine;
   readonly #settings: Pick<LayoutSettings, 'table' | 'hashSeed'>;
+  readonly #listen: (driver: Driver) => Promise<void>;
   readonly #tables = new Map<Family, OpenTable>();
   #state: RoutedState = { services: new Map(), nodes: [] };
   /** A commit failed half way: the tables may be ahead of the state. */
   #isTorn = false;
 
-  constructor(machine: RoutingMachine, settings: Pick<LayoutSettings, 'table' | 'hashSeed'>) {
+  /** The callback comes before a table that is wanted is read or written, so that it can be watched. */
+  constructor(
+    machine: RoutingMachine,
+    settings: Pick<LayoutSettings, 'table' | 'hashSeed'>,
+    listen: (driver: Driver) => Promise<void> = () => Promise.resolve(),
+  ) {
     this.#machine = machine;
     this.#settings = settings;
+    this.#listen = listen;
   }
 
   /** Whether any service is routed. */
@@ -79,12 +86,15 @@ export class RoutedWriter {
     nodes: readonly Address[],
     signal: AbortSignal,
   ): Promise<boolean> {
+    const routed = services.filter(isRouted);
     for (const family of families) {
       const table = await this.#table(family);
+      const isWanted = routed.some(({ address }) => familyOf(address) === family);
+      if (isWanted) await this.#listen(table.driver);
       table.present = await table.driver.read(signal);
     }
-    const routed = services.filter(isRouted).map((one) => [serviceKey(one), one] as const);
-    return this.#write({ services: new Map(routed), nodes }, signal);
+    const byKey = new Map(routed.map((one) => [serviceKey(one), one]));
+    return this.#write({ services: byKey, nodes }, signal);
   }
 
   /** What came to each routed service, by the key of its element. */
@@ -127,6 +137,7 @@ export class RoutedWriter {
       await driver.close();
       return present !== undefined;
     }
+    await this.#listen(driver);
     const { basedOn: _, ...transaction } = diff(present, wanted);
     if (!isEmpty(transaction)) await driver.apply(transaction, signal);
     table.present = asPresent(wanted);

@@ -24,10 +24,10 @@ function driverThat(parts: { isOwned: boolean; failures: number }) {
     read: (signal) => memory.read(signal),
     counters: (set, signal) => memory.counters(set, signal),
     close: () => memory.close(),
-    async *watch(signal) {
+    async *watch(signal, onListening) {
       state.watched += 1;
       if (state.failures-- > 0) throw new Error('no socket');
-      yield* memory.watch(signal);
+      yield* memory.watch(signal, onListening);
     },
   };
   return { driver, memory, state };
@@ -48,15 +48,34 @@ test('a table that the kernel keeps for us is not watched until it does no longe
 });
 
 test('a table that cannot be watched is told, and watched at the next attempt', async () => {
-  const { driver, memory, state } = driverThat({ isOwned: false, failures: 1 });
+  const { driver, state } = driverThat({ isOwned: false, failures: 1 });
   const watch = new TableWatch();
   const stop = new AbortController();
   watch.setTables([driver]);
   await expect(first(watch, stop.signal)).rejects.toThrow('no socket');
-  const seen = first(watch, stop.signal);
-  memory.interfere([{ op: 'add-table' }]);
-  await expect(seen).resolves.toMatchObject({ table: 'causeway' });
+  // Nobody knows what happened meanwhile.
+  const notice = { table: 'causeway', what: 'it was not watched for a while' };
+  await expect(first(watch, stop.signal)).resolves.toEqual(notice);
   expect(state.watched).toBe(2);
+});
+
+test('a table that is listened to before it is written is watched without a gap, and says nothing of one', async () => {
+  const { driver, memory, state } = driverThat({ isOwned: false, failures: 0 });
+  const watch = new TableWatch();
+  await watch.listen(driver);
+  await watch.listen(driver);
+  watch.setTables([driver]);
+  memory.interfere([{ op: 'add-table' }]);
+  const seen = await first(watch, new AbortController().signal);
+  expect(seen?.what).toBe('changed by another process');
+  expect(state.watched).toBe(1);
+});
+
+test('whoever listens to a table that can not be watched is not held up', async () => {
+  const { driver } = driverThat({ isOwned: false, failures: 1 });
+  const watch = new TableWatch();
+  await watch.listen(driver);
+  await expect(first(watch, new AbortController().signal)).rejects.toThrow('no socket');
 });
 
 test('ends with its signal, and watches nothing any more', async () => {

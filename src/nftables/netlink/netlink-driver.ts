@@ -91,7 +91,7 @@ export class NetlinkDriver implements Driver {
     return this.#reader.counters(set, signal);
   }
 
-  async *watch(signal: AbortSignal): AsyncGenerator<ForeignChange> {
+  async *watch(signal: AbortSignal, onListening?: () => void): AsyncGenerator<ForeignChange> {
     const queue = new ForeignChangeQueue();
     const socket = await EventSocket.open(
       { ...this.#options, group: groupNftables },
@@ -104,6 +104,7 @@ export class NetlinkDriver implements Driver {
       },
     );
     try {
+      onListening?.();
       yield* queue.until(signal);
     } finally {
       await socket.close();

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { parseAddress } from '../../../src/domain/address.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { faults } from './faults.ts';
@@ -88,5 +89,40 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     // Nothing but the agent takes them away, and it says first that it is not master any more.
     await waitFor('the address to be gone', async () => !(await onLink()).includes('10.77.1.1/32'));
     expect(await state()).toBe('STOP');
+  });
+
+  test('rules that the kernel can not keep for us are put back at once when somebody flushes them', async () => {
+    const nftables = { driver: 'nft', localSources: ['10.78.0.0/24', '10.79.0.0/16'] };
+    await topology.startAgent('g1', { nftables });
+    const endpoints = [
+      endpoint('10.77.1.1', 'TCP', ['p1', 'p2']),
+      endpoint('10.77.1.2', 'TCP', [], { destinations: undefined, routedTo: 'nodes' }),
+    ];
+    const nodes = [{ address: parseAddress('10.78.0.21') }];
+    const { generation } = await topology.client('g1').status(signal);
+    const lines = writeState({ ...nothing, endpoints, nodes }, { generation: generation + 1 });
+    await topology.client('g1').push([...lines], signal);
+    const rules = async () => {
+      const listing = await topology.network.run('g1', ['nft', '-s', 'list', 'ruleset']);
+      return listing.split('\n').sort().join('\n');
+    };
+    const before = await rules();
+    expect(before).toContain('causeway-routed4');
+    for (const words of ['flush ruleset', 'delete table ip causeway-routed4']) {
+      await topology.network.run('g1', ['nft', ...words.split(' ')]);
+      await waitFor(`the rules after ${words}`, async () => (await rules()) === before);
+    }
+  });
+
+  test('links that hear router advertisements go on hearing them although they forward', async () => {
+    await topology.network.sysctl('g2', 'net.ipv6.conf.all.forwarding', 0);
+    await topology.network.sysctl('g2', 'net.ipv6.conf.ext.accept_ra', 1);
+    await topology.network.sysctl('g2', 'net.ipv6.conf.int.accept_ra', 0);
+    await topology.startAgent('g2');
+    const setting = async (name: string) =>
+      (await topology.network.run('g2', ['sysctl', '-n', `net.ipv6.conf.${name}`])).trim();
+    expect(await setting('all.forwarding')).toBe('1');
+    expect(await setting('ext.accept_ra')).toBe('2');
+    expect(await setting('int.accept_ra')).toBe('0');
   });
 });
