@@ -40,26 +40,27 @@ export class TableWatch {
     for (const driver of this.#watched.keys()) if (!wanted.includes(driver)) this.#end(driver);
     for (const driver of wanted) {
       if (this.#watched.has(driver)) continue;
-      const { table } = driver;
-      // Nobody listened for a while, so there is no telling what has happened.
-      const notice = () => this.#queue.push({ table, what: 'it was not watched for a while' });
-      void this.#begin(driver).then(notice);
+      void this.#begin(driver).then((isHeard) => {
+        // Nobody listened for a while, so there is no telling what has happened.
+        const what = 'it was not watched for a while';
+        if (isHeard) this.#queue.push({ table: driver.table, what });
+      });
     }
   }
 
-  /** Answers when the table is listened to, or can't be, which whoever follows the changes is told. */
-  #begin(driver: Driver): Promise<void> {
+  /** Answers when the table is listened to, or false if it can't be, which whoever follows is told. */
+  #begin(driver: Driver): Promise<boolean> {
     const stop = new AbortController();
     this.#watched.set(driver, stop);
-    const listening = Promise.withResolvers<void>();
+    const listening = Promise.withResolvers<boolean>();
     const follow = async () => {
-      for await (const change of driver.watch(stop.signal, listening.resolve)) {
+      for await (const change of driver.watch(stop.signal, () => listening.resolve(true))) {
         // What is still on its way when a table goes is of no concern.
         if (!stop.signal.aborted) this.#queue.push(change);
       }
     };
     follow().catch((error: unknown) => {
-      listening.resolve();
+      listening.resolve(false);
       if (stop.signal.aborted) return;
       this.#watched.delete(driver);
       this.#queue.fail(error);
