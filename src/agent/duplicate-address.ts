@@ -51,6 +51,7 @@ async function listen(
       const own = new Set(await Promise.all(options.links.map(hardwareOf)));
       await listenToClaims(
         link,
+        clock,
         (claim) => {
           if (!options.isOurs(claim.address) || own.has(claim.hardware)) return;
           ledger.hear(claim, clock.monotonic());

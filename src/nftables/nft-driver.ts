@@ -85,7 +85,7 @@ export class NftDriver implements Driver {
       onListening?.();
       yield* queue.until(signal);
     } finally {
-      await socket.close();
+      socket.close();
     }
   }
 

@@ -1,54 +1,30 @@
-import fs from 'node:fs';
-import path from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { CausewayError } from '../../domain/error.ts';
-import { firstMessage } from '../../nftables/netlink/socket.ts';
+import { sleep, type Clock } from '../../runtime/clock.ts';
 import { runProgram } from '../../runtime/program.ts';
 import type { Claim } from './claim.ts';
+import { ClaimSockets } from './claim-sockets.ts';
 
-export interface ClaimsWorkerData {
-  readonly link: string;
-  readonly linkIndex: number;
-}
-
-type ClaimMessage = { readonly kind: 'claim'; readonly claim: Claim };
+/** Node can't wait for such sockets, and a thread that does would take 15 MB. */
+const lookEveryMs = 250;
 
 /** What other machines on the link say about whose address is whose, until the signal fires. */
 export async function listenToClaims(
   link: string,
+  clock: Clock,
   onClaim: (claim: Claim) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const extension = path.extname(import.meta.url);
-  const worker = new Worker(new URL(`./claims.worker${extension}`, import.meta.url), {
-    workerData: {
-      link,
-      linkIndex: (await findLink(link)).ifindex,
-    } satisfies ClaimsWorkerData,
-    trackUnmanagedFds: false,
-  });
-  const { stop } = await firstMessage<{ stop: number }>(worker);
-  const ended = new Promise<void>((resolve, reject) => {
-    worker.once('exit', () => resolve()).once('error', reject);
-  });
-  worker.on('message', (message: ClaimMessage) => onClaim(message.claim));
-  const onAbort = () => wake(stop);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  const { ifindex } = await findLink(link);
+  const sockets = new ClaimSockets({ name: link, index: ifindex });
   try {
-    await ended;
+    while (!signal.aborted) {
+      for (const claim of sockets.take()) onClaim(claim);
+      await sleep(clock, lookEveryMs, signal).catch(() => undefined);
+    }
   } finally {
-    signal.removeEventListener('abort', onAbort);
-    fs.close(stop, () => {});
+    sockets.close();
   }
-}
-
-/** The thread waits in the kernel; writing to the descriptor wakes it for the last time. */
-function wake(descriptor: number): void {
-  const one = Buffer.alloc(8);
-  one.writeBigUInt64LE(1n);
-  fs.write(descriptor, one, () => {});
 }
 
 /** The hardware address of a link of this machine. */

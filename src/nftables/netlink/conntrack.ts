@@ -17,8 +17,9 @@ import {
   subsystemConntrack,
 } from './constants.ts';
 import { kernelErrors } from './kernel-error.ts';
+import type { SocketOptions } from './open-socket.ts';
 import { messageAttributes, readMessages, type Attributes } from './reader.ts';
-import { ExchangeSocket, type SocketOptions } from './socket.ts';
+import { ExchangeSocket } from './socket.ts';
 import { MessageWriter } from './writer.ts';
 
 const getMessage = 1;

@@ -1,15 +1,10 @@
-import fs from 'node:fs';
-import { Worker } from 'node:worker_threads';
-import { firstMessage, workerFile, type SocketOptions } from './socket.ts';
+import { openNetlinkSocket, type SocketOptions } from './open-socket.ts';
+import { noBuffers, SystemCallError, type NetlinkSocket } from './system-calls.ts';
 
 export interface EventSocketOptions extends SocketOptions {
   /** The multicast group to listen to. */
   readonly group: number;
 }
-
-type EventMessage =
-  | { readonly kind: 'events'; readonly bytes: Uint8Array }
-  | { readonly kind: 'overrun' };
 
 export interface EventListener {
   onEvents(bytes: Buffer): void;
@@ -17,42 +12,56 @@ export interface EventListener {
   onOverrun(): void;
 }
 
-/** Listens to the kernel's announcements in a thread of its own. */
-export class EventSocket {
-  readonly #worker: Worker;
-  readonly #stop: number;
+/** Room for the announcement of a table with tens of thousands of elements, until somebody looks. */
+const bufferBytes = 16 * 1024 * 1024;
+/** Node can't wait for such a socket, and a thread that does would take 15 MB. */
+const lookEveryMs = 50;
+/** Datagrams that are taken before the event loop gets its turn. */
+const datagramsAtOnce = 32;
 
-  private constructor(worker: Worker, stop: number, listener: EventListener) {
-    this.#worker = worker;
-    this.#stop = stop;
-    worker.on('message', (message: EventMessage) => {
-      if (message.kind === 'overrun') {
-        listener.onOverrun();
-      } else {
-        const { buffer, byteOffset, byteLength } = message.bytes;
-        listener.onEvents(Buffer.from(buffer, byteOffset, byteLength));
-      }
-    });
+/** Listens to the kernel's announcements. */
+export class EventSocket {
+  readonly #socket: NetlinkSocket;
+  readonly #listener: EventListener;
+  readonly #timer: NodeJS.Timeout;
+  #more: NodeJS.Immediate | undefined;
+
+  private constructor(socket: NetlinkSocket, listener: EventListener) {
+    this.#socket = socket;
+    this.#listener = listener;
+    this.#timer = setInterval(() => this.#take(), lookEveryMs);
   }
 
   static async open(options: EventSocketOptions, listener: EventListener): Promise<EventSocket> {
-    const worker = new Worker(workerFile('events'), {
-      workerData: options,
-      trackUnmanagedFds: false,
-    });
-    const { stop } = await firstMessage<{ stop: number }>(worker);
-    return new EventSocket(worker, stop, listener);
+    const socket = await openNetlinkSocket(options);
+    socket.reserve(0, bufferBytes);
+    socket.join(options.group);
+    return new EventSocket(socket, listener);
   }
 
-  /** The thread waits in the kernel; writing to the descriptor wakes it for the last time. */
-  async close(): Promise<void> {
-    const ended = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
-    const one = Buffer.alloc(8);
-    one.writeBigUInt64LE(1n);
-    await new Promise<void>((resolve, reject) => {
-      fs.write(this.#stop, one, (error) => (error === null ? resolve() : reject(error)));
-    });
-    await ended;
-    await new Promise<void>((resolve) => fs.close(this.#stop, () => resolve()));
+  close(): void {
+    clearInterval(this.#timer);
+    clearImmediate(this.#more);
+    this.#socket.close();
+  }
+
+  #take(): void {
+    clearImmediate(this.#more);
+    for (let taken = 0; taken < datagramsAtOnce; taken += 1) if (!this.#takeOne()) return;
+    this.#more = setImmediate(() => this.#take());
+  }
+
+  /** False where nothing has arrived. */
+  #takeOne(): boolean {
+    try {
+      const bytes = this.#socket.receiveNow();
+      if (bytes !== undefined) this.#listener.onEvents(bytes);
+      return bytes !== undefined;
+    } catch (error) {
+      // The kernel announced more than the buffer held: something was missed.
+      if (!(error instanceof SystemCallError) || error.errno !== noBuffers) throw error;
+      this.#listener.onOverrun();
+      return true;
+    }
   }
 }

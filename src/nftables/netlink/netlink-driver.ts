@@ -18,7 +18,8 @@ import { BatchEncoder } from './encode-operation.ts';
 import { EventSocket } from './events.ts';
 import { foreignChanges } from './foreign-events.ts';
 import { kernelErrors, transactionError } from './kernel-error.ts';
-import { ExchangeSocket, type SocketOptions } from './socket.ts';
+import type { SocketOptions } from './open-socket.ts';
+import { ExchangeSocket } from './socket.ts';
 import { TableReader } from './table-reader.ts';
 import { MessageWriter } from './writer.ts';
 
@@ -107,7 +108,7 @@ export class NetlinkDriver implements Driver {
       onListening?.();
       yield* queue.until(signal);
     } finally {
-      await socket.close();
+      socket.close();
     }
   }
 

@@ -1,61 +1,43 @@
-import path from 'node:path';
-import { Worker } from 'node:worker_threads';
+import fs from 'node:fs';
+import { promisify } from 'node:util';
 import { CausewayError } from '../../domain/error.ts';
 import { abortedBy } from '../../runtime/clock.ts';
+import { messageDone, messageError } from './constants.ts';
+import { openNetlinkSocket, type SocketOptions } from './open-socket.ts';
+import { readMessages } from './reader.ts';
+import type { NetlinkSocket } from './system-calls.ts';
 
-export interface SocketOptions {
-  /** A path such as /run/netns/blue; the process's own namespace when left out. */
-  readonly networkNamespace?: string;
-}
+const write = promisify(fs.write);
+const read = promisify(fs.read);
 
-/** Bytes for the kernel, and the numbers of the first and last message in them. */
-export interface ExchangeRequest {
-  readonly id: number;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly first: number;
-  readonly last: number;
-}
+const smallestReserve = 4 * 1024 * 1024;
+/** What fits into one answer; the kernel makes none that is larger than half of it. */
+const largestAnswer = 65_536;
 
-export type ExchangeReply =
-  | { readonly kind: 'ready'; readonly portId: number }
-  | { readonly kind: 'reply'; readonly id: number; readonly bytes: Uint8Array }
-  | {
-      readonly kind: 'failure';
-      readonly id: number;
-      readonly errno: number;
-      readonly message: string;
-    };
-
-interface Waiting {
-  resolve(bytes: Buffer): void;
-  reject(error: Error): void;
-}
-
-/** A netlink socket in a thread of its own, so that no system call holds up the event loop. */
+/**
+ * A netlink socket. It is written and read as a file is: Node does that in threads that it has anyway, so
+ * no system call holds up the event loop.
+ */
 export class ExchangeSocket {
-  readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
-  #nextId = 1;
+  readonly #socket: NetlinkSocket;
+  readonly #answer = Buffer.allocUnsafeSlow(largestAnswer);
+  #reserved = 0;
   #sequence = 1;
-  readonly portId: number;
+  /** One exchange after another: whoever reads takes what came first. */
+  #previous: Promise<unknown> = Promise.resolve();
 
-  private constructor(worker: Worker, portId: number) {
-    this.#worker = worker;
-    this.portId = portId;
-    worker.on('message', (reply: ExchangeReply) => this.#settle(reply));
-    worker.on('error', (error) => this.#fail(CausewayError.from(error)));
-    worker.on('exit', () =>
-      this.#fail(new CausewayError('unavailable', 'the netlink thread has ended')),
-    );
+  private constructor(socket: NetlinkSocket) {
+    this.#socket = socket;
+    this.#reserve(smallestReserve);
   }
 
   static async open(options: SocketOptions): Promise<ExchangeSocket> {
-    const worker = new Worker(workerFile('exchange'), {
-      workerData: options,
-      trackUnmanagedFds: false,
-    });
-    const { portId } = await firstMessage<{ portId: number }>(worker);
-    return new ExchangeSocket(worker, portId);
+    return new ExchangeSocket(await openNetlinkSocket(options));
+  }
+
+  /** The address under which the kernel knows this socket. */
+  get portId(): number {
+    return this.#socket.portId;
   }
 
   /** Numbers for so many messages, each used once. */
@@ -66,61 +48,55 @@ export class ExchangeSocket {
   }
 
   /**
-   * Sends the bytes, which must not be used afterwards, and resolves with everything the kernel
+   * Sends the bytes, which must not be changed any more, and resolves with everything the kernel
    * answered. Once sent it cannot be taken back, so the signal only keeps it from being sent.
    */
   exchange(bytes: Buffer, first: number, last: number, signal?: AbortSignal): Promise<Buffer> {
     if (signal?.aborted === true) return Promise.reject(abortedBy(signal));
-    const id = this.#nextId;
-    this.#nextId += 1;
-    const request: ExchangeRequest = { id, bytes: bytes as Uint8Array<ArrayBuffer>, first, last };
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage(request, [request.bytes.buffer]);
-    });
+    const result = this.#previous.then(() => this.#exchange(bytes, first, last));
+    this.#previous = result.catch(() => undefined);
+    return result;
   }
 
   async close(): Promise<void> {
-    const ended = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
-    this.#worker.postMessage('close');
-    await ended;
+    await this.#previous;
+    this.#previous = Promise.reject(
+      new CausewayError('unavailable', 'the netlink socket is closed'),
+    );
+    this.#previous.catch(() => undefined);
+    this.#socket.close();
   }
 
-  #settle(reply: ExchangeReply): void {
-    if (reply.kind === 'ready') return;
-    const waiting = this.#waiting.get(reply.id);
-    this.#waiting.delete(reply.id);
-    if (reply.kind === 'reply') {
-      const { buffer, byteOffset, byteLength } = reply.bytes;
-      waiting?.resolve(Buffer.from(buffer, byteOffset, byteLength));
-    } else {
-      waiting?.reject(new CausewayError('unavailable', reply.message));
+  async #exchange(bytes: Buffer, first: number, last: number): Promise<Buffer> {
+    try {
+      this.#reserve(bytes.length + 64 * 1024);
+      await write(this.#socket.fd, bytes);
+      const parts: Buffer[] = [];
+      for (;;) {
+        const { bytesRead } = await read(this.#socket.fd, this.#answer, 0, largestAnswer, null);
+        const part = Buffer.from(this.#answer.subarray(0, bytesRead));
+        parts.push(part);
+        if (isLast(part, first, last)) return parts.length === 1 ? part : Buffer.concat(parts);
+      }
+    } catch (error) {
+      throw new CausewayError('unavailable', `netlink: ${CausewayError.from(error).message}`, {
+        cause: error,
+      });
     }
   }
 
-  #fail(error: CausewayError): void {
-    for (const waiting of this.#waiting.values()) waiting.reject(error);
-    this.#waiting.clear();
+  #reserve(bytes: number): void {
+    if (bytes <= this.#reserved) return;
+    this.#reserved = bytes;
+    this.#socket.reserve(bytes, bytes);
   }
 }
 
-/** A thread's program lies beside this file and ends as it does: in the sources and once compiled. */
-export function workerFile(name: string): URL {
-  return new URL(`./${name}.worker${path.extname(import.meta.url)}`, import.meta.url);
-}
-
-/** What a worker says first; rejects if it ends or fails before that. */
-export function firstMessage<T>(worker: Worker): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => () => {
-      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-      act();
-    };
-    const onMessage = (message: T) => settle(() => resolve(message))();
-    const onError = (error: unknown) => settle(() => reject(CausewayError.from(error)))();
-    const onExit = settle(() =>
-      reject(new CausewayError('unavailable', 'the netlink thread ended at once')),
-    );
-    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-  });
+/** A dump ends with `done`; everything else with the answer to its first or its last message. */
+function isLast(part: Buffer, first: number, last: number): boolean {
+  for (const { type, sequence } of readMessages(part)) {
+    if (type === messageDone && sequence === last) return true;
+    if (type === messageError && (sequence === first || sequence === last)) return true;
+  }
+  return false;
 }

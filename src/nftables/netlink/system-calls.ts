@@ -3,8 +3,9 @@ import koffi from 'koffi';
 import { CausewayError } from '../../domain/error.ts';
 
 /**
- * The few system calls that netlink needs and Node does not have. They block, so they belong in a
- * worker thread. A thread that enters another network namespace stays there, alone.
+ * The few system calls that netlink needs and Node does not have. Those that open a socket and set it up
+ * take no time; those that send or wait for something block, so they belong in a worker thread. A thread
+ * that enters another network namespace stays there, alone.
  */
 const libc = koffi.load(null);
 const socketCall = libc.func('int socket(int domain, int type, int protocol)') as (
@@ -65,6 +66,8 @@ const pollIn = 1;
 
 export const noBuffers = 105;
 const interrupted = 4;
+const tryAgain = 11;
+const doNotWait = 0x40;
 
 /** The kernel's answer to a system call that failed. */
 export class SystemCallError extends CausewayError {
@@ -81,14 +84,18 @@ export class SystemCallError extends CausewayError {
   }
 }
 
-/** A socket of the kernel's own families. Everything on it blocks. */
+export function openSocket(domain: number, type: number, protocol: number): number {
+  return checked('socket', socketCall(domain, type | closeOnExec, protocol));
+}
+
+/** A socket of the kernel's own families. */
 export class KernelSocket {
-  protected readonly fd: number;
+  readonly fd: number;
   readonly #buffer: Buffer;
 
-  constructor(domain: number, type: number, protocol: number, largest = 65_536) {
+  constructor(fd: number, largest = 65_536) {
     this.#buffer = Buffer.allocUnsafeSlow(largest);
-    this.fd = checked('socket', socketCall(domain, type | closeOnExec, protocol));
+    this.fd = fd;
   }
 
   bind(address: Buffer): void {
@@ -99,13 +106,25 @@ export class KernelSocket {
     checked('setsockopt', optionCall(this.fd, level, name, value, value.length));
   }
 
-  /** One datagram, in memory of its own. */
+  /** One datagram, in memory of its own. Waits for it. */
   receive(): Buffer {
     for (;;) {
-      const length = receiveCall(this.fd, this.#buffer, this.#buffer.length, 0);
-      if (length >= 0) return Buffer.from(this.#buffer.subarray(0, length));
-      if (koffi.errno() !== interrupted) throw new SystemCallError('recv', koffi.errno());
+      const datagram = this.#receive(0);
+      if (datagram !== undefined) return datagram;
     }
+  }
+
+  /** One datagram that has arrived; undefined where there is none. */
+  receiveNow(): Buffer | undefined {
+    return this.#receive(doNotWait);
+  }
+
+  #receive(flags: number): Buffer | undefined {
+    const length = receiveCall(this.fd, this.#buffer, this.#buffer.length, flags);
+    if (length >= 0) return Buffer.from(this.#buffer.subarray(0, length));
+    const errno = koffi.errno();
+    if (errno === interrupted || errno === tryAgain) return undefined;
+    throw new SystemCallError('recv', errno);
   }
 
   close(): void {
@@ -131,13 +150,18 @@ export class KernelSocket {
   }
 }
 
+/** A netlink socket of the network that the calling thread is in. */
+export function openNetlink(): number {
+  return openSocket(netlinkFamily, rawSocket, netfilterProtocol);
+}
+
 /** A netfilter netlink socket. */
 export class NetlinkSocket extends KernelSocket {
   /** The address under which the kernel knows this socket. */
   readonly portId: number;
 
-  constructor() {
-    super(netlinkFamily, rawSocket, netfilterProtocol, 1024 * 1024);
+  constructor(fd = openNetlink()) {
+    super(fd, 1024 * 1024);
     const address = Buffer.alloc(12);
     address.writeUInt16LE(netlinkFamily, 0);
     this.bind(address);

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { insideLogGroup } from '../../nftables/names.ts';
 import { messageAttributes, readMessages } from '../../nftables/netlink/reader.ts';
-import { firstMessage, type SocketOptions } from '../../nftables/netlink/socket.ts';
+import { firstMessage } from '../../nftables/netlink/first-message.ts';
+import type { SocketOptions } from '../../nftables/netlink/open-socket.ts';
 
 export interface PacketTapOptions extends SocketOptions {
   /** The NFLOG group that rules copy packets to. */
