@@ -26,6 +26,7 @@ import { CycleReport } from './cycle-report.ts';
 import { gatherProject } from './gather-project.ts';
 import type { Held, LossGuard, LossReport } from './loss-guard.ts';
 import { labelKey } from './names.ts';
+import { sourcesOf } from './ownership.ts';
 import {
   planEdited,
   planProject,
@@ -181,8 +182,9 @@ export class Cycle {
 
   #noteSilence({ id }: ListedProject, error: CausewayError): void {
     this.#failedInARow += 1;
-    this.#parts.order.wasSilent(id);
-    if (!this.#isSilent() || this.#hasRead) return;
+    if (!this.#isSilent()) return;
+    this.#parts.order.endedAt(id);
+    if (this.#hasRead) return;
     this.#report.failProject();
     throw new CausewayError(
       error.code,
@@ -291,13 +293,15 @@ export class Cycle {
 
   /**
    * Objects that somebody has edited so that nobody can tell whose they are, and that nobody has asked
-   * for. Only where every project was read: else it may be one of those that were not.
+   * for. Not while a project failed, whose they may be, nor where they name one that is left as it is.
    */
   #findUnneeded(edited: CurrentObjects): void {
     const { failed, skipped } = this.#report;
-    if (failed + skipped + this.#kept.size > 0) return;
+    if (failed + skipped > 0) return;
+    const isKept = (object: KubeObject) =>
+      sourcesOf(object).some(({ projectId }) => this.#kept.has(projectId));
     const left = <T extends KubeObject>(resource: Resource<T>, objects: readonly T[]) =>
-      objects.filter((object) => !this.#isNeeded(resource, object));
+      objects.filter((object) => !this.#isNeeded(resource, object) && !isKept(object));
     const plan = planEdited(this.#parts.options.backend, {
       services: left(services, edited.services),
       slices: left(endpointSlices, edited.slices),

@@ -83,6 +83,17 @@ describe('an edited mark', () => {
   });
 });
 
+test('what was edited stays where it names a project that is left as it is', async () => {
+  world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  const { id } = world.addLoadBalancer('alt', 'web', '10.10.0.6');
+  await world.once();
+  const service = (await world.services()).find(({ metadata }) => metadata?.name?.endsWith(id));
+  await edit(services, service, { annotations: { [mark]: 'gone/gone' } });
+  const settings = { maxLossShare: 1, projects: ['demo'] };
+  expect(await world.once(settings)).toMatchObject({ held: 0, removed: 0 });
+  expect(await world.services()).toHaveLength(2);
+});
+
 test('what was edited and is no longer needed goes when three cycles agree, or at once if confirmed', async () => {
   world.addLoadBalancer('alt', 'web', '10.10.0.6');
   const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
@@ -96,4 +107,19 @@ test('what was edited and is no longer needed goes when three cycles agree, or a
   expect(world.events.join()).toContain('unknown, by edited marks');
   expect(await world.once(settings, true)).toMatchObject({ held: 0, removed: 1 });
   expect(await world.services()).toHaveLength(2);
+});
+
+test('what was edited and is no longer needed goes also while another project is left as it is', async () => {
+  const kept = world.addLoadBalancer('alt', 'web', '10.10.0.6');
+  const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
+  const more = world.addLoadBalancer('demo', 'more', '10.10.0.5');
+  await world.once();
+  const service = (await world.services()).find(({ metadata }) => metadata?.name?.endsWith(id));
+  await edit(services, service, { labels: { 'causeway.dev/project-id': 'edited' } });
+  world.removeLoadBalancer(id);
+  const running = world.start({ maxLossShare: 1, ignoreProjects: ['alt'] });
+  await expect.poll(() => world.services()).toHaveLength(2);
+  await running.stop();
+  const names = (await world.services()).map(({ metadata }) => metadata?.name ?? '');
+  for (const left of [kept, more]) expect(names.join()).toContain(left.id);
 });

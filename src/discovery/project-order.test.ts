@@ -8,14 +8,14 @@ const arranged = (order: ProjectOrder) =>
     .map(({ id }) => id)
     .join('');
 
-test('each cycle begins after the last project that was silent, even if it is gone', () => {
+test('each cycle begins after the project that ended one before its time, even if that is gone', () => {
   const order = new ProjectOrder(() => 0);
   expect(arranged(order)).toBe('abcd');
-  order.wasSilent('b');
+  order.endedAt('b');
   expect(arranged(order)).toBe('cdab');
-  order.wasSilent('cc');
+  order.endedAt('cc');
   expect(arranged(order)).toBe('dabc');
-  order.wasSilent('d');
+  order.endedAt('d');
   expect(arranged(order)).toBe('abcd');
 });
 

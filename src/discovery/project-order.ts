@@ -1,21 +1,22 @@
 import type { Random } from '../runtime/random.ts';
 
 /**
- * Which project a cycle begins with: the one after the last that was silent. A cycle may end before
- * its turn has come to all, so those behind silent ones would wait for ever in a fixed order. The first
- * cycle begins anywhere: a process that runs one alone can't know who was silent in the last.
+ * Which project a cycle begins with: the one after the silent one that ended a cycle before its turn
+ * had come to all, so those behind silent ones would wait for ever in a fixed order. One that is silent
+ * alone keeps its place: at the end, everybody would wait for its time-out. The first cycle begins
+ * anywhere: a process that runs one alone can't know where the last one ended.
  */
 export class ProjectOrder {
   readonly #random: Random;
-  #lastSilent: string | undefined;
+  #endedAt: string | undefined;
   #isFirst = true;
 
   constructor(random: Random) {
     this.#random = random;
   }
 
-  wasSilent(projectId: string): void {
-    this.#lastSilent = projectId;
+  endedAt(projectId: string): void {
+    this.#endedAt = projectId;
   }
 
   arrange<T extends { readonly id: string }>(projects: readonly T[]): T[] {
@@ -25,7 +26,7 @@ export class ProjectOrder {
   }
 
   #start(sorted: readonly { readonly id: string }[]): number {
-    const last = this.#lastSilent;
+    const last = this.#endedAt;
     const isFirst = this.#isFirst;
     this.#isFirst = false;
     if (isFirst) return Math.floor(this.#random() * sorted.length);
