@@ -46,6 +46,10 @@ export const marks: Readonly<Record<string, Mark>> = {
     "ids of security groups for its VIP, beside the settings', with commas (octavia)",
   ),
   'causeway.dev/address-pool': user(service, 'the pool that its address is to come from (pool)'),
+  'causeway.dev/address-pool-labels': user(
+    service,
+    'labels (`tier=gold,zone=b`) that the pool must have that its address comes from (pool)',
+  ),
   'causeway.dev/node': user(service, 'the node whose address it is to have (pool)'),
   'causeway.dev/idle-after': user(service, 'it is put to sleep after so long without a connection'),
   'causeway.dev/hold': user(service, '`accept`: connections are accepted and held while it wakes'),

@@ -132,6 +132,7 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'pool',
     'Nobody in the cluster announces addresses, or several do. Name one.',
   ),
+  InvalidPoolLabels: warning('pool', 'The labels that it wants of a pool can’t be read.'),
   UnknownAnnouncer: warning('pool', 'The announcer that it names is none that is known.'),
   AnnouncerChanged: warning(
     'pool',

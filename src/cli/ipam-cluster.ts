@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { parseDuration } from '../domain/duration.ts';
 import { CausewayError } from '../domain/error.ts';
 import type { AnswerOf } from '../ipam/api/operations.ts';
+import { parsePoolLabels } from '../ipam/pool-labels.ts';
 import { handOver, print, speaksWithServer, timeText, withServer } from './ipam-connection.ts';
 import { addressesOf, familiesOf, numberOf, reasonOption } from './ipam-operator.ts';
 
@@ -166,6 +167,7 @@ export function reserveCommand(): Command {
     .option('--address <list>', 'addresses by name')
     .option(...claimOption)
     .option('--pool <name>', 'from this pool only')
+    .option('--pool-labels <list>', 'from pools with these labels only: name=value')
     .option('--sharing-key <key>', 'share with owners of the same cluster and key')
     .option('--ports <list>', 'such as TCP/443: sharers have different ones')
     .option('--wait <time>', 'wait so long if none is left')
@@ -180,6 +182,7 @@ export function reserveCommand(): Command {
       addresses: named.addresses,
       claim: claims(command),
       pool: options['pool'],
+      poolLabels: parsePoolLabels(options['poolLabels'] ?? ''),
       sharingKey: options['sharingKey'],
       ports: options['ports']?.split(','),
       waitMs: options['wait'] === undefined ? undefined : parseDuration(options['wait']),

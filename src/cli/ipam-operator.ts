@@ -4,6 +4,7 @@ import { familyOf, parseAddress, type Family } from '../domain/address.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { CausewayError } from '../domain/error.ts';
 import { cloudletImport, parseCloudletIps } from '../ipam/cloudlet-ips.ts';
+import { parsePoolLabels } from '../ipam/pool-labels.ts';
 import { poolAnnouncers } from '../ipam/records.ts';
 import { handOver, print, speaksWithServer, timeText, withServer } from './ipam-connection.ts';
 import type { AnswerOf } from '../ipam/api/operations.ts';
@@ -107,7 +108,7 @@ function setPoolCommand(): Command {
         priority: options['priority'] === undefined ? 0 : Number(options['priority']),
         announcer: poolAnnouncers.find((name) => name === options['announcer']),
         platform: options['platform'],
-        labels: Object.fromEntries(list(options['labels']).map((pair) => splitPair(pair))),
+        labels: parsePoolLabels(options['labels'] ?? ''),
         ...(purposes.length === 0
           ? {}
           : { purposes: purposes as ('control-plane' | 'load-balancer')[] }),
@@ -154,18 +155,16 @@ export function poolsCommand(): Command {
   return pools;
 }
 
-function splitPair(pair: string): [string, string] {
-  const at = pair.indexOf('=');
-  if (at < 1) throw new CausewayError('invalid', `${JSON.stringify(pair)} is not name=value`);
-  return [pair.slice(0, at), pair.slice(at + 1)];
-}
-
 function printPools(command: Command, pools: readonly AnswerOf<'setPool'>[]): void {
   print(command, pools, [
     { title: 'pool', value: ({ name }) => name },
     { title: 'addresses', value: ({ addresses }) => addresses.join(',') },
     { title: 'total', value: ({ usage }) => String(usage.total) },
-    { title: 'held', value: ({ usage }) => String(usage.held) },
+    {
+      title: 'held',
+      value: ({ usage: { held, outside = 0 } }) =>
+        outside === 0 ? String(held) : `${held} and ${outside} outside`,
+    },
     { title: 'quarantined', value: ({ usage }) => String(usage.quarantined) },
     { title: 'free', value: ({ usage }) => String(usage.free) },
     { title: 'drained', value: ({ drained }) => (drained ? 'yes' : '') },

@@ -5,11 +5,12 @@ import type { ClusterRecord } from './records.ts';
 import type { SiteView } from './site-view.ts';
 import type { View } from './view.ts';
 
-export const usageStates = ['total', 'held', 'quarantined', 'drained', 'free'] as const;
+export const usageStates = ['total', 'held', 'quarantined', 'drained', 'free', 'outside'] as const;
 
 /**
  * How many addresses there are, and in which state: `held`; `quarantined`, freed and not yet free to
- * others; `drained`, in nobody's hands and not handed out; `free`.
+ * others; `drained`, in nobody's hands and not handed out; `free`. Beside the total: `outside`, held
+ * since before a change of the pool left them out.
  */
 export type PoolUsage = Readonly<Record<(typeof usageStates)[number], number>>;
 
@@ -19,27 +20,27 @@ export interface FamilyUsage {
   readonly usage: PoolUsage;
 }
 
+const nobody = { held: 0, quarantined: 0, outside: 0 };
+
 /** How full the pools of a site are, each in every family that it has addresses of. */
 export function usageOf(site: SiteView, now: number): FamilyUsage[] {
   const taken = new Map(
-    site.pools.map(({ spec }) => [
-      spec.name,
-      { 4: { held: 0, quarantined: 0 }, 6: { held: 0, quarantined: 0 } },
-    ]),
+    site.pools.map(({ spec }) => [spec.name, { 4: { ...nobody }, 6: { ...nobody } }]),
   );
   for (const { record } of site.addresses.values()) {
     const pool = site.poolOf(record.address);
     const until = site.restOf(record.address);
-    const counts = taken.get(pool?.spec.name ?? '')?.[familyOf(record.address)];
+    const counts = taken.get(pool?.spec.name ?? record.pool)?.[familyOf(record.address)];
     if (counts === undefined || (until !== undefined && until <= now)) continue;
-    if (until === undefined) counts.held += 1;
+    if (pool === undefined) counts.outside += until === undefined ? 1 : 0;
+    else if (until === undefined) counts.held += 1;
     else counts.quarantined += 1;
   }
   return site.pools.flatMap(({ spec, sets }) =>
     families
-      .filter((family) => sets[family].size > 0n)
+      .filter((family) => sets[family].size > 0n || taken.get(spec.name)?.[family].outside)
       .map((family): FamilyUsage => {
-        const counts = taken.get(spec.name)?.[family] ?? { held: 0, quarantined: 0 };
+        const counts = taken.get(spec.name)?.[family] ?? nobody;
         // A /64 has more addresses than a number holds exactly.
         const total = Number(sets[family].size);
         const left = total - counts.held - counts.quarantined;
@@ -57,6 +58,7 @@ export function addUp(usages: readonly PoolUsage[]): PoolUsage {
     quarantined: sum('quarantined'),
     drained: sum('drained'),
     free: sum('free'),
+    outside: sum('outside'),
   };
 }
 
@@ -85,7 +87,7 @@ export function healthOf(
 const addresses: MetricDefinition<'site' | 'pool' | 'family' | 'state'> = {
   kind: 'gauge',
   name: 'causeway_ipam_addresses',
-  help: 'Addresses of a pool by family (4, 6) and state: total, held, quarantined, drained, free.',
+  help: 'Addresses of a pool by family (4, 6) and state: total, held, quarantined, drained, free; beside the total: outside, held since before a change of the pool left them out.',
   labels: ['site', 'pool', 'family', 'state'],
 };
 const clusters: MetricDefinition<'site' | 'health'> = {

@@ -74,6 +74,10 @@ const usage = {
   quarantined: z.number(),
   free: z.number(),
   drained: z.number().optional().describe('Neither held nor resting, and not handed out.'),
+  outside: z
+    .number()
+    .optional()
+    .describe('Beside the total: held since before a change of the pool left them out.'),
 };
 export const poolAnswerSchema = poolSpecSchema.extend({
   usage: z.looseObject({

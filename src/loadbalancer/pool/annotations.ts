@@ -1,6 +1,7 @@
 /** What users write beside `causeway.dev/address` and `causeway.dev/sharing-key`. */
 export const announcerAnnotation = 'causeway.dev/announcer';
 export const poolNameAnnotation = 'causeway.dev/address-pool';
+export const poolLabelsAnnotation = 'causeway.dev/address-pool-labels';
 export const nodeAnnotation = 'causeway.dev/node';
 
 /** What external-dns publishes instead of the status, where clients reach another address than is announced. */

@@ -13,6 +13,8 @@ export interface Demand {
   /** The addresses are announced for it now: a ledger that was restored must believe it. */
   readonly claim: boolean;
   readonly pool?: string | undefined;
+  /** The labels that the pool must have. */
+  readonly poolLabels?: Readonly<Record<string, string>> | undefined;
   readonly sharingKey?: string | undefined;
   /** `TCP/443` */
   readonly ports: readonly string[];

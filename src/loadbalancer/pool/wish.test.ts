@@ -32,6 +32,11 @@ test.each<[string, Record<string, string>, object]>([
   ['the announcer’s', { 'metallb.io/loadBalancerIPs': '192.0.2.8' }, { addresses: ['192.0.2.8'] }],
   ['a sharing key', { 'causeway.dev/sharing-key': 'k' }, { sharingKey: 'k' }],
   ['a pool', { 'causeway.dev/address-pool': 'public' }, { pool: 'public' }],
+  [
+    'labels of a pool',
+    { 'causeway.dev/address-pool-labels': 'tier=gold, zone=b' },
+    { poolLabels: { tier: 'gold', zone: 'b' } },
+  ],
 ])('it may ask for more with %s', (_what, annotations, expected) => {
   expect(demand(service(annotations))).toMatchObject(expected);
 });
@@ -60,4 +65,10 @@ test('what can’t be is said in words', () => {
   expect(demand(service({ 'causeway.dev/announcer': 'bird' }))).toContain('known are kube-vip');
   expect(demand(service({ 'causeway.dev/address': 'x' }))).toContain('InvalidAddress');
   expect(demand(service({}, { ports: [] }))).toContain('NoPorts');
+});
+
+test('labels that can’t be read are refused, with what they look like', () => {
+  expect(demand(service({ 'causeway.dev/address-pool-labels': 'gold' }))).toBe(
+    'InvalidPoolLabels: The annotation causeway.dev/address-pool-labels: "gold" is not name=value, such as tier=gold,zone=b.',
+  );
 });

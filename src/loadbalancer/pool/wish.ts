@@ -1,8 +1,10 @@
 import { tryParseAddress, type Address } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
+import { parsePoolLabels } from '../../ipam/pool-labels.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { sharingKeyAnnotation } from '../gateway/annotations.ts';
 import { readNeeds } from '../gateway/service-needs.ts';
-import { announcerAnnotation, poolNameAnnotation } from './annotations.ts';
+import { announcerAnnotation, poolLabelsAnnotation, poolNameAnnotation } from './annotations.ts';
 import { announcerNames, announcers, isAnnouncerName, type AnnouncerName } from './announcer.ts';
 import { inFamilies, type Holding } from './holding.ts';
 import type { Demand } from './pool-ledger.ts';
@@ -39,6 +41,11 @@ export function readWish(service: Service, holding: Holding | undefined): WishRe
   const { namespace = '', name = '' } = service.metadata ?? {};
   const sharingKey = annotations[sharingKeyAnnotation];
   const pool = annotations[poolNameAnnotation];
+  const poolLabels = readPoolLabels(annotations);
+  if (poolLabels instanceof CausewayError) {
+    const message = `The annotation ${poolLabelsAnnotation}: ${poolLabels.message}, such as tier=gold,zone=b.`;
+    return { kind: 'refused', reason: 'InvalidPoolLabels', message };
+  }
   // What it had of a family that it no longer has is not asked for again.
   const had = inFamilies(holding?.addresses ?? [], families).map(({ address }) => address);
   const asked = requested.size > 0 ? [...requested.values()] : askedOfAnnouncers(annotations);
@@ -52,6 +59,7 @@ export function readWish(service: Service, holding: Holding | undefined): WishRe
     ports: ports.map(({ protocol, port }) => `${protocol}/${port}`).sort(),
     ...(sharingKey === undefined || sharingKey === '' ? {} : { sharingKey }),
     ...(pool === undefined || pool === '' ? {} : { pool }),
+    ...(poolLabels === undefined ? {} : { poolLabels }),
   };
   return { kind: 'wish', wish: { demand, announcer: named } };
 }
@@ -62,6 +70,18 @@ export function readWishAnew(service: Service, announcer: AnnouncerName): WishRe
   const told = new Set(announcers[announcer].annotations);
   const left = Object.fromEntries(Object.entries(annotations).filter(([key]) => !told.has(key)));
   return readWish({ ...service, metadata: { ...metadata, annotations: left } }, undefined);
+}
+
+function readPoolLabels(
+  annotations: Readonly<Record<string, string>>,
+): Record<string, string> | CausewayError | undefined {
+  const text = annotations[poolLabelsAnnotation];
+  if (text === undefined || text === '') return undefined;
+  try {
+    return parsePoolLabels(text);
+  } catch (error) {
+    return CausewayError.from(error);
+  }
 }
 
 /** A Service that was made for the announcer alone names its address in the announcer's annotation. */

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { parsePoolLabels } from './pool-labels.ts';
+
+test.each<[string, Record<string, string>]>([
+  ['', {}],
+  ['tier=gold', { tier: 'gold' }],
+  [' tier=gold , zone=b,', { tier: 'gold', zone: 'b' }],
+  ['odd=a=b,none=', { odd: 'a=b', none: '' }],
+])('%j are labels', (text, labels) => {
+  expect(parsePoolLabels(text)).toEqual(labels);
+});
+
+test.each(['gold', '=gold', 'tier=gold,b'])('%j are none', (text) => {
+  expect(() => parsePoolLabels(text)).toThrow('is not name=value');
+});
