@@ -6,6 +6,7 @@ const suites = {
     ...['src', 'scripts', 'web', 'bench'].map((folder) => `${folder}/**/*.test.ts`),
     'test/upstream/*.test.ts',
     'test/chaos/*.test.ts',
+    'test/fuzz/*.test.ts',
   ],
   simulation: ['test/simulation/**/*.test.ts'],
   contract: ['test/contract/**/*.test.ts'],

@@ -5,6 +5,7 @@ import { kustomizeFiles } from './deploy/kustomize.ts';
 import { grafanaDashboard } from './operations/grafana.ts';
 import { prometheusFiles, runbooksPage } from './operations/prometheus.ts';
 import { referencePages } from './reference-pages.ts';
+import { billOfMaterials, readLock } from './sbom.ts';
 
 const root = path.dirname(import.meta.dirname);
 
@@ -22,6 +23,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     version: string;
   };
   return {
+    'sbom.cdx.json': billOfMaterials(readLock()),
     ...below('docs/reference', { ...(await referencePages()), 'runbooks.md': runbooksPage() }),
     ...below('deploy/kustomize', kustomizeFiles()),
     ...below('deploy/helm/causeway', helmFiles(version)),

@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import { z } from 'zod';
 import { replaceFile } from '../runtime/atomic-file.ts';
+import { readStoredJson } from './store/stored-json.ts';
 
 const leverRecord = z.strictObject({ since: z.number(), reason: z.string().max(200) });
 const leversFile = z.strictObject({
@@ -34,7 +35,7 @@ export class Levers {
 
   static async load(file: string): Promise<Levers> {
     const text = await fs.readFile(file, 'utf8').catch(() => '{}');
-    return new Levers(file, leversFile.parse(JSON.parse(text)));
+    return new Levers(file, readStoredJson(file, text, leversFile));
   }
 
   get(name: LeverName): Lever | undefined {

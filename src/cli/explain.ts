@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
+import { withoutControls } from '../domain/printable.ts';
 import { explainService, type Explanation, type Step } from '../overview/explanation.ts';
 import { readService } from '../overview/read-cluster.ts';
 import { addClusterOptions, withCluster, type ClusterOptions } from './cluster-connection.ts';
@@ -36,20 +37,23 @@ const marks: Readonly<Record<Step['state'], string>> = {
 const colours = { done: 'green', waiting: 'yellow', failed: 'red', skipped: 'dim' } as const;
 
 function print({ summary, steps, lately, advice }: Explanation): void {
-  const lines = [style('bold', summary), ''];
+  const lines = [style('bold', withoutControls(summary)), ''];
   const width = Math.max(...steps.map(({ name }) => name.length));
   for (const { name, state, text } of steps) {
-    lines.push(`  ${style(colours[state], marks[state])} ${name.padEnd(width)}  ${text}`);
+    lines.push(
+      `  ${style(colours[state], marks[state])} ${name.padEnd(width)}  ${withoutControls(text)}`,
+    );
   }
   if (lately.length > 0) {
     lines.push('', 'Lately:');
     for (const { at, reason, message, count } of lately) {
-      lines.push(`  ${at}  ${reason}${count > 1 ? ` (${count} times)` : ''}: ${message}`);
+      const times = count > 1 ? ` (${count} times)` : '';
+      lines.push(withoutControls(`  ${at}  ${reason}${times}: ${message}`));
     }
   }
   if (advice.length > 0) {
     lines.push('', 'What to do:');
-    for (const text of advice) lines.push(`  ${text}`);
+    for (const text of advice) lines.push(`  ${withoutControls(text)}`);
   }
   process.stdout.write(`${lines.join('\n')}\n`);
 }

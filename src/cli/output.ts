@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
+import { withoutControls } from '../domain/printable.ts';
 
 export const outputFormats = ['table', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
@@ -44,7 +45,7 @@ export function formatObjects<Row extends object>(
 function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = [
     columns.map(({ title }) => title.toUpperCase()),
-    ...rows.map((row) => columns.map((column) => column.value(row))),
+    ...rows.map((row) => columns.map((column) => withoutControls(column.value(row)))),
   ];
   const widths = columns.map((_, index) =>
     Math.max(...cells.map((line) => (line[index] ?? '').length)),

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { withoutControls } from '../domain/printable.ts';
 import { configMaps, leases } from '../kube/resources.ts';
 import { boardName, readBoard } from '../loadbalancer/gateway/gateway-board.ts';
 import { readServices } from '../overview/read-cluster.ts';
@@ -74,7 +75,10 @@ async function gatewayPart({ client, signal }: ClusterSession, namespace: string
       ...(fence === undefined ? [] : ['fenced']),
       ...(state?.problems ?? []),
     ];
-    return { isWell, text: `${mark(isWell)} gateway      ${name}: ${words.join(', ')}` };
+    return {
+      isWell,
+      text: `${mark(isWell)} gateway      ${withoutControls(`${name}: ${words.join(', ')}`)}`,
+    };
   });
   return { isWell: lines.every(({ isWell }) => isWell), lines: lines.map(({ text }) => text) };
 }
@@ -88,7 +92,7 @@ function servicePart(rows: readonly ServiceRow[]): Part {
     [...counts].map(([state, count]) => `${count} ${state}`).join(', ') || 'none from outside';
   const lines = [`${mark(troubles.length === 0)} Services     ${summary}`];
   for (const { key, message } of troubles.slice(0, shownTroubles)) {
-    lines.push(`    ${key}: ${message}`);
+    lines.push(withoutControls(`    ${key}: ${message}`));
   }
   if (troubles.length > shownTroubles) {
     lines.push(`    and ${troubles.length - shownTroubles} more: causeway services --state failed`);

@@ -23,6 +23,7 @@ interface SourceFile {
   readonly name: string;
   readonly document: Document;
   readonly lines: LineCounter;
+  readonly value: Tree;
 }
 
 type Tree = Record<string, unknown>;
@@ -36,7 +37,7 @@ export async function loadConfig<Schema extends z.ZodType>(
   sources: ConfigSources,
 ): Promise<z.output<Schema>> {
   const file = sources.file === undefined ? undefined : await readFile(sources.file);
-  const read = (file?.document.toJS() ?? {}) as Tree;
+  const read = file?.value ?? {};
   const tree = sources.convert?.(read) ?? read;
   const origins = new Map<string, string>();
   for (const setting of settingsOf(schema)) {
@@ -64,11 +65,20 @@ async function readFile(name: string): Promise<SourceFile> {
   if (problem !== undefined) {
     throw new CausewayError('invalid', `${name} is not valid YAML: ${problem.message}`);
   }
-  const value: unknown = document.toJS();
+  const value = toJs(document, name);
   if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {
     throw new CausewayError('invalid', `${name} must hold settings as "name: value"`);
   }
-  return { name, document, lines };
+  return { name, document, lines, value: (value ?? {}) as Tree };
+}
+
+function toJs(document: Document, name: string): unknown {
+  try {
+    return document.toJS() as unknown;
+  } catch (cause) {
+    // Aliases of aliases, that stand for more than any file should say.
+    throw new CausewayError('invalid', `${name} can't be read: its aliases go too far`, { cause });
+  }
 }
 
 function assign(

@@ -1,3 +1,4 @@
+import http from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Board } from '../overview/board.ts';
 import { silentLog } from '../runtime/log.ts';
@@ -50,6 +51,23 @@ test('the token moves from the address into a cookie that scripts cannot read', 
   expect(await page.text()).toBe('<p>hello');
   expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
 });
+
+test.each(['/.//evil.example/', '//evil.example/', '/./..//evil.example'])(
+  'the way from %s with the token leads to no other machine',
+  async (path) => {
+    const { hostname, port } = new URL(server.url);
+    const asked = { path: `${path}?token=${encodeURIComponent(token)}`, hostname, port };
+    const location = await new Promise((resolve, reject) => {
+      http
+        .get(asked, (response) => {
+          response.resume();
+          resolve(response.headers.location);
+        })
+        .on('error', reject);
+    });
+    expect(location).toMatch(/^\/(?!\/)/);
+  },
+);
 
 test('it only shows', async () => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {

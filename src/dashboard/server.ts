@@ -5,6 +5,7 @@ import { gzip } from 'node:zlib';
 import { CausewayError } from '../domain/error.ts';
 import type { Board } from '../overview/board.ts';
 import type { ServicePath } from '../overview/rows.ts';
+import { limitRequests } from '../runtime/http-limits.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Asset } from './assets.ts';
 import { streamChanges } from './stream.ts';
@@ -49,7 +50,7 @@ export async function startDashboard(options: DashboardServerOptions): Promise<D
       else response.destroy();
     });
   });
-  server.requestTimeout = 30_000;
+  limitRequests(server, { headersMs: 10_000, requestMs: 30_000, connections: 512 });
   await listen(server, options.host, options.port);
   const { address, family, port } = server.address() as AddressInfo;
   return {
@@ -67,7 +68,11 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://dashboard');
+  const url = URL.parse(request.url ?? '/', 'http://dashboard');
+  if (url === null) {
+    reply(response, 400, 'That is no address of a page.');
+    return;
+  }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     reply(response, 405, 'The dashboard only shows; it changes nothing.');
     return;
@@ -86,7 +91,8 @@ async function answer(
     response.writeHead(303, {
       ...securityHeaders,
       'set-cookie': `${toCookie(token)}; HttpOnly; SameSite=Strict; Path=/`,
-      location: url.pathname,
+      // One slash only: two would lead to another machine.
+      location: url.pathname.replace(/^\/+/, '/'),
     });
     response.end();
     return;

@@ -51,7 +51,7 @@ function mergedService(
   );
   const known = { ...listenersOf(actual), ...listenersOf(service) };
   const names = new Set(ports.map(({ name = '' }) => name));
-  if (names.size < ports.length || [...names].some((name) => known[name] === undefined)) {
+  if (names.size < ports.length || [...names].some((name) => !Object.hasOwn(known, name))) {
     return undefined;
   }
   const { ports: _, ...spec } = service.spec ?? {};

@@ -87,7 +87,7 @@ export function ownSpec({ spec }: Service): ServiceSpec {
 export function withoutForeignPorts(service: Service): Service {
   const known = listenersOf(service);
   if (known === undefined) return service;
-  const ports = (service.spec?.ports ?? []).filter(({ name = '' }) => known[name] !== undefined);
+  const ports = (service.spec?.ports ?? []).filter(({ name = '' }) => Object.hasOwn(known, name));
   return { ...service, spec: { ...service.spec, ports } };
 }
 

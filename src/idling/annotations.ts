@@ -22,13 +22,17 @@ export interface UnidleTarget {
   readonly replicas: number;
 }
 
+/** What a scale can hold. */
+const mostReplicas = 2 ** 31 - 1;
+/** Half a character is no part of a name, nor of a path. */
+const text = z.string().refine((value) => value.isWellFormed(), 'is not text');
 const recordedTarget = z.object({
-  kind: z.string().min(1),
-  name: z.string().min(1),
-  group: z.string().optional(),
+  kind: text.min(1),
+  name: text.min(1),
+  group: text.optional(),
   /** Written instead of the group by old versions of `oc`. */
-  apiVersion: z.string().optional(),
-  replicas: z.number().int().min(0),
+  apiVersion: text.optional(),
+  replicas: z.number().int().min(0).max(mostReplicas),
 });
 const recordedTargets = z.array(recordedTarget);
 

@@ -8,6 +8,7 @@ import { requestDuration, requestRetries } from './kube-metrics.ts';
 import type { WriteFence } from '../runtime/write-fence.ts';
 import type { Status } from './object.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { readStatus } from './read-status.ts';
 import { retryDelay } from './retry.ts';
 import { readBody, type Method, type Transport, type TransportResponse } from './transport.ts';
 
@@ -181,10 +182,8 @@ async function failureOf(call: Call, response: TransportResponse): Promise<KubeE
 
 function parseStatus(text: string): Status | undefined {
   try {
-    const parsed = JSON.parse(text) as Status | null;
-    return parsed !== null && typeof parsed === 'object' && parsed.kind === 'Status'
-      ? parsed
-      : undefined;
+    const status = readStatus(JSON.parse(text));
+    return status?.kind === 'Status' ? status : undefined;
   } catch {
     return undefined;
   }

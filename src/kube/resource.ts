@@ -60,7 +60,8 @@ export function objectPath(resource: Resource, name: ObjectName, subresource?: s
 
 /** Names reach URLs from outside: nothing may climb out of its segment. */
 function pathSegment(text: string): string {
-  if (text === '' || text === '.' || text === '..' || text.includes('/')) {
+  const climbs = text === '' || text === '.' || text === '..' || text.includes('/');
+  if (climbs || !text.isWellFormed()) {
     throw new CausewayError('invalid', `${JSON.stringify(text)} cannot be the name of an object`);
   }
   return encodeURIComponent(text);

@@ -1,6 +1,7 @@
 import { KubeError } from './error.ts';
 import { withoutManagedFields } from './managed-fields.ts';
-import type { KubeObject, Status } from './object.ts';
+import type { KubeObject } from './object.ts';
+import { readStatus } from './read-status.ts';
 
 export interface WatchEvent<T extends KubeObject = KubeObject> {
   /** A bookmark carries nothing but a newer resource version to resume from. */
@@ -12,20 +13,24 @@ const types = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
 /** Reads one line of a watch, without who manages which field. An error inside the stream is thrown as if it had been the answer. */
 export function parseWatchEvent<T extends KubeObject>(what: string, line: string): WatchEvent<T> {
-  let event: { type?: string; object?: unknown } | null;
+  let event: { readonly type?: string; readonly object?: unknown } | null;
   try {
     event = JSON.parse(withoutManagedFields(line)) as typeof event;
   } catch (cause) {
     throw new KubeError('unavailable', `${what}: a line of the watch is not JSON`, { cause });
   }
   if (event?.type === 'ERROR') {
-    const status = (event.object ?? {}) as Status;
-    throw KubeError.fromStatus(what, status.code ?? 500, status);
+    const status = readStatus(event.object);
+    throw KubeError.fromStatus(what, status?.code ?? 500, status);
   }
-  if (event?.type === undefined || !types.has(event.type) || !event.object) {
+  if (event?.type === undefined || !types.has(event.type) || !isObject(event.object)) {
     throw new KubeError('unavailable', `${what}: a line of the watch is not an event`);
   }
   return event as WatchEvent<T>;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The bookmark after the initial events of a streamed list. */

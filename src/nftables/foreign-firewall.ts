@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CausewayError } from '../domain/error.ts';
 import { runProgram } from '../runtime/program.ts';
+import { listingItems } from './nft-listing.ts';
 
 /** A chain of somebody else's that may stop connections which move here from another gateway. */
 export interface StrictChain {
@@ -22,7 +23,6 @@ const ruleSchema = z.object({
   chain: z.string(),
   expr: z.array(z.record(z.string(), z.unknown())),
 });
-const listing = z.object({ nftables: z.array(z.record(z.string(), z.unknown())) });
 
 /**
  * Foreign forward chains that let through only connections they know: established ones, or ones whose
@@ -50,7 +50,7 @@ export async function findStrictForwardChains(
 export function strictChains(ours: string, text: string): StrictChain[] {
   const found: StrictChain[] = [];
   const open = new Set<string>();
-  const items = listing.parse(JSON.parse(text)).nftables;
+  const items = listingItems(text);
   for (const item of items) {
     const rule = ruleSchema.safeParse(item['rule']);
     if (rule.success && isUnconditionalAccept(rule.data.expr)) {

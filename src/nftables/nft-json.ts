@@ -3,6 +3,7 @@ import { parseAddress, tryParseAddress } from '../domain/address.ts';
 import { lastAddress, prefixOf } from '../domain/prefix.ts';
 import type { Verdict } from './expression.ts';
 import type { ElementCount } from './driver.ts';
+import { listingItems } from './nft-listing.ts';
 import {
   elementId,
   type BaseHook,
@@ -63,12 +64,10 @@ const chainSchema = z.object({
   prio: z.number().optional(),
 });
 
-const listing = z.object({ nftables: z.array(z.record(z.string(), z.unknown())) });
-
 export function parseListing(table: string, text: string): PresentRuleset {
   const chains = new Map<string, PresentChain & { rules: string[] }>();
   const sets = new Map<string, NamedSet>();
-  for (const item of listing.parse(JSON.parse(text)).nftables) {
+  for (const item of listingItems(text)) {
     const chain = chainSchema.safeParse(item['chain']);
     const set = setSchema.safeParse(item['set'] ?? item['map']);
     const rule = z
@@ -88,7 +87,7 @@ export function parseListing(table: string, text: string): PresentRuleset {
 
 export function parseCounters(set: string, text: string): Map<string, ElementCount> {
   const counts = new Map<string, ElementCount>();
-  for (const item of listing.parse(JSON.parse(text)).nftables) {
+  for (const item of listingItems(text)) {
     const parsed = setSchema.safeParse(item['set']);
     if (!parsed.success || parsed.data.name !== set) continue;
     for (const entry of parsed.data.elem ?? []) {
@@ -96,8 +95,8 @@ export function parseCounters(set: string, text: string): Map<string, ElementCou
       const { val, counter } = entry.elem;
       const id = elementId({ key: fieldsOf(val) });
       counts.set(id, {
-        packets: BigInt(counter?.packets ?? 0),
-        bytes: BigInt(counter?.bytes ?? 0),
+        packets: BigInt(Math.trunc(counter?.packets ?? 0)),
+        bytes: BigInt(Math.trunc(counter?.bytes ?? 0)),
       });
     }
   }

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { pino, type DestinationStream } from 'pino';
 import { CausewayError } from '../domain/error.ts';
+import { withoutControls } from '../domain/printable.ts';
 import type { Log } from '../runtime/log.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
@@ -91,14 +92,6 @@ function textDestination(target: DestinationStream, colors: boolean): Destinatio
       );
     },
   };
-}
-
-/** Names that others have chosen must neither begin a new line nor steer the terminal. */
-function withoutControls(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
 }
 
 function formatField(value: unknown): string {

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CausewayError } from '../domain/error.ts';
+import { limitRequests } from '../runtime/http-limits.ts';
 import type { PrometheusMetrics } from './prometheus.ts';
 import type { Readiness } from './readiness.ts';
 
@@ -30,7 +31,7 @@ export async function startObserveServer(options: ObserveServerOptions): Promise
       () => response.writeHead(500).end(),
     );
   });
-  server.requestTimeout = 10_000;
+  limitRequests(server, { headersMs: 10_000, requestMs: 10_000, connections: 256 });
   await listen(server, options.host, options.port);
   const { address, family, port } = server.address() as AddressInfo;
   return {

@@ -7,6 +7,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
+/** Of one object, or one key, that has not ended yet. */
+const largestPiece = 16 * 1024 * 1024;
 
 /**
  * Takes an answer such as `{"ports": [{…}, {…}], "ports_links": […]}` apart while it arrives. Each
@@ -36,6 +38,12 @@ export class ListScanner {
   push(chunk: Uint8Array): unknown[] {
     const items: unknown[] = [];
     const kept = this.#rest.subarray(this.#start);
+    if (kept.length > largestPiece) {
+      throw new CausewayError(
+        'unavailable',
+        `an object of the answer is over ${largestPiece} bytes`,
+      );
+    }
     this.#rest = kept.length === 0 ? asBuffer(chunk) : Buffer.concat([kept, chunk]);
     this.#position -= this.#start;
     this.#stringStart -= this.#start;

@@ -23,7 +23,7 @@ export function route(parts: TemplateStringsArray, ...ids: readonly string[]): R
 
 function pathSegment(id: string): string {
   // A slash would survive as %2F, which OpenStack's servers decode before they route.
-  if (id === '' || id === '.' || id === '..' || id.includes('/')) {
+  if (id === '' || id === '.' || id === '..' || id.includes('/') || !id.isWellFormed()) {
     throw new CausewayError('invalid', `${JSON.stringify(id)} cannot be part of a path`);
   }
   return encodeURIComponent(id);

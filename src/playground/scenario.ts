@@ -1,4 +1,4 @@
-import { parseAllDocuments } from 'yaml';
+import { parseAllDocuments, type Document } from 'yaml';
 import { z } from 'zod';
 import { CausewayError } from '../domain/error.ts';
 import { KubeClient } from '../kube/client.ts';
@@ -41,8 +41,8 @@ export function parseScenario(text: string, file: string): Scenario {
     const where = `${file}, document ${index + 1}`;
     const [error] = document.errors;
     if (error !== undefined) throw new CausewayError('invalid', `${where}: ${error.message}`);
-    const value: unknown = document.toJS();
-    if (value === null) continue;
+    const value = valueOf(document, where);
+    if (value === null || value === undefined) continue;
     const isOurs = (value as { kind?: unknown }).kind === 'LoadBalancers';
     const parsed = (isOurs ? loadBalancersSchema : manifestSchema).safeParse(value);
     if (!parsed.success) {
@@ -61,6 +61,14 @@ export function parseScenario(text: string, file: string): Scenario {
     throw new CausewayError('invalid', `${file}: ${apiVersion} ${kind} is not known here`);
   }
   return { objects, loadBalancers };
+}
+
+function valueOf(document: Document.Parsed, where: string): unknown {
+  try {
+    return document.toJS() as unknown;
+  } catch (cause) {
+    throw new CausewayError('invalid', `${where}: its aliases go too far`, { cause });
+  }
 }
 
 /** Makes everything that the scenario has. */

@@ -107,7 +107,7 @@ const readers: Readonly<Record<string, Reader>> = {
   'nftables.minSyncPeriod': ofMode('nftables', inSeconds('sync.minSeconds')),
   detectLocalMode: (value) => {
     if (isEmpty(value)) return undefined;
-    const mode = localModes[String(value)];
+    const mode = own(localModes, String(value));
     return mode === undefined
       ? { ignored: `${JSON.stringify(value)} is not known` }
       : { set: 'insiders.by', value: mode };
@@ -147,7 +147,14 @@ const ignoredSections: Readonly<Record<string, Reader>> = {
 
 function readerOf(field: string): Reader {
   const section = field.split('.')[0] ?? '';
-  return readers[field] ?? ignoredSections[section] ?? (() => ({ ignored: 'it is not known' }));
+  return (
+    own(readers, field) ?? own(ignoredSections, section) ?? (() => ({ ignored: 'it is not known' }))
+  );
+}
+
+/** What stands in the table itself: `constructor` is a word that files may hold, too. */
+function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
 function modeOf(tree: Tree): string {

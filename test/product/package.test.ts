@@ -14,7 +14,8 @@ beforeAll(async () => {
   directory = await scratchDirectory('package');
   // Compiled from a copy, so that the clone stays as it is.
   const copy = path.join(directory, 'clone');
-  for (const name of ['src', 'web', 'scripts', 'bin', 'README.md', 'CHANGELOG.md', 'LICENSE']) {
+  const words = ['README.md', 'CHANGELOG.md', 'LICENSE', 'sbom.cdx.json'];
+  for (const name of ['src', 'web', 'scripts', 'bin', ...words]) {
     fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
   }
   for (const name of [
@@ -54,6 +55,7 @@ test('the package runs compiled, without sources and tests', async () => {
   const files = fs.readdirSync(home, { recursive: true }).map(String);
   expect(files.filter((file) => file.endsWith('.ts') || file.includes('.test.'))).toEqual([]);
   expect(files).toContain('dist/web/main.js');
+  expect(files).toContain('sbom.cdx.json');
   expect(fs.readFileSync(path.join(home, 'dist/web/index.html'), 'utf8')).toContain('"/main.js"');
 });
 

@@ -9,6 +9,7 @@ import type { AgentStatus, EndpointCount } from '../http/status.ts';
 import { digestOf, signRequest } from '../http/tokens.ts';
 import type { LeverName } from '../levers.ts';
 import type { TraceAnswer, TraceQuestion } from '../trace/trace-connection.ts';
+import { readAcknowledgement, readCounters, readRefusal, readStatus } from './answers.ts';
 
 export interface AgentClientOptions {
   /** Where the agent listens, such as `https://192.0.2.7:15213`. */
@@ -38,6 +39,8 @@ export class AgentRefused extends CausewayError {
 
 const compress = promisify(gzip);
 const compressFrom = 1024;
+/** A status names endpoints, and there may be ten thousands of them. */
+const largestAnswer = 64 * 1024 * 1024;
 
 /** Speaks `/v2` with one agent. */
 export class AgentClient {
@@ -58,7 +61,7 @@ export class AgentClient {
   }
 
   async status(signal: AbortSignal): Promise<AgentStatus> {
-    return (await this.#call('GET', '/v2/status', undefined, {}, signal)) as AgentStatus;
+    return readStatus(await this.#call('GET', '/v2/status', undefined, {}, signal));
   }
 
   /** Sends the lines of `writeState` or `writeDelta`. */
@@ -70,7 +73,7 @@ export class AgentClient {
       'content-type': 'application/jsonl',
       ...(isLarge ? { 'content-encoding': 'gzip' } : {}),
     };
-    return (await this.#call('POST', '/v2/push', body, headers, signal)) as Acknowledgement;
+    return readAcknowledgement(await this.#call('POST', '/v2/push', body, headers, signal));
   }
 
   /** Hands over who is silent, as all gateways together see it. */
@@ -85,17 +88,16 @@ export class AgentClient {
     signal: AbortSignal,
   ): Promise<AgentStatus> {
     const body = { lever, on, ...(reason === undefined ? {} : { reason }) };
-    return (await this.#callJson('/v2/levers', body, signal)) as AgentStatus;
+    return readStatus(await this.#callJson('/v2/levers', body, signal));
   }
 
   async undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
-    return (await this.#callJson('/v2/undo', { reason }, signal)) as Acknowledgement;
+    return readAcknowledgement(await this.#callJson('/v2/undo', { reason }, signal));
   }
 
   /** How many connections each endpoint has had. */
   async counters(signal: AbortSignal): Promise<readonly EndpointCount[]> {
-    const body = await this.#call('GET', '/v2/counters', undefined, {}, signal);
-    return (body as { endpoints: EndpointCount[] }).endpoints;
+    return readCounters(await this.#call('GET', '/v2/counters', undefined, {}, signal));
   }
 
   /** What would become of a new connection there. */
@@ -111,7 +113,8 @@ export class AgentClient {
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
       const lines = (rest + chunk.toString()).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) yield JSON.parse(line) as AgentStatus;
+      if (rest.length > largestAnswer) throw tooLarge();
+      for (const line of lines) yield readStatus(parseJson(line));
     }
   }
 
@@ -133,7 +136,7 @@ export class AgentClient {
   ): Promise<unknown> {
     const response = await this.#send(method, path, body, headers, signal, this.#options.limitMs);
     if (response.statusCode !== 200) throw await refusal(response);
-    return response.body.json();
+    return parseJson(await readAll(response));
   }
 
   async #send(
@@ -165,11 +168,33 @@ export class AgentClient {
   }
 }
 
+async function readAll(response: Dispatcher.ResponseData): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > largestAnswer) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function tooLarge(): CausewayError {
+  return new CausewayError('unavailable', `the agent's answer is over ${largestAnswer} bytes`);
+}
+
+/** Undefined for what is not JSON; whoever reads it says what is missing. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 async function refusal(response: Dispatcher.ResponseData): Promise<AgentRefused> {
-  const body = (await response.body.json().catch(() => ({}))) as {
-    error?: { reason?: string; message?: string; hint?: string };
-  };
-  const { reason = 'unknown', message, hint } = body.error ?? {};
+  const body = await readAll(response).then(parseJson, () => undefined);
+  const { reason = 'unknown', message, hint } = readRefusal(body);
   const text = message ?? `the agent answers with ${response.statusCode}`;
   return new AgentRefused(response.statusCode, reason, text, hint);
 }

@@ -4,6 +4,7 @@ import https from 'node:https';
 import type { AddressInfo, ListenOptions } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { CausewayError } from '../../domain/error.ts';
+import { limitRequests, type RequestLimits } from '../../runtime/http-limits.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { gatewayMetrics } from '../gateway-metrics.ts';
@@ -12,6 +13,9 @@ import { errorReply, refusalOf, type Reply } from './reply.ts';
 import type { AgentStatus } from './status.ts';
 import type { V1Api } from './v1-api.ts';
 import type { V2Api } from './v2-api.ts';
+
+/** A push of ten thousands of Services over a slow line takes its time. */
+const limits: RequestLimits = { headersMs: 10_000, requestMs: 120_000, connections: 256 };
 
 export interface AgentServerOptions {
   readonly host: string;
@@ -56,12 +60,17 @@ export async function startAgentServer(
     tls === undefined
       ? http.createServer(onRequest)
       : https.createServer(
-          { ...tls, requestCert: needsCertificate, rejectUnauthorized: needsCertificate },
+          {
+            ...tls,
+            requestCert: needsCertificate,
+            rejectUnauthorized: needsCertificate,
+            handshakeTimeout: limits.headersMs,
+          },
           onRequest,
         );
   const local = http.createServer(onRequest);
   const servers = [server, local];
-  for (const each of servers) limit(each);
+  for (const each of servers) limitRequests(each, limits);
   await listen(server, { host: options.host, port: options.port });
   await fs.rm(options.socketFile, { force: true });
   await listen(local, { path: options.socketFile });
@@ -78,12 +87,6 @@ export async function startAgentServer(
       await Promise.all(servers.map(close));
     },
   };
-}
-
-function limit(server: http.Server | https.Server): void {
-  server.headersTimeout = 10_000;
-  server.requestTimeout = 120_000;
-  server.maxConnections = 256;
 }
 
 function close(server: http.Server | https.Server): Promise<void> {

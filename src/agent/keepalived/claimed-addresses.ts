@@ -2,8 +2,9 @@ import fs from 'node:fs/promises';
 import { z } from 'zod';
 import { parseAddress, type Address } from '../../domain/address.ts';
 import { replaceFile } from '../../runtime/atomic-file.ts';
+import { readStoredJson } from '../store/stored-json.ts';
 
-const fileContent = z.array(z.string());
+const fileContent = z.array(z.string().transform(parseAddress));
 
 /**
  * Every address that keepalived was ever told to hold since the machine started. What is on the link,
@@ -20,10 +21,7 @@ export class ClaimedAddresses {
 
   static async load(file: string): Promise<ClaimedAddresses> {
     const text = await fs.readFile(file, 'utf8').catch(() => '[]');
-    return new ClaimedAddresses(
-      file,
-      new Set(fileContent.parse(JSON.parse(text)).map(parseAddress)),
-    );
+    return new ClaimedAddresses(file, new Set(readStoredJson(file, text, fileContent)));
   }
 
   get all(): ReadonlySet<Address> {

@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { z } from 'zod';
 import { CausewayError } from '../../domain/error.ts';
 import { abortedBy, type Clock } from '../../runtime/clock.ts';
+import { limitRequests, type RequestLimits } from '../../runtime/http-limits.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Allocator } from '../allocator.ts';
 import {
@@ -55,6 +56,7 @@ export const apiVersion = '1.0';
 const largestBody = 1024 * 1024;
 /** How long calls have to end when the server stops. */
 const graceMs = 1_000;
+const slowest: RequestLimits = { headersMs: 10_000, requestMs: 30_000, connections: 8_192 };
 const strangers: RateLimit = { perSecond: 5, burst: 50 };
 
 export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
@@ -91,6 +93,7 @@ export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
   for (const [name, operation] of Object.entries(operations)) {
     serve(app, options, limits, name as OperationName, operation);
   }
+  limitRequests(app.server, slowest);
   await app.listen({ host: options.host, port: options.port }).catch((error: unknown) => {
     const { message } = CausewayError.from(error);
     throw new CausewayError('unavailable', `can't serve the API: ${message}`, { cause: error });
@@ -103,37 +106,65 @@ export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
   };
 }
 
+interface Limits {
+  readonly known: RateLimiter;
+  readonly strangers: RateLimiter;
+  readonly underWay: Set<AbortController>;
+}
+
+/** Who asks, and whether this server's view does not know it (yet). */
+interface Asker {
+  readonly caller: Presented;
+  readonly isStranger: boolean;
+}
+
+/** Says who asks, before anything of the body is read: whoever may not ask costs next to nothing. */
+function admit(
+  { allocator }: ApiOptions,
+  limits: Limits,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Asker {
+  let caller: Presented;
+  try {
+    caller = authenticate(request);
+  } catch (error) {
+    enforceLimit(limits.strangers, request.ip, reply);
+    throw error;
+  }
+  // Before the ledger is asked. One that it has and this server's view has not yet may well pass.
+  const isStranger = !isKnown(allocator.view, caller, allocator.now);
+  if (isStranger) enforceLimit(limits.strangers, request.ip, reply);
+  // By secret and not by name: nobody uses up what another may.
+  enforceLimit(limits.known, `${caller.id}/${caller.hash}`, reply);
+  return { caller, isStranger };
+}
+
 function serve(
   app: FastifyInstance,
   options: ApiOptions,
-  limits: {
-    readonly known: RateLimiter;
-    readonly strangers: RateLimiter;
-    readonly underWay: Set<AbortController>;
-  },
+  limits: Limits,
   name: OperationName,
   operation: Operation,
 ): void {
   const handle = handlers[name] as (context: Context, input: unknown) => Promise<object>;
+  const askers = new WeakMap<FastifyRequest, Asker>();
   app.route({
     method: operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    async handler(request, reply) {
+    async onRequest(request, reply) {
       reply.header('causeway-ipam-version', apiVersion);
+      askers.set(request, admit(options, limits, request, reply));
+    },
+    async handler(request, reply) {
       const gone = new AbortController();
       limits.underWay.add(gone);
       reply.raw.on('close', () => {
         limits.underWay.delete(gone);
         if (!reply.raw.writableFinished) gone.abort();
       });
-      let isStranger = false;
+      const { caller, isStranger } = askers.get(request) ?? admit(options, limits, request, reply);
       try {
-        const caller = authenticate(request);
-        // Before the ledger is asked. One that it has and this server's view has not yet may well pass.
-        isStranger = !isKnown(options.allocator.view, caller, options.allocator.now);
-        if (isStranger) enforceLimit(limits.strangers, request.ip, reply);
-        // By secret and not by name: nobody uses up what another may.
-        enforceLimit(limits.known, `${caller.id}/${caller.hash}`, reply);
         const input = parseInput(operation, request);
         const needs = permissionFor(operation, input.params);
         const context = { ...options, caller, needs, signal: gone.signal };

@@ -144,7 +144,15 @@ export class GrpcConnection {
     let failure: unknown;
     stream.on('response', (headers) => (status = headers));
     stream.on('trailers', (headers) => (status = headers));
-    stream.on('data', (chunk: Buffer) => frames.push(chunk));
+    stream.on('data', (chunk: Buffer) => {
+      try {
+        frames.push(chunk);
+      } catch (error) {
+        // What can't be read ends this stream, not the process.
+        failure = error;
+        stream.close(http2.constants.NGHTTP2_CANCEL);
+      }
+    });
     stream.on('error', (error) => (failure = error));
     stream.on('close', () => handlers.onEnd(this.#outcome(status, failure)));
     return stream;

@@ -1,5 +1,9 @@
+import { CausewayError } from '../../domain/error.ts';
+
 /** gRPC puts five bytes before each message: whether it is compressed (never, here) and its length. */
 const headerSize = 5;
+/** More than a page of a snapshot or a batch of a watch ever has. */
+const largestMessage = 256 * 1024 * 1024;
 
 export function frameOf(message: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(headerSize + message.length);
@@ -34,9 +38,12 @@ export class FrameReader {
 
   #length(): number {
     const first = this.#pieces[0];
-    return first !== undefined && first.length >= headerSize
-      ? first.readUInt32BE(1)
-      : this.#joined().readUInt32BE(1);
+    const all = first !== undefined && first.length >= headerSize ? first : this.#joined();
+    const length = all.readUInt32BE(1);
+    if (all[0] !== 0 || length > largestMessage) {
+      throw new CausewayError('internal', 'etcd sent a frame that is compressed or too large');
+    }
+    return length;
   }
 
   #joined(): Buffer {

@@ -79,6 +79,8 @@ export interface Field {
 }
 
 const noBytes = Buffer.alloc(0);
+/** Of the tenth byte of a varint, which is its last: 64 bits in groups of seven. */
+const largestFactor = 0x80 ** 9;
 
 /** The fields of a message in the order in which they were written. Unknown ones are for the reader to skip. */
 export function* readFields(message: Buffer): Generator<Field, void> {
@@ -87,7 +89,7 @@ export function* readFields(message: Buffer): Generator<Field, void> {
     let value = 0;
     for (let factor = 1; ; factor *= 0x80) {
       const byte = message[offset];
-      if (byte === undefined) throw malformed();
+      if (byte === undefined || factor > largestFactor) throw malformed();
       offset += 1;
       value += (byte & 0x7f) * factor;
       if (byte < 0x80) return value;

@@ -17,18 +17,19 @@ export interface KernelError {
 
 const offsetAttribute = 2;
 const errorHeaders = 20;
+const errnoLength = 4;
 
 /** Complaints in an answer, in the order of their messages. */
 export function kernelErrors(answer: Buffer): KernelError[] {
   const errors: KernelError[] = [];
   for (const { type, flags, sequence, payload } of readMessages(answer)) {
-    if (type !== messageError) continue;
+    if (type !== messageError || payload.length < errnoLength) continue;
     const errno = -payload.readInt32LE(0);
     if (errno === 0) continue;
     let offset: number | undefined;
     if ((flags & netlinkAckAttributes) !== 0) {
       for (const [attribute, value] of attributeList(payload.subarray(errorHeaders))) {
-        if (attribute === offsetAttribute) offset = value.readUInt32LE(0);
+        if (attribute === offsetAttribute && value.length >= 4) offset = value.readUInt32LE(0);
       }
     }
     errors.push({ sequence, errno, offset });

@@ -13,14 +13,15 @@ export function settingsFromCloudsYaml(
 ): { readonly name: string; readonly settings: CloudSettings } {
   const clouds = cloudsOf(cloudsText, 'clouds.yaml');
   const name = wanted ?? onlyName(Object.keys(clouds));
-  const cloud = clouds[name];
+  const cloud = Object.hasOwn(clouds, name) ? clouds[name] : undefined;
   if (cloud === undefined) {
     throw new CausewayError('invalid', `clouds.yaml has no cloud ${JSON.stringify(name)}`, {
       hint: `It has ${Object.keys(clouds).join(', ') || 'none'}.`,
     });
   }
   const secure = secureText === undefined ? {} : cloudsOf(secureText, 'secure.yaml');
-  return { name, settings: { ...flatten(name, cloud), ...flatten(name, secure[name] ?? {}) } };
+  const secured = Object.hasOwn(secure, name) ? (secure[name] ?? {}) : {};
+  return { name, settings: { ...flatten(name, cloud), ...flatten(name, secured) } };
 }
 
 type Cloud = Readonly<Record<string, unknown>>;

@@ -74,7 +74,7 @@ function methodOf(name: string, settings: CloudSettings): Credentials['method'] 
       ? 'token'
       : 'password';
   }
-  const method = authTypes[type];
+  const method = Object.hasOwn(authTypes, type) ? authTypes[type] : undefined;
   if (method !== undefined) return method;
   throw new CausewayError('unsupported', `cloud ${name}: auth_type ${JSON.stringify(type)}`, {
     hint: `Use one of ${Object.keys(authTypes).join(', ')}.`,

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CausewayError } from '../../domain/error.ts';
+import { limitRequests } from '../../runtime/http-limits.ts';
 import { listenPlace } from '../listen-place.ts';
 
 export interface HttpAnswer {
@@ -35,8 +36,7 @@ export async function startResponder(options: ResponderOptions): Promise<HttpRes
       () => response.writeHead(500).end(),
     );
   });
-  server.requestTimeout = 10_000;
-  server.keepAliveTimeout = 5_000;
+  limitRequests(server, { headersMs: 10_000, requestMs: 10_000, connections: 512 });
   await listen(server, options);
   return {
     port: (server.address() as AddressInfo).port,

@@ -95,7 +95,9 @@ export class KernelPacketTap implements PacketTap {
 }
 
 /** Copies, because the datagram they came in holds many and lives as long as any of them. */
-function* loggedPackets(received: WorkerMessage): Iterable<{ packet: Buffer; group: number }> {
+export function* loggedPackets(
+  received: WorkerMessage,
+): Iterable<{ packet: Buffer; group: number }> {
   if (received.kind === 'overrun') return;
   const { bytes } = received;
   const datagram = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,0 +1,83 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { billOfMaterials, readLock, shippedPackages } from './sbom.ts';
+
+const root = path.dirname(import.meta.dirname);
+const read = (name: string) => fs.readFileSync(path.join(root, name), 'utf8');
+const lock = readLock();
+const manifest = JSON.parse(read('package.json')) as {
+  readonly files: readonly string[];
+  readonly dependencies: Record<string, string>;
+  readonly devDependencies: Record<string, string>;
+  readonly optionalDependencies: Record<string, string>;
+};
+
+describe('the bill of materials', () => {
+  interface Bill {
+    readonly components: readonly { name: string; version: string; hashes: unknown[] }[];
+    readonly dependencies: readonly { ref: string; dependsOn: readonly string[] }[];
+  }
+  const bill = JSON.parse(read('sbom.cdx.json')) as Bill;
+
+  test('is what the lock file says, and comes with the package', () => {
+    expect(read('sbom.cdx.json')).toBe(billOfMaterials(lock));
+    expect(manifest.files).toContain('sbom.cdx.json');
+  });
+
+  test('has every package that is shipped, each with its digest', () => {
+    expect(bill.components).toHaveLength(shippedPackages(lock).length);
+    for (const { name, hashes } of bill.components)
+      expect([name, hashes.length]).toEqual([name, 1]);
+  });
+
+  test('names only what it has, and reaches all of it', () => {
+    const known = new Map(bill.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+    const reached = new Set<string>();
+    const reach = (ref: string) => {
+      if (reached.has(ref)) return;
+      reached.add(ref);
+      for (const next of known.get(ref) ?? []) reach(next);
+    };
+    reach('causeway');
+    expect([...known.keys()].filter((ref) => !reached.has(ref))).toEqual([]);
+    expect([...reached].filter((ref) => !known.has(ref))).toEqual([]);
+  });
+});
+
+describe('dependencies', () => {
+  test('are pinned to one version, and to its contents', () => {
+    const all = Object.entries({
+      ...manifest.dependencies,
+      ...manifest.devDependencies,
+      ...manifest.optionalDependencies,
+    });
+    for (const [name, version] of all) {
+      expect(`${name} ${version}`).toMatch(/ \d+\.\d+\.\d+$/);
+      expect(lock.packages[`node_modules/${name}`]?.version).toBe(version);
+    }
+    const loose = Object.entries(lock.packages).filter(
+      ([place, { integrity, link }]) =>
+        place !== '' && (link === true || integrity?.startsWith('sha512-') !== true),
+    );
+    expect(loose.map(([place]) => place)).toEqual([]);
+  });
+
+  test('run nothing when they are installed', () => {
+    expect(read('.npmrc')).toContain('ignore-scripts=true');
+    const scripts = Object.entries(lock.packages).filter(([, each]) => each.hasInstallScript);
+    expect(scripts.filter(([, { dev }]) => dev !== true).map(([place]) => place)).toEqual([]);
+  });
+
+  test('have licenses that may be shipped under Apache 2.0', () => {
+    const fitting = new Set(['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD']);
+    const others = shippedPackages(lock).filter(([, { license }]) => !fitting.has(license ?? ''));
+    expect(others.map(([place, { license }]) => `${place} ${license}`)).toEqual([]);
+  });
+
+  test('that are used when it runs have their reason in decision 2', () => {
+    const decision = read('docs/decisions/0002-runtime-dependencies.md');
+    for (const name of Object.keys(manifest.dependencies))
+      expect(decision).toContain(`| ${name} |`);
+  });
+});

@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.dirname(import.meta.dirname);
+
+export interface LockedPackage {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+export interface Lock {
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+}
+
+export function readLock(): Lock {
+  return JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as Lock;
+}
+
+/** The packages that come with the product, by their place below `node_modules`. */
+export function shippedPackages({ packages }: Lock): [string, LockedPackage][] {
+  return Object.entries(packages).filter(([place, { dev }]) => place !== '' && dev !== true);
+}
+
+/**
+ * What the product is made of, in CycloneDX's form, from the lock file alone: the same text for the same
+ * lock, so that it can be checked in and compared.
+ */
+export function billOfMaterials(lock: Lock): string {
+  const own = lock.packages[''] ?? {};
+  const document = {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: {
+      component: {
+        type: 'application',
+        'bom-ref': 'causeway',
+        name: 'causeway',
+        version: own.version,
+        licenses: licensesOf(own),
+        purl: `pkg:npm/causeway@${own.version}`,
+      },
+    },
+    components: shippedPackages(lock).map(([place, locked]) => component(place, locked)),
+    dependencies: [
+      { ref: 'causeway', dependsOn: dependenciesOf(lock, '') },
+      ...shippedPackages(lock).map(([place]) => ({
+        ref: place,
+        dependsOn: dependenciesOf(lock, place),
+      })),
+    ],
+  };
+  return `${JSON.stringify(document, undefined, 2)}\n`;
+}
+
+function component(place: string, locked: LockedPackage): object {
+  const name = nameOf(place);
+  const [algorithm, digest = ''] = (locked.integrity ?? '').split('-');
+  return {
+    type: 'library',
+    'bom-ref': place,
+    name,
+    version: locked.version,
+    scope: locked.optional === true ? 'optional' : 'required',
+    hashes:
+      algorithm === 'sha512'
+        ? [{ alg: 'SHA-512', content: Buffer.from(digest, 'base64').toString('hex') }]
+        : [],
+    licenses: licensesOf(locked),
+    purl: `pkg:npm/${name.replace('@', '%40')}@${locked.version}`,
+  };
+}
+
+function licensesOf({ license }: LockedPackage): object[] {
+  if (license === undefined) return [];
+  return [/ (?:OR|AND) /.test(license) ? { expression: license } : { license: { id: license } }];
+}
+
+function nameOf(place: string): string {
+  return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+/** As Node finds them: beside the package itself, else further up. */
+function dependenciesOf(lock: Lock, place: string): string[] {
+  const { dependencies, optionalDependencies } = lock.packages[place] ?? {};
+  const names = Object.keys({ ...dependencies, ...optionalDependencies });
+  return names.flatMap((name) => {
+    for (let above = place; ; above = above.replace(/\/?node_modules\/(?:@[^/]+\/)?[^/]+$/, '')) {
+      const candidate = `${above === '' ? '' : `${above}/`}node_modules/${name}`;
+      if (lock.packages[candidate] !== undefined) return [candidate];
+      if (above === '') return [];
+    }
+  });
+}

@@ -1,0 +1,61 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = path.dirname(import.meta.dirname);
+const page = fs.readFileSync(path.join(root, 'docs', 'security.md'), 'utf8');
+
+interface Threat {
+  readonly threat: string;
+  readonly shownBy: string;
+}
+
+const threats: readonly Threat[] = page
+  .slice(page.indexOf('| threat |'))
+  .split('\n')
+  .slice(2)
+  .filter((line) => line.startsWith('| ') && line.split(' | ').length === 3)
+  .map((line) => {
+    const [threat = '', , shownBy = ''] = line.slice(2, -2).split(' | ');
+    return { threat, shownBy };
+  });
+
+test('the page has threats', () => {
+  expect(threats.length).toBeGreaterThan(25);
+});
+
+test.each(threats)('a test shows: $threat', ({ shownBy }) => {
+  const named = [...shownBy.matchAll(/`([\w./-]+\.test\.ts)`((?:,? "[^"]+")+)/g)];
+  expect(named.length, shownBy).toBeGreaterThan(0);
+  for (const [, file = '', words = ''] of named) {
+    const text = fs.readFileSync(path.join(root, file), 'utf8');
+    for (const [, title = ''] of words.matchAll(/"([^"]+)"/g)) expect(text).toContain(title);
+  }
+});
+
+test('every process that runs for long is on the page', () => {
+  const table = page.slice(0, page.indexOf('## What each credential'));
+  for (const name of ['controller', 'agent', 'proxy', 'ipam serve', 'discover', 'playground']) {
+    expect(table).toContain(`| \`${name}\` |`);
+  }
+});
+
+/** Where a server is opened; who adds one adds it to the fuzzing of all servers, and here. */
+test('every server of ours has limits', () => {
+  const opened: string[] = [];
+  for (const file of fs.globSync('src/**/*.ts', { cwd: root })) {
+    // The embedded services and the playground's own listen on the loopback address only.
+    if (/^src\/(?:sandbox|playground)\//.test(file) || file.endsWith('.test.ts')) continue;
+    const text = fs.readFileSync(path.join(root, file), 'utf8');
+    if (!/https?\.createServer\(|Fastify\(/.test(text)) continue;
+    opened.push(file);
+    expect([file, text.includes('limitRequests(')]).toEqual([file, true]);
+  }
+  expect(opened.sort()).toEqual([
+    'src/agent/http/server.ts',
+    'src/dashboard/server.ts',
+    'src/ipam/api/server.ts',
+    'src/observe/observe-server.ts',
+    'src/proxy/health/http-responder.ts',
+  ]);
+});

@@ -1,0 +1,283 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { tryParseAddress, parseAddress } from '../../src/domain/address.ts';
+import { formatReport, parseReport } from '../../src/idling/activity-report.ts';
+import { formatTargets, idledAtTime, parseTargets } from '../../src/idling/annotations.ts';
+import type { Service, ServiceSpec } from '../../src/kube/core-objects.ts';
+import type { EndpointSlice, NetworkPolicy } from '../../src/kube/network-objects.ts';
+import { objectPath } from '../../src/kube/resource.ts';
+import { services } from '../../src/kube/resources.ts';
+import { readPlace, readPortIds } from '../../src/loadbalancer/gateway/annotations.ts';
+import { backendsOf } from '../../src/loadbalancer/gateway/backends.ts';
+import { readBoard } from '../../src/loadbalancer/gateway/gateway-board.ts';
+import { policyFrom } from '../../src/loadbalancer/gateway/policy-rules.ts';
+import { readNeeds } from '../../src/loadbalancer/gateway/service-needs.ts';
+import { translate } from '../../src/loadbalancer/octavia/klb-spec.ts';
+import { readLegacyState } from '../../src/loadbalancer/octavia/legacy-state.ts';
+import { octaviaSettings } from '../../src/loadbalancer/octavia/settings.ts';
+import { readHolding } from '../../src/loadbalancer/pool/holding.ts';
+import { readWish } from '../../src/loadbalancer/pool/wish.ts';
+import { readRecord } from '../../src/loadbalancer/record.ts';
+import { parseEgressPolicy } from '../../src/proxy/egress-firewall/egress-rules.ts';
+import { resolveName } from '../../src/proxy/egress-firewall/resolve-name.ts';
+import { tracedNode } from '../../src/proxy/testing/traced-node.ts';
+import { translateService } from '../../src/proxy/translate-service.ts';
+import { attempt, attemptAsync, hostileJson, hostileText, nearly, nearlyText } from './hostile.ts';
+
+/** Everything that a Service of ours can carry, each as it was written once. */
+const annotations: Readonly<Record<string, string>> = {
+  'causeway.dev/load-balancer': JSON.stringify({
+    ...{ version: 1, uid: 'u1', provider: 'gateway' },
+    ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }],
+  }),
+  'causeway.dev/gateway-ports': JSON.stringify({
+    ...{ version: 1, ipv4: '7c1b', held: ['80/TCP'], circle: 'namespace:shop' },
+  }),
+  'causeway.dev/pool-holding': JSON.stringify({
+    ...{ version: 1, uid: 'u1', announcer: 'kube-vip', fence: 3 },
+    addresses: [{ address: '192.0.2.1' }],
+  }),
+  'causeway.dev/address': '192.0.2.1',
+  'causeway.dev/sharing-key': 'k',
+  'causeway.dev/idle-after': '30m',
+  'idling.alpha.openshift.io/idled-at': '2026-01-01T00:00:00Z',
+  'idling.alpha.openshift.io/unidle-targets': formatTargets([
+    { kind: 'Deployment', name: 'web', group: 'apps', replicas: 3 },
+  ]),
+  'loadbalancer.openstack.org/timeout-client-data': '50000',
+  'openstack.org/kuryr-lbaas-state': '{}',
+};
+
+const spec: ServiceSpec = {
+  type: 'LoadBalancer',
+  clusterIP: '10.96.0.7',
+  clusterIPs: ['10.96.0.7'],
+  ports: [{ name: 'http', port: 80, nodePort: 30080, protocol: 'TCP', targetPort: 'http' }],
+  externalIPs: ['198.51.100.7'],
+  loadBalancerSourceRanges: ['198.51.100.0/24'],
+};
+
+/** A Service of types that the API server let through, in which every text may be anything. */
+const hostileService: fc.Arbitrary<Service> = fc
+  .record({
+    annotations: fc.array(
+      fc.tuple(
+        fc.constantFrom(...Object.keys(annotations)),
+        fc.nat(),
+        fc.oneof(
+          hostileText,
+          hostileJson.map((value) => JSON.stringify(value) ?? ''),
+        ),
+      ),
+      { maxLength: 4 },
+    ),
+    texts: fc.dictionary(hostileText, hostileText, { maxKeys: 3 }),
+    externalIPs: fc.array(hostileText, { maxLength: 2 }),
+    loadBalancerIP: fc.option(hostileText, { nil: undefined }),
+    isNormal: fc.boolean(),
+    ranges: fc.array(fc.oneof(hostileText, fc.constant('10.0.0.0/8')), { maxLength: 2 }),
+    targetPort: fc.oneof(hostileText, fc.integer({ min: 1, max: 65_535 })),
+  })
+  .map(({ annotations: changed, texts, loadBalancerIP, isNormal, targetPort, ...rest }) => ({
+    metadata: {
+      ...{ namespace: 'shop', name: 'web', uid: 'u1', creationTimestamp: '2026-01-01T00:00:00Z' },
+      annotations: {
+        ...texts,
+        ...(isNormal ? annotations : {}),
+        ...Object.fromEntries(changed.map(([key, , value]) => [key, value])),
+      },
+    },
+    spec: {
+      ...spec,
+      externalIPs: rest.externalIPs,
+      loadBalancerSourceRanges: rest.ranges,
+      ...(loadBalancerIP === undefined ? {} : { loadBalancerIP }),
+      ports: (spec.ports ?? []).map((port) => ({ ...port, targetPort })),
+    },
+    status: { loadBalancer: { ingress: rest.externalIPs.map((ip) => ({ ip })) } },
+  }));
+
+const hostileSlice: fc.Arbitrary<EndpointSlice> = fc
+  .array(fc.array(hostileText, { maxLength: 2 }), { maxLength: 3 })
+  .map((addresses) => ({
+    metadata: { namespace: 'shop', name: 'web-1' },
+    addressType: 'IPv4',
+    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+    endpoints: addresses.map((list) => ({ addresses: list, nodeName: list[0] ?? 'n1' })),
+  }));
+
+describe('a hostile Service', () => {
+  test('is read, or refused in words of ours, by every provider and by the proxy', () => {
+    fc.assert(
+      fc.property(hostileService, hostileSlice, (service, slice) => {
+        expect(['none', 'record', 'unreadable']).toContain(readRecord(service).kind);
+        for (const { address } of readHolding(service)?.addresses ?? []) {
+          expect(tryParseAddress(address)).toBe(address);
+        }
+        readPlace(service);
+        readPortIds(service);
+        idledAtTime(service);
+        expect(['needs', 'refused']).toContain(readNeeds(service, [4, 6]).kind);
+        const wish = readWish(service, readHolding(service));
+        if (wish.kind === 'wish') {
+          for (const each of wish.wish.demand.addresses ?? []) {
+            expect(tryParseAddress(each)).toBe(each);
+          }
+        }
+        attempt(() => readLegacyState(service.metadata?.annotations?.['openstack.org/x']));
+        attempt(() =>
+          translate({
+            ...{ service, slices: [slice], subnets: new Map([[4, 'subnet']]) },
+            settings: octaviaSettings.parse({ floatingNetwork: 'public' }),
+          }),
+        );
+        attempt(() =>
+          backendsOf({
+            ...{ service, slices: [slice], nodes: new Map(), masquerade: 'needed' },
+            ...{ layer: 'Pod', routable: new Set([4]) },
+            addresses: new Map([[4, parseAddress('192.0.2.1')]]),
+          }),
+        );
+        const { targets } = translateService({
+          ...{ service, slices: [slice], diversion: undefined, node: tracedNode },
+        });
+        for (const { virtual } of targets) {
+          expect(tryParseAddress(virtual.address)).toBe(virtual.address);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('can have nothing scaled outside of its namespace, nor by more than a scale holds', () => {
+    const valid = JSON.stringify([{ kind: 'Deployment', name: 'web', group: 'apps', replicas: 3 }]);
+    const text = fc.oneof(
+      hostileText,
+      nearlyText(valid),
+      nearly(JSON.parse(valid)).map((value) => JSON.stringify(value) ?? ''),
+    );
+    fc.assert(
+      fc.property(text, (some) => {
+        const parsed = attempt(() => parseTargets(some));
+        for (const { name, replicas } of parsed?.ok === true ? parsed.targets : []) {
+          expect(replicas).toBeLessThan(2 ** 31);
+          const path = attempt(() => objectPath(services, { namespace: 'shop', name }));
+          if (path === undefined) continue;
+          const resolved = new URL(path, 'https://cluster').pathname;
+          expect(resolved.startsWith('/api/v1/namespaces/shop/services/')).toBe(true);
+          expect(resolved.split('/')).toHaveLength(7);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('what others write into objects', () => {
+  test('of a node that reports no activity counts as none', () => {
+    const report = formatReport('x', { node: 'n1', quietSeconds: new Map([['a/b', 3]]) }, 1);
+    const data = report.data?.['report.json'] ?? '';
+    fc.assert(
+      fc.property(fc.oneof(hostileText, nearlyText(data)), (text) => {
+        const read = attempt(() => parseReport({ data: { 'report.json': text } }));
+        for (const seconds of read?.quietSeconds.values() ?? []) {
+          expect(seconds).toBeGreaterThanOrEqual(0);
+        }
+      }),
+    );
+  });
+
+  test('of gateways is a board of gateways', () => {
+    fc.assert(
+      fc.property(fc.dictionary(hostileText, hostileText), hostileText, (data, name) => {
+        const board = attempt(() => readBoard({ data: { ...data, [`state.${name}`]: 'x' } }));
+        expect(board?.some((gateway) => gateway.name === name)).toBe(true);
+      }),
+    );
+  });
+
+  test('of Kuryr is its state, or is not read', () => {
+    fc.assert(
+      fc.property(fc.oneof(hostileText, fc.json()), (text) => {
+        attempt(() => readLegacyState(text));
+      }),
+    );
+    expect(() => readLegacyState('['.repeat(100_000))).not.toThrow();
+    expect(() =>
+      readLegacyState('{"versioned_object.data":'.repeat(5000) + '1' + '}'.repeat(5000)),
+    ).not.toThrow();
+  });
+});
+
+describe('a hostile policy', () => {
+  test('lets nothing in that it does not name', () => {
+    const rule = fc.record({
+      from: fc.array(
+        fc.record({ ipBlock: fc.record({ cidr: hostileText, except: fc.array(hostileText) }) }),
+        { minLength: 1, maxLength: 3 },
+      ),
+    });
+    fc.assert(
+      fc.property(fc.array(rule, { maxLength: 3 }), (ingress) => {
+        const policy: NetworkPolicy = {
+          metadata: { namespace: 'shop', name: 'web' },
+          spec: { podSelector: {}, ingress },
+        };
+        const problems: string[] = [];
+        const read = policyFrom(policy, (problem) => problems.push(problem));
+        // A rule that names only what can't be read must not become one that names nobody, which is all.
+        for (const { from } of read.ingress) expect(from?.length).toBeGreaterThan(0);
+      }),
+    );
+  });
+
+  test('of what leaves denies everything where it can not be read', () => {
+    const valid = {
+      metadata: { namespace: 'shop', name: 'default' },
+      spec: {
+        egress: [
+          { type: 'Allow', to: { cidrSelector: '192.0.2.0/24' } },
+          { type: 'Deny', to: { dnsName: 'example.com' } },
+        ],
+      },
+    };
+    const rules = fc.array(
+      fc.record({
+        type: fc.oneof(fc.constantFrom('Allow', 'Deny'), hostileText),
+        to: fc.record({ cidrSelector: hostileText, dnsName: hostileText }, { requiredKeys: [] }),
+      }),
+      { maxLength: 3 },
+    );
+    fc.assert(
+      fc.property(rules, (egress) => {
+        const read = parseEgressPolicy({ ...valid, spec: { egress } });
+        if (read.problem !== undefined) expect(read.rules).toEqual([]);
+        else expect(read.rules).toHaveLength(egress.length);
+      }),
+    );
+  });
+
+  test('that asks a lying DNS gets addresses, or is told that there are none', async () => {
+    const answers = fc.array(
+      fc.record({ address: hostileText, ttl: fc.oneof(fc.nat(), fc.constant(2 ** 32)) }),
+      { maxLength: 5 },
+    );
+    await fc.assert(
+      fc.asyncProperty(answers, answers, hostileText, async (four, six, name) => {
+        const resolver = {
+          resolve4: () => Promise.resolve(four),
+          resolve6: () => Promise.resolve(six),
+          cancel: () => {},
+        };
+        const { signal } = new AbortController();
+        const found = await attemptAsync(() => resolveName(name, signal, resolver));
+        for (const each of found?.addresses ?? []) expect(tryParseAddress(each)).toBe(each);
+        if (found !== undefined) {
+          expect(found.ttlMs).toBeGreaterThanOrEqual(0);
+          expect(found.ttlMs).toBeLessThanOrEqual(3_600_000);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

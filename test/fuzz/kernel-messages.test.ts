@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseAdvertisement, parseArp } from '../../src/agent/neighbours/claim.ts';
+import { tryParseAddress } from '../../src/domain/address.ts';
+import {
+  decodeChain,
+  decodeCounters,
+  decodeElements,
+  decodeRule,
+  decodeSet,
+  entryOffsets,
+} from '../../src/nftables/netlink/decode.ts';
+import { BatchEncoder } from '../../src/nftables/netlink/encode-operation.ts';
+import { foreignChanges } from '../../src/nftables/netlink/foreign-events.ts';
+import { kernelErrors } from '../../src/nftables/netlink/kernel-error.ts';
+import { readMessages } from '../../src/nftables/netlink/reader.ts';
+import { MessageWriter } from '../../src/nftables/netlink/writer.ts';
+import { parseCounters, parseListing } from '../../src/nftables/nft-json.ts';
+import type { SetDefinition } from '../../src/nftables/ruleset.ts';
+import { fillChecksums, summarize } from '../../src/proxy/holder/packet.ts';
+import { loggedPackets } from '../../src/proxy/holder/packet-tap.ts';
+import { attempt, hostileBytes, hostileJson, hostileText, nearly, nearlyBytes } from './hostile.ts';
+
+const definition: SetDefinition = {
+  name: 'dispatch',
+  key: ['ipv4_addr', 'inet_proto', 'inet_service', 'slot'],
+  value: ['ipv4_addr', 'inet_service'],
+};
+const interval: SetDefinition = { name: 'ranges', key: ['ipv4_addr'], interval: true };
+
+/** A batch as we send it ourselves: a set and its elements. */
+function sound(): Buffer {
+  const writer = new MessageWriter(16);
+  const batch = new BatchEncoder(writer, 'table', 0, 10);
+  const elements = [
+    { key: ['192.0.2.1', 6, 80, 0], value: ['10.0.0.1', 8080] },
+    { key: ['192.0.2.1', 6, 80, 1], value: ['10.0.0.2', 8080] },
+  ] as never;
+  batch.encode({ op: 'add-set', definition });
+  batch.encode({ op: 'add-elements', set: definition, elements });
+  return Buffer.from(writer.bytes());
+}
+
+test('netlink messages of any bytes are read within their bounds', () => {
+  fc.assert(
+    fc.property(fc.oneof(hostileBytes, nearlyBytes(sound())), (bytes) => {
+      const messages = [...readMessages(bytes)];
+      const size = messages.reduce((sum, { payload }) => sum + payload.length, 0);
+      expect(size).toBeLessThanOrEqual(bytes.length);
+      for (const message of messages) {
+        decodeChain(message);
+        decodeRule(message);
+        decodeSet(message);
+      }
+      for (const each of [definition, interval]) {
+        attempt(() => decodeElements(each, messages), ['internal']);
+        attempt(() => decodeCounters(each, messages), ['internal']);
+      }
+      entryOffsets(bytes);
+      [...foreignChanges(bytes, 'table', () => false)];
+      for (const { errno } of kernelErrors(bytes)) expect(errno).not.toBe(0);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('packets that were logged are copied within their message', () => {
+  fc.assert(
+    fc.property(fc.oneof(hostileBytes, nearlyBytes(sound())), (bytes) => {
+      const messages = [bytes, Buffer.concat([header(bytes.length + 16), bytes])];
+      for (const each of messages) {
+        for (const { packet } of loggedPackets({ kind: 'packets', bytes: each })) {
+          expect(packet.length).toBeLessThanOrEqual(each.length);
+        }
+      }
+    }),
+  );
+});
+
+/** Of a message with a logged packet. */
+function header(length: number): Buffer {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUInt32LE(length, 0);
+  bytes.writeUInt16LE(0x400, 4);
+  return bytes;
+}
+
+const tcp4 = Buffer.from(
+  '4500002800010000400600000a0000010a00000204d20050000000000000000050022000000000',
+  'hex',
+);
+const udp6 = Buffer.from(
+  `6000000000083a40${'fd'.repeat(16)}${'fc'.repeat(16)}${'0035003500080000'}`,
+  'hex',
+);
+
+test('packets of any bytes are held only if they are whole, and stay as long as they were', () => {
+  fc.assert(
+    fc.property(fc.oneof(hostileBytes, nearlyBytes(tcp4), nearlyBytes(udp6)), (bytes) => {
+      const before = bytes.length;
+      const summary = summarize(bytes);
+      if (summary !== undefined) expect(bytes.length).toBeGreaterThanOrEqual(28);
+      fillChecksums(bytes);
+      expect(bytes.length).toBe(before);
+      expect(summarize(bytes)).toEqual(summary);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('claims of addresses on the link are addresses', () => {
+  fc.assert(
+    fc.property(hostileBytes, (bytes) => {
+      const forced = [Buffer.concat([Buffer.from('00010800', 'hex'), bytes])];
+      const advert = Buffer.concat([Buffer.from([136]), bytes]);
+      for (const claim of [parseArp(bytes), ...forced.map(parseArp), parseAdvertisement(advert)]) {
+        if (claim === undefined) continue;
+        expect(tryParseAddress(claim.address)).toBe(claim.address);
+        expect(claim.hardware).toMatch(/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/);
+      }
+    }),
+  );
+});
+
+test("nft's listings of anything are rules, or refused", () => {
+  const valid = {
+    nftables: [
+      { metainfo: { version: '1.0' } },
+      { table: { family: 'inet', name: 't' } },
+      { chain: { family: 'inet', table: 't', name: 'c', type: 'nat', hook: 'input', prio: 1 } },
+      { set: { family: 'inet', table: 't', name: 's', type: 'ipv4_addr', elem: ['192.0.2.1'] } },
+      { rule: { family: 'inet', table: 't', chain: 'c', comment: 'x', expr: [] } },
+    ],
+  };
+  const text = fc.oneof(
+    hostileText,
+    fc.oneof(hostileJson, nearly(valid)).map((value) => JSON.stringify(value) ?? ''),
+  );
+  fc.assert(
+    fc.property(text, (some) => {
+      attempt(() => parseListing('t', some), ['internal']);
+      attempt(() => parseCounters('s', some), ['internal']);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,317 @@
+import fc from 'fast-check';
+import { SignJWT } from 'jose';
+import { describe, expect, test } from 'vitest';
+import {
+  readAcknowledgement,
+  readCounters,
+  readRefusal,
+  readStatus,
+} from '../../src/agent/client/answers.ts';
+import { errorReply } from '../../src/agent/http/reply.ts';
+import { parseSecrets } from '../../src/agent/http/secrets.ts';
+import { verifyToken } from '../../src/agent/http/tokens.ts';
+import { parseNotification } from '../../src/agent/keepalived/notify.ts';
+import { readStoredJson } from '../../src/agent/store/stored-json.ts';
+import { StepReader } from '../../src/agent/store/change-lines.ts';
+import { PushReader, type Push } from '../../src/agent/wire/push.ts';
+import { readV1Config } from '../../src/agent/wire/v1.ts';
+import { tryParseAddress } from '../../src/domain/address.ts';
+import { readFields } from '../../src/ipam/etcd/protobuf.ts';
+import { FrameReader, frameOf } from '../../src/ipam/etcd/grpc-frames.ts';
+import {
+  decodeRangeResponse,
+  decodeToken,
+  decodeTransactionResponse,
+  decodeWatchResponse,
+} from '../../src/ipam/etcd/messages.ts';
+import { presentToken } from '../../src/ipam/credential.ts';
+import {
+  attempt,
+  attemptAsync,
+  hostileBytes,
+  hostileJson,
+  hostileText,
+  nearly,
+  nearlyBytes,
+  nearlyText,
+} from './hostile.ts';
+import { z } from 'zod';
+
+const header = { causeway: 'agent/v2', revision: 2, kind: 'state', generation: 7 };
+const records = [
+  {
+    endpoint: {
+      ...{ address: '192.0.2.1', protocol: 'TCP', port: 80, service: 'shop/web' },
+      destinations: [{ address: '10.0.0.1', port: 8080, weight: 2 }],
+      ...{ affinity: 'client', sourceRanges: ['198.51.100.0/24'], masquerade: 'always' },
+    },
+  },
+  { endpoint: { address: '2001:db8::1', protocol: 'UDP', port: 53, routedTo: ['2001:db8::2'] } },
+  {
+    policy: {
+      ...{ namespace: 'shop', name: 'web' },
+      ingress: [
+        {
+          from: [{ cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] }],
+          ports: [{ protocol: 'TCP', port: 80, endPort: 90 }],
+        },
+      ],
+    },
+  },
+  {
+    assignment: {
+      address: '10.0.0.1',
+      policies: [{ namespace: 'shop', name: 'web' }],
+      namedPorts: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+    },
+  },
+  { node: { address: '10.1.0.1' } },
+];
+const wholePush = [header, ...records, { end: { records: records.length } }];
+
+function push(lines: readonly unknown[]): Push | undefined {
+  return attempt(() => {
+    const reader = new PushReader();
+    for (const line of lines) reader.line(typeof line === 'string' ? line : JSON.stringify(line));
+    return reader.result();
+  });
+}
+
+describe('the agent', () => {
+  test('takes of any push only what is an endpoint, and says what is wrong with the rest', () => {
+    const lines = fc.oneof(
+      fc.array(hostileJson, { maxLength: 8 }),
+      nearly(wholePush).map((value) => (Array.isArray(value) ? (value as unknown[]) : [value])),
+      nearlyText(wholePush.map((line) => JSON.stringify(line)).join('\n')).map((text) =>
+        text.split('\n'),
+      ),
+    );
+    fc.assert(
+      fc.property(lines, (some) => {
+        const taken = push(some.filter((line) => line !== undefined));
+        for (const { address, port, destinations } of taken?.endpoints.values() ?? []) {
+          expect(tryParseAddress(address)).toBe(address);
+          expect(port).toBeGreaterThan(0);
+          expect(port).toBeLessThan(65_536);
+          for (const each of destinations) expect(tryParseAddress(each.address)).toBe(each.address);
+        }
+        for (const { message } of taken?.complaints ?? []) {
+          expect(message).toMatch(/^[\x20-\x7e]{1,400}$/);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('takes the sound push that the others are made from', () => {
+    expect(push(wholePush)).toMatchObject({ complaints: [] });
+  });
+
+  test('answers any error in printable words', () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const { status, body } = errorReply(new Error(text));
+        expect(status).toBeGreaterThanOrEqual(400);
+        expect(JSON.stringify(body)).toMatch(/^[\x20-\x7e]*$/);
+      }),
+    );
+  });
+
+  test('takes of any configuration of ch-k8s-lbaas all or nothing', () => {
+    const valid = {
+      ingress: [
+        {
+          address: '192.0.2.1',
+          ports: [
+            {
+              ...{ protocol: 'TCP', 'inbound-port': 80, 'destination-port': 8080 },
+              'destination-addresses': ['10.0.0.1'],
+            },
+          ],
+        },
+      ],
+      'network-policies': [{ name: 'web', 'allowed-ingresses': [] }],
+      'policy-assignments': [{ address: '10.0.0.1', 'network-policies': ['web'] }],
+    };
+    expect(readV1Config(valid, 1, 'always').endpoints.size).toBe(1);
+    fc.assert(
+      fc.property(fc.oneof(hostileJson, nearly(valid)), (claim) => {
+        attempt(() => {
+          try {
+            const { endpoints } = readV1Config(claim, 1, 'always');
+            for (const { address } of endpoints.values()) {
+              expect(tryParseAddress(address)).toBe(address);
+            }
+          } catch (thrown) {
+            // The API answers these in words of ours.
+            if (!(thrown instanceof z.ZodError)) throw thrown;
+          }
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('reads of its own damaged files nothing, and names them', () => {
+    const schema = z.strictObject({ frozen: z.object({ since: z.number() }).optional() });
+    fc.assert(
+      fc.property(fc.oneof(hostileText, nearlyText('{"frozen":{"since":1}}')), (text) => {
+        attempt(() => readStoredJson('levers.json', text, schema));
+      }),
+    );
+  });
+
+  test('reads no step from lines that it did not write', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(hostileText, hostileJson), { maxLength: 5 }), (lines) => {
+        const reader = new StepReader();
+        for (const line of lines) {
+          // Whoever reads the file says where it is damaged, whatever was thrown.
+          try {
+            expect(reader.line(typeof line === 'string' ? line : JSON.stringify(line))).toBe(
+              undefined,
+            );
+          } catch {
+            return;
+          }
+        }
+      }),
+    );
+  });
+
+  test('hears from keepalived only states that there are', () => {
+    fc.assert(
+      fc.property(fc.oneof(hostileText, nearlyText('GROUP "gateway" MASTER')), (line) => {
+        const state = parseNotification(line, 'GROUP "gateway"');
+        expect([undefined, 'MASTER', 'BACKUP', 'FAULT', 'STOP']).toContain(state);
+      }),
+    );
+  });
+
+  test('takes no shared secret that is not long and base64', () => {
+    fc.assert(
+      fc.property(fc.oneof(hostileText, nearlyText(`${'A'.repeat(40)}\n`)), (text) => {
+        for (const secret of attempt(() => parseSecrets(text)) ?? []) {
+          expect(secret.length).toBeGreaterThanOrEqual(12);
+        }
+      }),
+    );
+  });
+
+  test("believes no token that was not signed with its secret, and no other algorithm's", async () => {
+    const secret = Buffer.from('a secret of enough bytes');
+    const now = 1_700_000_000_000;
+    const sign = (exp: number, key: Uint8Array, alg = 'HS256') =>
+      new SignJWT({ exp }).setProtectedHeader({ alg }).sign(key);
+    const good = await sign(now / 1000 + 60, secret);
+    await expect(verifyToken(good, [secret], now)).resolves.toMatchObject({});
+    const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const claims = base64({ exp: now / 1000 + 60 });
+    const wrong = [
+      `${base64({ alg: 'none' })}.${claims}.`,
+      `${base64({ alg: 'None' })}.${claims}.${good.split('.')[2]}`,
+      `${base64({ alg: 'HS256', crit: ['exp'], exp: 1 })}.${claims}.${good.split('.')[2]}`,
+      `${base64({ alg: 'RS256' })}.${claims}.${good.split('.')[2]}`,
+      await sign(now / 1000 + 60, Buffer.from('another secret, of others')),
+      await sign(now / 1000 + 60, Buffer.alloc(64), 'HS512'),
+      await sign(now / 1000 - 60, secret),
+      await sign(now / 1000 + 86_400, secret),
+      await sign(Number.MAX_SAFE_INTEGER, secret),
+      await new SignJWT({}).setProtectedHeader({ alg: 'HS256' }).sign(secret),
+      `${good}.${good}`,
+      'x'.repeat(1_000_000),
+      `${'A'.repeat(500_000)}.${'B'.repeat(500_000)}.C`,
+    ];
+    for (const token of wrong) {
+      await expect(verifyToken(token, [secret], now)).rejects.toMatchObject({
+        code: 'unauthorized',
+      });
+    }
+    const somewhere = fc.oneof(hostileText, nearlyText(good)).filter((text) => text !== good);
+    await fc.assert(
+      fc.asyncProperty(somewhere, async (token) => {
+        const claimed = await attemptAsync(() => verifyToken(token, [secret], now));
+        // Bits of the last character that no byte of the signature needs may differ.
+        if (claimed !== undefined) expect(token.slice(0, -1)).toBe(good.slice(0, -1));
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('the controller', () => {
+  const status = {
+    ...{ agent: 'g1', version: '0.1.0', revisions: { oldest: 1, newest: 2 }, generation: 5 },
+    endpoints: 1,
+    older: [{ address: '192.0.2.1', protocol: 'TCP', port: 80, generation: 4, reason: 'x' }],
+    errors: [{ endpoint: null, errors: [{ record: 1, message: 'x' }] }],
+    ...{ notFailoverSafe: [], sound: true, vrrp: { state: 'MASTER', since: null } },
+    ...{ frozen: null, drained: { since: 1, reason: 'x' }, removal: null, undoSteps: 0 },
+    silent: { heard: 1, seen: ['10.0.0.1'], acted: [] },
+    ...{ alarms: [], kernelSettings: [], connections: { count: 1, limit: 2 } },
+  };
+  const acknowledgement = { generation: 1, committed: true, older: status.older, errors: [] };
+
+  test('takes from a gateway only what has the shape of an answer', () => {
+    expect(readStatus(status)).toEqual(status);
+    expect(readAcknowledgement(acknowledgement)).toEqual(acknowledgement);
+    fc.assert(
+      fc.property(fc.oneof(hostileJson, nearly(status), nearly(acknowledgement)), (value) => {
+        const taken = attempt(() => readStatus(value));
+        if (taken !== undefined) {
+          expect(taken.generation).toBeLessThanOrEqual(2 ** 52);
+          expect(taken.silent.seen.every((text) => typeof text === 'string')).toBe(true);
+          expect(Array.isArray(taken.older)).toBe(true);
+        }
+        attempt(() => readAcknowledgement(value));
+        attempt(() => readCounters(value));
+        expect(['undefined', 'string']).toContain(typeof readRefusal(value).message);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the allocator', () => {
+  test('knows a token by its form alone', () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        expect(presentToken(text)).toBe(undefined);
+      }),
+    );
+  });
+
+  test('reads from etcd whole messages or none', () => {
+    const readers = [decodeRangeResponse, decodeTransactionResponse, decodeWatchResponse];
+    // A response with a header, an entry and a flag.
+    const valid = Buffer.from('0a0608011801200112090a016b18052a01760018011801', 'hex');
+    fc.assert(
+      fc.property(fc.oneof(hostileBytes, nearlyBytes(valid)), (bytes) => {
+        for (const decode of [...readers, decodeToken]) attempt(() => decode(bytes), ['internal']);
+        let end = 0;
+        attempt(() => {
+          for (const { value, bytes: content } of readFields(bytes)) {
+            expect(Number.isNaN(value)).toBe(false);
+            end += content.length;
+          }
+          expect(end).toBeLessThanOrEqual(bytes.length);
+        }, ['internal']);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('refuses a number that never ends, however long', () => {
+    const endless = Buffer.concat([Buffer.alloc(1000, 0x80), Buffer.from([0x01])]);
+    expect(() => [...readFields(endless)]).toThrow('not protobuf');
+    const size = Buffer.concat([Buffer.from([0x0a]), Buffer.alloc(200, 0x80), Buffer.from([0])]);
+    expect(() => [...readFields(size)]).toThrow('not protobuf');
+  });
+
+  test('refuses frames that are compressed or larger than any answer', () => {
+    const read = (bytes: Buffer) => new FrameReader(() => {}).push(bytes);
+    expect(() => read(frameOf(Buffer.from('x')))).not.toThrow();
+    expect(() => read(Buffer.from([1, 0, 0, 0, 1, 65]))).toThrow('compressed or too large');
+    expect(() => read(Buffer.from([0, 0xff, 0xff, 0xff, 0xff]))).toThrow('compressed or too large');
+  });
+});
