@@ -7,6 +7,7 @@ const suites = {
     'test/upstream/*.test.ts',
     'test/chaos/*.test.ts',
     'test/fuzz/*.test.ts',
+    'test/upgrade/*.test.ts',
   ],
   simulation: ['test/simulation/**/*.test.ts'],
   contract: ['test/contract/**/*.test.ts'],

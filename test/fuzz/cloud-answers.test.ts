@@ -161,7 +161,7 @@ describe('names of load balancers', () => {
     );
   });
 
-  test.each(['x', '-', '\u0000', '﷽', 'é', '../'])('of ten megabytes of %j, too', (piece) => {
+  test.each(['x', '\u0000', '﷽'])('of ten megabytes of %j, too', (piece) => {
     const name = piece.repeat(10_000_000 / Buffer.byteLength(piece));
     expect(serviceName('backend', name, 'b1')).toMatch(dnsLabel);
     expect(portName(name, 80, '')).toMatch(dnsLabel);

@@ -1,4 +1,5 @@
 import { addressBytes, addressFromBytes, type Address } from '../../domain/address.ts';
+import { CausewayError } from '../../domain/error.ts';
 import type { DataType, Field } from '../ruleset.ts';
 import { integerTypeNumber, typeBits, typeNumbers } from './constants.ts';
 
@@ -72,6 +73,9 @@ export function readFields(buffer: Buffer, types: readonly DataType[]): Field[] 
   return types.map((type): Field => {
     const start = at;
     at += Math.max(4, typeSizes[type]);
+    if (start + typeSizes[type] > buffer.length) {
+      throw new CausewayError('unavailable', 'the kernel told less of an element than it has');
+    }
     switch (type) {
       case 'ipv4_addr':
       case 'ipv6_addr':

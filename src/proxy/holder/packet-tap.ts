@@ -44,6 +44,7 @@ const payloadAttribute = 9;
 const logPacketMessage = 0x400;
 /** In the header of each message. */
 const groupAt = 2;
+const headerLength = 4;
 
 /** Reads copies of logged packets in a thread of its own, and puts packets back through a TUN device. */
 export class KernelPacketTap implements PacketTap {
@@ -102,7 +103,7 @@ export function* loggedPackets(
   const { bytes } = received;
   const datagram = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (const message of readMessages(datagram)) {
-    if (message.type !== logPacketMessage) continue;
+    if (message.type !== logPacketMessage || message.payload.length < headerLength) continue;
     const payload = messageAttributes(message).bytes(payloadAttribute);
     const group = message.payload.readUInt16BE(groupAt);
     if (payload !== undefined) yield { packet: Buffer.from(payload), group };

@@ -1,0 +1,137 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { ClaimedAddresses } from '../../src/agent/keepalived/claimed-addresses.ts';
+import { Levers } from '../../src/agent/levers.ts';
+import { endpointKey, makeEndpoint } from '../../src/agent/model/endpoint.ts';
+import { policyKey } from '../../src/agent/model/policy.ts';
+import { inverseOf, type Change } from '../../src/agent/model/state.ts';
+import { readKnownAnswers } from '../../src/agent/probe/ledger-file.ts';
+import { StateStore } from '../../src/agent/store/state-store.ts';
+import { PushReader } from '../../src/agent/wire/push.ts';
+import { parseEndpoint, parsePolicy } from '../../src/agent/wire/records.ts';
+import { writeDelta, writeState } from '../../src/agent/wire/write-push.ts';
+import { parseAddress } from '../../src/domain/address.ts';
+import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
+
+const pods = parseEndpoint({
+  ...{ address: '192.0.2.1', protocol: 'TCP', port: 80, service: 'shop/web', affinity: 'client' },
+  destinations: [{ address: '10.0.0.1', port: 8080, weight: 3 }],
+  ...{ sourceRanges: ['198.51.100.0/24'], masquerade: 'always' },
+});
+const nodePort = parseEndpoint({
+  ...{ address: '2001:db8::1', protocol: 'UDP', port: 53, nodePort: 30053 },
+});
+const routed = parseEndpoint({
+  ...{ address: '192.0.2.2', protocol: 'TCP', port: 443, routedTo: 'nodes' },
+});
+const policy = parsePolicy({
+  ...{ namespace: 'shop', name: 'web' },
+  ingress: [
+    {
+      from: [{ cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] }],
+      ports: [
+        { protocol: 'TCP', port: 'http' },
+        { protocol: 'TCP', port: 80, endPort: 90 },
+      ],
+    },
+  ],
+});
+const pod = parseAddress('10.0.0.1');
+const node = { address: parseAddress('10.1.0.1') };
+const assignment = {
+  address: pod,
+  policies: [policyKey(policy)],
+  namedPorts: [{ name: 'http', protocol: 'TCP' as const, port: pods.port }],
+};
+
+const first: Change = {
+  ...{ generation: 1_700_000_000_001, digest: 'v2 state abc' },
+  endpoints: new Map([pods, nodePort, routed].map((each) => [endpointKey(each), each])),
+  policies: new Map([[policyKey(policy), policy]]),
+  assignments: new Map([[pod, assignment]]),
+  nodes: new Map([[node.address, node]]),
+  kept: new Map([[endpointKey(routed), { generation: 5, reason: 'is not an address' }]]),
+};
+const second: Change = {
+  ...{ generation: 1_700_000_000_002, digest: 'v1 1700000000 abc' },
+  endpoints: new Map([
+    [endpointKey(nodePort), undefined],
+    [endpointKey(pods), makeEndpoint({ ...pods, destinations: [] })],
+  ]),
+  ...{ policies: new Map(), assignments: new Map([[pod, undefined]]), nodes: new Map() },
+  kept: new Map(),
+};
+
+/** What an agent finds in its directories when it starts. */
+export const agentState: SampleKind = {
+  name: 'agent-state',
+
+  async write(directory) {
+    const { store, stored } = await StateStore.open(directory);
+    await store.append({ change: first, undo: undefined, undoes: 0 });
+    stored.holder.commit(first);
+    const undo = inverseOf(stored.holder.current, second, first.generation);
+    await store.append({ change: second, undo, undoes: 0 });
+    await store.close();
+    const levers = await Levers.load(path.join(directory, 'levers.json'));
+    await levers.set('frozen', { since: sampleTime, reason: 'new disks' });
+    const answers = { answered: ['10.0.0.1'], silent: ['10.1.0.9'] };
+    await fs.writeFile(path.join(directory, 'answers.json'), JSON.stringify(answers));
+    const claimed = await ClaimedAddresses.load(path.join(directory, 'claimed.json'));
+    await claimed.add(new Set([pods.address, nodePort.address]));
+  },
+
+  async read(directory) {
+    const { store, stored } = await StateStore.open(directory);
+    // It goes on from there: what it reads, it can also write anew.
+    await store.compact(stored.holder.current, stored.undo);
+    await store.close();
+    const again = await StateStore.open(directory);
+    await again.store.close();
+    const levers = await Levers.load(path.join(directory, 'levers.json'));
+    const claimed = await ClaimedAddresses.load(path.join(directory, 'claimed.json'));
+    return plain({
+      state: again.stored.holder.current,
+      undo: again.stored.undo,
+      levers: { frozen: levers.get('frozen'), drained: levers.get('drained') },
+      answers: await readKnownAnswers(path.join(directory, 'answers.json')),
+      claimed: claimed.all,
+    });
+  },
+};
+
+/** What a controller sends to an agent of the next version, and an agent gets from the one before. */
+export const agentPush: SampleKind = {
+  name: 'agent-push',
+
+  async write(directory) {
+    const whole = { endpoints: [pods, nodePort], policies: [policy], assignments: [assignment] };
+    for (const revision of [1, 2]) {
+      const state = writeState({ ...whole, nodes: [node] }, { generation: 7, revision });
+      await fs.writeFile(path.join(directory, `state-${revision}.jsonl`), [...state].join(''));
+      const change = {
+        ...{ endpoints: [routed], policies: [], assignments: [], nodes: [] },
+        ...{
+          removedEndpoints: [nodePort],
+          removedPolicies: [policy],
+          removedNodes: [node.address],
+        },
+        removedAssignments: [pod],
+      };
+      const delta = writeDelta(change, { generation: 8, base: 7, revision });
+      await fs.writeFile(path.join(directory, `delta-${revision}.jsonl`), [...delta].join(''));
+    }
+  },
+
+  async read(directory) {
+    const pushes: Record<string, unknown> = {};
+    for (const name of (await fs.readdir(directory)).sort()) {
+      if (!name.endsWith('.jsonl')) continue;
+      const reader = new PushReader();
+      const text = await fs.readFile(path.join(directory, name), 'utf8');
+      for (const line of text.split('\n').filter(Boolean)) reader.line(line);
+      pushes[name] = plain(reader.result());
+    }
+    return pushes;
+  },
+};

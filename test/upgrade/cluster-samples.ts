@@ -1,0 +1,269 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { isOurs, originLabels, originMarks, sourceOf } from '../../src/discovery/ownership.ts';
+import { leaseName, discoverySettings } from '../../src/discovery/settings.ts';
+import { parseAddress } from '../../src/domain/address.ts';
+import { parsePort } from '../../src/domain/port.ts';
+import { formatReport, parseReport } from '../../src/idling/activity-report.ts';
+import * as idling from '../../src/idling/annotations.ts';
+import type { KubeClient } from '../../src/kube/client.ts';
+import type { ConfigMap, Service } from '../../src/kube/core-objects.ts';
+import type { Lease } from '../../src/kube/workload-objects.ts';
+import { configMaps, leases } from '../../src/kube/resources.ts';
+import {
+  addressBookName,
+  ConfigMapAddressBook,
+} from '../../src/loadbalancer/gateway/address-book.ts';
+import {
+  layerAnnotations,
+  portAnnotations,
+  readPlace,
+  readPortIds,
+} from '../../src/loadbalancer/gateway/annotations.ts';
+import {
+  boardName,
+  fenceChange,
+  readBoard,
+  writeBoard,
+} from '../../src/loadbalancer/gateway/gateway-board.ts';
+import { balancersOf, klbOwner } from '../../src/loadbalancer/octavia/klb-view.ts';
+import * as octavia from '../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
+import { cleanupFinalizer } from '../../src/loadbalancer/plan.ts';
+import { holdingAnnotation } from '../../src/loadbalancer/pool/annotations.ts';
+import { ContactMemory } from '../../src/loadbalancer/pool/contact-memory.ts';
+import { Departures } from '../../src/loadbalancer/pool/departures.ts';
+import { formatHolding, readHolding } from '../../src/loadbalancer/pool/holding.ts';
+import { formatRecord, readRecord, recordAnnotation } from '../../src/loadbalancer/record.ts';
+import { controllerSettings } from '../../src/loadbalancer/settings.ts';
+import { parseEgressPolicy } from '../../src/proxy/egress-firewall/egress-rules.ts';
+import { proxySettings } from '../../src/proxy/settings.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { memoryKubeClient } from '../../src/sandbox/kubernetes/memory-client.testing.ts';
+import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
+
+const { signal } = new AbortController();
+const namespace = 'kube-system';
+
+const save = (directory: string, name: string, value: unknown) =>
+  fs.writeFile(path.join(directory, name), `${JSON.stringify(value, undefined, 2)}\n`);
+const load = async <T>(directory: string, name: string) =>
+  JSON.parse(await fs.readFile(path.join(directory, name), 'utf8')) as T;
+
+function service(name: string, annotations: Readonly<Record<string, string | null>>): Service {
+  const kept = Object.entries(annotations).filter((entry): entry is [string, string] => {
+    return entry[1] !== null;
+  });
+  return {
+    metadata: {
+      ...{ namespace: 'shop', name, uid: `uid-${name}` },
+      annotations: Object.fromEntries(kept),
+    },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80, protocol: 'TCP' }] },
+  };
+}
+
+const record = (name: string, provider: string) => ({
+  [recordAnnotation]: formatRecord({
+    ...{ uid: `uid-${name}`, provider },
+    ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }],
+  }),
+});
+
+function writtenServices(): Service[] {
+  const ids = new Map([
+    [4, 'port-4'],
+    [6, 'port-6'],
+  ] as const);
+  const held = [{ protocol: 'TCP' as const, port: parsePort(80) }];
+  return [
+    service('gateway', {
+      ...record('gateway', 'gateway'),
+      ...portAnnotations(ids, { held, circle: 'namespace:shop' }, true),
+      ...layerAnnotations(ids, 'Pod'),
+    }),
+    service('octavia', record('octavia', 'octavia')),
+    service('pool', {
+      ...record('pool', 'pool'),
+      [holdingAnnotation]: formatHolding({
+        ...{ uid: 'uid-pool', announcer: 'kube-vip', fence: 7, stoppedAt: sampleTime },
+        addresses: [
+          { address: parseAddress('192.0.2.1'), publicAddress: parseAddress('203.0.113.1') },
+        ],
+      }),
+    }),
+    service('asleep', {
+      [idling.idledAt]: idling.formatIdledAt(sampleTime),
+      [idling.unidleTargets]: idling.formatTargets([
+        { kind: 'Deployment', name: 'web', group: 'apps', replicas: 3 },
+        { kind: 'ReplicationController', name: 'old', group: '', replicas: 1 },
+      ]),
+      [idling.previousScale]: '3',
+      [idling.previousMinReplicas]: '2',
+      [idling.idleAfterAnnotation]: '30m',
+      [idling.holdAnnotation]: 'accept',
+    }),
+  ];
+}
+
+export const serviceAnnotations: SampleKind = {
+  name: 'services',
+  write: (directory) => save(directory, 'services.json', writtenServices()),
+
+  async read(directory) {
+    const all = await load<Service[]>(directory, 'services.json');
+    return plain(
+      all.map((each) => ({
+        name: each.metadata?.name,
+        record: readRecord(each),
+        ports: readPortIds(each),
+        place: readPlace(each),
+        holding: readHolding(each) ?? null,
+        idledAt: idling.idledAtTime(each) ?? null,
+        targets: idling.parseTargets(each.metadata?.annotations?.[idling.unidleTargets]),
+      })),
+    );
+  },
+};
+
+const origin = {
+  backend: 'east',
+  project: { id: 'p1', name: 'Shop' },
+  loadBalancer: { id: 'b1', name: 'Über/uns' },
+};
+
+/** Objects of the cluster beside Services: what controllers tell themselves over a restart. */
+export const clusterObjects: SampleKind = {
+  name: 'cluster-objects',
+
+  async write(directory) {
+    const client = memoryKubeClient();
+    const state = {
+      ...{ reachable: true, generation: 5, current: true, master: true, fenced: false },
+      ...{ refusedEndpoints: 0, problems: ['x'] },
+    };
+    await writeBoard(client, namespace, fenceChange('g2', { reason: 'r', since: 's' }), signal);
+    const data = { 'state.g1': JSON.stringify(state) };
+    await writeBoard(client, namespace, { data }, signal);
+    const book = new ConfigMapAddressBook({ client, namespace, clock: systemClock });
+    await book.read(signal);
+    await book.enter(['192.0.2.1', '2001:db8::1'].map(parseAddress));
+    const announced = {
+      ...{ by: 'kube-vip' as const, namespace: 'shop', name: 'web', wasSeen: true },
+      term: { holder: 'n1', since: '2026-01-01T00:00:00Z', number: 3 },
+    };
+    const departures = new Departures(client, namespace);
+    await departures.add({ uid: 'u1', fence: 4, withdrawn: false, announced }, signal);
+    await new ContactMemory(client, namespace).write(
+      { at: sampleTime, withdrawsAfterMs: 60_000 },
+      signal,
+    );
+    const quietSeconds = new Map([['shop/web', 12]]);
+    await client.create(configMaps, formatReport(namespace, { node: 'n1', quietSeconds }, 9), {
+      signal,
+    });
+    await save(directory, 'configmaps.json', await all(client, configMaps));
+    await save(directory, 'leases.json', await all(client, leases));
+    await save(directory, 'discovered.json', {
+      metadata: {
+        ...{ namespace: 'shop', name: 'east-uber-uns-b1', labels: originLabels(origin) },
+        annotations: originMarks(origin, { namespace: 'shop', name: 'east-uber-uns-b1' }),
+      },
+    });
+    await save(directory, 'klb.json', writtenBalancer);
+    await save(directory, 'egress.json', writtenPolicy);
+  },
+
+  async read(directory) {
+    const client = memoryKubeClient();
+    for (const each of await load<ConfigMap[]>(directory, 'configmaps.json')) {
+      await client.create(configMaps, withoutIdentity(each), { signal });
+    }
+    for (const each of await load<Lease[]>(directory, 'leases.json')) {
+      await client.create(leases, withoutIdentity(each), { signal });
+    }
+    const find = (name: string) => client.find(configMaps, { namespace, name }, { signal });
+    const discovered = await load<Service>(directory, 'discovered.json');
+    const klb = await load<octavia.KuryrLoadBalancer>(directory, 'klb.json');
+    const book = new ConfigMapAddressBook({ client, namespace, clock: systemClock });
+    return plain({
+      board: readBoard((await find(boardName)) ?? {}),
+      addresses: await book.read(signal),
+      departed: await new Departures(client, namespace).list(signal),
+      contact: await new ContactMemory(client, namespace).read(signal),
+      activity: parseReport((await find('causeway-activity-n1')) ?? {}),
+      discovered: { ours: isOurs('east', discovered), source: sourceOf(discovered) },
+      klb: { balancers: balancersOf(klb), owner: klbOwner(klb), status: klb.status },
+      egress: parseEgressPolicy(await load(directory, 'egress.json')),
+    });
+  },
+};
+
+const writtenBalancer: octavia.KuryrLoadBalancer = {
+  metadata: {
+    ...{ namespace: 'shop', name: 'web', finalizers: [octavia.klbFinalizer] },
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'uid-octavia' }],
+  },
+  spec: {
+    ...{ type: 'LoadBalancer', subnet_id: 's1', lb_ip: '203.0.113.9', endpointSlices: [] },
+    ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 'http', nodePort: 30080 }],
+    options: { member_mode: 'NodePort', floating_network_id: 'public' },
+  } as never,
+  status: {
+    version: octavia.statusVersion,
+    loadbalancer: { id: 'b1', name: 'shop/web', ip: '10.0.0.9', port_id: 'p1' } as never,
+    service_pub_ip_info: { ip_id: 'f1', ip_addr: '203.0.113.9', alloc_method: 'pool' },
+  },
+};
+const writtenPolicy = {
+  metadata: { namespace: 'shop', name: 'default' },
+  spec: {
+    egress: [
+      { type: 'Allow', to: { cidrSelector: '192.0.2.0/24' } },
+      { type: 'Deny', to: { dnsName: 'Example.com.' } },
+    ],
+  },
+};
+
+async function all(client: KubeClient, resource: typeof configMaps | typeof leases) {
+  const found: object[] = [];
+  for await (const each of client.list(resource as typeof configMaps, { signal })) found.push(each);
+  return found;
+}
+
+/** As somebody else's cluster has it, who restored it. */
+function withoutIdentity<T extends ConfigMap | Lease>(object: T): T {
+  const { namespace: place, name, labels, annotations } = object.metadata ?? {};
+  const metadata = { namespace: place, name, labels, annotations };
+  return { ...object, metadata: plain(metadata) };
+}
+
+/**
+ * Names by which the next version finds what this one made. Whoever changes one has to look under the
+ * one before as well.
+ */
+export const names: SampleKind = {
+  name: 'names',
+  write: () => Promise.resolve(),
+
+  read() {
+    const discovery = discoverySettings.parse({ backends: [{ name: 'b' }, { name: 'a' }] });
+    return Promise.resolve(
+      plain({
+        leases: {
+          controller: controllerSettings.parse({ clusterId: 'x' }).leaderElection,
+          discovery: leaseName(discovery),
+        },
+        configMaps: { boardName, addressBookName },
+        finalizers: [cleanupFinalizer, octavia.serviceFinalizer, octavia.klbFinalizer],
+        annotations: { recordAnnotation, holdingAnnotation, ...idlingNames() },
+        table: proxySettings.parse({}).nftables.table,
+        devices: proxySettings.parse({}).idling.device,
+      }),
+    );
+  },
+};
+
+function idlingNames(): Record<string, string> {
+  const { idledAt, unidleTargets, previousScale, previousMinReplicas } = idling;
+  return { idledAt, unidleTargets, previousScale, previousMinReplicas };
+}
