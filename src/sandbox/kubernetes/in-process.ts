@@ -9,6 +9,7 @@ import type { ClusterApi } from './cluster-api.ts';
 import { asApiError } from './http/api-error.ts';
 import type { ApiRequest } from './http/call.ts';
 import { dispatch } from './http/dispatch.ts';
+import { Documents } from './http/documents.ts';
 import { parseResourcePath } from './http/request-info.ts';
 import { callOf, watchRequestOf } from './http/routing.ts';
 import { WatchStream, type WatchSink } from './http/watch-stream.ts';
@@ -39,6 +40,7 @@ const listensNowhere = 6443;
  */
 export class InProcessKubernetes {
   readonly #cluster: EmbeddedCluster;
+  readonly #documents: Documents;
   readonly #store: ObjectStore;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -52,6 +54,7 @@ export class InProcessKubernetes {
     this.#cluster = new EmbeddedCluster(clock, this.#store);
     this.#cluster.serve(builtInResources(this.#store, defaultNetwork, random, clock));
     serveCustomResources(this.#store, this.#cluster.registry);
+    this.#documents = new Documents(this.#cluster, 'localhost');
     const [range] = defaultNetwork.clusterIpRanges;
     if (range !== undefined) bootstrap(this.#cluster, range, listensNowhere);
   }
@@ -64,6 +67,8 @@ export class InProcessKubernetes {
   /** Any request but a watch. What it changes is changed when the answer is there. */
   async answer(request: TransportRequest): Promise<InProcessAnswer> {
     try {
+      const document = this.#document(request);
+      if (document !== undefined) return document;
       const { status, body } = await dispatch(this.#call(request));
       return { status, headers: jsonHeaders, body: await whole(body) };
     } catch (thrown) {
@@ -100,6 +105,16 @@ export class InProcessKubernetes {
   /** Ends every open watch properly, as a server does when their time is up. */
   endWatches(): void {
     for (const watch of this.#watches) watch.end();
+  }
+
+  /** What the server says about itself: which groups and kinds it serves. */
+  #document({ method, path, headers }: TransportRequest): InProcessAnswer | undefined {
+    if (method !== 'GET') return undefined;
+    const { pathname } = new URL(path, 'https://localhost');
+    const accept = headers['accept'];
+    const found = this.#documents.get(pathname, typeof accept === 'string' ? accept : undefined);
+    if (found === undefined) return undefined;
+    return { status: 200, headers: { 'content-type': found.type }, body: String(found.body) };
   }
 
   #call({ method, path, headers, body }: TransportRequest) {

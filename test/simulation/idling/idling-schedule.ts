@@ -1,0 +1,108 @@
+import {
+  annotationsOf,
+  hasIdledAt,
+  previousMinReplicas,
+  previousScale,
+} from '../../../src/idling/annotations.ts';
+import { Idler } from '../../../src/idling/idler.ts';
+import { ScaleDiscovery } from '../../../src/idling/scale-discovery.ts';
+import { wakeNow } from '../../../src/idling/wake-now.ts';
+import { Waker } from '../../../src/idling/waker.ts';
+import { isErrorCode } from '../../../src/domain/error.ts';
+import {
+  deployments,
+  endpoints,
+  endpointSlices,
+  horizontalPodAutoscalers,
+  services,
+} from '../../../src/kube/resources.ts';
+import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { sleepyDeployment } from '../../contract/idling/objects.ts';
+import { SimulatedWorld } from '../world.ts';
+
+const where = { namespace: 'default', name: 'web' };
+const { signal } = new AbortController();
+
+/** A Service with all that sleeping touches, and people who put it to sleep and wake it. */
+class IdlingWorld extends SimulatedWorld {
+  async fill(): Promise<void> {
+    const { user } = this;
+    const slice = { ...where, labels: { 'kubernetes.io/service-name': 'web' } };
+    const objects = [
+      user.create(services, { metadata: where, spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } }),
+      user.create(endpoints, { metadata: where }),
+      user.create(deployments, { ...(sleepyDeployment('web', 3) as object), metadata: where }),
+      user.create(horizontalPodAutoscalers, {
+        metadata: where,
+        spec: {
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+          ...{ minReplicas: 2, maxReplicas: 5 },
+        },
+      }),
+      user.create(endpointSlices, {
+        ...{ metadata: slice, addressType: 'IPv4', ports: [{ port: 8080 }] },
+        endpoints: [{ addresses: ['10.1.0.1'], conditions: { ready: true } }],
+      }),
+    ];
+    await this.complete(Promise.all(objects));
+  }
+
+  /** Somebody does it, until it is done, fails or dies. */
+  begin(name: string, verb: 'idle' | 'wake'): { process: SimulatedProcess; isOver: () => boolean } {
+    const process = this.simulation.process(name);
+    let isOver = false;
+    this.act(process, verb)
+      .catch((error: unknown) => {
+        // To be told that others are at it is no fault.
+        if (!isErrorCode(error, 'conflict')) throw error;
+      })
+      .finally(() => (isOver = true));
+    return { process, isOver: () => isOver || process.isKilled };
+  }
+
+  async act(process: SimulatedProcess, verb: 'idle' | 'wake'): Promise<void> {
+    const client = this.kubeClient(process);
+    const discovery = new ScaleDiscovery(client);
+    const { clock } = process;
+    if (verb === 'idle') await new Idler({ client, discovery, clock }).idle(where, signal);
+    else {
+      const waker = new Waker({ client, discovery });
+      await wakeNow({ client, waker, clock, timeoutMs: 300_000 }, where, signal);
+    }
+  }
+
+  async state() {
+    const [service, deployment, autoscaler] = await this.complete(
+      Promise.all([
+        this.user.get(services, where),
+        this.user.get(deployments, where),
+        this.user.get(horizontalPodAutoscalers, where),
+      ]),
+    );
+    return {
+      isMarked: hasIdledAt(service),
+      replicas: deployment.spec?.replicas,
+      previous: annotationsOf(deployment)[previousScale],
+      bound: annotationsOf(autoscaler)[previousMinReplicas],
+    };
+  }
+}
+
+/** Three at once, of whom one may die; then somebody wakes it for good. */
+export async function playIdling(seed: number): Promise<void> {
+  const world = new IdlingWorld(seed, { hasteMs: 100 });
+  const { random } = world.simulation;
+  await world.fill();
+  const verbs = ['idle', 'wake', random() < 0.5 ? 'idle' : 'wake'] as const;
+  const actors = verbs.map((verb, index) => world.begin(`${verb} ${index}`, verb));
+  const victim = random() < 0.6 ? actors[Math.floor(random() * actors.length)] : undefined;
+  victim?.process.killAt(1 + Math.floor(random() * 14), random() < 0.5 ? 'before' : 'after');
+  await world.simulation.runUntil(() => actors.every(({ isOver }) => isOver()));
+  const between = await world.state();
+  // One that died in the middle leaves it marked, so that the next connection wakes it.
+  if (between.replicas === 0 && !between.isMarked) throw new Error('it sleeps and nobody knows');
+  const last = world.begin('last', 'wake');
+  await world.simulation.runUntil(last.isOver);
+  const { isMarked, replicas } = await world.state();
+  if (isMarked || (replicas ?? 0) === 0) throw new Error(`woken, it has ${replicas} replicas, marked ${isMarked}; before ${JSON.stringify(between)}\n${world.simulation.trace.join("\n")}`);
+}

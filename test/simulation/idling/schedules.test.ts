@@ -1,0 +1,6 @@
+import { test } from 'vitest';
+import { searchSchedules } from '../schedules.ts';
+import { playIdling } from './idling-schedule.ts';
+
+test('who puts to sleep and who wakes may come at once and die: nobody stays without pods', () =>
+  searchSchedules('idling', 2_000, playIdling));
