@@ -70,7 +70,8 @@ export function nearly(valid: unknown): fc.Arbitrary<unknown> {
       const present = parent[place.key];
       if (how === 'remove' && place.parent !== root) Reflect.deleteProperty(parent, place.key);
       else if (how === 'add' && isBranch(present)) define(present, key, value);
-      else if (how === 'repeat' && Array.isArray(present)) present.push(...present.slice(0, 3));
+      else if (how === 'repeat' && Array.isArray(present))
+        present.push(...(present as unknown[]).slice(0, 3));
       else parent[place.key] = value;
     }
     return root.whole;

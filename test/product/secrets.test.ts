@@ -174,7 +174,7 @@ test('no secret is in logs, metrics, Events, other objects or the dashboard', as
   expect(outputs.get('events')).toContain('default');
   expect(outputs.get('controller.log')).toContain('debug');
   const secrets = givenSecrets();
-  expect(secrets.size).toBeGreaterThan(6);
+  expect(secrets.size).toBeGreaterThan(5);
   const told: string[] = [];
   for (const [where, text] of outputs) {
     for (const [from, secret] of secrets) {

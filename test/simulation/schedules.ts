@@ -25,5 +25,5 @@ export async function searchSchedules(
       throw new Error(`seed ${seed}: ${said}\nto play it again: ${again}`, { cause });
     }
   }
-  console.log(`${name}: ${seeds.length} schedules`);
+  process.stdout.write(`${name}: ${seeds.length} schedules\n`);
 }

@@ -226,7 +226,7 @@ const writtenPolicy = {
 
 async function all(client: KubeClient, resource: typeof configMaps | typeof leases) {
   const found: object[] = [];
-  for await (const each of client.list(resource as typeof configMaps, { signal })) found.push(each);
+  for await (const each of client.list(resource, { signal })) found.push(each);
   return found;
 }
 

@@ -4,9 +4,9 @@
  */
 export interface SampleKind {
   readonly name: string;
-  write(directory: string): Promise<void>;
+  readonly write: (directory: string) => Promise<void>;
   /** May write into the directory: it is a copy. */
-  read(directory: string): Promise<unknown>;
+  readonly read: (directory: string) => Promise<unknown>;
 }
 
 /** What stands beside each sample: what it meant to the release that wrote it. */

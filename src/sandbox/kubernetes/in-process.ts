@@ -114,7 +114,7 @@ export class InProcessKubernetes {
     const accept = headers['accept'];
     const found = this.#documents.get(pathname, typeof accept === 'string' ? accept : undefined);
     if (found === undefined) return undefined;
-    return { status: 200, headers: { 'content-type': found.type }, body: String(found.body) };
+    return { status: 200, headers: { 'content-type': found.contentType }, body: found.body };
   }
 
   #call({ method, path, headers, body }: TransportRequest) {

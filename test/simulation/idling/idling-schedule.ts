@@ -21,15 +21,19 @@ import { sleepyDeployment } from '../../contract/idling/objects.ts';
 import { SimulatedWorld } from '../world.ts';
 
 const where = { namespace: 'default', name: 'web' };
-const { signal } = new AbortController();
 
 /** A Service with all that sleeping touches, and people who put it to sleep and wake it. */
 class IdlingWorld extends SimulatedWorld {
+  readonly #end = new AbortController();
+
   async fill(): Promise<void> {
     const { user } = this;
     const slice = { ...where, labels: { 'kubernetes.io/service-name': 'web' } };
     const objects = [
-      user.create(services, { metadata: where, spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } }),
+      user.create(services, {
+        metadata: where,
+        spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+      }),
       user.create(endpoints, { metadata: where }),
       user.create(deployments, { ...(sleepyDeployment('web', 3) as object), metadata: where }),
       user.create(horizontalPodAutoscalers, {
@@ -62,6 +66,7 @@ class IdlingWorld extends SimulatedWorld {
 
   async act(process: SimulatedProcess, verb: 'idle' | 'wake'): Promise<void> {
     const client = this.kubeClient(process);
+    const { signal } = this.#end;
     const discovery = new ScaleDiscovery(client);
     const { clock } = process;
     if (verb === 'idle') await new Idler({ client, discovery, clock }).idle(where, signal);
@@ -104,5 +109,5 @@ export async function playIdling(seed: number): Promise<void> {
   const last = world.begin('last', 'wake');
   await world.simulation.runUntil(last.isOver);
   const { isMarked, replicas } = await world.state();
-  if (isMarked || (replicas ?? 0) === 0) throw new Error(`woken, it has ${replicas} replicas, marked ${isMarked}; before ${JSON.stringify(between)}\n${world.simulation.trace.join("\n")}`);
+  if (isMarked || (replicas ?? 0) === 0) throw new Error(`woken, it has ${replicas} replicas`);
 }

@@ -3,20 +3,14 @@ import { CausewayError } from '../../../src/domain/error.ts';
 import { Allocator } from '../../../src/ipam/allocator.ts';
 import type { IpamClient } from '../../../src/ipam/api/client.ts';
 import type { Context } from '../../../src/ipam/api/context.ts';
-import { handlers } from '../../../src/ipam/api/handlers.ts';
-import type { Operation } from '../../../src/ipam/api/operation.ts';
-import {
-  operations,
-  type AnswerOf,
-  type OperationName,
-  type RequestOf,
-} from '../../../src/ipam/api/operations.ts';
+import type { AnswerOf, OperationName, RequestOf } from '../../../src/ipam/api/operations.ts';
 import { Heartbeats } from '../../../src/ipam/heartbeats.ts';
 import { Housekeeper } from '../../../src/ipam/housekeeper.ts';
 import { Platforms } from '../../../src/ipam/platform/platforms.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import type { SimulatedProcess, Simulation } from '../../../src/runtime/simulation.ts';
 import { MemoryLedger } from '../../doubles/memory-ledger.ts';
+import { askHandler } from '../ipam/ask.ts';
 import { untilAborted } from '../until-aborted.ts';
 
 const never = new AbortController().signal;
@@ -56,18 +50,8 @@ export class SimulatedIpam {
     };
   }
 
-  async ask<Name extends OperationName>(
-    name: Name,
-    input: RequestOf<Name>,
-  ): Promise<AnswerOf<Name>> {
-    const operation: Operation = operations[name];
-    const parsed = {
-      params: operation.params.parse(input.params),
-      query: operation.query.parse(input.query ?? {}),
-      body: operation.body.parse(input.body ?? {}),
-    };
-    const handle = handlers[name] as (context: Context, input: unknown) => Promise<unknown>;
-    return (await handle({ ...this.#context, signal: never }, parsed)) as AnswerOf<Name>;
+  ask<Name extends OperationName>(name: Name, input: RequestOf<Name>): Promise<AnswerOf<Name>> {
+    return askHandler({ ...this.#context, signal: never }, name, input);
   }
 
   /** Every address that is not free: its owners, or until when it rests. */

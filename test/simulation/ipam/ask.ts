@@ -1,0 +1,25 @@
+import type { Context } from '../../../src/ipam/api/context.ts';
+import { handlers } from '../../../src/ipam/api/handlers.ts';
+import type { Operation } from '../../../src/ipam/api/operation.ts';
+import {
+  operations,
+  type AnswerOf,
+  type OperationName,
+  type RequestOf,
+} from '../../../src/ipam/api/operations.ts';
+
+/** A call of the allocator's API without HTTP: parsed and carried out by the real handlers. */
+export async function askHandler<Name extends OperationName>(
+  context: Context,
+  name: Name,
+  input: RequestOf<Name>,
+): Promise<AnswerOf<Name>> {
+  const operation: Operation = operations[name];
+  const parsed = {
+    params: operation.params.parse(input.params),
+    query: operation.query.parse(input.query ?? {}),
+    body: operation.body.parse(input.body ?? {}),
+  };
+  const handle = handlers[name] as (context: Context, input: unknown) => Promise<unknown>;
+  return (await handle(context, parsed)) as AnswerOf<Name>;
+}

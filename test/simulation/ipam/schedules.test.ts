@@ -1,0 +1,6 @@
+import { test } from 'vitest';
+import { searchSchedules } from '../schedules.ts';
+import { playIpam } from './ipam-schedule.ts';
+
+test('servers of one ledger die and lose answers: each owner has one address, and nobody two', () =>
+  searchSchedules('ipam', 4_000, playIpam));

@@ -1,0 +1,71 @@
+import { CausewayError } from '../../../src/domain/error.ts';
+import type {
+  Batch,
+  Committed,
+  Entry,
+  Ledger,
+  Scan,
+  Snapshot,
+  Transaction,
+} from '../../../src/ipam/ledger.ts';
+import type { SimulatedProcess, Simulation } from '../../../src/runtime/simulation.ts';
+import { untilAborted } from '../until-aborted.ts';
+
+/** How often the answer to a transaction is lost although it was applied. */
+const lossChance = 0.05;
+
+/** One server's way to the shared ledger: everything takes a while, and answers get lost. */
+export class SimulatedLedger implements Ledger {
+  readonly #shared: Ledger;
+  readonly #process: SimulatedProcess;
+  readonly #simulation: Simulation;
+
+  constructor(shared: Ledger, process: SimulatedProcess, simulation: Simulation) {
+    this.#shared = shared;
+    this.#process = process;
+    this.#simulation = simulation;
+  }
+
+  load(prefix: string, signal: AbortSignal): Promise<Snapshot> {
+    return this.#call('load', signal, () => this.#shared.load(prefix, signal));
+  }
+
+  scan(range: Scan, signal: AbortSignal): Promise<readonly Entry[]> {
+    return this.#call('scan', signal, () => this.#shared.scan(range, signal));
+  }
+
+  commit(transaction: Transaction, signal: AbortSignal): Promise<Committed> {
+    return this.#call('commit', signal, async () => {
+      const committed = await this.#shared.commit(transaction, signal);
+      if (this.#simulation.random() < lossChance) {
+        throw new CausewayError('unavailable', 'the answer was lost');
+      }
+      return committed;
+    });
+  }
+
+  barrier(signal: AbortSignal): Promise<number> {
+    return this.#call('barrier', signal, () => this.#shared.barrier(signal));
+  }
+
+  async *watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<Batch> {
+    for await (const batch of this.#shared.watch(prefix, after, signal)) {
+      await this.#call(`batch ${batch.revision}`, signal, () => undefined);
+      yield batch;
+    }
+  }
+
+  identity(signal: AbortSignal): Promise<string> {
+    return this.#call('identity', signal, () => this.#shared.identity(signal));
+  }
+
+  requestProgress(): void {}
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #call<T>(label: string, signal: AbortSignal, effect: () => T | Promise<T>): Promise<T> {
+    return untilAborted(this.#process.call(`ledger ${label}`, effect), signal);
+  }
+}
