@@ -4,6 +4,7 @@
 //   npm run test:upstream                              the tests of baseline.txt
 //   npm run test:upstream -- --proxy kube-proxy        the same with kube-proxy
 //   npm run test:upstream -- --nodes 6 --match 'Traffic Distribution'
+//   npm run test:upstream -- --dual-stack                the tests of baseline-dual-stack.txt
 //   npm run test:upstream -- --match Services --skip 'Slow|rolling update'
 
 import fs from 'node:fs/promises';
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     proxy: { type: 'string', default: 'causeway' },
     match: { type: 'string', default: '.' },
     skip: { type: 'string', default: '^$' },
+    'dual-stack': { type: 'boolean', default: false },
     nodes: { type: 'string', default: '3' },
     processes: { type: 'string', default: '4' },
     timeout: { type: 'string', default: '2h' },
@@ -28,7 +30,9 @@ const { values } = parseArgs({
   },
 });
 
-const list = await fs.readFile(path.join(import.meta.dirname, 'baseline.txt'), 'utf8');
+const dualStack = values['dual-stack'];
+const baseline = dualStack ? 'baseline-dual-stack.txt' : 'baseline.txt';
+const list = await fs.readFile(path.join(import.meta.dirname, baseline), 'utf8');
 const chosen = list
   .split('\n')
   .filter((name) => name !== '' && new RegExp(values.match).test(name))
@@ -40,6 +44,7 @@ const images = await ensureSuiteImages();
 const cluster = await RealCluster.start({
   nodes: Number(values.nodes),
   kubeProxy: values.proxy === 'kube-proxy',
+  dualStack,
   images: [images],
 });
 process.once('SIGINT', () => void cluster.stop().then(() => process.exit(130)));

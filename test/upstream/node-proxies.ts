@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { podNetwork } from '../services/real-cluster/layout.ts';
+import { podNetwork, podNetwork6 } from '../services/real-cluster/layout.ts';
 import type { RealCluster } from '../services/real-cluster/real-cluster.ts';
 import { logTail } from '../services/service-process.ts';
 import { HopelessError, waitFor } from '../services/wait-for.ts';
@@ -13,7 +13,7 @@ export async function startNodeProxies(cluster: RealCluster): Promise<void> {
       const log = `${name}-causeway-proxy`;
       const proxy = machine.start(log, process.execPath, [
         ...[main, 'proxy', '--services', 'all', '--kubeconfig', cluster.kubeconfig],
-        ...['--node-name', name, '--insiders-networks', podNetwork],
+        ...['--node-name', name, '--insiders-networks', `${podNetwork},${podNetwork6}`],
         ...['--conntrack-max-per-core', '0', '--conntrack-min', '0'],
       ]);
       await waitFor(`the proxy of ${name}`, async () => {

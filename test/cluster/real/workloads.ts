@@ -42,7 +42,11 @@ const webContainer = {
     readOnlyRootFilesystem: true,
     capabilities: { drop: ['ALL'] },
   },
-  readinessProbe: { httpGet: { path: '/', port: 'http' }, periodSeconds: 1 },
+  // Patient: a pod that does not answer for a moment on a busy machine is no fault of what is tested.
+  readinessProbe: {
+    httpGet: { path: '/', port: 'http' },
+    ...{ periodSeconds: 1, timeoutSeconds: 30, failureThreshold: 10 },
+  },
 };
 
 /** A Service for such a Deployment. */

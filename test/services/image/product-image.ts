@@ -29,10 +29,11 @@ export async function ensureProductImage(): Promise<ProductImage> {
   };
   const name = `docker.io/library/causeway:${version}`;
   const archive = cacheDirectory('images', `causeway-${await sourcesKey()}.tar`);
+  const size = await sizeOfKnown(archive);
+  if (size !== undefined) return { name, archive, size };
   return withFileLock(cacheDirectory('images.lock'), async () => {
-    const known = await fs.stat(archive).catch(() => undefined);
-    // Its layers are not compressed.
-    if (known !== undefined) return { name, archive, size: known.size };
+    const known = await sizeOfKnown(archive);
+    if (known !== undefined) return { name, archive, size: known };
     process.stderr.write('Building the image (3 minutes the first time, one later)...\n');
     await fs.mkdir(path.dirname(archive), { recursive: true });
     const builder = await ImageBuilder.prepare();
@@ -42,6 +43,13 @@ export async function ensureProductImage(): Promise<ProductImage> {
     await removeOldArchives();
     return { name, archive, size: (await fs.stat(archive)).size };
   });
+}
+
+/** Its layers are not compressed. One that is used is kept longer than those that are not. */
+async function sizeOfKnown(archive: string): Promise<number | undefined> {
+  const known = await fs.stat(archive).catch(() => undefined);
+  if (known !== undefined) await fs.utimes(archive, known.atime, new Date());
+  return known?.size;
 }
 
 /** What .dockerignore lets through, and the Dockerfile. */

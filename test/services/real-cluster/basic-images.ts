@@ -19,6 +19,8 @@ export async function ensureBasicImages(): Promise<string> {
     .update(Object.values(programs).join())
     .update(await fs.readFile(path.join(import.meta.dirname, 'image-archive.ts')));
   const file = cacheDirectory('images', `basic-${key.digest('hex').slice(0, 12)}.tar`);
+  // Nobody waits for somebody else's image.
+  if (await isThere(file)) return file;
   return withFileLock(cacheDirectory('images.lock'), async () => {
     if (await isThere(file)) return file;
     const root = `${file}.root`;

@@ -7,13 +7,20 @@ import { logTail, type ServiceProcess } from '../service-process.ts';
 import { HopelessError, waitFor } from '../wait-for.ts';
 import { makeCgroups, removeCgroups } from './cgroups.ts';
 import { issueKubeconfig } from './kubeconfig.ts';
-import { controlPlaneAddress, nodePlace, type ClusterFiles, type NodePlace } from './layout.ts';
+import {
+  controlPlaneAddress,
+  controlPlaneAddress6,
+  nodePlace,
+  type ClusterFiles,
+  type NodePlace,
+} from './layout.ts';
 import { Machine } from './machine.ts';
 import {
   containerdConfiguration,
   kubeletConfiguration,
   kubeProxyConfiguration,
   networkPlugins,
+  type KubeProxyMode,
 } from './node-configuration.ts';
 
 /** What all nodes of a cluster have in common. */
@@ -28,6 +35,7 @@ export interface NodeSurroundings {
   readonly init: string;
   readonly cgroup: string;
   readonly count: number;
+  readonly dualStack: boolean;
   /** Imported before the kubelet starts. */
   readonly images: readonly string[];
 }
@@ -81,26 +89,19 @@ export class ClusterNode {
 
   /** Imports images for the kubelet. */
   async load(archive: string): Promise<void> {
-    const { packages } = this.#surroundings;
-    await this.machine.run(
-      ...([
-        path.join(packages, 'usr/bin/ctr'),
-        '-n',
-        'k8s.io',
-        'images',
-        'import',
-        archive,
-      ] as const),
-    );
+    const ctr = path.join(this.#surroundings.packages, 'usr/bin/ctr');
+    await this.machine.run(ctr, '-n', 'k8s.io', 'images', 'import', archive);
   }
 
-  async startKubeProxy(): Promise<void> {
-    const { files } = this.#surroundings;
+  async startKubeProxy(mode: KubeProxyMode = 'nftables'): Promise<void> {
+    const { files, dualStack } = this.#surroundings;
     const config = this.#file('kube-proxy.yaml');
-    await fs.writeFile(config, kubeProxyConfiguration(this.place, files.kubeconfig('kube-proxy')));
+    const kubeconfig = files.kubeconfig('kube-proxy');
+    await fs.writeFile(config, kubeProxyConfiguration(this.place, kubeconfig, { mode, dualStack }));
     this.#kubeProxy = this.machine.start(
       ...([`${this.name}-kube-proxy`, await ensureProgram('kube-proxy')] as const),
       [`--config=${config}`, '-v=2'],
+      this.#tools(),
     );
   }
 
@@ -111,7 +112,20 @@ export class ClusterNode {
     await this.#kubeProxy.exited;
     this.#kubeProxy = undefined;
     const config = this.#file('kube-proxy.yaml');
-    await this.machine.run(await ensureProgram('kube-proxy'), `--config=${config}`, '--cleanup');
+    const words = [`--config=${config}`, '--cleanup'];
+    const cleanUp = [await ensureProgram('kube-proxy'), words, { env: this.#tools() }] as const;
+    const { code, stderr } = await this.machine.attempt(...cleanUp);
+    if (code !== 0) throw new Error(`kube-proxy --cleanup on ${this.name}: ${stderr}`);
+  }
+
+  /** Variables for who runs the programs that were unpacked, iptables among them. */
+  #tools(): Record<string, string> {
+    const { packages } = this.#surroundings;
+    const directories = ['usr/bin', 'usr/sbin', 'aliases'].map((name) => path.join(packages, name));
+    return {
+      PATH: [...directories, process.env['PATH']].join(':'),
+      XTABLES_LIBDIR: path.join(packages, 'usr/lib', `${multiarch()}/xtables`),
+    };
   }
 
   #file(...names: string[]): string {
@@ -120,7 +134,7 @@ export class ClusterNode {
 
   /** A cable from the switch, an address, and routes to the pods of the others. */
   async #plugIn(): Promise<void> {
-    const { controlPlane, count } = this.#surroundings;
+    const { controlPlane, count, dualStack } = this.#surroundings;
     const { number, address, pods, hardwareAddress } = this.place;
     const cable = `port${number}`;
     // A node that lost its power takes its end of the cable with it a moment later.
@@ -135,16 +149,27 @@ export class ClusterNode {
     await ip('address', 'add', `${address}/24`, 'dev', 'eth0');
     await ip('link', 'set', 'eth0', 'up');
     await ip('route', 'add', 'default', 'via', controlPlaneAddress);
+    if (dualStack) await this.#plugInSecondFamily();
     for (let other = 1; other <= count; other += 1) {
       if (other === number) continue;
       const place = nodePlace(other);
       await ip('route', 'add', place.pods, 'via', place.address);
+      if (dualStack) await ip('route', 'add', place.pods6, 'via', place.address6);
     }
   }
 
+  async #plugInSecondFamily(): Promise<void> {
+    const { address6, pods6 } = this.place;
+    await this.#surroundings.controlPlane.run('ip', 'route', 'replace', pods6, 'via', address6);
+    await this.machine.run('sysctl', '-qw', 'net.ipv6.conf.all.forwarding=1');
+    await this.machine.run('ip', 'address', 'add', `${address6}/64`, 'dev', 'eth0', 'nodad');
+    await this.machine.run('ip', 'route', 'add', 'default', 'via', controlPlaneAddress6);
+  }
+
   async #startContainerd(): Promise<void> {
-    const { packages, files } = this.#surroundings;
-    await fs.writeFile(this.#file('cni', '10-bridge.conflist'), networkPlugins(this.place));
+    const { packages, files, dualStack } = this.#surroundings;
+    const plugins = networkPlugins(this.place, dualStack);
+    await fs.writeFile(this.#file('cni', '10-bridge.conflist'), plugins);
     await fs.writeFile(
       this.#file('containerd.toml'),
       containerdConfiguration({
@@ -154,15 +179,11 @@ export class ClusterNode {
         optional: this.#file('opt'),
       }),
     );
-    const directories = ['usr/bin', 'usr/sbin', 'aliases'].map((name) => path.join(packages, name));
     const log = `${this.name}-containerd`;
     const containerd = this.machine.start(
       ...([log, path.join(packages, 'usr/bin/containerd')] as const),
       ['--config', this.#file('containerd.toml')],
-      {
-        PATH: [...directories, process.env['PATH']].join(':'),
-        XTABLES_LIBDIR: path.join(packages, 'usr/lib', `${multiarch()}/xtables`),
-      },
+      this.#tools(),
     );
     await waitFor(`containerd of ${this.name}`, async () => {
       if (!containerd.isRunning()) throw new HopelessError(logTail(files.log(log)));
@@ -172,8 +193,8 @@ export class ClusterNode {
   }
 
   async #startKubelet(): Promise<void> {
-    const { files, authority, cgroup } = this.#surroundings;
-    const { name, address } = this.place;
+    const { files, authority, cgroup, dualStack } = this.#surroundings;
+    const { name, address, address6 } = this.place;
     const subject = `/O=system:nodes/CN=system:node:${name}`;
     const names = `IP:${address},DNS:${name}`;
     const { certificate, key } = await issueKubeconfig(files, authority, name, subject, names);
@@ -184,7 +205,11 @@ export class ClusterNode {
     await fs.writeFile(this.#file('kubelet.yaml'), configuration);
     this.machine.start(`${name}-kubelet`, await ensureProgram('kubelet'), [
       ...[`--config=${this.#file('kubelet.yaml')}`, `--kubeconfig=${files.kubeconfig(name)}`],
-      ...[`--hostname-override=${name}`, `--node-ip=${address}`, '-v=2'],
+      ...[
+        `--hostname-override=${name}`,
+        `--node-ip=${dualStack ? `${address},${address6}` : address}`,
+        '-v=2',
+      ],
     ]);
   }
 }

@@ -11,6 +11,7 @@ import {
   controlPlaneAddress,
   kubernetesAddress,
   serviceNetwork,
+  serviceNetwork6,
   type ClusterFiles,
 } from './layout.ts';
 import type { Machine } from './machine.ts';
@@ -24,29 +25,35 @@ const clients = {
   'kube-proxy': '/CN=system:kube-proxy',
 };
 
+export interface ControlPlaneOptions {
+  /** Further ones for kube-apiserver. */
+  readonly flags: readonly string[];
+  readonly dualStack: boolean;
+}
+
 /** etcd, kube-apiserver, kube-controller-manager and kube-scheduler on a machine. */
 export class ControlPlane {
   readonly authority: CertificateFiles;
   readonly #machine: Machine;
   readonly #files: ClusterFiles;
-  readonly #flags: readonly string[];
+  readonly #options: ControlPlaneOptions;
 
   private constructor(
     machine: Machine,
     files: ClusterFiles,
     authority: CertificateFiles,
-    flags: readonly string[],
+    options: ControlPlaneOptions,
   ) {
     this.#machine = machine;
     this.#files = files;
     this.authority = authority;
-    this.#flags = flags;
+    this.#options = options;
   }
 
   static async start(
     machine: Machine,
     files: ClusterFiles,
-    flags: readonly string[] = [],
+    options: ControlPlaneOptions,
   ): Promise<ControlPlane> {
     await fs.mkdir(files.certificates, { recursive: true });
     const authority = await makeAuthority(files.certificates);
@@ -58,7 +65,7 @@ export class ControlPlane {
     for (const [name, subject] of Object.entries(clients)) {
       await issueKubeconfig(files, authority, name, subject);
     }
-    const controlPlane = new ControlPlane(machine, files, authority, flags);
+    const controlPlane = new ControlPlane(machine, files, authority, options);
     await controlPlane.#start();
     return controlPlane;
   }
@@ -123,9 +130,12 @@ export class ControlPlane {
     const kubelets = await issue('kubelets', '/O=system:masters/CN=kube-apiserver-kubelet-client');
     const front = await issue('front-proxy', '/CN=front-proxy-client');
     const account = path.join(this.#files.certificates, 'service-account.key');
+    const services = this.#options.dualStack
+      ? `${serviceNetwork},${serviceNetwork6}`
+      : serviceNetwork;
     return [
       ...[`--etcd-servers=${etcdUrl}`, `--advertise-address=${controlPlaneAddress}`],
-      ...['--secure-port=6443', `--service-cluster-ip-range=${serviceNetwork}`],
+      ...['--secure-port=6443', `--service-cluster-ip-range=${services}`],
       ...[`--tls-cert-file=${serving.certificate}`, `--tls-private-key-file=${serving.key}`],
       `--client-ca-file=${this.authority.certificate}`,
       `--kubelet-client-certificate=${kubelets.certificate}`,
@@ -144,7 +154,7 @@ export class ControlPlane {
       '--requestheader-extra-headers-prefix=X-Remote-Extra-',
       ...['--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction'],
       '--allow-privileged=true',
-      ...this.#flags,
+      ...this.#options.flags,
     ];
   }
 }

@@ -2,14 +2,15 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { ensureProgram } from '../programs.ts';
+import type { ClusterNode } from './cluster-node.ts';
 import { agentSecret, servedAddresses, type Gateways } from './gateways.ts';
 import { controlPlaneAddress, podNetwork } from './layout.ts';
 import type { RealCluster } from './real-cluster.ts';
 
 const root = path.join(import.meta.dirname, '..', '..', '..');
-const chart = path.join(root, 'deploy', 'helm', 'causeway');
+export const chart = path.join(root, 'deploy', 'helm', 'causeway');
 const main = path.join(root, 'src', 'cli', 'main.ts');
-const namespace = 'causeway-system';
+export const namespace = 'causeway-system';
 export const dashboardToken = 'of-the-test-cluster';
 
 /** Causeway on a cluster, by its chart: gateway, idling and dashboard, and the proxy in kube-proxy's place. */
@@ -22,32 +23,37 @@ export class Installation {
 
   /** The nodes must have the image. Answers when everything is ready. */
   static async install(cluster: RealCluster, gateways: Gateways): Promise<Installation> {
-    const installation = new Installation(cluster);
-    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-    await cluster.apply(
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
-      {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name: 'causeway-controller', namespace },
-        stringData: { 'agents.secret': agentSecret, 'dashboard.token': dashboardToken },
-      },
-    );
-    const values = path.join(cluster.files.root, 'values.yaml');
-    await fs.writeFile(values, stringify(chartValues(gateways)));
-    await installation.helm('install', 'causeway', chart, '--values', values);
+    const installation = await Installation.prepare(cluster);
+    await installation.addSecret('causeway-controller', {
+      ...{ 'agents.secret': agentSecret, 'dashboard.token': dashboardToken },
+    });
+    await installation.helmWith(chartValues(gateways), 'install', 'causeway', chart);
     await installation.rollOut('daemonset/causeway-proxy', 'causeway-node');
     await installation.rollOut('deployment/causeway-controller', namespace);
     await installation.rollOut('deployment/coredns', 'kube-system');
     return installation;
   }
 
+  /** The namespace that Helm installs into. */
+  static async prepare(cluster: RealCluster): Promise<Installation> {
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await cluster.apply({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: namespace, labels },
+    });
+    return new Installation(cluster);
+  }
+
+  async addSecret(name: string, stringData: Readonly<Record<string, string>>): Promise<void> {
+    const metadata = { name, namespace };
+    await this.#cluster.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData });
+  }
+
   /** As the documentation says; Services must be gone. */
   async uninstall(): Promise<void> {
     await this.helm('uninstall', 'causeway', '--wait');
-    for (const { machine } of this.#cluster.nodes) {
-      await machine.run(process.execPath, main, 'proxy', 'cleanup');
-    }
+    for (const node of this.#cluster.nodes) await removeOurRules(node);
   }
 
   async helm(...words: string[]): Promise<string> {
@@ -56,6 +62,13 @@ export class Installation {
       [...words, '--namespace', namespace, '--kubeconfig', this.#cluster.kubeconfig],
       { env: { HOME: this.#cluster.files.root } },
     );
+  }
+
+  /** The same with values for the chart. */
+  async helmWith(values: object, ...words: string[]): Promise<string> {
+    const file = path.join(this.#cluster.files.root, 'values.yaml');
+    await fs.writeFile(file, stringify(values));
+    return this.helm(...words, '--values', file);
   }
 
   /** Our command line, as an administrator. */
@@ -74,7 +87,21 @@ export class Installation {
   }
 }
 
-/** In kube-proxy's place the way to the API server can't be its Service. */
+/** What stays when our proxy is gone. */
+export async function removeOurRules({ machine }: ClusterNode): Promise<void> {
+  await machine.run(process.execPath, main, 'proxy', 'cleanup');
+}
+
+/** The proxy for all Services. In kube-proxy's place the way to the API server can't be its Service. */
+export const proxyValues = {
+  enabled: true,
+  config: { insiders: { networks: [podNetwork] }, services: 'all' },
+  env: [
+    { name: 'KUBERNETES_SERVICE_HOST', value: controlPlaneAddress },
+    { name: 'KUBERNETES_SERVICE_PORT', value: '6443' },
+  ],
+};
+
 function chartValues({ gateways }: Gateways): object {
   return {
     gateway: { enabled: true },
@@ -93,13 +120,6 @@ function chartValues({ gateways }: Gateways): object {
         dashboard: { tokenFile: '/etc/causeway/secrets/dashboard.token' },
       },
     },
-    proxy: {
-      enabled: true,
-      config: { insiders: { networks: [podNetwork] }, services: 'all' },
-      env: [
-        { name: 'KUBERNETES_SERVICE_HOST', value: controlPlaneAddress },
-        { name: 'KUBERNETES_SERVICE_PORT', value: '6443' },
-      ],
-    },
+    proxy: proxyValues,
   };
 }

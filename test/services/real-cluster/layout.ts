@@ -6,6 +6,10 @@ export const kubernetesAddress = '10.96.0.1';
 export const dnsAddress = '10.96.0.10';
 export const controlPlaneAddress = '10.213.0.1';
 export const podNetwork = '10.214.0.0/16';
+/** Of a cluster with two families, the second one. */
+export const serviceNetwork6 = 'fd96::/112';
+export const controlPlaneAddress6 = 'fd13::1';
+export const podNetwork6 = 'fd14::/32';
 export const apiServer = `https://${controlPlaneAddress}:6443`;
 
 /** The first node has the number 1. */
@@ -14,6 +18,8 @@ export interface NodePlace {
   readonly name: string;
   readonly address: string;
   readonly pods: string;
+  readonly address6: string;
+  readonly pods6: string;
   /** It stays the same when the node loses its power, so that neighbours need not learn a new one. */
   readonly hardwareAddress: string;
 }
@@ -23,6 +29,8 @@ export const nodePlace = (number: number): NodePlace => ({
   name: `n${number}`,
   address: `10.213.0.${10 + number}`,
   pods: `10.214.${number}.0/24`,
+  address6: `fd13::1${number}`,
+  pods6: `fd14:0:0:${number}::/64`,
   hardwareAddress: `02:13:00:00:00:0${number}`,
 });
 

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { dnsAddress, podNetwork, type NodePlace } from './layout.ts';
+import { dnsAddress, podNetwork, podNetwork6, type NodePlace } from './layout.ts';
 
 export const sandboxImage = 'causeway.test/workload:1';
 
@@ -37,8 +37,11 @@ state = "/run/containerd"
     conf_dir = "${paths.pluginConfiguration}"
 `;
 
+export const podNetworksOf = (place: NodePlace, dualStack: boolean) =>
+  dualStack ? [place.pods, place.pods6] : [place.pods];
+
 /** A bridge on each node; other nodes' pods are reached by routes. */
-export const networkPlugins = (place: NodePlace) =>
+export const networkPlugins = (place: NodePlace, dualStack: boolean) =>
   JSON.stringify({
     cniVersion: '0.4.0',
     name: 'causeway',
@@ -46,7 +49,10 @@ export const networkPlugins = (place: NodePlace) =>
       {
         ...{ type: 'bridge', bridge: 'cni0', isGateway: true, isDefaultGateway: true },
         ...{ ipMasq: false, hairpinMode: true },
-        ipam: { type: 'host-local', ranges: [[{ subnet: place.pods }]] },
+        ipam: {
+          type: 'host-local',
+          ranges: podNetworksOf(place, dualStack).map((subnet) => [{ subnet }]),
+        },
       },
       { type: 'portmap', capabilities: { portMappings: true } },
     ],
@@ -95,13 +101,19 @@ export const kubeletConfiguration = (options: {
     syncFrequency: '10s',
   });
 
-export const kubeProxyConfiguration = (place: NodePlace, kubeconfig: string) =>
+export type KubeProxyMode = 'nftables' | 'iptables';
+
+export const kubeProxyConfiguration = (
+  place: NodePlace,
+  kubeconfig: string,
+  { mode, dualStack }: { readonly mode: KubeProxyMode; readonly dualStack: boolean },
+) =>
   stringify({
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
-    mode: 'nftables',
+    mode,
     clientConnection: { kubeconfig },
-    clusterCIDR: podNetwork,
+    clusterCIDR: dualStack ? `${podNetwork},${podNetwork6}` : podNetwork,
     hostnameOverride: place.name,
     conntrack: { maxPerCore: 0, min: 0 },
     nftables: { minSyncPeriod: '0s' },

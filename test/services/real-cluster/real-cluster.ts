@@ -14,16 +14,24 @@ import { cgroupName, removeCgroups, requireCgroups, sweepCgroups } from './cgrou
 import { clusterDns } from './cluster-dns.ts';
 import { ClusterNode } from './cluster-node.ts';
 import { ControlPlane } from './control-plane.ts';
-import { clusterFiles, controlPlaneAddress, type ClusterFiles } from './layout.ts';
+import {
+  clusterFiles,
+  controlPlaneAddress,
+  controlPlaneAddress6,
+  type ClusterFiles,
+} from './layout.ts';
 import { Machine } from './machine.ts';
+import { podNetworksOf, type KubeProxyMode } from './node-configuration.ts';
 
 export interface RealClusterOptions {
   /** How many; 3 if not said, 9 at most. */
   readonly nodes?: number;
-  /** Whether kube-proxy serves Services on the nodes; it does if not said. */
-  readonly kubeProxy?: boolean;
+  /** Whether kube-proxy serves Services on the nodes, and how; in its nftables mode if not said. */
+  readonly kubeProxy?: boolean | KubeProxyMode;
   /** Archives of images that every node has from the start. */
   readonly images?: readonly string[];
+  /** Whether nodes, pods and Services have addresses of both families; they have IPv4 alone if not said. */
+  readonly dualStack?: boolean;
   /** Further flags for kube-apiserver. */
   readonly flags?: readonly string[];
 }
@@ -97,11 +105,12 @@ export class RealCluster {
     const init = await fs.realpath(await ensureProgram('workload'));
     const machine = await Machine.boot({ name: 'control-plane', init, log: files.log });
     try {
-      await makeSwitch(machine);
-      const { authority } = await ControlPlane.start(machine, files, options.flags);
+      const { dualStack = false, flags = [] } = options;
+      await makeSwitch(machine, dualStack);
+      const { authority } = await ControlPlane.start(machine, files, { dualStack, flags });
       const count = options.nodes ?? 3;
       const surroundings = {
-        ...{ files, authority, controlPlane: machine, packages, init, cgroup, count },
+        ...{ files, authority, controlPlane: machine, packages, init, cgroup, count, dualStack },
         images: [images, ...(options.images ?? [])],
       };
       const nodes = Array.from({ length: count }, (_, at) => new ClusterNode(at + 1, surroundings));
@@ -173,13 +182,14 @@ export class RealCluster {
     return this.controlPlane.runInNetwork(this.#kubectl, [...common, ...words], { input });
   }
 
-  async #join({ kubeProxy = true }: RealClusterOptions): Promise<void> {
+  async #join({ kubeProxy = 'nftables', dualStack = false }: RealClusterOptions): Promise<void> {
     await Promise.all(
       this.nodes.map(async (node) => {
         await node.boot();
-        if (kubeProxy) await node.startKubeProxy();
-        const { pods } = node.place;
-        const patch = JSON.stringify({ spec: { podCIDR: pods, podCIDRs: [pods] } });
+        if (kubeProxy !== false)
+          await node.startKubeProxy(kubeProxy === true ? undefined : kubeProxy);
+        const podCIDRs = podNetworksOf(node.place, dualStack);
+        const patch = JSON.stringify({ spec: { podCIDR: podCIDRs[0], podCIDRs } });
         await waitFor(`${node.name} to join`, () => this.kubectl('get', 'node', node.name));
         await this.kubectl('patch', 'node', node.name, '-p', patch);
       }),
@@ -208,11 +218,15 @@ async function nameIptables(packages: string): Promise<void> {
   }
 }
 
-async function makeSwitch(machine: Machine): Promise<void> {
+async function makeSwitch(machine: Machine, dualStack: boolean): Promise<void> {
   await machine.run('ip', 'link', 'add', 'machines', 'type', 'bridge');
   await machine.run('ip', 'address', 'add', `${controlPlaneAddress}/24`, 'dev', 'machines');
   await machine.run('ip', 'link', 'set', 'machines', 'up');
   await machine.run('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+  if (!dualStack) return;
+  await machine.run('sysctl', '-qw', 'net.ipv6.conf.all.forwarding=1');
+  const address = `${controlPlaneAddress6}/64`;
+  await machine.run('ip', 'address', 'add', address, 'dev', 'machines', 'nodad');
 }
 
 async function end(machine: Machine, cgroup: string, files: ClusterFiles): Promise<void> {
