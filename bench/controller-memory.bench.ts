@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { launcher } from '../test/product/running-playground.ts';
 import { freePort } from '../test/services/free-port.ts';
 import { removeDirectory, scratchDirectory } from '../test/services/scratch.ts';
 import { waitFor } from '../test/services/wait-for.ts';
 import type { BenchmarkSuite } from './benchmark.ts';
+import { compileProgram } from './compiled-program.ts';
 import { Surroundings } from './gateway-load.ts';
 
 const count = 10_000;
 const megabyte = 1_000_000;
 const looks = 10;
 
-/** The controller as a process of its own with 10,000 Services and a gateway that keeps its rules in memory. */
+/** The controller, compiled as it ships, with 10,000 Services and a gateway that keeps its rules in memory. */
 export const suite: BenchmarkSuite<'controller-resident'> = {
   name: 'controller-memory',
   long: true,
@@ -80,9 +80,10 @@ async function measure({ place }: Surroundings, directory: string): Promise<numb
       },
     }),
   );
+  const program = await compileProgram(directory);
   const stops = [
-    start(['agent', 'run', '-c', agent]),
-    start(['controller', '-c', controller], clouds),
+    start([program, 'agent', 'run', '-c', agent]),
+    start([program, 'controller', '-c', controller], clouds),
   ];
   try {
     await waitFor('the gateway to serve everything', async () => {
@@ -101,7 +102,7 @@ async function measure({ place }: Surroundings, directory: string): Promise<numb
 }
 
 function start(words: readonly string[], clouds?: string): () => Promise<void> {
-  const child = spawn(process.execPath, [launcher, ...words], {
+  const child = spawn(process.execPath, words, {
     stdio: ['ignore', 'ignore', 'ignore'],
     env: { ...process.env, ...(clouds === undefined ? {} : { OS_CLIENT_CONFIG_FILE: clouds }) },
   });

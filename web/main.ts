@@ -67,7 +67,13 @@ function onKey(event: KeyboardEvent): void {
     location.hash = '#services';
     route();
     services.focusSearch();
-  }
+  } else if (current === services && isForList(event)) services.takeKey(event);
+}
+
+/** Wherever the focus is after a click or a change of views, the list moves; a button keeps its own Enter. */
+function isForList({ key, target, defaultPrevented }: KeyboardEvent): boolean {
+  const isMove = ['j', 'k', 'ArrowDown', 'ArrowUp'].includes(key);
+  return !defaultPrevented && (isMove || target === document.body);
 }
 
 let isDue = false;

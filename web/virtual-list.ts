@@ -58,6 +58,12 @@ export class VirtualList<Row> {
     this.#draw();
   }
 
+  /** A key that was pressed elsewhere; the next ones come here by themselves. */
+  takeKey(event: KeyboardEvent): void {
+    this.root.focus();
+    this.#onKey(event);
+  }
+
   #draw(): void {
     // Everything is read before anything is written, so that the browser lays the page out once.
     // The style sheet decides, because rows are higher on a phone.

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import fs from 'node:fs/promises';
 import { Command } from 'commander';
 import { runAgent, type AgentOptions } from '../agent/agent.ts';
 import { LinuxKernel } from '../agent/linux-kernel.ts';
@@ -21,6 +20,7 @@ import { collectWhenIdle } from '../runtime/collect-when-idle.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { keepBurstsSmall } from '../runtime/thrifty-heap.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
+import { readTextFile } from './read-text-file.ts';
 import { stopSignal } from './stop-signal.ts';
 import { causewayVersion } from './version.ts';
 
@@ -104,6 +104,6 @@ async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> 
 
 /** A number from the secret, so that nobody outside can tell which client goes where. */
 async function readSeed(file: string | undefined): Promise<number> {
-  const secret = file === undefined ? '' : (await fs.readFile(file, 'utf8')).trim();
+  const secret = file === undefined ? '' : (await readTextFile(file)).trim();
   return createHash('sha256').update(secret).digest().readUInt32BE(0);
 }

@@ -9,8 +9,8 @@ import { systemClock } from '../runtime/clock.ts';
 import { runAgentCommand } from './agent-run.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
+import { readTextFile } from './read-text-file.ts';
 import { stopSignal } from './stop-signal.ts';
-import fs from 'node:fs/promises';
 
 /** `causeway agent`: a gateway's side of load balancing, and the levers an operator has on it. */
 export function agentCommand(): Command {
@@ -82,7 +82,7 @@ async function withAgent<T>(
       hint: 'Set secretsFile.',
     });
   }
-  const [secret] = parseSecrets(await fs.readFile(settings.secretsFile, 'utf8'));
+  const [secret] = parseSecrets(await readTextFile(settings.secretsFile));
   const client = new AgentClient({
     url: 'http://localhost',
     socketPath: socketFile(settings),

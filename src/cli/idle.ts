@@ -1,4 +1,3 @@
-import fs from 'node:fs/promises';
 import { Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
 import { annotationsOf, describeTarget, holdAnnotation } from '../idling/annotations.ts';
@@ -17,6 +16,7 @@ import {
 } from './cluster-connection.ts';
 import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
 import { Progress } from './progress.ts';
+import { readTextFile } from './read-text-file.ts';
 
 interface ChoiceOptions extends ClusterOptions {
   readonly all?: boolean;
@@ -67,17 +67,9 @@ export async function chosen(
     all,
     selector,
     allNamespaces,
-    namesFile: resourceNamesFile === undefined ? undefined : await readNames(resourceNamesFile),
+    namesFile: resourceNamesFile === undefined ? undefined : await readTextFile(resourceNamesFile),
   };
   return chooseServices(client, choice, namespace, signal);
-}
-
-async function readNames(file: string): Promise<string> {
-  try {
-    return await fs.readFile(file, 'utf8');
-  } catch (error) {
-    throw new CausewayError('not-found', `${file} can't be read`, { cause: error });
-  }
 }
 
 /** One that can't sleep is said and does not keep the others awake; the exit code tells of it. */

@@ -7,6 +7,7 @@ import { cloudletImport, parseCloudletIps } from '../ipam/cloudlet-ips.ts';
 import { parsePoolLabels } from '../ipam/pool-labels.ts';
 import { poolAnnouncers } from '../ipam/records.ts';
 import { handOver, print, speaksWithServer, timeText, withServer } from './ipam-connection.ts';
+import { readTextFile } from './read-text-file.ts';
 import type { AnswerOf } from '../ipam/api/operations.ts';
 
 export const reasonOption = ['-r, --reason <text>', 'why, for the audit log'] as const;
@@ -202,7 +203,7 @@ export function importCommand(): Command {
     .option('--credential-directory <directory>', 'write each cluster’s token to a file there');
   return speaksWithServer(command).action(
     async (file: string, { credentialDirectory }: { credentialDirectory?: string }) => {
-      const cloudlet = parseCloudletIps(await fs.readFile(file, 'utf8'));
+      const cloudlet = parseCloudletIps(await readTextFile(file));
       await withServer(command, async (call) => {
         const tokens = await cloudletImport(cloudlet, call);
         for (const [cluster, token] of Object.entries(tokens)) {

@@ -1,9 +1,11 @@
+import type { PlaygroundCloud } from '../playground/start.ts';
 import type { ReadyFile } from '../playground/ready-file.ts';
 import { style } from './output.ts';
 
 export interface TourStart {
   /** The gateway that holds the addresses. */
   readonly master: string | undefined;
+  readonly cloud: PlaygroundCloud;
   /** Why nothing can flow; undefined where it does. */
   readonly why: string | undefined;
   /** Programs that the tour uses and that are not here. */
@@ -20,7 +22,7 @@ const command = (text: string) => `  ${style('cyan', text)}\n`;
 /** A short guided tour. */
 export function tour(ready: ReadyFile, start: TourStart): string {
   const stops = ready.datapath === 'kernel' ? kernelStops(ready, start.master) : memoryStops(ready);
-  const text = [...stops, discovery(ready)].map(
+  const text = [...stops, discovery(ready, start)].map(
     ({ title, commands }, index) => `${index + 1}. ${title}\n\n${commands.map(command).join('')}`,
   );
   return `
@@ -31,7 +33,7 @@ ${style('bold', 'The Causeway playground is ready.')}
   OpenStack    ${ready.openstack.clouds}
   allocator    ${ready.ipam.url}
 
-${start.why === undefined ? flowing : resting(start.why)}${lacking(start.missing)}
+${start.why === undefined ? flowing : resting(start.why)}${lacking(start.missing.filter((program) => program !== 'openstack'))}
 
 ${text.join('\n')}
 Ctrl-C stops it and leaves nothing behind.
@@ -97,13 +99,31 @@ function memoryStops(ready: ReadyFile): Stop[] {
   ];
 }
 
-function discovery({ openstack }: ReadyFile): Stop {
+function discovery({ openstack }: ReadyFile, { cloud, missing }: TourStart): Stop {
+  const create = missing.includes('openstack')
+    ? createByCurl(cloud)
+    : [
+        `export OS_CLIENT_CONFIG_FILE=${openstack.clouds} OS_CLOUD=demo`,
+        'openstack loadbalancer create --name shop --vip-subnet-id private-v4',
+      ];
   return {
     title: 'Make a load balancer in the cloud, and find it as a Service:',
-    commands: [
-      `export OS_CLIENT_CONFIG_FILE=${openstack.clouds} OS_CLOUD=demo`,
-      'openstack loadbalancer create --name shop --vip-subnet-id private-v4',
-      'kubectl get services -A -l causeway.dev/backend   # after 5 seconds',
-    ],
+    commands: [...create, 'kubectl get services -A -l causeway.dev/backend   # after 5 seconds'],
   };
+}
+
+/** Where there is no client of OpenStack: what it would send. */
+export function createByCurl({ authUrl, loadBalancerUrl, subnetId }: PlaygroundCloud): string[] {
+  const named = { name: 'demo', domain: { id: 'default' } };
+  const identity = {
+    methods: ['password'],
+    password: { user: { ...named, password: 'demo' } },
+  };
+  const auth = JSON.stringify({ auth: { identity, scope: { project: named } } });
+  const balancer = JSON.stringify({ loadbalancer: { name: 'shop', vip_subnet_id: subnetId } });
+  const json = `-H 'content-type: application/json'`;
+  return [
+    `TOKEN=$(curl -si ${authUrl}/auth/tokens ${json} -d '${auth}' | tr -d '\\r' | sed -n 's/^x-subject-token: //Ip')`,
+    `curl -s ${loadBalancerUrl}/v2/lbaas/loadbalancers -H "x-auth-token: $TOKEN" ${json} -d '${balancer}'`,
+  ];
 }

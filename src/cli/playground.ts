@@ -106,9 +106,9 @@ async function serve(
     throw explainPort(error, port);
   });
   try {
-    const { ready, master } = playground;
+    const { ready, master, cloud } = playground;
     if (readyFile !== undefined) await writeReadyFile(readyFile, ready);
-    process.stdout.write(tour(ready, { master, why, missing: await missingPrograms() }));
+    process.stdout.write(tour(ready, { master, cloud, why, missing: await missingPrograms() }));
     await Promise.race([aborted(signal), failed.promise]);
     process.stdout.write('\nStopping.\n');
   } finally {

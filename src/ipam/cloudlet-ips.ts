@@ -40,8 +40,34 @@ export function parseCloudletIps(text: string): CloudletIps {
     throw new CausewayError('invalid', 'the file is not JSON', { cause: error });
   }
   const result = cloudletIpsSchema.safeParse(json);
-  if (result.success) return result.data;
+  if (result.success) {
+    refuseTwice(result.data);
+    return result.data;
+  }
   throw new CausewayError('invalid', `not a CloudletIPs object:\n${z.prettifyError(result.error)}`);
+}
+
+/** Before anything is taken over: what the wrong one of two had got would be in the way of the right one. */
+function refuseTwice({ clusters }: CloudletIps): void {
+  const owners = new Map<string, string>();
+  for (const [cluster, { controlPlaneIpv4, loadBalancers }] of Object.entries(clusters)) {
+    const named = loadBalancers.map(({ namespace, name, ipv4 }) => ({
+      address: ipv4,
+      owner: `${namespace}/${name} of ${cluster}`,
+    }));
+    if (controlPlaneIpv4 !== undefined) {
+      named.push({ address: controlPlaneIpv4, owner: `the control plane of ${cluster}` });
+    }
+    for (const { address, owner } of named) {
+      const other = owners.get(address);
+      if (other !== undefined && other !== owner) {
+        throw new CausewayError('invalid', `${address} stands for both ${other} and ${owner}`, {
+          hint: 'Nothing was taken over. Find out who has it, and correct the file.',
+        });
+      }
+      owners.set(address, owner);
+    }
+  }
 }
 
 type Call = <Name extends OperationName>(

@@ -50,6 +50,11 @@ describe('in words', () => {
     ]);
   });
 
+  test('nobody holds an address that is not served', () => {
+    const traces = [trace({ answer: { ...answer, outcome: 'not-served', steps: [] } })];
+    expect(describeTraces(traces, [])[1]).toBe('a (master): it is not served.');
+  });
+
   test.each([
     [undefined, 'No Service has 192.0.2.1:80/TCP.'],
     [

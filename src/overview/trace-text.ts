@@ -58,8 +58,11 @@ export function describeTraces(
   ];
 }
 
-function roleOf({ vrrp }: GatewayTrace): string {
-  return vrrp === 'MASTER' ? 'holds the address' : vrrp === 'BACKUP' ? 'stands by' : vrrp;
+function roleOf({ vrrp, answer }: GatewayTrace): string {
+  if (vrrp === 'BACKUP') return 'stands by';
+  if (vrrp !== 'MASTER') return vrrp;
+  // Nobody holds what is not served.
+  return answer?.outcome === 'not-served' ? 'master' : 'holds the address';
 }
 
 function describeTrace(trace: GatewayTrace, endpoints: readonly PathEndpoint[]): string[] {

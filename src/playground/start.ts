@@ -39,7 +39,16 @@ export interface Playground {
   readonly ready: ReadyFile;
   /** The gateway that holds the addresses at the start. */
   readonly master: string;
+  /** For who speaks to the cloud without a client of its own. */
+  readonly cloud: PlaygroundCloud;
   stop(): Promise<void>;
+}
+
+export interface PlaygroundCloud {
+  readonly authUrl: string;
+  readonly loadBalancerUrl: string;
+  /** Where load balancers of the project `demo` have their addresses. */
+  readonly subnetId: string;
 }
 
 /** Undoes what was done, the last first; one that fails does not keep the others from being undone. */
@@ -76,7 +85,7 @@ async function build(
   options: PlaygroundOptions,
   undo: Undo,
   signal: AbortSignal,
-): Promise<Pick<Playground, 'ready' | 'master'>> {
+): Promise<Omit<Playground, 'stop'>> {
   const { directory, clock, log, onStep } = options;
   onStep('the network');
   const dataPath =
@@ -122,7 +131,12 @@ async function build(
     ipam,
     dashboard,
   };
-  return { ready, master: await gateways.master(signal) };
+  return { ready, master: await gateways.master(signal), cloud: describeCloud(cloud) };
+}
+
+function describeCloud({ authUrl, loadBalancerUrl, neutron }: EmbeddedOpenStack): PlaygroundCloud {
+  const subnet = neutron.subnets.all().find(({ name }) => name === 'private-v4');
+  return { authUrl, loadBalancerUrl, subnetId: subnet?.id ?? '' };
 }
 
 async function startKubernetes(

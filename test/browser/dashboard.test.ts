@@ -99,6 +99,14 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
 
   test('is worked with the keyboard alone', async () => {
     await enter();
+    await page.getByText('5 of 5').waitFor();
+    // Nothing has the focus yet, and nothing again after the way back.
+    for (const key of ['j', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('heading', { name: 'night/batch' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('listbox').waitFor();
+    await page.keyboard.press('k');
+    await page.getByRole('option', { selected: true, name: 'legacy/erp' }).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('shop web');
     await page.keyboard.press('Enter');

@@ -84,7 +84,11 @@ export class IdleView implements View {
   }
 }
 
-const reasons: ReadonlySet<string> = new Set(['NeedPods', 'Idled', 'Unidled', 'Woken']);
+/** Also those of what went wrong. */
+const reasons: ReadonlySet<string> = new Set([
+  ...['Idled', 'NeedPods', 'Waking', 'Woken', 'Unidled'],
+  ...['CannotIdle', 'CannotWake', 'WakeFailed', 'WakeTargetMissing'],
+]);
 
 function wakeHistory(rows: readonly EventRow[]): readonly EventRow[] {
   return rows

@@ -71,6 +71,10 @@ export class ServicesView implements View {
     this.#search.select();
   }
 
+  takeKey(event: KeyboardEvent): void {
+    this.#list.takeKey(event);
+  }
+
   show(): void {
     const all = this.#store.list('service');
     const rows = filterServices(all, { search: this.#search.value, state: this.#state });

@@ -25,6 +25,8 @@ const deployment = (image: string, metadata: object = {}) =>
     },
   });
 
+const listOf = (object: string) => `{"apiVersion":"v1","kind":"List","items":[${object}]}`;
+
 const service = (spec: object) =>
   yaml({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' }, spec });
 
@@ -107,6 +109,14 @@ export const kubectlScenarios: readonly KubectlScenario[] = [
         deployment('example/web:3'),
       ],
       [words('get deploy web -o json --show-managed-fields')],
+    ],
+  },
+  {
+    name: 'a List of objects',
+    commands: [
+      [['apply', ...stdin], listOf(deployment('example/web:1'))],
+      [['apply', ...stdin], listOf(deployment('example/web:2'))],
+      [words('get deploy web -o jsonpath={..image}')],
     ],
   },
   {

@@ -1,5 +1,10 @@
 import type { EmbeddedCluster } from '../cluster/embedded-cluster.ts';
-import { documentFor, documentIndex, version2Document } from '../openapi/document.ts';
+import {
+  documentFor,
+  documentIndex,
+  version2Document,
+  version2Protobuf,
+} from '../openapi/document.ts';
 import {
   aggregatedDiscovery,
   coreVersions,
@@ -15,6 +20,10 @@ export interface Document {
 }
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+/** As it is asked for, and as it is answered: the first is no media type in Go's eyes. */
+const protobufAsked = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 const versionInfo = {
   major: '1',
@@ -42,6 +51,9 @@ export class Documents {
   }
 
   get(path: string, accept: string | undefined): Document | undefined {
+    if (path === '/openapi/v2' && accept?.includes(protobufAsked) === true) {
+      return { contentType: protobufType, body: version2Protobuf() };
+    }
     const { revision } = this.#cluster.registry;
     if (revision !== this.#revision) this.#cache.clear();
     this.#revision = revision;

@@ -48,6 +48,17 @@ export function version2Document(served: readonly ServedResource[]): object {
   };
 }
 
+/**
+ * `/openapi/v2` in the protobuf form that kubectl asks for before it sends a List: a document of version and
+ * title alone. What has no schema there is not checked by kubectl, only by the server, which does so anyway.
+ */
+export function version2Protobuf(): string {
+  // Every length and character is below 128, so the text has the same bytes.
+  const field = (number: number, value: string) =>
+    String.fromCharCode((number << 3) | 2, value.length) + value;
+  return field(1, '2.0') + field(2, field(1, info.title) + field(2, info.version));
+}
+
 function schemasOf(members: readonly ServedResource[]): Record<string, unknown> {
   const schemas: Record<string, unknown> = {};
   for (const served of members) {
