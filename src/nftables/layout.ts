@@ -181,8 +181,8 @@ export class Layout {
 
   #nodeChanges(nodes: readonly Address[] | undefined, isFirst: boolean): FragmentChange[] {
     if (nodes === undefined) return [];
-    const after = nodesFragment(nodes, this.settings.hashSeed);
-    const before = isFirst ? undefined : nodesFragment(this.#nodes, this.settings.hashSeed);
+    const after = nodesFragment(nodes, this.settings);
+    const before = isFirst ? undefined : nodesFragment(this.#nodes, this.settings);
     return [{ before, after }];
   }
 

@@ -11,6 +11,7 @@ import {
   families,
   goto,
   hasSocket,
+  isDestinationRewritten,
   isFamily,
   isIn,
   isUnderWay,
@@ -104,6 +105,8 @@ const chains: readonly Chain[] = [
       rule(isUnderWay, accept),
       ...ledHere.map((conditions) => rule(...conditions, hasSocket, accept)),
       ...ledHere.map((conditions) => rule(...conditions, drop)),
+      // Led here by rules that were in force a moment ago.
+      rule(isDestinationRewritten, drop),
       rule(goto(chainNames.refuse)),
     ],
   },

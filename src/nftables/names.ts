@@ -58,6 +58,8 @@ export const setNames = {
   nodes: perFamily('nodes'),
   nodeAddresses: perFamily('node-addresses'),
   nodePorts: perFamily('node-ports'),
+  /** The protocols in which there are no nodes to send to: all or none. */
+  nodeless: perFamily('nodeless'),
   /** Addresses that belong to services alone. */
   addresses: perFamily('addresses'),
   /** Networks of which every address belongs to a service or to nobody. */
@@ -70,7 +72,9 @@ export const setNames = {
   accepted: perFamily('accepted'),
   /** Services whose packets are held. */
   held: perFamily('held'),
-  /** Services without endpoints on addresses that are not theirs alone. */
+  /** Services that are routed, or that have an endpoint at their own address and port. */
+  unchanged: perFamily('unchanged'),
+  /** Services that are refused where a packet to them comes through: without endpoints, or sent on elsewhere. */
   refused: perFamily('refused'),
   /** Services that masquerade always, or never. */
   masquerade: perFamily('masquerade'),

@@ -7,12 +7,18 @@ import { equals, families, isFamily, protocol, protocolNumbers, target } from '.
 import type { Chain } from './ruleset.ts';
 import { hashed } from './skeleton.ts';
 import { buildSlotTable } from './slot-table.ts';
+import type { LayoutSettings } from './virtual-service.ts';
 
 /**
  * The nodes that all node-port services share: one slot table for all of them, so that the number of
  * elements is nodes plus services and not nodes times services.
  */
-export function nodesFragment(nodes: readonly Address[], seed: number): Fragment {
+export function nodesFragment(
+  nodes: readonly Address[],
+  { hashSeed: seed, insiders }: Pick<LayoutSettings, 'hashSeed' | 'insiders'>,
+): Fragment {
+  // Who tells insiders from others is a node itself, and sends to none.
+  const needsNodes = insiders === undefined;
   const fragment = new FragmentBuilder();
   for (const family of families) {
     const members = nodes.filter((node) => familyOf(node) === family);
@@ -24,6 +30,11 @@ export function nodesFragment(nodes: readonly Address[], seed: number): Fragment
     );
     for (const [slot, { address }] of table.entries()) {
       fragment.element(setNames.nodes(family), [slot], [address]);
+    }
+    if (needsNodes && table.length === 0) {
+      for (const number of Object.values(protocolNumbers)) {
+        fragment.element(setNames.nodeless(family), [number]);
+      }
     }
     for (const address of new Set(members)) {
       fragment.element(setNames.nodeAddresses(family), [address]);

@@ -75,6 +75,24 @@ export const isDestinationRewritten: Statement = {
   value: 0x20,
 };
 
+/** It was not, or to what it was before: the kernel does not tell them apart. */
+export const isDestinationAsItWas: Statement = {
+  kind: 'compare',
+  operand: { kind: 'connection-status' },
+  mask: 0x20,
+  equal: true,
+  value: 0,
+};
+
+/** The first packet of a connection, or another one before there was an answer. */
+export const isNew: Statement = {
+  kind: 'compare',
+  operand: { kind: 'connection-state' },
+  mask: 0x8,
+  equal: false,
+  value: 0,
+};
+
 /** Established or related. */
 export const isUnderWay: Statement = {
   kind: 'compare',

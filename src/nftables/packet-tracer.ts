@@ -15,6 +15,15 @@ export interface TraceOptions {
   readonly localAddresses: readonly Address[];
   /** Stands in for the kernel's random numbers, 0 to just under 1. */
   readonly random?: () => number;
+  /** Takes the ruleset's place while the packet is under way. */
+  readonly overtakenBy?: Overtaking;
+}
+
+/** The kernel looks which ruleset is in force at each hook, and again at each lookup in a set. */
+export interface Overtaking {
+  readonly ruleset: Ruleset;
+  /** How many looks find the old one. */
+  readonly afterLooks: number;
 }
 
 export interface Trace {
@@ -42,11 +51,30 @@ export function tracePacket(ruleset: Ruleset, probe: Probe, options: TraceOption
   return new Tracer(ruleset, probe, options).run();
 }
 
+/** What can become of a packet while one ruleset takes the other's place, wherever the packet is then. */
+export function traceDuringChange(
+  [before, after]: readonly [Ruleset, Ruleset],
+  probe: Probe,
+  options: TraceOptions,
+): Trace[] {
+  const traces: Trace[] = [];
+  for (let afterLooks = 0; ; afterLooks += 1) {
+    const overtakenBy = { ruleset: after, afterLooks };
+    const tracer = new Tracer(before, probe, { ...options, overtakenBy });
+    traces.push(tracer.run());
+    if (tracer.looks <= afterLooks) return traces;
+  }
+}
+
 type Ending = 'accept' | 'drop' | 'rejected';
 const deepestJump = 16;
 
 class Tracer {
+  /** How often it was asked which ruleset is in force. */
+  looks = 0;
   readonly #ruleset: Ruleset;
+  /** Whose rules the packet walks until the end of the hook. */
+  #walked: Ruleset;
   readonly #options: TraceOptions;
   readonly #random: () => number;
   readonly #isNew: boolean;
@@ -59,6 +87,7 @@ class Tracer {
 
   constructor(ruleset: Ruleset, probe: Probe, options: TraceOptions) {
     this.#ruleset = ruleset;
+    this.#walked = ruleset;
     this.#options = options;
     this.#random = options.random ?? (() => 0);
     const port = probe.destinationPort;
@@ -102,16 +131,29 @@ class Tracer {
   }
 
   #hook(hook: Hook): Ending {
-    const chains = [...this.#ruleset.chains.values()]
-      .filter((chain) => chain.base?.hook === hook)
-      .sort((a, b) => (a.base?.priority ?? 0) - (b.base?.priority ?? 0));
-    for (const chain of chains) {
+    for (const chain of this.#chainsAt(hook)) {
+      this.#walked = this.#inForce();
       // Only the first packet of a connection is shown to chains that rewrite.
       if (chain.base?.type === 'nat' && !this.#isNew) continue;
-      const ending = this.#chain(chain, 0);
+      const ending = this.#chain(this.#chainNamed(chain.name), 0);
       if (ending === 'drop' || ending === 'rejected') return ending;
     }
     return 'accept';
+  }
+
+  #chainsAt(hook: Hook): Chain[] {
+    const next = this.#options.overtakenBy?.ruleset;
+    const named = new Map([...this.#ruleset.chains, ...(next?.chains ?? [])]);
+    return [...named.values()]
+      .filter((chain) => chain.base?.hook === hook)
+      .sort((a, b) => (a.base?.priority ?? 0) - (b.base?.priority ?? 0));
+  }
+
+  #inForce(): Ruleset {
+    this.looks += 1;
+    const { overtakenBy } = this.#options;
+    if (overtakenBy === undefined || this.looks <= overtakenBy.afterLooks) return this.#ruleset;
+    return overtakenBy.ruleset;
   }
 
   /** Undefined when the end of the chain is reached or a rule returns. */
@@ -204,14 +246,17 @@ class Tracer {
   #rewrite(kind: 'dnat' | 'snat', target: NatTarget): 'accept' | 'no-match' {
     const to = this.#target(target);
     if (to === undefined) return 'no-match';
-    const { connection } = this.#packet;
+    const { connection, destination, destinationPort } = this.#packet;
+    // The kernel notes nothing where everything stays as it was.
+    const isOther = to.address !== destination || to.port !== destinationPort;
+    const destinationRewritten = connection.destinationRewritten || isOther;
     this.#packet =
       kind === 'dnat'
         ? {
             ...this.#packet,
             destination: to.address,
             destinationPort: to.port,
-            connection: { ...connection, destinationRewritten: true },
+            connection: { ...connection, destinationRewritten },
           }
         : { ...this.#packet, source: to.address, sourcePort: to.port };
     return 'accept';
@@ -262,8 +307,8 @@ class Tracer {
   }
 
   #find(name: string, key: readonly Field[]): Element | undefined {
-    const set = this.#ruleset.sets.get(name);
-    if (set === undefined) throw new RangeError(`a rule refers to ${name}, which is not there`);
+    const set = this.#inForce().sets.get(name);
+    if (set === undefined) return this.#missing(name, undefined);
     if (set.definition.interval !== true) return set.elements.get(key.join(' . '));
     const [value] = key;
     for (const element of set.elements.values()) {
@@ -273,9 +318,13 @@ class Tracer {
   }
 
   #chainNamed(name: string): Chain {
-    const chain = this.#ruleset.chains.get(name);
-    if (chain === undefined) throw new RangeError(`a rule refers to ${name}, which is not there`);
-    return chain;
+    return this.#walked.chains.get(name) ?? this.#missing(name, { name, rules: [] });
+  }
+
+  /** A chain that is new has no rules for a packet that walks the old ones, and a set that goes no elements. */
+  #missing<T>(name: string, instead: T): T {
+    if (this.#options.overtakenBy !== undefined) return instead;
+    throw new RangeError(`a rule refers to ${name}, which is not there`);
   }
 }
 

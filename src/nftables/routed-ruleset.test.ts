@@ -55,6 +55,22 @@ test('a service may name nodes of its own', () => {
   expect(new Set(targets([own]))).toEqual(new Set(nodes.slice(1)));
 });
 
+test.each([1, 2, 5])(
+  'what goes to a node stays there when a service is led to fewer: %i of 9',
+  (count) => {
+    const many = Array.from({ length: 9 }, (_, index) => address(`10.0.0.${index + 1}`));
+    const few = many.slice(0, count);
+    const before = targets([service()], many);
+    const own = service({ dispatch: { kind: 'nodes-unchanged', nodes: few } });
+    const after = targets([own], many);
+    for (const [index, node] of before.entries()) {
+      if (node !== undefined && few.includes(node)) expect(after[index]).toBe(node);
+      else expect(few).toContain(after[index]);
+    }
+    expect(new Set(after)).toEqual(new Set(few));
+  },
+);
+
 test('whoever is outside the source ranges is turned away', () => {
   const closed = trace([service({ sourceRanges: [prefix('203.0.113.0/24')] })]);
   expect([closed.outcome, closed.sentTo]).toEqual(['dropped', undefined]);

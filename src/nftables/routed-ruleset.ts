@@ -87,7 +87,7 @@ class RoutedCompiler {
   readonly #seed: number;
   readonly #fragment = new FragmentBuilder();
   readonly #chains = new Map<string, readonly Rule[]>();
-  #sharedSlots = 0;
+  #sharedTable: readonly Address[] = [];
 
   constructor(family: Family, seed: number) {
     this.#family = family;
@@ -109,7 +109,7 @@ class RoutedCompiler {
     for (const [slot, node] of table.entries()) {
       this.#fragment.element(names.nodes, [slot], [node]);
     }
-    this.#sharedSlots = table.length;
+    this.#sharedTable = table;
   }
 
   service(service: RoutedService): void {
@@ -150,15 +150,15 @@ class RoutedCompiler {
     const by = (service.affinity ?? { kind: 'none' }).kind === 'none' ? 'connection' : 'client';
     const { nodes } = service.dispatch;
     if (nodes === undefined) {
-      if (this.#sharedSlots === 0) return undefined;
-      const slot = this.#hash(by, this.#sharedSlots);
+      if (this.#sharedTable.length === 0) return undefined;
+      const slot = this.#hash(by, this.#sharedTable.length);
       return this.#sending(names.nodesChain(by), {
         kind: 'send-to',
         key: [slot],
         map: names.nodes,
       });
     }
-    const table = this.#table(nodes);
+    const table = this.#narrowed(nodes);
     if (table.length === 0) return undefined;
     for (const [slot, node] of table.entries()) {
       this.#fragment.element(names.slots, [...key, slot], [node]);
@@ -195,6 +195,23 @@ class RoutedCompiler {
 
   #hash(by: HashBy, modulus: number): HashOperand {
     return { kind: 'hash', of: hashed(this.#family, by), modulus, seed: this.#seed };
+  }
+
+  /**
+   * As if all nodes took part, but for the slots of those that don't. Nothing is tracked here, so what a
+   * node has of a service that wakes, and is led to fewer nodes then, must stay with that node.
+   */
+  #narrowed(nodes: readonly Address[]): readonly Address[] {
+    const own = this.#table(nodes);
+    const all = this.#sharedTable;
+    const size = own.length === 0 ? 0 : Math.max(own.length, all.length);
+    const wanted = new Set(own);
+    const at = (table: readonly Address[], slot: number) =>
+      table[Math.floor((slot * table.length) / size)];
+    return Array.from({ length: size }, (_, slot) => {
+      const before = at(all, slot);
+      return before !== undefined && wanted.has(before) ? before : at(own, slot);
+    }).filter((node) => node !== undefined);
   }
 
   #table(nodes: readonly Address[]): Address[] {

@@ -110,9 +110,11 @@ class ServiceCompiler {
         return { kind: 'goto', chain: nodesChain(this.#family, this.#hashBy()) };
       case 'route-unchanged':
         this.#fragment.element(setNames.routed(this.#family), this.#key);
+        this.#fragment.element(setNames.unchanged(this.#family), this.#key);
         return undefined;
       case 'nodes-unchanged':
         this.#fragment.element(setNames.sentOn(this.#family), this.#key);
+        this.#fragment.element(setNames.refused(this.#family), this.#key);
         return undefined;
       case 'here':
         return this.#here(dispatch.port);
@@ -155,9 +157,7 @@ class ServiceCompiler {
 
   #withoutEndpoints(): Verdict | undefined {
     if (this.#service.withoutEndpoints === 'drop') return { kind: 'drop' };
-    if (this.#service.exclusiveAddress === false) {
-      this.#fragment.element(setNames.refused(this.#family), this.#key);
-    }
+    this.#fragment.element(setNames.refused(this.#family), this.#key);
     return undefined;
   }
 
@@ -178,6 +178,9 @@ class ServiceCompiler {
   #wayBack(endpoint: Endpoint): void {
     const family = this.#family;
     const { address, protocol, port } = this.#service;
+    if (endpoint.address === address && endpoint.port === port) {
+      this.#fragment.element(setNames.unchanged(family), this.#key);
+    }
     if (this.#settings.resumeConnections) {
       this.#fragment.element(
         setNames.reverse(family),

@@ -39,6 +39,7 @@ import type { BaseHook, Chain, DataType, SetDefinition } from './ruleset.ts';
 import { tableSizes } from './slot-table.ts';
 import { addressChains } from './address-chains.ts';
 import { mergedRanges } from './address-ranges.ts';
+import { overtakenRule } from './overtaken.ts';
 import type { Insiders, LayoutSettings } from './virtual-service.ts';
 
 /**
@@ -113,10 +114,12 @@ function familySets(family: Family): SetDefinition[] {
     { name: setNames.nodes(family), key: ['slot'], value: [address] },
     { name: setNames.nodeAddresses(family), key: [address] },
     { name: setNames.nodePorts(family), key, value: ['inet_service'] },
+    { name: setNames.nodeless(family), key: ['inet_proto'] },
     { name: setNames.addresses(family), key: [address] },
     { name: setNames.routed(family), key },
     { name: setNames.sentOn(family), key },
     { name: setNames.refused(family), key },
+    { name: setNames.unchanged(family), key },
     { name: setNames.masquerade(family), key, value: 'verdict' },
     { name: setNames.localSources(family), key: [address], interval: true },
     { name: setNames.hairpin(family), key: [address, address] },
@@ -293,15 +296,21 @@ function unallocatedRule(family: Family): Rule {
   );
 }
 
-function filterChains(settings: LayoutSettings): Chain[] {
-  const virtual = families.flatMap((family) => [
+/** What was not led elsewhere, although a service has its address. */
+function virtualRules(family: Family): Rule[] {
+  return [
+    overtakenRule(family),
     rule(
       isFamily(family),
       isIn([destination(family)], setNames.addresses(family)),
       goto(chainNames.virtualAddress),
     ),
     rule(isFamily(family), isIn(target(family), setNames.refused(family)), goto(chainNames.refuse)),
-  ]);
+  ];
+}
+
+function filterChains(settings: LayoutSettings): Chain[] {
+  const virtual = families.flatMap(virtualRules);
   // Each peer is counted: adverts that go on while this machine is master mean a second one.
   const peers = [
     ...families.map((family) =>

@@ -207,7 +207,7 @@ describe('the base proxy', () => {
     proxy.synced();
     await next;
     driver.interfere([{ op: 'flush-set', set: 'services4' }]);
-    expect(connect('10.96.0.1', 80).outcome).toBe('rejected');
+    expect(connect('10.96.0.1', 80).outcome).toBe('dropped');
     next = committed();
     proxy.doubt();
     await next;

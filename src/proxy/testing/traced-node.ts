@@ -4,7 +4,13 @@ import type { Service } from '../../kube/core-objects.ts';
 import type { EndpointSlice } from '../../kube/network-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { buildRuleset } from '../../nftables/layout.ts';
-import { tracePacket, type Probe, type Trace } from '../../nftables/packet-tracer.ts';
+import {
+  traceDuringChange,
+  tracePacket,
+  type Probe,
+  type Trace,
+  type TraceOptions,
+} from '../../nftables/packet-tracer.ts';
 import type { Ruleset } from '../../nftables/ruleset.ts';
 import type { LayoutSettings } from '../../nftables/virtual-service.ts';
 import { AddressClaims } from '../address-claims.ts';
@@ -90,12 +96,24 @@ export interface Attempt {
 }
 
 export function traceAttempt(rules: Ruleset, attempt: Attempt): Trace {
+  return tracePacket(rules, ...probeOf(attempt));
+}
+
+/** What becomes of it while the first rules give way to the others, in short as `fate` has it. */
+export function fatesDuringChange(
+  before: Ruleset,
+  after: Ruleset,
+  attempt: Attempt,
+): ReadonlySet<string> {
+  return new Set(traceDuringChange([before, after], ...probeOf(attempt)).map(inShort));
+}
+
+function probeOf(attempt: Attempt): [Probe, TraceOptions] {
   const { from, to, port, protocol = 'TCP', sourcePort = 40_000, random = 0 } = attempt;
   const source = typeof from === 'string' ? clients[from] : from.address;
   const through = typeof from === 'string' ? undefined : from.through;
   const localAddresses: Address[] = [...tracedNode.addresses];
-  return tracePacket(
-    rules,
+  return [
     {
       source: parseAddress(source),
       destination: parseAddress(to),
@@ -110,12 +128,15 @@ export function traceAttempt(rules: Ruleset, attempt: Attempt): Trace {
       localAddresses,
       random: () => random,
     },
-  );
+  ];
 }
 
 /** In short: where it went, `masqueraded` behind it if so; or what became of it. */
 export function fate(rules: Ruleset, attempt: Attempt): string {
-  const trace = traceAttempt(rules, attempt);
+  return inShort(traceAttempt(rules, attempt));
+}
+
+function inShort(trace: Trace): string {
   if (trace.outcome === 'dropped' || trace.outcome === 'rejected') return trace.outcome;
   const { destination, destinationPort } = trace.packet;
   const to = `${destination} ${destinationPort}`;
