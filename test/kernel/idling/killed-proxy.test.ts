@@ -3,7 +3,7 @@ import { idledAt } from '../../../src/idling/annotations.ts';
 import { endpointSlices, services } from '../../../src/kube/resources.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { logTail, type ServiceProcess } from '../../services/service-process.ts';
-import { HopelessError, waitFor } from '../../services/wait-for.ts';
+import { HopelessError, patienceMs, waitFor } from '../../services/wait-for.ts';
 import { CommandLab } from '../proxy/command-lab.ts';
 import { endpoint, heard, pods } from '../proxy/proxy-lab.ts';
 
@@ -60,7 +60,7 @@ describe.runIf(canUseNamespaces())('a proxy that is killed while clients wait', 
   const setEndpoints = (isReady: boolean) =>
     lab.client.patchMerge(endpointSlices, slice, { endpoints: isReady ? [endpoint('p1')] : [] });
   const connectAll = async () => {
-    const one = { address: virtual, port: 80 };
+    const one = { address: virtual, port: 80, timeoutMs: patienceMs };
     const answers = await lab.lab.ask('p2', ...Array.from({ length: count }, () => one));
     return answers.map(heard);
   };

@@ -50,6 +50,12 @@ export class Installation {
     await this.#cluster.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData });
   }
 
+  /** Changes values, and answers when what they concern runs anew. */
+  async upgrade(...words: string[]): Promise<void> {
+    await this.helm('upgrade', 'causeway', chart, '--reuse-values', ...words);
+    await this.rollOut('deployment/causeway-controller', namespace);
+  }
+
   /** As the documentation says; Services must be gone. */
   async uninstall(): Promise<void> {
     await this.helm('uninstall', 'causeway', '--wait');
