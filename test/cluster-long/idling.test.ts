@@ -59,7 +59,7 @@ describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', ()
   const fromOutside = () => gateways.ask(`http://${address}/`);
   const fromPod = (pod: string) =>
     cluster.kubectl('exec', pod, '--', '/workload', 'get', `http://${inside}/`);
-  const fromNode = (index: number) => {
+  const fromNode = async (index: number) => {
     const words = ['-sS', '--max-time', '120', `http://${inside}/`];
     return cluster.nodes[index % cluster.nodes.length]?.machine.run('curl', ...words);
   };
@@ -100,7 +100,9 @@ describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', ()
   });
 
   test('is woken from outside in the layer Pod, and the client is seen by its own address', async () => {
-    await cluster.apply(webService('web', { type: 'LoadBalancer', externalTrafficPolicy: 'Cluster' }));
+    await cluster.apply(
+      webService('web', { type: 'LoadBalancer', externalTrafficPolicy: 'Cluster' }),
+    );
     await installation.upgrade('--set', 'controller.config.gateway.layer=Pod');
     await expect
       .poll(service)
