@@ -15,19 +15,22 @@ import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
-import { gateways, secret, servers, Topology } from '../../kernel/gateway/topology.ts';
+import {
+  gateways,
+  secret,
+  servers,
+  Topology,
+  type GatewayName,
+} from '../../kernel/gateway/topology.ts';
 import { startKubernetes, type RealKubernetes } from '../../services/kubernetes.ts';
 import { startOpenStack, type RealOpenStack } from '../../services/openstack.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { runOrThrow } from '../../services/run-program.ts';
-import {
-  logTail,
-  startServiceProcess,
-  type ServiceProcess,
-} from '../../services/service-process.ts';
+import { logTail, startServiceProcess } from '../../services/service-process.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { openAgentDoor, type AgentDoor } from './agent-door.ts';
-import { nodeNames, nodeObjects, nodeStatus } from './nodes.ts';
+import { KeptProcess } from './kept-process.ts';
+import { nodeNames, nodeObjects, nodeStatus, NodeProxies } from './nodes.ts';
 import { OutsideWorld } from './outside-world.ts';
 
 const sourceRoot = path.join(import.meta.dirname, '..', '..', '..');
@@ -37,6 +40,8 @@ const podPort = 9090;
 /** Machines of the topology that are pods. */
 const pods = ['p1', 'p2'] as const;
 type PodName = (typeof pods)[number];
+
+export type Layer = 'NodePort' | 'ClusterIP' | 'Pod';
 
 interface Networks {
   readonly subnets: readonly string[];
@@ -57,7 +62,8 @@ export class Lab {
   readonly #doors: readonly AgentDoor[];
   #kubectl = '';
   #client: KubeClient | undefined;
-  #controller: ServiceProcess | undefined;
+  #controller: KeptProcess | undefined;
+  #proxies: NodeProxies | undefined;
   #networks: Networks | undefined;
 
   private constructor(parts: {
@@ -124,6 +130,7 @@ export class Lab {
 
   async stop(): Promise<void> {
     await this.#controller?.stop();
+    await this.#proxies?.stop();
     for (const door of this.#doors) await door.close();
     await this.#cloud.close();
     await this.#client?.close();
@@ -146,23 +153,31 @@ export class Lab {
     await runOrThrow(this.#kubectl, words, { input });
   }
 
-  async startController(): Promise<void> {
+  /** Starts kube-proxy on the nodes, and leads cluster addresses from the gateways to one of them. */
+  async startProxies(): Promise<void> {
+    this.#proxies = await NodeProxies.start(this.topology, this.#kubernetes);
+    for (const name of gateways) {
+      await this.topology.network.ip(name, `route add 10.96.0.0/16 via ${servers.n1.v4}`);
+      await this.topology.network.ip(name, `-6 route add fd00:96::/112 via ${servers.n1.v6}`);
+    }
+  }
+
+  /** Starts the controller, with gateways that lead to this layer. */
+  async startController(layer: Layer = 'Pod'): Promise<void> {
     const config = path.join(this.topology.directory, 'controller.yaml');
-    await fs.writeFile(config, stringify(this.#settings()));
+    await fs.writeFile(config, stringify(this.#settings(layer)));
     const main = path.join(sourceRoot, 'src/cli/main.ts');
-    this.#controller = startServiceProcess(
-      process.execPath,
-      [main, 'controller', '--config', config],
-      {
+    this.#controller = new KeptProcess(() =>
+      startServiceProcess(process.execPath, [main, 'controller', '--config', config], {
         logFile: this.topology.log('controller'),
         env: { OS_CLIENT_CONFIG_FILE: this.#openstack.cloudsYaml, KUBECONFIG: '' },
-      },
+      }),
     );
-    await waitFor('the controller to start', () => {
-      if (this.#controller?.isRunning() !== true)
-        throw new Error(logTail(this.topology.log('controller')));
-      return true;
-    });
+  }
+
+  /** As on an update: it ends properly, and another one begins. */
+  async stopController(): Promise<void> {
+    await this.#controller?.stop();
   }
 
   /** Neutron takes requests and does nothing, until what is answered is called. */
@@ -172,8 +187,7 @@ export class Lab {
 
   /** Without a word, in the middle of whatever it does. */
   async killController(): Promise<void> {
-    this.#controller?.kill('SIGKILL');
-    await this.#controller?.exited;
+    await this.#controller?.kill();
   }
 
   /** What a kubelet would say of a pod that runs. */
@@ -225,6 +239,20 @@ export class Lab {
     });
   }
 
+  /** Until the gateway's rules name all of these as destinations, and none of those. */
+  async untilLeadsTo(
+    gateway: GatewayName,
+    destinations: readonly string[],
+    former: readonly string[],
+  ): Promise<void> {
+    const list = ['nft', '-n', 'list', 'table', 'inet', 'causeway'];
+    await waitFor(`${gateway} to lead to ${destinations.join(' and ')}`, async () => {
+      const rules = await this.topology.network.run(gateway, list);
+      const names = (each: string) => rules.includes(` ${each} `);
+      return destinations.every(names) && !former.some(names);
+    });
+  }
+
   /** Until nothing is left of us in Neutron. */
   async untilNothingIsLeft(): Promise<void> {
     await waitFor(
@@ -270,7 +298,7 @@ export class Lab {
     return path.join(this.topology.directory, 'controller.secret');
   }
 
-  #settings(): object {
+  #settings(layer: Layer): object {
     return {
       clusterId,
       kubeconfig: this.#kubernetes.kubeconfig,
@@ -281,7 +309,7 @@ export class Lab {
       log: { level: 'debug', format: 'text' },
       gateway: {
         enabled: true,
-        layer: 'Pod',
+        layer,
         portManager: 'openstack',
         ...this.#networks,
         secretFile: this.#secretFile(),
