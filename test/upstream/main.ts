@@ -3,6 +3,8 @@
 //
 //   npm run test:upstream                              the tests of baseline.txt
 //   npm run test:upstream -- --proxy kube-proxy        the same with kube-proxy
+//   npm run test:upstream -- --load-balancer gateway --match LoadBalancers    ours, in place of the tests' own
+//   npm run test:upstream -- --load-balancer pool-node --match LoadBalancers --processes 1
 //   npm run test:upstream -- --nodes 6 --match 'Traffic Distribution'
 //   npm run test:upstream -- --dual-stack                the tests of baseline-dual-stack.txt
 //   npm run test:upstream -- --match Services --skip 'Slow|rolling update'
@@ -13,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { ensureProgram } from '../services/programs.ts';
 import type { Machine } from '../services/real-cluster/machine.ts';
 import { RealCluster } from '../services/real-cluster/real-cluster.ts';
+import { loadBalancers } from './load-balancers.ts';
 import { startNodeProxies } from './node-proxies.ts';
 import { focusOf, readReport, type TestOutcome } from './report.ts';
 import { ensureSuiteImages } from './suite-images.ts';
@@ -23,6 +26,7 @@ const { values } = parseArgs({
     match: { type: 'string', default: '.' },
     skip: { type: 'string', default: '^$' },
     'dual-stack': { type: 'boolean', default: false },
+    'load-balancer': { type: 'string', default: 'routed' },
     nodes: { type: 'string', default: '3' },
     processes: { type: 'string', default: '4' },
     timeout: { type: 'string', default: '2h' },
@@ -30,6 +34,10 @@ const { values } = parseArgs({
   },
 });
 
+const startLoadBalancer = loadBalancers[values['load-balancer']];
+if (startLoadBalancer === undefined) {
+  throw new Error(`--load-balancer is one of ${Object.keys(loadBalancers).join(', ')}`);
+}
 const dualStack = values['dual-stack'];
 const baseline = dualStack ? 'baseline-dual-stack.txt' : 'baseline.txt';
 const list = await fs.readFile(path.join(import.meta.dirname, baseline), 'utf8');
@@ -51,10 +59,10 @@ process.once('SIGINT', () => void cluster.stop().then(() => process.exit(130)));
 try {
   if (values.proxy === 'causeway') await startNodeProxies(cluster);
   await nameZones();
-  const client = await addClient();
-  await startLoadBalancer();
+  const loadBalancer = await startLoadBalancer(cluster);
   await cluster.kubectl('-n', 'kube-system', 'rollout', 'status', 'deployment/coredns');
-  await runSuite(client);
+  await runSuite(loadBalancer.client);
+  await loadBalancer.stop();
 } finally {
   await fs.cp(path.dirname(cluster.files.log('any')), path.join(output, 'logs'), {
     recursive: true,
@@ -70,24 +78,6 @@ async function nameZones(): Promise<void> {
     const zone = `topology.kubernetes.io/zone=z${((place.number - 1) % 3) + 1}`;
     await cluster.kubectl('label', 'node', name, zone, 'topology.kubernetes.io/region=r1');
   }
-}
-
-/** Outside the nodes' network: a client within it counts as masqueraded to some tests. */
-async function addClient(): Promise<Machine> {
-  await cluster.addSwitch('outside');
-  const { controlPlane } = cluster;
-  await controlPlane.run('ip', 'address', 'add', '192.0.2.1/24', 'dev', 'outside');
-  await controlPlane.run('sysctl', '-qw', 'net.ipv4.fib_multipath_hash_policy=1');
-  const client = await cluster.addMachine('client');
-  await cluster.plug(client, 'outside', '192.0.2.2/24');
-  await client.run('ip', 'route', 'add', 'default', 'via', '192.0.2.1');
-  return client;
-}
-
-async function startLoadBalancer(): Promise<void> {
-  const program = path.join(import.meta.dirname, 'programs', 'routed-load-balancer.ts');
-  const words = [program, cluster.kubeconfig];
-  cluster.controlPlane.start('load-balancer', process.execPath, words);
 }
 
 async function runSuite(client: Machine): Promise<void> {

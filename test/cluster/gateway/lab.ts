@@ -29,7 +29,7 @@ import { runOrThrow } from '../../services/run-program.ts';
 import { logTail, startServiceProcess } from '../../services/service-process.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { openAgentDoor, type AgentDoor } from './agent-door.ts';
-import { KeptProcess } from './kept-process.ts';
+import { KeptProcess } from '../../services/kept-process.ts';
 import { nodeNames, nodeObjects, nodeStatus, NodeProxies } from './nodes.ts';
 import { OutsideWorld } from './outside-world.ts';
 

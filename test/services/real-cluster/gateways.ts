@@ -3,7 +3,7 @@ import path from 'node:path';
 import { stringify } from 'yaml';
 import { logTail } from '../service-process.ts';
 import { HopelessError, waitFor } from '../wait-for.ts';
-import { podNetwork } from './layout.ts';
+import { machinesNetwork, podNetwork } from './layout.ts';
 import type { Machine } from './machine.ts';
 import type { RealCluster } from './real-cluster.ts';
 
@@ -86,7 +86,7 @@ async function writeSettings(cluster: RealCluster, name: string, number: number)
     runtimeDirectory: path.join(directory, 'run'),
     secretsFile: path.join(directory, 'secrets'),
     log: { level: 'info', format: 'text' },
-    nftables: { localSources: ['10.213.0.0/24', podNetwork] },
+    nftables: { localSources: [machinesNetwork, podNetwork] },
     // So rare that a machine that is busy for a moment is not taken for a dead gateway.
     addresses: { start: 'spawn', priority: 250 - number, advertMs: 500 },
     external: {

@@ -5,6 +5,7 @@ export const serviceNetwork = '10.96.0.0/16';
 export const kubernetesAddress = '10.96.0.1';
 export const dnsAddress = '10.96.0.10';
 export const controlPlaneAddress = '10.213.0.1';
+export const machinesNetwork = '10.213.0.0/24';
 export const podNetwork = '10.214.0.0/16';
 /** Of a cluster with two families, the second one. */
 export const serviceNetwork6 = 'fd96::/112';

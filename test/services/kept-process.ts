@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '../../services/service-process.ts';
+import type { ServiceProcess } from './service-process.ts';
 
 /** How long systemd waits, by the controller's unit. */
 const pauseMs = 1_000;

@@ -1,0 +1,106 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { KeptProcess } from '../services/kept-process.ts';
+import { agentSecret, Gateways, servedAddresses } from '../services/real-cluster/gateways.ts';
+import {
+  controlPlaneAddress,
+  machinesNetwork,
+  podNetwork,
+} from '../services/real-cluster/layout.ts';
+import type { Machine } from '../services/real-cluster/machine.ts';
+import type { RealCluster } from '../services/real-cluster/real-cluster.ts';
+import { waitFor } from '../services/wait-for.ts';
+
+const main = path.join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+/** The router between the nodes' network and the outer one, which is the control plane. */
+const router = '192.0.2.1';
+/** What the client asks nodes and pods from directly: their answers come back by the router. */
+const directAddress = '192.0.2.200';
+
+/** Who serves LoadBalancers. Each adds somebody outside, where the suite runs, and answers them. */
+export const loadBalancers: Readonly<
+  Record<string, (cluster: RealCluster) => Promise<{ client: Machine; stop(): Promise<void> }>>
+> = {
+  async routed(cluster) {
+    const client = await addClient(cluster);
+    const program = path.join(import.meta.dirname, 'programs', 'routed-load-balancer.ts');
+    cluster.controlPlane.start('load-balancer', process.execPath, [program, cluster.kubeconfig]);
+    return { client, stop: () => Promise.resolve() };
+  },
+
+  /** Two gateways, which the nodes' default route leads to. */
+  async gateway(cluster) {
+    const { client, gateways } = await Gateways.start(cluster);
+    await openRouter(cluster);
+    await client.run('ip', 'address', 'add', `${directAddress}/32`, 'dev', 'outside');
+    for (const network of [machinesNetwork, podNetwork]) {
+      await client.run('ip', 'route', 'add', network, 'via', router, 'src', directAddress);
+    }
+    for (const { machine } of cluster.nodes) {
+      await machine.run('ip', 'route', 'add', `${directAddress}/32`, 'via', controlPlaneAddress);
+    }
+    const secretFile = path.join(cluster.files.root, 'agents.secret');
+    await fs.writeFile(secretFile, agentSecret);
+    const controller = await startController(cluster, {
+      defaultProvider: 'gateway',
+      gateway: {
+        enabled: true,
+        addresses: [servedAddresses],
+        secretFile,
+        agents: gateways.map(({ name, url }) => ({ name, url })),
+      },
+    });
+    return { client, stop: () => controller.stop() };
+  },
+
+  /** The first node's own address. Nothing is reserved, so nobody is at the ledger's address. */
+  async 'pool-node'(cluster) {
+    const client = await addClient(cluster);
+    const tokenFile = path.join(cluster.files.root, 'pool.token');
+    await fs.writeFile(tokenFile, 'of nobody');
+    const controller = await startController(cluster, {
+      defaultProvider: 'pool',
+      pool: {
+        ...{ enabled: true, announcer: 'node', node: cluster.nodes[0]?.name },
+        ...{ servers: ['http://127.0.0.1:1'], site: 'edge', cluster: 'upstream', tokenFile },
+      },
+    });
+    return { client, stop: () => controller.stop() };
+  },
+};
+
+/** Outside the nodes' network: a client within it counts as masqueraded to some tests. */
+async function addClient(cluster: RealCluster): Promise<Machine> {
+  await cluster.addSwitch('outside');
+  await openRouter(cluster);
+  const client = await cluster.addMachine('client');
+  await cluster.plug(client, 'outside', '192.0.2.2/24');
+  await client.run('ip', 'route', 'add', 'default', 'via', router);
+  return client;
+}
+
+async function openRouter({ controlPlane }: RealCluster): Promise<void> {
+  await controlPlane.run('ip', 'address', 'add', `${router}/24`, 'dev', 'outside');
+  await controlPlane.run('sysctl', '-qw', 'net.ipv4.fib_multipath_hash_policy=1');
+}
+
+async function startController(cluster: RealCluster, settings: object): Promise<KeptProcess> {
+  const config = path.join(cluster.files.root, 'controller.yaml');
+  const common = {
+    clusterId: 'upstream',
+    kubeconfig: cluster.kubeconfig,
+    log: { level: 'debug', format: 'text' },
+  };
+  await fs.writeFile(config, stringify({ ...common, ...settings }));
+  const controller = new KeptProcess(() =>
+    cluster.controlPlane.start('causeway-controller', process.execPath, [
+      ...[main, 'controller', '--config', config],
+    ]),
+  );
+  await waitFor('the controller to be ready', async () => {
+    const words = ['-sSf', '--max-time', '5', 'http://127.0.0.1:15203/readyz'];
+    return (await cluster.controlPlane.attempt('curl', words)).code === 0;
+  });
+  return controller;
+}
