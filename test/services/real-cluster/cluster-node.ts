@@ -46,6 +46,7 @@ export class ClusterNode {
   readonly #surroundings: NodeSurroundings;
   #machine: Machine | undefined;
   #kubeProxy: ServiceProcess | undefined;
+  #hasImages = false;
 
   constructor(number: number, surroundings: NodeSurroundings) {
     this.place = nodePlace(number);
@@ -75,7 +76,10 @@ export class ClusterNode {
     await fs.writeFile(this.#file('resolv.conf'), 'nameserver 127.0.0.1\n');
     await this.machine.run('sh', '-euc', mountScript, this.name, this.#file());
     await this.#startContainerd();
-    for (const archive of this.#surroundings.images) await this.load(archive);
+    if (!this.#hasImages) {
+      for (const archive of this.#surroundings.images) await this.load(archive);
+      this.#hasImages = true;
+    }
     await this.#startKubelet();
   }
 

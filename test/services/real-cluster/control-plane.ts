@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { issueCertificate, makeAuthority, type CertificateFiles } from '../certificates.ts';
+import { descendantsOf, endOrphans } from '../process-tree.ts';
 import { ensureProgram } from '../programs.ts';
 import { logTail, type ServiceProcess } from '../service-process.ts';
 import { HopelessError, waitFor } from '../wait-for.ts';
@@ -31,12 +32,21 @@ export interface ControlPlaneOptions {
   readonly dualStack: boolean;
 }
 
+/** The programs of a control plane, in the order in which they start. */
+export type ControlPlaneProgram =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kube-scheduler';
+
 /** etcd, kube-apiserver, kube-controller-manager and kube-scheduler on a machine. */
 export class ControlPlane {
   readonly authority: CertificateFiles;
   readonly #machine: Machine;
   readonly #files: ClusterFiles;
   readonly #options: ControlPlaneOptions;
+  #serverFlags: readonly string[] | undefined;
+  readonly #running = new Map<ControlPlaneProgram, ServiceProcess>();
 
   private constructor(
     machine: Machine,
@@ -66,18 +76,32 @@ export class ControlPlane {
       await issueKubeconfig(files, authority, name, subject);
     }
     const controlPlane = new ControlPlane(machine, files, authority, options);
-    await controlPlane.#start();
+    await controlPlane.boot();
     return controlPlane;
   }
 
-  async #start(): Promise<void> {
+  /**
+   * All of them end at once, or just these. Nodes and networks have their power from elsewhere: they are
+   * within the same namespaces, and stay.
+   */
+  async cutPower(...programs: readonly ControlPlaneProgram[]): Promise<void> {
+    const chosen = programs.length === 0 ? [...this.#running.keys()] : programs;
+    const processes = chosen.flatMap((name) => this.#running.get(name) ?? []);
+    const all = await Promise.all(processes.map(({ pid }) => descendantsOf(pid)));
+    await endOrphans(all.flat());
+    for (const name of chosen) this.#running.delete(name);
+  }
+
+  /** Starts those that do not run, with what is on their disk. */
+  async boot(): Promise<void> {
     await this.#run('etcd', [
       `--data-dir=${path.join(this.#files.root, 'etcd')}`,
       ...[`--listen-client-urls=${etcdUrl}`, `--advertise-client-urls=${etcdUrl}`],
       '--listen-peer-urls=http://127.0.0.1:2380',
       '--unsafe-no-fsync',
     ]);
-    const server = await this.#run('kube-apiserver', await this.#apiServerFlags());
+    this.#serverFlags ??= await this.#apiServerFlags();
+    const server = await this.#run('kube-apiserver', this.#serverFlags);
     await this.#untilReady(server);
     const account = path.join(this.#files.certificates, 'service-account.key');
     await this.#run('kube-controller-manager', [
@@ -99,11 +123,12 @@ export class ControlPlane {
     ];
   }
 
-  async #run(
-    name: 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler',
-    flags: readonly string[],
-  ): Promise<ServiceProcess> {
-    return this.#machine.start(name, await ensureProgram(name), flags);
+  async #run(name: ControlPlaneProgram, flags: readonly string[]): Promise<ServiceProcess> {
+    const running = this.#running.get(name);
+    if (running !== undefined) return running;
+    const started = this.#machine.start(name, await ensureProgram(name), flags);
+    this.#running.set(name, started);
+    return started;
   }
 
   async #untilReady(server: ServiceProcess): Promise<void> {

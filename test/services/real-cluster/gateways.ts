@@ -1,7 +1,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { logTail } from '../service-process.ts';
+import { descendantsOf } from '../process-tree.ts';
+import { logTail, type ServiceProcess } from '../service-process.ts';
 import { HopelessError, waitFor } from '../wait-for.ts';
 import { machinesNetwork, podNetwork } from './layout.ts';
 import type { Machine } from './machine.ts';
@@ -15,12 +16,8 @@ export const agentSecret = Buffer.from('the secret of the gateways').toString('b
 export const servedAddresses = '192.0.2.64/28';
 const clientAddress = '192.0.2.100';
 
-export interface Gateway {
-  readonly name: string;
-  /** Where the controller finds its agent. */
-  readonly url: string;
-  readonly machine: Machine;
-}
+/** How often a gateway says that it is there. */
+export const advertMs = 500;
 
 /**
  * Two gateways with agent and keepalived between the nodes' network and an outer one, and a client that
@@ -39,11 +36,23 @@ export class Gateways {
     await cluster.addSwitch('outside');
     const client = await cluster.addMachine('client');
     await cluster.plug(client, 'outside', `${clientAddress}/24`);
-    const gateways = await Promise.all([1, 2].map((number) => startGateway(cluster, number)));
-    for (const { machine } of cluster.nodes) {
-      await machine.run('ip', 'route', 'replace', 'default', 'via', nodesDefaultRoute);
-    }
-    return new Gateways(gateways, client);
+    const gateways = [1, 2].map((number) => new Gateway(number, cluster));
+    await Promise.all(gateways.map((gateway) => gateway.boot()));
+    const all = new Gateways(gateways, client);
+    for (const { machine } of cluster.nodes) await all.lead(machine);
+    return all;
+  }
+
+  /** Makes the gateways a node's default route; to be done again when it has lost its power. */
+  async lead(node: Machine): Promise<void> {
+    await node.run('ip', 'route', 'replace', 'default', 'via', nodesDefaultRoute);
+  }
+
+  /** The one that has the nodes' default route and the served addresses, if there is just one. */
+  async master(): Promise<Gateway | undefined> {
+    const masters = await Promise.all(this.gateways.map((gateway) => gateway.isMaster()));
+    const found = this.gateways.filter((_, index) => masters[index]);
+    return found.length === 1 ? found[0] : undefined;
   }
 
   /** What the client outside gets from there, undefined when it gets nothing. */
@@ -54,25 +63,76 @@ export class Gateways {
   }
 }
 
-async function startGateway(cluster: RealCluster, number: number): Promise<Gateway> {
-  const name = `g${number}`;
-  const machine = await cluster.addMachine(name);
-  await cluster.plug(machine, 'outside', `192.0.2.${10 + number}/24`);
-  await cluster.plug(machine, 'machines', `10.213.0.${20 + number}/24`);
-  await machine.run('sysctl', '-qw', 'net.ipv4.ip_forward=1');
-  for (const { place } of cluster.nodes) {
-    await machine.run('ip', 'route', 'add', place.pods, 'via', place.address);
+/** A gateway with its agent, in namespaces of its own. */
+export class Gateway {
+  readonly name: string;
+  /** Where the controller finds its agent. */
+  readonly url: string;
+  readonly #number: number;
+  readonly #cluster: RealCluster;
+  #machine: Machine | undefined;
+  #agent: ServiceProcess | undefined;
+
+  constructor(number: number, cluster: RealCluster) {
+    this.name = `g${number}`;
+    this.url = `http://10.213.0.${20 + number}:15213`;
+    this.#number = number;
+    this.#cluster = cluster;
   }
-  const config = await writeSettings(cluster, name, number);
-  const log = `agent-${name}`;
-  const agent = machine.start(log, process.execPath, [main, 'agent', 'run', '--config', config]);
-  const url = `http://10.213.0.${20 + number}:15213`;
-  await waitFor(`the agent of ${name}`, async () => {
-    if (!agent.isRunning()) throw new HopelessError(logTail(cluster.files.log(log)));
-    const words = ['-sS', '--max-time', '5', 'http://127.0.0.1:15214/healthz'];
-    return (await machine.attempt('curl', words)).code === 0;
-  });
-  return { name, url, machine };
+
+  get machine(): Machine {
+    if (this.#machine === undefined) throw new Error(`${this.name} has no power`);
+    return this.#machine;
+  }
+
+  /** Starts it, or starts it again with what is on its disk. */
+  async boot(): Promise<void> {
+    const machine = await this.#cluster.addMachine(this.name);
+    this.#machine = machine;
+    const plug = (network: string, address: string, kind: number) =>
+      this.#cluster.plug(machine, network, address, `02:14:00:00:0${kind}:0${this.#number}`);
+    await plug('outside', `192.0.2.${10 + this.#number}/24`, 1);
+    await plug('machines', `10.213.0.${20 + this.#number}/24`, 2);
+    await machine.run('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+    for (const { place } of this.#cluster.nodes) {
+      await machine.run('ip', 'route', 'add', place.pods, 'via', place.address);
+    }
+    await this.#startAgent();
+  }
+
+  /** Everything on it ends at once; its disk stays. */
+  async cutPower(): Promise<void> {
+    await this.machine.cutPower();
+    this.#machine = undefined;
+    this.#agent = undefined;
+  }
+
+  /** The agent ends properly and is started again; keepalived goes on. */
+  async restartAgent(): Promise<void> {
+    // The first below the one that entered the machine; it knows nothing of signals.
+    const [agent] = this.#agent === undefined ? [] : await descendantsOf(this.#agent.pid);
+    if (agent !== undefined) process.kill(agent, 'SIGTERM');
+    await this.#agent?.exited;
+    await this.#startAgent();
+  }
+
+  async isMaster(): Promise<boolean> {
+    if (this.#machine === undefined) return false;
+    return (await this.machine.run('ip', '-brief', 'address')).includes(`${nodesDefaultRoute}/`);
+  }
+
+  async #startAgent(): Promise<void> {
+    const config = await writeSettings(this.#cluster, this.name, this.#number);
+    const log = `agent-${this.name}`;
+    const words = [main, 'agent', 'run', '--config', config];
+    const agent = this.machine.start(log, process.execPath, words);
+    this.#agent = agent;
+    await waitFor(`the agent of ${this.name}`, async () => {
+      if (!agent.isRunning()) throw new HopelessError(logTail(this.#cluster.files.log(log)));
+      const health = ['-sS', '--max-time', '5', 'http://127.0.0.1:15214/healthz'];
+      return (await this.machine.attempt('curl', health)).code === 0;
+    });
+  }
 }
 
 async function writeSettings(cluster: RealCluster, name: string, number: number): Promise<string> {
@@ -88,7 +148,7 @@ async function writeSettings(cluster: RealCluster, name: string, number: number)
     log: { level: 'info', format: 'text' },
     nftables: { localSources: [machinesNetwork, podNetwork] },
     // So rare that a machine that is busy for a moment is not taken for a dead gateway.
-    addresses: { start: 'spawn', priority: 250 - number, advertMs: 500 },
+    addresses: { start: 'spawn', priority: 250 - number, advertMs },
     external: {
       ...{ interface: 'outside', virtualRouterId: 51 },
       ...{ address4: `192.0.2.${10 + number}`, peers4: [`192.0.2.${10 + other}`] },

@@ -22,12 +22,16 @@ export class Installation {
   }
 
   /** The nodes must have the image. Answers when everything is ready. */
-  static async install(cluster: RealCluster, gateways: Gateways): Promise<Installation> {
+  static async install(
+    cluster: RealCluster,
+    gateways: Gateways,
+    layer: 'NodePort' | 'ClusterIP' | 'Pod' = 'NodePort',
+  ): Promise<Installation> {
     const installation = await Installation.prepare(cluster);
     await installation.addSecret('causeway-controller', {
       ...{ 'agents.secret': agentSecret, 'dashboard.token': dashboardToken },
     });
-    await installation.helmWith(chartValues(gateways), 'install', 'causeway', chart);
+    await installation.helmWith(chartValues(gateways, layer), 'install', 'causeway', chart);
     await installation.rollOut('daemonset/causeway-proxy', 'causeway-node');
     await installation.rollOut('deployment/causeway-controller', namespace);
     await installation.rollOut('deployment/coredns', 'kube-system');
@@ -108,7 +112,7 @@ export const proxyValues = {
   ],
 };
 
-function chartValues({ gateways }: Gateways): object {
+function chartValues({ gateways }: Gateways, layer: string): object {
   return {
     gateway: { enabled: true },
     idling: { enabled: true },
@@ -119,6 +123,7 @@ function chartValues({ gateways }: Gateways): object {
         defaultProvider: 'gateway',
         gateway: {
           portManager: 'static',
+          layer,
           addresses: [servedAddresses],
           secretFile: '/etc/causeway/secrets/agents.secret',
           agents: gateways.map(({ name, url }) => ({ name, url })),

@@ -72,6 +72,8 @@ export class RealCluster {
   readonly nodes: readonly ClusterNode[];
   /** Where etcd and the API server run, and the switch that nodes are plugged into: `machines`. */
   readonly controlPlane: Machine;
+  /** Its programs. */
+  readonly control: ControlPlane;
   /** Who signed everybody's certificates. */
   readonly authority: CertificateFiles;
   readonly #cgroup: string;
@@ -82,7 +84,7 @@ export class RealCluster {
     files: ClusterFiles;
     nodes: readonly ClusterNode[];
     controlPlane: Machine;
-    authority: CertificateFiles;
+    control: ControlPlane;
     cgroup: string;
     kubectl: string;
     init: string;
@@ -90,7 +92,8 @@ export class RealCluster {
     this.files = parts.files;
     this.nodes = parts.nodes;
     this.controlPlane = parts.controlPlane;
-    this.authority = parts.authority;
+    this.control = parts.control;
+    this.authority = parts.control.authority;
     this.#cgroup = parts.cgroup;
     this.#kubectl = parts.kubectl;
     this.#init = parts.init;
@@ -107,7 +110,8 @@ export class RealCluster {
     try {
       const { dualStack = false, flags = [] } = options;
       await makeSwitch(machine, dualStack);
-      const { authority } = await ControlPlane.start(machine, files, { dualStack, flags });
+      const control = await ControlPlane.start(machine, files, { dualStack, flags });
+      const { authority } = control;
       const count = options.nodes ?? 3;
       const surroundings = {
         ...{ files, authority, controlPlane: machine, packages, init, cgroup, count, dualStack },
@@ -116,7 +120,7 @@ export class RealCluster {
       const nodes = Array.from({ length: count }, (_, at) => new ClusterNode(at + 1, surroundings));
       const kubectl = await ensureProgram('kubectl');
       const cluster = new RealCluster({
-        ...{ files, nodes, controlPlane: machine, authority, cgroup, kubectl, init },
+        ...{ files, nodes, controlPlane: machine, control, cgroup, kubectl, init },
       });
       await cluster.#join(options);
       return cluster;
@@ -160,11 +164,20 @@ export class RealCluster {
     await this.controlPlane.run('ip', 'link', 'set', name, 'up');
   }
 
-  /** A cable from a switch to a machine, whose end has the switch's name. */
-  async plug(machine: Machine, network: string, address: string): Promise<void> {
+  /**
+   * A cable from a switch to a machine, whose end has the switch's name. A machine that loses its power
+   * and comes back needs a hardware address that stays.
+   */
+  async plug(
+    machine: Machine,
+    network: string,
+    address: string,
+    hardwareAddress?: string,
+  ): Promise<void> {
     const port = `p${randomBytes(4).toString('hex')}`;
+    const hardware = hardwareAddress === undefined ? [] : ['address', hardwareAddress];
     await this.controlPlane.runInNetwork('ip', [
-      ...['link', 'add', port, 'type', 'veth', 'peer', 'name', network],
+      ...['link', 'add', port, 'type', 'veth', 'peer', 'name', network, ...hardware],
       ...['netns', String(machine.pid)],
     ]);
     await this.controlPlane.run('ip', 'link', 'set', port, 'master', network, 'up');

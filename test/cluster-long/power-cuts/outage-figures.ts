@@ -1,0 +1,72 @@
+/** A new connection: when it began and ended, and who answered, if anybody did. */
+export interface Answer {
+  readonly kind: 'answer';
+  readonly at: number;
+  readonly until: number;
+  readonly node?: string | undefined;
+}
+
+/** How downloads fare, by the node that they come from. */
+export interface DownloadReport {
+  readonly kind: 'downloads';
+  readonly at: number;
+  readonly nodes: Readonly<
+    Record<string, { readonly moving: number; readonly broken: number; readonly still: number }>
+  >;
+}
+
+export type Line = Answer | DownloadReport;
+
+/** What somebody outside noticed of an event. */
+export interface OutageFigures {
+  /** The longest time in which no connection was answered. */
+  readonly silenceMs: number;
+  readonly failed: number;
+  /** How long after the event the last connection began that failed; 0 if none did. */
+  readonly lastFailureMs: number;
+  readonly downloads: {
+    readonly of: number;
+    readonly alive: number;
+    /** The nodes whose downloads do not go on. */
+    readonly lostFrom: readonly string[];
+  };
+}
+
+/** Of an event at a time. The lines are in the order in which connections ended. */
+export function outageFigures(lines: readonly Line[], eventAt: number): OutageFigures {
+  const answers = lines.filter((line) => line.kind === 'answer');
+  let silenceMs = 0;
+  let lastAt: number | undefined;
+  for (const { until, node } of answers) {
+    if (node === undefined) continue;
+    if (lastAt !== undefined && until >= eventAt) silenceMs = Math.max(silenceMs, until - lastAt);
+    lastAt = until;
+  }
+  const failures = answers.filter(({ at, node }) => at >= eventAt && node === undefined);
+  const report = lines.findLast((line) => line.kind === 'downloads');
+  const nodes = Object.entries(report?.nodes ?? {});
+  const counts = nodes.map(([, count]) => count);
+  return {
+    silenceMs,
+    failed: failures.length,
+    lastFailureMs: Math.max(0, ...failures.map(({ at }) => at - eventAt)),
+    downloads: {
+      of: sum(counts.map(({ moving, broken, still }) => moving + broken + still)),
+      alive: sum(counts.map(({ moving }) => moving)),
+      lostFrom: nodes.filter(([, { broken, still }]) => broken + still > 0).map(([name]) => name),
+    },
+  };
+}
+
+/** Lines as they were printed; the last one may not be whole yet. */
+export function readLines(text: string): Line[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      return [JSON.parse(line) as Line];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);

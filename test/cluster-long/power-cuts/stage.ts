@@ -1,0 +1,174 @@
+import type { ConfigMap } from '../../../src/kube/core-objects.ts';
+import { boardName, readBoard } from '../../../src/loadbalancer/gateway/gateway-board.ts';
+import { webDeployment, webService } from '../../cluster/real/workloads.ts';
+import { ensureProductImage } from '../../services/image/product-image.ts';
+import type { ClusterNode } from '../../services/real-cluster/cluster-node.ts';
+import { Gateways, type Gateway } from '../../services/real-cluster/gateways.ts';
+import { Installation } from '../../services/real-cluster/installation.ts';
+import { RealCluster } from '../../services/real-cluster/real-cluster.ts';
+import { waitFor } from '../../services/wait-for.ts';
+import type { OutageFigures } from './outage-figures.ts';
+import { Traffic } from './traffic.ts';
+
+const namespace = 'causeway-system';
+/** How many downloads are under way when something is cut off. */
+const downloads = 100;
+
+interface ServiceObject {
+  readonly status: { readonly loadBalancer: { readonly ingress?: readonly { ip: string }[] } };
+}
+
+interface PodList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string };
+    readonly spec: { readonly nodeName: string };
+  }[];
+}
+
+interface SliceList {
+  readonly items: readonly {
+    readonly endpoints:
+      | readonly { readonly nodeName: string; readonly conditions: { readonly ready: boolean } }[]
+      | null;
+  }[];
+}
+
+/**
+ * A cluster with Causeway on it, by its chart, and a Service on two gateways with a pod on each node.
+ * Gateways lead to pods: who leads to nodes depends on what those know of other nodes.
+ */
+export class PowerCutStage {
+  readonly cluster: RealCluster;
+  readonly gateways: Gateways;
+  #address = '';
+
+  private constructor(cluster: RealCluster, gateways: Gateways) {
+    this.cluster = cluster;
+    this.gateways = gateways;
+  }
+
+  static async start(): Promise<PowerCutStage> {
+    const { archive } = await ensureProductImage();
+    const cluster = await RealCluster.start({ kubeProxy: false, images: [archive] });
+    try {
+      const gateways = await Gateways.start(cluster);
+      const installation = await Installation.install(cluster, gateways, 'Pod');
+      const stage = new PowerCutStage(cluster, gateways);
+      await cluster.apply(webDeployment('web', 3), webService('web', { type: 'LoadBalancer' }));
+      await installation.rollOut('deployment/web');
+      stage.#address = await stage.#addressOf('web');
+      await stage.asBefore();
+      return stage;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.cluster.stop();
+  }
+
+  /** What somebody outside notices of an event, which is over when `act` ends. */
+  async notice(act: () => Promise<void>, without: readonly string[] = []): Promise<OutageFigures> {
+    const url = `http://${this.#address}/`;
+    const traffic = await Traffic.start(this.cluster, this.gateways.client, url, downloads);
+    try {
+      await traffic.answered();
+      const eventAt = Date.now();
+      await act();
+      await traffic.answered();
+      return await traffic.figures(eventAt, without);
+    } finally {
+      await traffic.stop();
+    }
+  }
+
+  /** The gateway that has the addresses. */
+  master(): Promise<Gateway> {
+    return waitFor('one of the gateways to be master', () => this.gateways.master());
+  }
+
+  /** The node of the controller that leads. */
+  async leadingNode(): Promise<ClusterNode> {
+    const lease = await this.cluster.get<{ spec: { holderIdentity: string } }>(
+      ...['lease/causeway-controller', '-n', namespace],
+    );
+    const { items } = await this.cluster.get<PodList>(...['pods', '-n', namespace]);
+    const pod = items.find(({ metadata }) => lease.spec.holderIdentity.includes(metadata.name));
+    const node = this.cluster.nodes.find(({ name }) => name === pod?.spec.nodeName);
+    if (node === undefined) throw new Error(`nobody is ${lease.spec.holderIdentity}`);
+    return node;
+  }
+
+  /** Until the controller has given up: its lease ends while there is nobody to renew it with. */
+  async controllerHasGone(): Promise<void> {
+    const connections = ['-Htn', 'state', 'established', 'sport', '=', ':15213'];
+    await waitFor('the gateways to hear of no controller', async () => {
+      const all = this.gateways.gateways.map(({ machine }) => machine.run('ss', ...connections));
+      return (await Promise.all(all)).join('').trim() === '';
+    });
+  }
+
+  /** Boots a node as it was, its default route among it. */
+  async boot(node: ClusterNode): Promise<void> {
+    await node.boot();
+    await this.gateways.lead(node.machine);
+  }
+
+  /** Until Kubernetes counts pods of the Service on just these nodes as ready. */
+  async readyOn(nodes: readonly string[]): Promise<void> {
+    const words = ['endpointslices', '-l', 'kubernetes.io/service-name=web'];
+    const wanted = nodes.toSorted().join();
+    await waitFor(`pods to be ready on ${wanted}`, async () => {
+      const { items } = await this.cluster.get<SliceList>(...words);
+      const endpoints = items.flatMap((slice) => slice.endpoints ?? []);
+      const ready = endpoints.filter(({ conditions }) => conditions.ready);
+      return (
+        ready
+          .map(({ nodeName }) => nodeName)
+          .toSorted()
+          .join() === wanted
+      );
+    });
+  }
+
+  /**
+   * The Service has its address and is answered by every pod, one gateway is master and both have what the
+   * controller wants last, and a Service that is new is served.
+   */
+  async asBefore(): Promise<void> {
+    await this.readyOn(this.cluster.nodes.map(({ name }) => name));
+    const address = await this.#addressOf('web');
+    if (address !== this.#address) throw new Error(`${address} instead of ${this.#address}`);
+    const silent = new Set(this.cluster.nodes.map(({ name }) => name));
+    await waitFor('every pod to answer', async () => {
+      const answer = (await this.gateways.ask(`http://${address}/`)) ?? '';
+      silent.delete(/ on (\w+) seen as 192\.0\.2\.100/.exec(answer)?.[1] ?? '');
+      return silent.size === 0;
+    });
+    await this.master();
+    const ports = [{ port: 81, targetPort: 'http' }];
+    const spec = { type: 'LoadBalancer', selector: { app: 'web' }, ports };
+    await this.cluster.apply(webService('probe', spec));
+    const probe = await this.#addressOf('probe');
+    await waitFor('a new Service to be served', async () =>
+      (await this.gateways.ask(`http://${probe}:81/`))?.includes('web-'),
+    );
+    await waitFor('both gateways to have what is wanted', () => this.#isCurrent());
+    await this.cluster.kubectl('delete', 'service', 'probe', '--timeout=300s');
+  }
+
+  async #isCurrent(): Promise<boolean> {
+    const board = await this.cluster.get<ConfigMap>(`configmap/${boardName}`, '-n', namespace);
+    const states = readBoard(board).map(({ state }) => state);
+    return states.filter((state) => state?.reachable === true && state.current).length === 2;
+  }
+
+  #addressOf(service: string): Promise<string> {
+    return waitFor(`the address of ${service}`, async () => {
+      const { status } = await this.cluster.get<ServiceObject>(`service/${service}`);
+      return status.loadBalancer.ingress?.[0]?.ip;
+    });
+  }
+}
