@@ -18,19 +18,29 @@ const router = '192.0.2.1';
 /** What the client asks nodes and pods from directly: their answers come back by the router. */
 const directAddress = '192.0.2.200';
 
-/** Who serves LoadBalancers. Each adds somebody outside, where the suite runs, and answers them. */
-export const loadBalancers: Readonly<
-  Record<string, (cluster: RealCluster) => Promise<{ client: Machine; stop(): Promise<void> }>>
-> = {
-  async routed(cluster) {
+/** Who serves LoadBalancers. */
+export interface LoadBalancer {
+  /** Adds somebody outside, where the suite runs, and answers them. */
+  readonly start: (cluster: RealCluster) => Promise<Machine>;
+  /** Tests of what it does not promise. */
+  readonly leavesOut?: RegExp;
+  /** How many tests at once, where it can't be as many as one likes. */
+  readonly processes?: number;
+}
+
+/** The tests' own, in which nothing but a proxy can be at fault. */
+const routed: LoadBalancer = {
+  async start(cluster) {
     const client = await addClient(cluster);
     const program = path.join(import.meta.dirname, 'programs', 'routed-load-balancer.ts');
     cluster.controlPlane.start('load-balancer', process.execPath, [program, cluster.kubeconfig]);
-    return { client, stop: () => Promise.resolve() };
+    return client;
   },
+};
 
-  /** Two gateways, which the nodes' default route leads to. */
-  async gateway(cluster) {
+/** Two gateways, which the nodes' default route leads to. */
+const gateway: LoadBalancer = {
+  async start(cluster) {
     const { client, gateways } = await Gateways.start(cluster);
     await openRouter(cluster);
     await client.run('ip', 'address', 'add', `${directAddress}/32`, 'dev', 'outside');
@@ -42,7 +52,7 @@ export const loadBalancers: Readonly<
     }
     const secretFile = path.join(cluster.files.root, 'agents.secret');
     await fs.writeFile(secretFile, agentSecret);
-    const controller = await startController(cluster, {
+    await startController(cluster, {
       defaultProvider: 'gateway',
       gateway: {
         enabled: true,
@@ -51,23 +61,35 @@ export const loadBalancers: Readonly<
         agents: gateways.map(({ name, url }) => ({ name, url })),
       },
     });
-    return { client, stop: () => controller.stop() };
+    return client;
   },
+};
 
-  /** The first node's own address. Nothing is reserved, so nobody is at the ledger's address. */
-  async 'pool-node'(cluster) {
+/** The first node's own address. Nothing is reserved, so nobody is at the ledger's address. */
+const poolNode: LoadBalancer = {
+  // One node takes everything: with the policy Local, pods elsewhere get nothing.
+  leavesOut:
+    /target (all )?nodes with endpoints|work for type=LoadBalancer|Local traffic|Policy=Local/,
+  // All have the same address, and most of them the same port.
+  processes: 1,
+  async start(cluster) {
     const client = await addClient(cluster);
     const tokenFile = path.join(cluster.files.root, 'pool.token');
     await fs.writeFile(tokenFile, 'of nobody');
-    const controller = await startController(cluster, {
+    await startController(cluster, {
       defaultProvider: 'pool',
       pool: {
         ...{ enabled: true, announcer: 'node', node: cluster.nodes[0]?.name },
         ...{ servers: ['http://127.0.0.1:1'], site: 'edge', cluster: 'upstream', tokenFile },
       },
     });
-    return { client, stop: () => controller.stop() };
+    return client;
   },
+};
+
+export const loadBalancers: Readonly<Record<string, LoadBalancer>> = {
+  ...{ routed, gateway },
+  'pool-node': poolNode,
 };
 
 /** Outside the nodes' network: a client within it counts as masqueraded to some tests. */
@@ -85,7 +107,8 @@ async function openRouter({ controlPlane }: RealCluster): Promise<void> {
   await controlPlane.run('sysctl', '-qw', 'net.ipv4.fib_multipath_hash_policy=1');
 }
 
-async function startController(cluster: RealCluster, settings: object): Promise<KeptProcess> {
+/** It ends with the cluster. */
+async function startController(cluster: RealCluster, settings: object): Promise<void> {
   const config = path.join(cluster.files.root, 'controller.yaml');
   const common = {
     clusterId: 'upstream',
@@ -93,14 +116,12 @@ async function startController(cluster: RealCluster, settings: object): Promise<
     log: { level: 'debug', format: 'text' },
   };
   await fs.writeFile(config, stringify({ ...common, ...settings }));
-  const controller = new KeptProcess(() =>
-    cluster.controlPlane.start('causeway-controller', process.execPath, [
-      ...[main, 'controller', '--config', config],
-    ]),
-  );
+  const words = [main, 'controller', '--config', config];
+  const start = () => cluster.controlPlane.start('causeway-controller', process.execPath, words);
+  const kept = new KeptProcess(start);
+  void cluster.controlPlane.hasEnded.then(() => kept.stop());
   await waitFor('the controller to be ready', async () => {
-    const words = ['-sSf', '--max-time', '5', 'http://127.0.0.1:15203/readyz'];
-    return (await cluster.controlPlane.attempt('curl', words)).code === 0;
+    const ask = ['-sSf', '--max-time', '5', 'http://127.0.0.1:15203/readyz'];
+    return (await cluster.controlPlane.attempt('curl', ask)).code === 0;
   });
-  return controller;
 }

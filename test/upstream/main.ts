@@ -4,7 +4,7 @@
 //   npm run test:upstream                              the tests of baseline.txt
 //   npm run test:upstream -- --proxy kube-proxy        the same with kube-proxy
 //   npm run test:upstream -- --load-balancer gateway --match LoadBalancers    ours, in place of the tests' own
-//   npm run test:upstream -- --load-balancer pool-node --match LoadBalancers --processes 1
+//   npm run test:upstream -- --load-balancer pool-node --match LoadBalancers
 //   npm run test:upstream -- --nodes 6 --match 'Traffic Distribution'
 //   npm run test:upstream -- --dual-stack                the tests of baseline-dual-stack.txt
 //   npm run test:upstream -- --match Services --skip 'Slow|rolling update'
@@ -28,14 +28,14 @@ const { values } = parseArgs({
     'dual-stack': { type: 'boolean', default: false },
     'load-balancer': { type: 'string', default: 'routed' },
     nodes: { type: 'string', default: '3' },
-    processes: { type: 'string', default: '4' },
+    processes: { type: 'string' },
     timeout: { type: 'string', default: '2h' },
     output: { type: 'string', default: 'upstream-results' },
   },
 });
 
-const startLoadBalancer = loadBalancers[values['load-balancer']];
-if (startLoadBalancer === undefined) {
+const loadBalancer = loadBalancers[values['load-balancer']];
+if (loadBalancer === undefined) {
   throw new Error(`--load-balancer is one of ${Object.keys(loadBalancers).join(', ')}`);
 }
 const dualStack = values['dual-stack'];
@@ -44,7 +44,9 @@ const list = await fs.readFile(path.join(import.meta.dirname, baseline), 'utf8')
 const chosen = list
   .split('\n')
   .filter((name) => name !== '' && new RegExp(values.match).test(name))
-  .filter((name) => !new RegExp(values.skip).test(name));
+  .filter((name) => !new RegExp(values.skip).test(name))
+  .filter((name) => loadBalancer.leavesOut?.test(name) !== true);
+const processes = values.processes ?? String(loadBalancer.processes ?? 4);
 const output = path.resolve(values.output);
 await fs.mkdir(output, { recursive: true });
 
@@ -59,10 +61,9 @@ process.once('SIGINT', () => void cluster.stop().then(() => process.exit(130)));
 try {
   if (values.proxy === 'causeway') await startNodeProxies(cluster);
   await nameZones();
-  const loadBalancer = await startLoadBalancer(cluster);
+  const client = await loadBalancer.start(cluster);
   await cluster.kubectl('-n', 'kube-system', 'rollout', 'status', 'deployment/coredns');
-  await runSuite(loadBalancer.client);
-  await loadBalancer.stop();
+  await runSuite(client);
 } finally {
   await fs.cp(path.dirname(cluster.files.log('any')), path.join(output, 'logs'), {
     recursive: true,
@@ -87,7 +88,7 @@ async function runSuite(client: Machine): Promise<void> {
     await ensureProgram('kubectl'),
   ];
   const words = [
-    ...[`--procs=${values.processes}`, '--no-color', `--timeout=${values.timeout}`],
+    ...[`--procs=${processes}`, '--no-color', `--timeout=${values.timeout}`],
     ...['--poll-progress-after=0s', '--silence-skips', `--focus=${focusOf(chosen)}`],
     ...[`--output-dir=${output}`, '--json-report=report.json', tests, '--'],
     ...['--provider=skeleton', `--kubeconfig=${cluster.kubeconfig}`, `--kubectl-path=${kubectl}`],

@@ -5,6 +5,7 @@ import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { advertMs, type Gateway } from '../../services/real-cluster/gateways.ts';
 import { prepareRealCluster } from '../../services/real-cluster/real-cluster.ts';
+import { bringBack, bringNodeBack, cutLeadingNode, cutMaster, restartAgent } from './events.ts';
 import type { OutageFigures } from './outage-figures.ts';
 import { PowerCutStage } from './stage.ts';
 
@@ -40,47 +41,31 @@ describe.skipIf(!isRunnable)('power cuts', () => {
   }
 
   test('the gateway that has the address is cut off: the other one takes over, and all downloads go on', async () => {
-    cutOff = await stage.master();
-    const figures = await stage.notice(async () => {
-      await cutOff.cutPower();
-      await stage.master();
-    });
+    const { gateway, figures } = await cutMaster(stage);
+    cutOff = gateway;
     tell('gateway cut off', figures);
     expect(figures.downloads.lostFrom).toEqual([]);
   });
 
   test('it is back: the other one keeps the address, nothing fails and nothing breaks', async () => {
     const master = await stage.master();
-    const figures = await stage.notice(async () => {
-      await cutOff.boot();
-      await stage.asBefore();
-    });
+    const figures = await bringBack(stage, cutOff);
     tell('gateway back', figures);
     expect(figures).toMatchObject({ failed: 0, downloads: { lostFrom: [] } });
     expect((await stage.master()).name).toBe(master.name);
   });
 
   test('its agent is started again: nobody notices', async () => {
-    const master = await stage.master();
-    const figures = await stage.notice(() => master.restartAgent());
+    const figures = await restartAgent(stage);
     tell('agent restarted', figures);
     expect(figures).toMatchObject({ failed: 0, downloads: { lostFrom: [] } });
-    await stage.asBefore();
   });
 
-  test('a node is cut off, the leading controller on it: its pod is left out, others’ downloads go on', async () => {
-    const node = await stage.leadingNode();
-    const others = stage.cluster.nodes.map(({ name }) => name).filter((name) => name !== node.name);
-    const figures = await stage.notice(async () => {
-      await node.cutPower();
-      await stage.readyOn(others);
-    }, [node.name]);
+  test('a node is cut off, the leading controller on it: only downloads from its pod are lost', async () => {
+    const { node, figures } = await cutLeadingNode(stage);
     tell('node cut off', figures);
     expect(figures.downloads.lostFrom).toEqual([node.name]);
-    const back = await stage.notice(async () => {
-      await stage.boot(node);
-      await stage.asBefore();
-    });
+    const back = await bringNodeBack(stage, node);
     tell('node back', back);
     expect(back.downloads.lostFrom).toEqual([]);
   });

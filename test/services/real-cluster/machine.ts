@@ -69,6 +69,11 @@ export class Machine {
     return runOrThrow('nsenter', [`--net=/proc/${this.pid}/ns/net`, program, ...args], options);
   }
 
+  /** Settled when it has no power any more. */
+  get hasEnded(): Promise<void> {
+    return this.#holder.exited;
+  }
+
   /** Everything in it ends at once, as in a power cut. */
   async cutPower(): Promise<void> {
     try {

@@ -1,0 +1,53 @@
+import type { ClusterNode } from '../../services/real-cluster/cluster-node.ts';
+import type { Gateway } from '../../services/real-cluster/gateways.ts';
+import type { OutageFigures } from './outage-figures.ts';
+import type { PowerCutStage } from './stage.ts';
+
+/** The gateway that has the address is cut off, until the other one has it. */
+export async function cutMaster(
+  stage: PowerCutStage,
+): Promise<{ gateway: Gateway; figures: OutageFigures }> {
+  const gateway = await stage.master();
+  const figures = await stage.notice(async () => {
+    await gateway.cutPower();
+    await stage.master();
+  });
+  return { gateway, figures };
+}
+
+export function bringBack(stage: PowerCutStage, gateway: Gateway): Promise<OutageFigures> {
+  return stage.notice(async () => {
+    await gateway.boot();
+    await stage.asBefore();
+  });
+}
+
+/** Of the gateway that has the address. */
+export async function restartAgent(stage: PowerCutStage): Promise<OutageFigures> {
+  const master = await stage.master();
+  return stage.notice(async () => {
+    await master.restartAgent();
+    await stage.asBefore();
+  });
+}
+
+/** The node of the controller that leads is cut off, until Kubernetes has noticed. */
+export async function cutLeadingNode(
+  stage: PowerCutStage,
+): Promise<{ node: ClusterNode; figures: OutageFigures }> {
+  const node = await stage.leadingNode();
+  const names = stage.cluster.nodes.map(({ name }) => name);
+  const others = names.filter((name) => name !== node.name);
+  const act = async () => {
+    await node.cutPower();
+    await stage.readyOn(others);
+  };
+  return { node, figures: await stage.notice(act, [node.name]) };
+}
+
+export function bringNodeBack(stage: PowerCutStage, node: ClusterNode): Promise<OutageFigures> {
+  return stage.notice(async () => {
+    await stage.boot(node);
+    await stage.asBefore();
+  });
+}
