@@ -55,6 +55,16 @@ describe('KubeError', () => {
     });
   });
 
+  it('advises no role where the namespace is being deleted', () => {
+    const forbidden = (reason: string) =>
+      KubeError.fromStatus('create events', 403, { details: { causes: [{ reason }] } });
+    const late = forbidden('NamespaceTerminating');
+    expect([late.code, late.isOfTerminatingNamespace, late.hint]).toEqual([
+      ...['forbidden', true, undefined],
+    ]);
+    expect(forbidden('Other').hint).toContain('Grant');
+  });
+
   it('knows when to list anew', () => {
     expect(isGone(KubeError.fromStatus('watch', 410, undefined))).toBe(true);
     expect(isGone(KubeError.fromStatus('watch', 500, undefined))).toBe(false);

@@ -41,8 +41,13 @@ export class KubeError extends CausewayError {
       reason,
       causes: status?.details?.causes,
       retryAfterMs: seconds === undefined ? undefined : seconds * 1000,
-      ...hintFor(code),
+      ...(isTerminating(status?.details?.causes) ? {} : hintFor(code)),
     });
+  }
+
+  /** Whether nothing can be made there because the namespace is being deleted. */
+  get isOfTerminatingNamespace(): boolean {
+    return isTerminating(this.causes);
   }
 
   /** From a failure below HTTP: refused, reset, cut off, TLS. */
@@ -91,6 +96,11 @@ const hints: Partial<Record<ErrorCode, string>> = {
   forbidden: 'Grant this identity the named verb on the named resource with a Role or ClusterRole.',
   exhausted: 'Raise the quota of the namespace or remove objects from it.',
 };
+
+/** It comes as a 403, and no role would help. */
+function isTerminating(causes: readonly StatusCause[] = []): boolean {
+  return causes.some(({ reason }) => reason === 'NamespaceTerminating');
+}
 
 function hintFor(code: ErrorCode): { readonly hint?: string } {
   const hint = hints[code];

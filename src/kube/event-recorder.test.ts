@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FakeKubeApi, failure } from '../../test/doubles/fake-kube-api.ts';
-import { silentLog } from '../runtime/log.ts';
+import { answer, FakeKubeApi, failure } from '../../test/doubles/fake-kube-api.ts';
+import { silentLog, type Log } from '../runtime/log.ts';
 import { noMetrics } from '../runtime/metrics.ts';
 import { SimulatedClock, settled } from '../runtime/simulated-clock.ts';
 import { KubeClient } from './client.ts';
@@ -13,7 +13,7 @@ const web: Service = {
 };
 const taken = { type: 'Warning', reason: 'AddressTaken', message: '192.0.2.1 is taken' } as const;
 
-function setUp() {
+function setUp(log: Log = silentLog) {
   const api = new FakeKubeApi();
   const clock = new SimulatedClock();
   const client = new KubeClient({ transport: api, clock, random: () => 0 });
@@ -22,7 +22,7 @@ function setUp() {
     component: 'causeway-controller',
     instance: 'host-1',
     clock,
-    log: silentLog,
+    log,
     metrics: noMetrics,
   });
   const controller = new AbortController();
@@ -132,6 +132,22 @@ describe('EventRecorder', () => {
     api.fault = () => failure(403, 'Forbidden');
     recorder.record(services, web, { ...taken, reason: 'Forbidden' });
     await settled();
+    await stop();
+  });
+
+  it('warns of what is not written, unless the namespace is being deleted', async () => {
+    const warned: string[] = [];
+    const log: Log = { ...silentLog, warn: (_, message) => void warned.push(message) };
+    const { api, recorder, stop } = setUp(log);
+    const causes = [{ reason: 'NamespaceTerminating' }];
+    api.fault = () => answer(403, { kind: 'Status', code: 403, details: { causes } });
+    recorder.record(services, web, taken);
+    await settled();
+    expect(warned).toEqual([]);
+    api.fault = () => failure(403, 'Forbidden');
+    recorder.record(services, web, taken);
+    await settled();
+    expect(warned).toEqual(['an event was not written']);
     await stop();
   });
 

@@ -4,6 +4,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { KubeClient } from './client.ts';
 import type { Event } from './core-objects.ts';
+import { KubeError } from './error.ts';
 import { eventsRecorded } from './kube-metrics.ts';
 import type { KubeObject, ObjectReference } from './object.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -152,9 +153,11 @@ export class EventRecorder {
           return;
         }
         const error = CausewayError.from(thrown);
-        const { about, content } = pending;
         this.#count('failed');
-        this.#options.log.warn(
+        // Whose namespace is being deleted needs no Events any more.
+        const isLate = error instanceof KubeError && error.isOfTerminatingNamespace;
+        const { about, content } = pending;
+        this.#options.log[isLate ? 'debug' : 'warn'](
           { error, about, reason: content.reason },
           'an event was not written',
         );
