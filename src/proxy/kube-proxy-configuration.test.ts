@@ -109,6 +109,16 @@ describe('a KubeProxyConfiguration', () => {
   });
 
   test.each([
+    [{ healthzBindAddress: '127.0.0.1' }, { health: { address: '127.0.0.1' } }],
+    [{ healthzBindAddress: '::1' }, { health: { address: '::1' } }],
+    [{ metricsBindAddress: '0.0.0.0' }, { metrics: { address: '0.0.0.0' } }],
+    [{ metricsBindAddress: '[::1]:9000' }, { metrics: { address: '::1', port: 9000 } }],
+  ])('says where to listen, on the usual port where it names none: %j', (fields, settings) => {
+    const converted = convertKubeProxyConfiguration({ ...kind, ...fields });
+    expect(converted).toEqual({ settings, warnings: [] });
+  });
+
+  test.each([
     [{ detectLocalMode: 'NodeCIDR' }, { by: 'node-networks' }],
     [
       { detectLocalMode: 'BridgeInterface', detectLocal: { bridgeInterface: 'cni0' } },

@@ -1,3 +1,4 @@
+import { tryParseAddress } from '../domain/address.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { CausewayError } from '../domain/error.ts';
 
@@ -174,6 +175,9 @@ function interfaceFor(mode: string): Reader {
 function bindTo(section: 'health' | 'metrics'): Reader {
   return (value) => {
     if (isEmpty(value)) return undefined;
+    // Its port is the usual one then.
+    const alone = tryParseAddress(String(value));
+    if (alone !== undefined) return { set: `${section}.address`, value: alone };
     const found = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(String(value));
     if (found === null) return { ignored: `${JSON.stringify(value)} is not an address and a port` };
     const address = found[1] ?? found[2] ?? '';
