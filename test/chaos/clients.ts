@@ -5,16 +5,25 @@ import { findConnection } from '../../src/kube/connection.ts';
 import { HttpTransport } from '../../src/kube/http-transport.ts';
 import { Cloud } from '../../src/openstack/cloud.ts';
 import { loadCloudConfig } from '../../src/openstack/config/load.ts';
+import type { LoadBalancing } from '../../src/openstack/load-balancing/contract.ts';
+import { openLoadBalancing } from '../../src/openstack/load-balancing/open.ts';
 import { Neutron } from '../../src/openstack/neutron/neutron.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import { noMetrics } from '../../src/runtime/metrics.ts';
+import { discoveredAccount } from './jobs.ts';
 import type { Surroundings } from './surroundings.ts';
+
+const { signal } = new AbortController();
 
 /** Clients of who watches, which no fault stands in the way of. */
 export interface Clients {
   readonly kube: KubeClient;
   readonly neutron: Neutron;
+  readonly balancing: LoadBalancing;
+  /** Of the project whose load balancers are discovered. */
+  readonly otherNeutron: Neutron;
+  readonly otherBalancing: LoadBalancing;
   close(): Promise<void>;
 }
 
@@ -36,18 +45,23 @@ export async function openClients(
     transport: new HttpTransport(connection, systemClock),
     clock: systemClock,
   });
-  const config = await loadCloudConfig({
-    environment: {},
-    cloud: 'demo',
-    cloudsFile: await file('direct-clouds.yaml', cloudsYaml),
-    workingDirectory: directory,
-  });
-  const cloud = new Cloud(config, { log: silentLog, metrics: noMetrics });
+  const cloudsFile = await file('direct-clouds.yaml', cloudsYaml);
+  const open = async (cloud: string) => {
+    const workingDirectory = directory;
+    const config = await loadCloudConfig({ environment: {}, cloud, cloudsFile, workingDirectory });
+    return new Cloud(config, { log: silentLog, metrics: noMetrics });
+  };
+  const [cloud, otherCloud] = [await open('demo'), await open(discoveredAccount)];
+  const [session, otherSession] = [cloud.session(), otherCloud.session()];
   return {
     kube,
-    neutron: new Neutron(cloud.session()),
+    neutron: new Neutron(session),
+    balancing: await openLoadBalancing(session, { signal }),
+    otherNeutron: new Neutron(otherSession),
+    otherBalancing: await openLoadBalancing(otherSession, { signal }),
     async close() {
       await cloud.close();
+      await otherCloud.close();
       await kube.close();
     },
   };

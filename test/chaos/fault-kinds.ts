@@ -1,5 +1,5 @@
-/** What a fault may be done to. Which ones there are depends on what the chaos runs on. */
-export type Place = string;
+/** What everything stands on: our own embedded cluster and cloud, or the real services. */
+export type Ground = 'embedded' | 'real';
 
 /**
  * What a fault can break:
@@ -9,66 +9,89 @@ export type Place = string;
 export type Touched = 'control' | 'traffic';
 
 export interface FaultKind {
-  readonly name: string;
-  readonly on: readonly Place[];
+  readonly name: FaultName;
+  /** What it may be done to. */
+  readonly on: readonly string[];
   /** The shortest and the longest that it lasts. Of no length: it happens at one moment. */
   readonly seconds: readonly [number, number];
   readonly touches: Touched;
 }
 
-const controllers = ['controller-1', 'controller-2'];
+export type FaultName =
+  | 'killed'
+  | 'paused'
+  | 'stopped'
+  | 'clock moved'
+  | 'cut'
+  | 'refused'
+  | 'stalled'
+  | 'delayed'
+  | 'duplicated'
+  | 'disk full'
+  | 'restarted'
+  | 'history gone'
+  | 'tokens revoked'
+  | 'suspended'
+  | 'member killed'
+  | 'compacted'
+  | 'keepalived killed'
+  | 'link down'
+  | 'power cut';
+
 const gateways = ['g1', 'g2'];
-const ways = (to: readonly string[]) =>
-  controllers.flatMap((from) => to.map((target) => `${from} to ${target}`));
-const toCluster = ways(['kubernetes']);
-const toCloud = ways(['openstack']);
-const toGateways = ways(gateways);
+const controllers = ['controller-1', 'controller-2'];
 const moment = [0, 0] as const;
 
-/** Everything that goes wrong on any cloud. A lease lasts 15 s; pauses are shorter and longer than that. */
-export const faultKinds = [
-  { name: 'killed', on: [...controllers, ...gateways], seconds: moment, touches: 'control' },
-  { name: 'paused', on: [...controllers, ...gateways], seconds: [3, 25], touches: 'control' },
-  { name: 'stopped', on: [...controllers, ...gateways], seconds: [2, 15], touches: 'control' },
-  { name: 'clock moved', on: [...controllers, ...gateways], seconds: [5, 20], touches: 'control' },
-  {
-    name: 'cut',
-    on: [...toCluster, ...toCloud, ...toGateways],
-    seconds: moment,
-    touches: 'control',
-  },
-  {
-    name: 'refused',
-    on: [...toCluster, ...toCloud, ...toGateways],
-    seconds: [2, 20],
-    touches: 'control',
-  },
-  {
-    name: 'stalled',
-    on: [...toCluster, ...toCloud, ...toGateways],
-    seconds: [2, 20],
-    touches: 'control',
-  },
-  {
-    name: 'delayed',
-    on: [...toCluster, ...toCloud, ...toGateways],
-    seconds: [5, 20],
-    touches: 'control',
-  },
-  { name: 'duplicated', on: toCloud, seconds: [5, 20], touches: 'control' },
-  { name: 'disk full', on: gateways, seconds: [5, 20], touches: 'control' },
-  { name: 'restarted', on: ['kubernetes'], seconds: moment, touches: 'control' },
-  { name: 'history gone', on: ['kubernetes'], seconds: moment, touches: 'control' },
-  { name: 'tokens revoked', on: ['openstack'], seconds: moment, touches: 'control' },
-  { name: 'suspended', on: ['openstack'], seconds: [2, 15], touches: 'control' },
-  { name: 'keepalived killed', on: gateways, seconds: moment, touches: 'traffic' },
-  {
-    name: 'link down',
-    on: gateways.flatMap((name) => [`${name} external`, `${name} internal`]),
-    seconds: [3, 15],
+/** Everything that goes wrong. A lease lasts 15 s: pauses are shorter and longer than that. */
+export function faultKindsOn(ground: Ground): readonly FaultKind[] {
+  const isReal = ground === 'real';
+  const ledgers = isReal ? ['ipam-1', 'ipam-2'] : ['ipam-1'];
+  const processes = [...controllers, ...controllers, ...gateways, ...ledgers, 'discovery'];
+  const plainWays = [
+    ...controllers.flatMap((from) => [`${from} to openstack`, `${from} to ipam`]),
+    'discovery to openstack',
+  ];
+  const ways = [
+    ...plainWays,
+    ...controllers.flatMap((from) => ['kubernetes', ...gateways].map((to) => `${from} to ${to}`)),
+    'discovery to kubernetes',
+  ];
+  const control = (
+    name: FaultName,
+    on: readonly string[],
+    seconds: readonly [number, number],
+  ): FaultKind => ({ name, on, seconds, touches: 'control' });
+  const traffic = (...[name, on, seconds]: Parameters<typeof control>): FaultKind => ({
+    ...control(name, on, seconds),
     touches: 'traffic',
-  },
-  { name: 'power cut', on: gateways, seconds: [3, 15], touches: 'traffic' },
-] as const satisfies readonly FaultKind[];
-
-export type FaultName = (typeof faultKinds)[number]['name'];
+  });
+  return [
+    control('killed', processes, moment),
+    control('paused', processes, [3, 25]),
+    control('stopped', processes, [2, 15]),
+    control('clock moved', processes, [5, 20]),
+    control('cut', ways, moment),
+    control('refused', ways, [2, 20]),
+    control('stalled', ways, [2, 20]),
+    control('delayed', ways, [5, 20]),
+    control('duplicated', plainWays, [5, 20]),
+    control('disk full', isReal ? gateways : [...gateways, 'ipam-1'], [5, 20]),
+    control('restarted', ['kubernetes'], moment),
+    control('history gone', ['kubernetes'], moment),
+    control('tokens revoked', ['openstack'], moment),
+    control('suspended', ['openstack'], [2, 15]),
+    ...(isReal
+      ? [
+          control('member killed', ['etcd-0', 'etcd-1', 'etcd-2'], [2, 15]),
+          control('compacted', ['etcd'], moment),
+        ]
+      : []),
+    traffic('keepalived killed', gateways, moment),
+    traffic(
+      'link down',
+      gateways.flatMap((name) => [`${name} external`, `${name} internal`]),
+      [3, 15],
+    ),
+    traffic('power cut', gateways, [3, 15]),
+  ];
+}

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { findLostAddresses, findSharedPlaces, SilenceJudge } from './judge.ts';
+import { findLostAddresses, findSharedPlaces, findTakenTwice, SilenceJudge } from './judge.ts';
 import type { SeenService } from './observation.ts';
 
 function service(name: string, change: Partial<SeenService> = {}): SeenService {
   return {
-    ...{ name, uid: `uid-${name}`, isDeleting: false, isReady: true, l2Ports: [] },
+    ...{ name, uid: `uid-${name}`, serviceClass: '', isDeleting: false },
+    ...{ isReady: true, l2Ports: [] },
     ...{ addresses: ['203.0.113.1'], ports: ['TCP 80'] },
     ...change,
   };
@@ -24,6 +25,19 @@ describe('places that two Services have', () => {
     expect(findSharedPlaces([service('a'), going])).toHaveLength(1);
     expect(findSharedPlaces([service('a'), { ...going, addresses: [] }])).toEqual([]);
   });
+});
+
+test('an address that a Service shows and the ledger gave to somebody else', () => {
+  const held = [
+    ['x', '203.0.113.1'],
+    ['y', '203.0.113.2'],
+    ['z', '203.0.113.2'],
+  ] as const;
+  expect(findTakenTwice([service('a')], held)).toEqual([
+    '203.0.113.1 belongs to x and to a',
+    '203.0.113.2 belongs to y and to z',
+  ]);
+  expect(findTakenTwice([service('a')], held.slice(1, 2))).toEqual([]);
 });
 
 describe('lost addresses', () => {

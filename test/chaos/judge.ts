@@ -16,6 +16,22 @@ export function findSharedPlaces(services: readonly SeenService[]): string[] {
     .map(([place, names]) => `${place} belongs to ${names.join(' and ')}`);
 }
 
+/** Addresses that the ledger gave to somebody else as well, or to two of the others. */
+export function findTakenTwice(
+  services: readonly SeenService[],
+  held: readonly (readonly [owner: string, address: string])[],
+): string[] {
+  return held.flatMap(([owner, address], index) => [
+    ...services
+      .filter(({ addresses }) => addresses.includes(address))
+      .map(({ name }) => `${address} belongs to ${owner} and to ${name}`),
+    ...held
+      .slice(index + 1)
+      .filter(([, other]) => other === address)
+      .map(([other]) => `${address} belongs to ${owner} and to ${other}`),
+  ]);
+}
+
 /** Addresses that Services had and have no more, though nobody has touched them. */
 export function findLostAddresses(
   before: readonly SeenService[],

@@ -22,7 +22,7 @@ function moment(strike: (system: System, place: string) => unknown): Lever {
 
 function gateIn(mode: GateMode): Lever {
   return (system, place) => {
-    const gates = system.gates.get(place) ?? [];
+    const gates = system.ways.gates.get(place) ?? [];
     for (const gate of gates) gate.set(mode);
     return Promise.resolve(() => Promise.resolve(gates.forEach((gate) => gate.set('open'))));
   };
@@ -44,22 +44,29 @@ export const levers: Readonly<Record<FaultName, Lever>> = {
     await fs.writeFile(system.clockFile(place), String(offset));
     return () => fs.writeFile(system.clockFile(place), '0');
   },
-  cut: moment((system, place) => system.gates.get(place)?.forEach((gate) => gate.cut())),
+  cut: moment((system, place) => system.ways.gates.get(place)?.forEach((gate) => gate.cut())),
   refused: gateIn('refused'),
   stalled: gateIn('stalled'),
   delayed: gateIn('delayed'),
   duplicated: (system, place) => {
-    const echoes = system.echoes.get(place) ?? [];
+    const echoes = system.ways.echoes.get(place) ?? [];
     for (const each of echoes) each.echo(true);
     return Promise.resolve(() => Promise.resolve(echoes.forEach((each) => each.echo(false))));
   },
   'disk full': async (system, place) => {
-    const directory = system.stateDirectory(place as GatewayName);
+    const directory = system.disk(place);
     await fillDisk(directory);
     return () => clearDisk(directory);
   },
   restarted: moment((system) => system.surroundings.restartKubernetes()),
   'history gone': moment((system) => system.surroundings.forgetHistory()),
+  'member killed': async (system, place) => {
+    const { etcd } = system.ledger;
+    const member = Number(place.at(-1));
+    etcd?.signal(member, 'SIGKILL');
+    return async () => etcd?.restart(member);
+  },
+  compacted: moment((system) => system.ledger.etcd?.compact()),
   'tokens revoked': moment((system) => system.surroundings.revokeTokens()),
   suspended: (system) => system.surroundings.suspendCloud(),
   'keepalived killed': moment(({ topology }, place) =>

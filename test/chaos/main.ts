@@ -34,30 +34,26 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop
 
 await requireNetworkTools();
 const system = await System.start(on);
-try {
-  const user = new User(system.clients.kube, chronicle);
-  await user.prepare();
-  const observer = new Observer(system, user, chronicle);
-  observer.start();
-  const run = new Run(system, user, observer, chronicle, {
-    seed,
-    minutes: Number(values.minutes),
-    patienceMs: Number(values.patience) * 1000,
-    only: values.only === undefined ? undefined : new Set(values.only.split(',')),
-    signal: stop.signal,
-  });
-  await run.all();
-  await observer.stop();
-} catch (error) {
-  chronicle.violation(`the run itself failed: ${(error as Error).stack}`);
-} finally {
-  await keepLogs(system.topology.directory, logs);
-  await system.stop();
-}
+const user = await User.settle(system, chronicle);
+const observer = new Observer(system, user, chronicle);
+observer.start();
+const run = new Run(system, user, observer, chronicle, {
+  seed,
+  minutes: Number(values.minutes),
+  ground: on,
+  patienceMs: Number(values.patience) * 1000,
+  only: values.only === undefined ? undefined : new Set(values.only.split(',')),
+  signal: stop.signal,
+});
+await run.all().catch((error: Error) => chronicle.violation(`the run failed: ${error.stack}`));
+await observer.stop();
+await keepLogs(system.topology.directory, logs);
+await system.stop();
 const count = chronicle.violations.length;
 chronicle.tell(count === 0 ? 'no violations' : `${count} violations, logs in ${logs}`);
 if (count === 0 && values.logs === undefined) await fs.rm(logs, { recursive: true });
-process.exitCode = count === 0 ? 0 : 1;
+// Faults of a run that was broken off may still be waiting to end.
+process.exit(count === 0 ? 0 : 1);
 
 async function keepLogs(from: string, to: string): Promise<void> {
   for (const entry of await fs.readdir(from, { recursive: true })) {

@@ -8,6 +8,8 @@ const { signal } = new AbortController();
 export interface Networks {
   readonly subnets: readonly string[];
   readonly floatingNetwork: string;
+  /** Where load balancers get their addresses. */
+  readonly balancerSubnet: string;
 }
 
 /** The network in which the gateways stand, behind a router to where floating IPs come from. */
@@ -28,7 +30,17 @@ export async function makeNetworks(neutron: Neutron): Promise<Networks> {
   const spec = { name: 'gateways', externalNetworkId: external.id };
   const router = await neutron.routers.create(spec, { signal });
   await neutron.addRouterInterface(router.id, four.id, { signal });
-  return { subnets: [four.id, six.id], floatingNetwork: external.id };
+  const balancers = { name: 'balancers', networkId, cidr: parsePrefix('10.76.0.0/16') };
+  const { id: balancerSubnet } = await neutron.subnets.create(balancers, { signal });
+  await neutron.addRouterInterface(router.id, balancerSubnet, { signal });
+  return { subnets: [four.id, six.id], floatingNetwork: external.id, balancerSubnet };
+}
+
+/** A network of somebody else, with load balancers to discover. */
+export async function makeOtherNetwork(neutron: Neutron): Promise<string> {
+  const { id: networkId } = await neutron.networks.create({ name: 'others' }, { signal });
+  const spec = { name: 'others', networkId, cidr: parsePrefix('10.75.0.0/16') };
+  return (await neutron.subnets.create(spec, { signal })).id;
 }
 
 /** The addresses of these subnets that are in a text, such as a ruleset. */

@@ -1,9 +1,10 @@
-import type { PodName } from './plan.ts';
+import type { PodName, ServiceClass } from './imagined-user.ts';
 
 /** A Service as the API shows it. */
 export interface SeenService {
   readonly name: string;
   readonly uid: string;
+  readonly serviceClass: string;
   readonly isDeleting: boolean;
   readonly isReady: boolean;
   readonly addresses: readonly string[];
@@ -21,6 +22,16 @@ export interface SeenGateway {
   readonly isMaster: boolean;
 }
 
+/** A load balancer of Octavia's that belongs to the cluster. */
+export interface SeenBalancer {
+  readonly id: string;
+  readonly status: string;
+  readonly vipPort: string | undefined;
+  readonly vip: string;
+  /** `PORT to ADDRESS:PORT` for each listener and member. */
+  readonly ways: readonly string[];
+}
+
 export interface SeenCloud {
   /** Our ports, and the addresses that each has. */
   readonly ports: ReadonlyMap<string, readonly string[]>;
@@ -32,18 +43,33 @@ export interface SeenCloud {
 export interface Observation {
   readonly services: readonly SeenService[];
   readonly cloud: SeenCloud;
+  readonly balancers: readonly SeenBalancer[];
   /** Those that answered. */
   readonly gateways: readonly SeenGateway[];
   /** By Service and address: who answered last, undefined if nobody did. */
   readonly answers: ReadonlyMap<string, string | undefined>;
+  /** Addresses that the ledger has for Services of the cluster. */
+  readonly reserved: ReadonlySet<string>;
+  /** Those who hold an address in the other cluster. */
+  readonly owners: ReadonlySet<string>;
+  /** Load balancers of the other project, and the Services that were made of any. */
+  readonly others: readonly { readonly id: string; readonly name: string }[];
+  readonly discovered: readonly string[];
 }
 
 /** What the user wants of a Service. */
 export interface Wish {
+  readonly serviceClass: ServiceClass;
   readonly port: number;
   readonly targetPort: number;
   readonly pods: readonly PodName[];
   readonly isDualStack: boolean;
+}
+
+export interface Wishes {
+  readonly services: ReadonlyMap<string, Wish>;
+  readonly owners: ReadonlySet<string>;
+  readonly balancers: ReadonlySet<string>;
 }
 
 /** Under which name the answers of a Service at one of its addresses are noted. */

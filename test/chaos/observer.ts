@@ -1,12 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chronicle } from './chronicle.ts';
-import { findLostAddresses, findSharedPlaces, SilenceJudge } from './judge.ts';
+import { findLostAddresses, findSharedPlaces, findTakenTwice, SilenceJudge } from './judge.ts';
 import type { Knock, Target } from './knock.ts';
 import { startKnocking, type Knocking } from './knocking.ts';
 import { answerKey, type Observation, type SeenService } from './observation.ts';
 import type { System } from './system.ts';
 import type { User } from './user.ts';
-import { lookAtCloud, lookAtGateways, lookAtServices } from './watching.ts';
+import {
+  lookAtBalancers,
+  lookAtCloud,
+  lookAtDiscovery,
+  lookAtGateways,
+  lookAtLedger,
+  lookAtServices,
+} from './watching.ts';
 
 const lookEveryMs = 1_000;
 /** A failover takes a second; on a machine with far too much to do, some more. */
@@ -53,13 +60,17 @@ export class Observer {
 
   /** Everything as it is now. Fails when something that is looked at does not answer. */
   async look(): Promise<Observation> {
-    const { clients, topology } = this.#system;
-    const [services, cloud, gateways] = await Promise.all([
+    const { clients, topology, ledger } = this.#system;
+    const [services, cloud, balancers, gateways, reservations, discovery] = await Promise.all([
       lookAtServices(clients),
       lookAtCloud(clients),
+      lookAtBalancers(clients),
       lookAtGateways(topology),
+      lookAtLedger(ledger),
+      lookAtDiscovery(clients),
     ]);
-    return { services, cloud, gateways, answers: this.#answers };
+    const seen = { services, cloud, balancers, gateways, ...reservations, ...discovery };
+    return { ...seen, answers: this.#answers };
   }
 
   async #run(): Promise<void> {
@@ -77,7 +88,11 @@ export class Observer {
     const lost = findLostAddresses(this.#services, services, (name) =>
       this.#user.isUntouched(name),
     );
-    for (const text of [...findSharedPlaces(services), ...lost]) this.#tellOnce(text);
+    const held = [...this.#user.ledger.held].map(
+      ([owner, { address }]) => [owner, address] as const,
+    );
+    const taken = findTakenTwice(services, held);
+    for (const text of [...findSharedPlaces(services), ...lost, ...taken]) this.#tellOnce(text);
     this.#services = services;
     this.#knockAt(services);
   }
@@ -93,8 +108,8 @@ export class Observer {
     const targets: Target[] = [];
     const names = new Map<string, string>();
     for (const { name, isDeleting, isReady, addresses } of services) {
-      const wish = this.#user.wishes.get(name);
-      if (isDeleting || !isReady || wish === undefined) continue;
+      const wish = this.#user.wishes.services.get(name);
+      if (isDeleting || !isReady || wish?.serviceClass !== 'gateway') continue;
       for (const host of addresses) {
         const key = answerKey(name, host, wish.port);
         targets.push({ key, host, port: wish.port });
@@ -127,7 +142,7 @@ export class Observer {
   }
 
   #judgeAnswer(name: string, key: string, said: string): void {
-    const wish = this.#user.wishes.get(name);
+    const wish = this.#user.wishes.services.get(name);
     if (wish === undefined || !this.#user.isUntouched(name)) return;
     const [pod, port] = said.split(' ');
     if (Number(port) !== wish.targetPort)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { faultKinds } from './fault-kinds.ts';
+import { faultKindsOn, type Ground } from './fault-kinds.ts';
 import { planRounds, type Round } from './plan.ts';
 
-function rounds(seed: number, count = 40): Round[] {
-  return [...planRounds(seed).take(count)];
+function rounds(seed: number, count = 40, ground: Ground = 'embedded'): Round[] {
+  return [...planRounds(seed, ground).take(count)];
 }
 
 describe('what happens in a run', () => {
@@ -20,15 +20,15 @@ describe('what happens in a run', () => {
     for (let seed = 1; seed <= 20; seed += 1) expect(rounds(seed, 1)[0]?.faults).toEqual([]);
   });
 
-  test('operations are about Services that are there', () => {
+  test('operations are about what is there', () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       const there = new Set<string>();
       for (const { operation } of rounds(seed).flatMap(({ operations }) => operations)) {
-        if (operation.kind === 'create') {
-          expect(there).not.toContain(operation.service);
-          there.add(operation.service);
-        } else expect(there).toContain(operation.service);
-        if (operation.kind === 'delete') there.delete(operation.service);
+        if (/^(?:create|reserve|add)/.test(operation.kind)) {
+          expect(there).not.toContain(operation.subject);
+          there.add(operation.subject);
+        } else expect(there).toContain(operation.subject);
+        if (/^(?:delete|free|remove)/.test(operation.kind)) there.delete(operation.subject);
       }
     }
   });
@@ -36,10 +36,10 @@ describe('what happens in a run', () => {
   test('no two Services that are there have the same port of the pods', () => {
     const ports = new Map<string, number>();
     for (const { operation } of rounds(5, 200).flatMap(({ operations }) => operations)) {
-      if (operation.kind === 'delete') ports.delete(operation.service);
+      if (operation.kind === 'delete') ports.delete(operation.subject);
       if (operation.kind !== 'create') continue;
       expect([...ports.values()]).not.toContain(operation.targetPort);
-      ports.set(operation.service, operation.targetPort);
+      ports.set(operation.subject, operation.targetPort);
     }
   });
 
@@ -54,14 +54,17 @@ describe('what happens in a run', () => {
     }
   });
 
-  test('every kind of fault happens', () => {
-    const planned = rounds(1, 400).flatMap(({ faults }) => faults);
-    const seen = new Set(planned.map(({ fault }) => fault.name));
-    expect([...seen].sort()).toEqual(faultKinds.map(({ name }) => name).sort());
+  test.each(['embedded', 'real'] as const)('every fault happens, to everybody: %s', (ground) => {
+    const planned = rounds(1, 2_000, ground).flatMap(({ faults }) => faults);
+    const seen = new Set(planned.map(({ fault }) => `${fault.place} ${fault.name}`));
+    const all = faultKindsOn(ground).flatMap(({ name, on }) =>
+      on.map((place) => `${place} ${name}`),
+    );
+    expect([...seen].sort()).toEqual([...new Set(all)].sort());
   });
 
   test('only the kinds that are asked for', () => {
-    const [, ...later] = planRounds(1, new Set(['killed'])).take(30);
+    const [, ...later] = planRounds(1, 'embedded', new Set(['killed'])).take(30);
     const names = later.flatMap(({ faults }) => faults.map(({ fault }) => fault.name));
     expect(new Set(names)).toEqual(new Set(['killed']));
   });

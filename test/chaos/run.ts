@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chronicle } from './chronicle.ts';
+import type { Ground } from './fault-kinds.ts';
 import { levers } from './levers.ts';
 import type { Observer } from './observer.ts';
 import { planRounds, type PlannedFault, type Round } from './plan.ts';
@@ -10,6 +11,7 @@ import type { User } from './user.ts';
 export interface RunOptions {
   readonly seed: number;
   readonly minutes: number;
+  readonly ground: Ground;
   /** How long it may take after the last fault until everything is right. */
   readonly patienceMs: number;
   readonly only: ReadonlySet<string> | undefined;
@@ -42,14 +44,14 @@ export class Run {
   }
 
   async all(): Promise<void> {
-    const { seed, minutes, only, signal } = this.#options;
+    const { seed, minutes, ground, only, signal } = this.#options;
     const end = performance.now() + minutes * 60_000;
-    for (const round of planRounds(seed, only)) {
+    for (const round of planRounds(seed, ground, only)) {
       if (performance.now() > end || signal.aborted) break;
       await this.#storm(round);
       if (!(await this.#calm(`round ${round.number}`))) return;
     }
-    for (const service of [...this.#user.wishes.keys()]) this.#user.do({ kind: 'delete', service });
+    this.#user.undoAll();
     await this.#user.done();
     await this.#calm('the end');
   }
@@ -92,7 +94,9 @@ export class Run {
       const ms = performance.now() - beganAt;
       if (missing.length === 0) {
         const seconds = (ms / 1000).toFixed(1);
-        this.#chronicle.tell(`calm after ${seconds} s, ${this.#user.wishes.size} Services`);
+        this.#chronicle.tell(
+          `calm after ${seconds} s, ${this.#user.wishes.services.size} Services`,
+        );
         this.#user.calm();
         return true;
       }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isAlive } from '../services/scratch.ts';
 import { runOrThrow, runProgram } from '../services/run-program.ts';
 
-const size = '4m';
+const size = '8m';
 
 /** A directory with so little room that it can be filled in no time. */
 export async function mountSmallDisk(directory: string): Promise<void> {

@@ -5,14 +5,15 @@ import { gateways, secret, Topology, type GatewayName } from '../kernel/gateway/
 import { logTail } from '../services/service-process.ts';
 import { waitFor } from '../services/wait-for.ts';
 import { openClients, type Clients } from './clients.ts';
-import { prepareController, withMovableClock } from './controller-unit.ts';
-import type { EchoGate } from './echo-gate.ts';
-import type { Gate } from './gate.ts';
+import { controllerUnit, discoveryUnit } from './jobs.ts';
+import { withMovableClock } from './job-unit.ts';
+import { startLedger, type LedgerServers } from './ledger.ts';
 import { makeNetworks } from './networks.ts';
-import { firstTargetPort, podNames, targetPorts } from './plan.ts';
+import { firstTargetPort, podNames, targetPorts } from './imagined-user.ts';
 import { mountSmallDisk, unmountSmallDisk, unmountStaleDisks } from './small-disk.ts';
 import { startSurroundings, type Surroundings } from './surroundings.ts';
 import { Unit } from './unit.ts';
+import { Ways } from './ways.ts';
 
 const controllerNames = ['controller-1', 'controller-2'] as const;
 
@@ -23,49 +24,59 @@ export class System {
   readonly clients: Clients;
   readonly world: OutsideWorld;
   readonly units = new Map<string, Unit>();
-  /** By name: `controller-1 to kubernetes`. */
-  readonly gates = new Map<string, readonly Gate[]>();
-  readonly echoes = new Map<string, readonly EchoGate[]>();
+  readonly ways: Ways;
+  readonly ledger: LedgerServers;
 
   private constructor(
     topology: Topology,
     surroundings: Surroundings,
+    ledger: LedgerServers,
     clients: Clients,
     world: OutsideWorld,
   ) {
     this.topology = topology;
     this.surroundings = surroundings;
+    this.ledger = ledger;
     this.clients = clients;
     this.world = world;
+    this.ways = new Ways(surroundings);
   }
 
   static async start(on: 'embedded' | 'real'): Promise<System> {
     await unmountStaleDisks();
-    const topology = await Topology.start();
-    const surroundings = await startSurroundings(on).catch(async (error) => {
-      await topology.stop();
-      throw error;
-    });
-    const clients = await openClients(surroundings, topology.directory);
-    const world = await OutsideWorld.build(topology, clients.neutron);
-    const system = new System(topology, surroundings, clients, world);
+    const undo: (() => Promise<void>)[] = [];
     try {
+      const topology = await Topology.start();
+      undo.push(() => topology.stop());
+      const surroundings = await startSurroundings(on);
+      undo.push(() => surroundings.stop());
+      const ledger = await startLedger(on, topology.directory);
+      undo.push(() => ledger.stop());
+      const clients = await openClients(surroundings, topology.directory);
+      undo.push(() => clients.close());
+      const world = await OutsideWorld.build(topology, clients.neutron);
+      const system = new System(topology, surroundings, ledger, clients, world);
+      undo.push(() => system.#stopParts());
       await system.#startParts();
       return system;
     } catch (error) {
-      await system.stop();
+      for (const step of undo.reverse()) await step();
       throw error;
     }
   }
 
   async stop(): Promise<void> {
-    for (const unit of this.units.values()) await unit.end();
-    for (const gate of [...this.gates.values()].flat()) await gate.close();
-    for (const echo of [...this.echoes.values()].flat()) await echo.close();
-    for (const name of gateways) await unmountSmallDisk(this.stateDirectory(name));
+    await this.#stopParts();
     await this.clients.close();
+    await this.ledger.stop();
     await this.surroundings.stop();
     await this.topology.stop();
+  }
+
+  async #stopParts(): Promise<void> {
+    for (const unit of this.units.values()) await unit.end();
+    await this.ways.close();
+    for (const name of gateways) await unmountSmallDisk(this.stateDirectory(name));
   }
 
   unit(name: string): Unit {
@@ -78,12 +89,17 @@ export class System {
     return path.join(this.topology.directory, name, 'clock');
   }
 
+  /** The small file system of a process. */
+  disk(name: string): string {
+    return name.startsWith('ipam') ? this.ledger.disk : this.stateDirectory(name as GatewayName);
+  }
+
   stateDirectory(name: GatewayName): string {
     return path.join(this.topology.directory, name, 'state');
   }
 
   async #startParts(): Promise<void> {
-    const { topology, surroundings, clients } = this;
+    const { topology, clients, ways, ledger } = this;
     const networks = await makeNetworks(clients.neutron);
     await Promise.all(podNames.map((pod) => this.#startPod(pod)));
     for (const name of gateways) {
@@ -98,14 +114,11 @@ export class System {
     const secretFile = path.join(topology.directory, 'controller.secret');
     await fs.writeFile(secretFile, secret.toString('base64'));
     const agents = new Map(gateways.map((name) => [name, topology.runtimeFile(name, 'api.sock')]));
-    for (const name of controllerNames) {
-      const plan = { name, directory: topology.directory, surroundings, networks };
-      const { unit, gates, echoes } = await prepareController({ ...plan, secretFile, agents });
-      this.units.set(name, unit);
-      this.echoes.set(`${name} to openstack`, echoes);
-      for (const [target, all] of gates) this.gates.set(`${name} to ${target}`, all);
-      unit.start();
-    }
+    const plan = { directory: topology.directory, ways, networks, ledger, secretFile, agents };
+    const controllers = controllerNames.map((name) => controllerUnit(name, plan));
+    const jobs = await Promise.all([...controllers, discoveryUnit(plan)]);
+    for (const unit of jobs) unit.start();
+    for (const unit of [...jobs, ...ledger.units]) this.units.set(unit.name, unit);
   }
 
   async #startPod(pod: string): Promise<void> {

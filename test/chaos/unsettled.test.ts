@@ -4,9 +4,12 @@ import { findUnsettled } from './unsettled.ts';
 
 const web: SeenService = {
   ...{ name: 'web', uid: 'uid', isDeleting: false, isReady: true },
+  serviceClass: 'causeway.dev/gateway',
   ...{ addresses: ['203.0.113.1'], ports: ['TCP 80'], l2Ports: ['port-1'] },
 };
-const wish: Wish = { port: 80, targetPort: 9001, pods: ['p1'], isDualStack: false };
+const wish: Wish = {
+  ...{ serviceClass: 'gateway', port: 80, targetPort: 9001, pods: ['p1'], isDualStack: false },
+};
 const gateway = (name: string, isMaster: boolean): SeenGateway => ({
   ...{ name, isMaster, rules: new Set(['10.77.128.1']), announced: new Set(['10.77.128.1']) },
 });
@@ -18,10 +21,18 @@ const settled: Observation = {
   },
   gateways: [gateway('g1', true), gateway('g2', false)],
   answers: new Map([['web at 203.0.113.1, port 80', 'p1 9001']]),
+  balancers: [],
+  reserved: new Set(),
+  owners: new Set(),
+  others: [],
+  discovered: [],
 };
 
 function reasons(change: Partial<Observation>, wishes: [string, Wish][] = [['web', wish]]) {
-  return findUnsettled({ ...settled, ...change }, new Map(wishes));
+  return findUnsettled(
+    { ...settled, ...change },
+    { services: new Map(wishes), owners: new Set(), balancers: new Set() },
+  );
 }
 
 describe('what keeps a calm from being one', () => {
@@ -63,6 +74,17 @@ describe('what keeps a calm from being one', () => {
       { gateways: [gateway('g1', true), gateway('g2', true)] },
       '2 gateways are master',
     ],
+    [
+      'an address in the ledger',
+      { reserved: new Set(['192.0.2.1']) },
+      'the ledger has 192.0.2.1 for nobody',
+    ],
+    ['an owner in the ledger', { owners: new Set(['x']) }, 'the ledger still knows x'],
+    [
+      'a Service of nothing',
+      { discovered: ['cloud-x'] },
+      'the Service cloud-x is of a load balancer that is gone',
+    ],
     ['a gateway that is away', { gateways: [gateway('g1', true)] }, 'a gateway can not be asked'],
   ])('%s', (_, change, reason) => {
     expect(reasons(change)).toEqual([reason]);
@@ -76,5 +98,26 @@ describe('what keeps a calm from being one', () => {
   test('a Service that was deleted, and one that is missing', () => {
     const other = { ...wish, port: 81 };
     expect(reasons({}, [['other', other]])).toEqual(['web is still there', 'other is missing']);
+  });
+
+  test('a load balancer is judged by what it was told', () => {
+    const service = { ...web, serviceClass: 'causeway.dev/octavia', l2Ports: [] };
+    const balancer = { id: 'lb', status: 'ACTIVE', vipPort: 'vip', vip: '10.76.0.9' };
+    const seen = (ways: string[]): Partial<Observation> => ({
+      services: [service],
+      balancers: [{ ...balancer, ways }],
+      cloud: { ports: new Map(), floating: new Map([['203.0.113.1', 'vip']]) },
+      gateways: settled.gateways.map((each) => ({
+        ...each,
+        rules: new Set(),
+        announced: new Set(),
+      })),
+    });
+    const octavia: Wish = { ...wish, serviceClass: 'octavia' };
+    expect(reasons(seen(['80 to 10.79.1.2:9001']), [['web', octavia]])).toEqual([]);
+    expect(reasons(seen(['80 to 10.79.2.2:9001']), [['web', octavia]])).toEqual([
+      'the load balancer of web leads 80 to 10.79.2.2:9001',
+    ]);
+    expect(reasons({ ...seen([]), services: [] }, [])).toEqual(["load balancer lb is nobody's"]);
   });
 });

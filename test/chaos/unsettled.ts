@@ -1,16 +1,27 @@
-import { answerKey, type Observation, type SeenService, type Wish } from './observation.ts';
+import { servers } from '../kernel/gateway/topology.ts';
+import {
+  answerKey,
+  type Observation,
+  type SeenBalancer,
+  type SeenService,
+  type Wish,
+  type Wishes,
+} from './observation.ts';
 
 /** What is not yet as the user wants it, or is left of what was. Nothing when all is well. */
-export function findUnsettled(
-  { services, cloud, gateways, answers }: Observation,
-  wishes: ReadonlyMap<string, Wish>,
-): string[] {
+export function findUnsettled(seen: Observation, wishes: Wishes): string[] {
+  const { services } = seen;
   const found = new Map(services.map((service) => [service.name, service]));
+  const unwanted = services.filter(({ name }) => !wishes.services.has(name));
   return [
-    ...services.filter(({ name }) => !wishes.has(name)).map(({ name }) => `${name} is still there`),
-    ...[...wishes].flatMap(([name, wish]) => findUnserved(name, found.get(name), wish, answers)),
-    ...findLeftInCloud(services, cloud),
-    ...findLeftOnGateways(cloud, gateways),
+    ...unwanted.map(({ name }) => `${name} is still there`),
+    ...[...wishes.services].flatMap(([name, wish]) =>
+      findUnserved(name, found.get(name), wish, seen),
+    ),
+    ...findLeftInCloud(seen),
+    ...findLeftOnGateways(seen),
+    ...findLeftInLedger(seen, wishes),
+    ...findUndiscovered(seen, wishes),
   ];
 }
 
@@ -18,13 +29,22 @@ function findUnserved(
   name: string,
   service: SeenService | undefined,
   wish: Wish,
-  answers: Observation['answers'],
+  seen: Observation,
 ): string[] {
   if (service === undefined) return [`${name} is missing`];
   if (!service.isReady) return [`${name} is not served`];
   if (service.addresses.length !== (wish.isDualStack ? 2 : 1))
     return [`${name} has the addresses ${service.addresses.join() || 'none'}`];
-  return service.addresses.flatMap((address) => {
+  if (wish.serviceClass === 'gateway') return findUnanswered(service, wish, seen);
+  return wish.serviceClass === 'octavia' ? findUnbalanced(service, wish, seen) : [];
+}
+
+function findUnanswered(
+  { name, addresses }: SeenService,
+  wish: Wish,
+  { answers }: Observation,
+): string[] {
+  return addresses.flatMap((address) => {
     const key = answerKey(name, address, wish.port);
     const answer = answers.get(key);
     const expected = wish.pods.map((pod) => `${pod} ${wish.targetPort}`);
@@ -33,25 +53,45 @@ function findUnserved(
   });
 }
 
-function findLeftInCloud(
-  services: readonly SeenService[],
-  { ports, floating }: Observation['cloud'],
-): string[] {
+/** There is nobody to knock at behind Octavia's API: what it was told is what counts. */
+function findUnbalanced(service: SeenService, wish: Wish, seen: Observation): string[] {
+  const { name, addresses } = service;
+  const balancer = seen.balancers.find((each) =>
+    addressesOf(each, seen).includes(addresses[0] ?? ''),
+  );
+  if (balancer === undefined) return [`${name} has no load balancer`];
+  if (balancer.status !== 'ACTIVE') return [`the load balancer of ${name} is ${balancer.status}`];
+  const wanted = wish.pods.map((pod) => `${wish.port} to ${servers[pod].v4}:${wish.targetPort}`);
+  const ways = [...balancer.ways].sort().join();
+  return ways === wanted.sort().join() ? [] : [`the load balancer of ${name} leads ${ways}`];
+}
+
+/** The VIP, and the floating addresses that lead to it. */
+function addressesOf({ vip, vipPort }: SeenBalancer, { cloud }: Observation): string[] {
+  const floating = [...cloud.floating].filter(([, port]) => port === vipPort);
+  return [vip, ...floating.map(([address]) => address)];
+}
+
+function findLeftInCloud(seen: Observation): string[] {
+  const { services, cloud, balancers } = seen;
+  const { ports, floating } = cloud;
   const used = new Set(services.flatMap(({ l2Ports }) => l2Ports));
+  const shown = new Set(services.flatMap(({ addresses }) => addresses));
+  const vips = new Set(balancers.map(({ vipPort }) => vipPort));
   return [
     ...[...ports.keys()].filter((id) => !used.has(id)).map((id) => `port ${id} is nobody's`),
     ...[...used].filter((id) => !ports.has(id)).map((id) => `port ${id} is not in the cloud`),
     ...[...floating]
-      .filter(([, port]) => port === undefined || !used.has(port))
+      .filter(([, port]) => port === undefined || !(used.has(port) || vips.has(port)))
       .map(([address]) => `floating IP ${address} is nobody's`),
+    ...balancers
+      .filter((balancer) => !addressesOf(balancer, seen).some((address) => shown.has(address)))
+      .map(({ id }) => `load balancer ${id} is nobody's`),
   ];
 }
 
-function findLeftOnGateways(
-  { ports }: Observation['cloud'],
-  gateways: Observation['gateways'],
-): string[] {
-  const wanted = new Set([...ports.values()].flat());
+function findLeftOnGateways({ cloud, gateways }: Observation): string[] {
+  const wanted = new Set([...cloud.ports.values()].flat());
   const masters = gateways.filter(({ isMaster }) => isMaster).length;
   return [
     ...(gateways.length < 2 ? ['a gateway can not be asked'] : []),
@@ -62,6 +102,31 @@ function findLeftOnGateways(
       ...difference(announced, wanted).map((address) => `${name} still announces ${address}`),
       ...difference(wanted, announced).map((address) => `${name} does not announce ${address}`),
     ]),
+  ];
+}
+
+function findLeftInLedger({ services, reserved, owners }: Observation, wishes: Wishes): string[] {
+  const ofPool = services.filter(({ serviceClass }) => serviceClass === 'causeway.dev/pool');
+  const shown = new Set(ofPool.flatMap(({ addresses }) => addresses));
+  return [
+    ...difference(reserved, shown).map((address) => `the ledger has ${address} for nobody`),
+    ...difference(shown, reserved).map((address) => `the ledger has not reserved ${address}`),
+    ...difference(owners, wishes.owners).map((owner) => `the ledger still knows ${owner}`),
+    ...difference(wishes.owners, owners).map((owner) => `the ledger does not know ${owner}`),
+  ];
+}
+
+function findUndiscovered({ others, discovered }: Observation, { balancers }: Wishes): string[] {
+  const names = new Set(others.map(({ name }) => name));
+  return [
+    ...difference(balancers, names).map((name) => `${name} was not made`),
+    ...difference(names, balancers).map((name) => `${name} was not removed`),
+    ...others
+      .filter(({ id }) => discovered.filter((each) => each.endsWith(id)).length !== 1)
+      .map(({ name }) => `${name} is not discovered`),
+    ...discovered
+      .filter((each) => !others.some(({ id }) => each.endsWith(id)))
+      .map((each) => `the Service ${each} is of a load balancer that is gone`),
   ];
 }
 

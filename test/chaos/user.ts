@@ -1,38 +1,44 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { isErrorCode } from '../../src/domain/error.ts';
-import type { Service } from '../../src/kube/core-objects.ts';
-import type { EndpointSlice } from '../../src/kube/network-objects.ts';
-import { endpointSlices, namespaces, services } from '../../src/kube/resources.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
-import { servers } from '../kernel/gateway/topology.ts';
+import { namespaces } from '../../src/kube/resources.ts';
+import { BalancerUser } from './balancer-user.ts';
 import type { Chronicle } from './chronicle.ts';
-import type { Wish } from './observation.ts';
-import type { Operation, PodName } from './plan.ts';
-
-export const namespace = 'chaos';
-const families = ['IPv4', 'IPv6'] as const;
+import { Doings } from './doings.ts';
+import type { Operation } from './imagined-user.ts';
+import { LedgerUser } from './ledger-user.ts';
+import { makeOtherNetwork } from './networks.ts';
+import type { Wish, Wishes } from './observation.ts';
+import { namespace, ServiceUser } from './service-user.ts';
+import type { System } from './system.ts';
 
 /** Does what is planned, as somebody with kubectl would: what is refused is tried again. */
 export class User {
-  readonly wishes = new Map<string, Wish>();
-  readonly #kube: KubeClient;
+  readonly wishes: Wishes & {
+    services: Map<string, Wish>;
+    owners: Set<string>;
+    balancers: Set<string>;
+  } = { services: new Map(), owners: new Set(), balancers: new Set() };
+  readonly ledger: LedgerUser;
+  readonly #services: ServiceUser;
+  readonly #balancers: BalancerUser;
   readonly #chronicle: Chronicle;
-  /** The last thing that is being done to a Service; the next waits for it. */
-  readonly #doing = new Map<string, Promise<void>>();
-  /** Those that something was done to since the last calm. */
+  readonly #doings = new Doings();
+  /** What something was done to since the last calm. */
   readonly #touched = new Set<string>();
 
-  constructor(kube: KubeClient, chronicle: Chronicle) {
-    this.#kube = kube;
+  private constructor({ clients, ledger }: System, chronicle: Chronicle, subnet: string) {
     this.#chronicle = chronicle;
+    this.#services = new ServiceUser(clients.kube);
+    this.#balancers = new BalancerUser(clients.otherBalancing, subnet);
+    this.ledger = new LedgerUser(ledger.other);
   }
 
-  async prepare(): Promise<void> {
-    await this.#kube.create(namespaces, { metadata: { name: namespace } });
+  static async settle(system: System, chronicle: Chronicle): Promise<User> {
+    const { kube, otherNeutron } = system.clients;
+    await kube.create(namespaces, { metadata: { name: namespace } });
+    return new User(system, chronicle, await makeOtherNetwork(otherNeutron));
   }
 
   isUntouched(service: string): boolean {
-    return this.wishes.has(service) && !this.#touched.has(service);
+    return this.wishes.services.has(service) && !this.#touched.has(service);
   }
 
   /** Everything is as it is wanted: from now on it has to stay so. */
@@ -41,125 +47,87 @@ export class User {
   }
 
   do(operation: Operation): void {
-    const { service } = operation;
-    this.#touched.add(service);
-    const before = this.#doing.get(service) ?? Promise.resolve();
-    const now = before.then(() => this.#perform(operation));
-    this.#doing.set(service, now);
+    this.#touched.add(operation.subject);
+    this.#doings.begin(operation.subject, () => this.#perform(operation));
   }
 
-  /** Until all that was begun is done. */
-  async done(): Promise<void> {
-    await Promise.all(this.#doing.values());
+  undoAll(): void {
+    for (const subject of this.wishes.services.keys()) this.do({ kind: 'delete', subject });
+    for (const subject of this.wishes.owners) this.do({ kind: 'free', subject });
+    for (const subject of this.wishes.balancers) this.do({ kind: 'remove balancer', subject });
+  }
+
+  done(): Promise<void> {
+    return this.#doings.done();
   }
 
   async #perform(operation: Operation): Promise<void> {
-    const { service: name, kind } = operation;
-    this.#chronicle.tell(`${kind} ${name} ${describe(operation)}`);
-    const wish = this.wishes.get(name);
-    switch (operation.kind) {
-      case 'create': {
-        const { port, targetPort, pods } = operation;
-        const isDualStack = targetPort % 3 === 0;
-        this.wishes.set(name, { port, targetPort, pods, isDualStack });
-        await this.#persist(() => this.#kube.create(services, serviceOf(name, operation)));
-        for (const family of families.slice(0, isDualStack ? 2 : 1)) {
-          const slice = sliceOf(name, family, targetPort, pods);
-          await this.#persist(() => this.#kube.create(endpointSlices, slice));
-        }
-        return;
-      }
-      case 'change port': {
-        if (wish === undefined) return;
-        this.wishes.set(name, { ...wish, port: operation.port });
-        const ports = portsOf(operation.port, wish.targetPort);
-        await this.#persist(() =>
-          this.#kube.patchMerge(services, { namespace, name }, { spec: { ports } }),
-        );
-        return;
-      }
-      case 'scale': {
-        if (wish === undefined) return;
-        const { pods } = operation;
-        this.wishes.set(name, { ...wish, pods });
-        for (const family of families.slice(0, wish.isDualStack ? 2 : 1)) {
-          const slice = sliceOf(name, family, wish.targetPort, pods);
-          const patch = { endpoints: slice.endpoints };
-          const at = { namespace, name: slice.metadata?.name ?? '' };
-          await this.#persist(() => this.#kube.patchMerge(endpointSlices, at, patch));
-        }
-        return;
-      }
-      case 'delete': {
-        this.wishes.delete(name);
-        await this.#persist(() => this.#kube.delete(services, { namespace, name }));
-        for (const family of families) {
-          const at = { namespace, name: sliceName(name, family) };
-          await this.#persist(() => this.#kube.delete(endpointSlices, at));
-        }
-      }
+    const { kind, subject } = operation;
+    this.#chronicle.tell(`${kind} ${subject} ${describe(operation)}`);
+    const { owners, balancers } = this.wishes;
+    switch (kind) {
+      case 'reserve':
+        owners.add(subject);
+        return this.ledger.reserve(subject);
+      case 'free':
+        owners.delete(subject);
+        return this.ledger.free(subject);
+      case 'add balancer':
+        balancers.add(subject);
+        return this.#balancers.add(subject);
+      case 'remove balancer':
+        balancers.delete(subject);
+        return this.#balancers.remove(subject);
+      case 'create':
+      case 'change port':
+      case 'scale':
+      case 'delete':
+        return this.#changeService(operation);
     }
   }
 
-  async #persist(attempt: () => Promise<unknown>): Promise<void> {
-    for (;;) {
-      try {
-        await attempt();
-        return;
-      } catch (error) {
-        // An answer that was lost on its way.
-        if (isErrorCode(error, 'conflict') || isErrorCode(error, 'not-found')) return;
-        await delay(500);
-      }
+  #changeService(
+    operation: Extract<Operation, { kind: 'create' | 'change port' | 'scale' | 'delete' }>,
+  ): Promise<void> {
+    const { kind, subject } = operation;
+    const { services } = this.wishes;
+    if (kind === 'delete') {
+      services.delete(subject);
+      return this.#services.delete(subject);
     }
+    const wish = wishAfter(services.get(subject), operation);
+    services.set(subject, wish);
+    if (kind === 'create') return this.#services.create(subject, wish);
+    return kind === 'scale'
+      ? this.#services.scale(subject, wish)
+      : this.#services.changePort(subject, wish);
   }
+}
+
+function wishAfter(
+  before: Wish | undefined,
+  operation: Extract<Operation, { kind: 'create' | 'change port' | 'scale' }>,
+): Wish {
+  if (operation.kind === 'create') {
+    const { serviceClass, port, targetPort, pods } = operation;
+    const isDualStack = serviceClass === 'gateway' && targetPort % 3 === 0;
+    return { serviceClass, port, targetPort, pods, isDualStack };
+  }
+  if (before === undefined) throw new Error(`${operation.subject} is not there`);
+  return operation.kind === 'scale'
+    ? { ...before, pods: operation.pods }
+    : { ...before, port: operation.port };
 }
 
 function describe(operation: Operation): string {
-  const { port, pods } = operation as { port?: number; pods?: readonly string[] };
-  return [...(port === undefined ? [] : [`port ${port}`]), ...(pods ?? [])].join(' ');
-}
-
-function portsOf(port: number, targetPort: number) {
-  return [{ name: 'main', protocol: 'TCP' as const, port, targetPort }];
-}
-
-function serviceOf(
-  name: string,
-  { port, targetPort }: { readonly port: number; readonly targetPort: number },
-): Service {
-  const isDualStack = targetPort % 3 === 0;
-  return {
-    metadata: { namespace, name },
-    spec: {
-      type: 'LoadBalancer',
-      loadBalancerClass: 'causeway.dev/gateway',
-      allocateLoadBalancerNodePorts: false,
-      ipFamilyPolicy: isDualStack ? 'RequireDualStack' : 'SingleStack',
-      ports: portsOf(port, targetPort),
-    },
-  };
-}
-
-function sliceName(service: string, family: (typeof families)[number]): string {
-  return `${service}-${family.toLowerCase()}`;
-}
-
-function sliceOf(
-  service: string,
-  family: (typeof families)[number],
-  port: number,
-  pods: readonly PodName[],
-): EndpointSlice {
-  const address = (pod: PodName) => servers[pod][family === 'IPv4' ? 'v4' : 'v6'];
-  return {
-    metadata: {
-      namespace,
-      name: sliceName(service, family),
-      labels: { 'kubernetes.io/service-name': service },
-    },
-    addressType: family,
-    endpoints: pods.map((pod) => ({ addresses: [address(pod)], conditions: { ready: true } })),
-    ports: [{ name: 'main', port, protocol: 'TCP' }],
-  };
+  switch (operation.kind) {
+    case 'create':
+      return `${operation.serviceClass} port ${operation.port} ${operation.pods.join(' ')}`;
+    case 'change port':
+      return `port ${operation.port}`;
+    case 'scale':
+      return operation.pods.join(' ');
+    default:
+      return '';
+  }
 }

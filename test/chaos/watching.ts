@@ -6,8 +6,16 @@ import { readyCondition } from '../../src/loadbalancer/service-status.ts';
 import { gateways, type GatewayName, type Topology } from '../kernel/gateway/topology.ts';
 import type { Clients } from './clients.ts';
 import { virtualAddressesIn } from './networks.ts';
-import type { SeenCloud, SeenGateway, SeenService } from './observation.ts';
-import { namespace } from './user.ts';
+import type {
+  Observation,
+  SeenBalancer,
+  SeenCloud,
+  SeenGateway,
+  SeenService,
+} from './observation.ts';
+import { discoveredAccount } from './jobs.ts';
+import { clusterName, otherCluster, site, type LedgerServers } from './ledger.ts';
+import { namespace } from './service-user.ts';
 
 const limitMs = 10_000;
 
@@ -27,6 +35,7 @@ function seenService(service: Service): SeenService {
   return {
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
+    serviceClass: spec.loadBalancerClass ?? '',
     isDeleting: metadata.deletionTimestamp !== undefined,
     isReady: conditions.some(({ type, status }) => type === readyCondition && status === 'True'),
     addresses: (loadBalancer?.ingress ?? []).flatMap(({ ip }) => (ip === undefined ? [] : [ip])),
@@ -50,6 +59,55 @@ export async function lookAtCloud({ neutron }: Clients): Promise<SeenCloud> {
     floating.set(String(address), portId);
   }
   return { ports, floating };
+}
+
+/** The load balancers of the cluster's project, with what they lead to. */
+export async function lookAtBalancers({ balancing }: Clients): Promise<SeenBalancer[]> {
+  const call = { signal: AbortSignal.timeout(limitMs) };
+  const seen: SeenBalancer[] = [];
+  for await (const balancer of balancing.loadBalancers({}, call)) {
+    const { id, provisioningStatus: status, vipPortId: vipPort, vipAddress } = balancer;
+    const ways: string[] = [];
+    for await (const { port, defaultPoolId } of balancing.listeners({ loadBalancerId: id }, call)) {
+      if (defaultPoolId === undefined) continue;
+      for await (const member of balancing.members(defaultPoolId, call))
+        ways.push(`${port} to ${member.address}:${member.port}`);
+    }
+    seen.push({ id, status, vipPort, vip: String(vipAddress), ways });
+  }
+  return seen;
+}
+
+/** What discovery should have found, and what it has made. */
+export async function lookAtDiscovery({
+  kube,
+  otherBalancing,
+}: Clients): Promise<Pick<Observation, 'others' | 'discovered'>> {
+  const signal = AbortSignal.timeout(limitMs);
+  const others = [];
+  for await (const { id, name } of otherBalancing.loadBalancers({}, { signal }))
+    others.push({ id, name });
+  const discovered = [];
+  for await (const { metadata } of kube.list(services, { namespace: discoveredAccount, signal }))
+    discovered.push(metadata?.name ?? '');
+  return { others, discovered };
+}
+
+export async function lookAtLedger({
+  operator,
+}: LedgerServers): Promise<Pick<Observation, 'reserved' | 'owners'>> {
+  const list = async (cluster: string) => {
+    const asked = { params: { site, cluster } };
+    const signal = AbortSignal.timeout(limitMs);
+    const reservations = await operator.call('listReservations', asked, signal);
+    // A cluster may have an address of its own, for its control plane.
+    return reservations.items.filter(({ purpose }) => purpose === 'load-balancer');
+  };
+  const ours = await list(clusterName);
+  return {
+    reserved: new Set(ours.flatMap(({ addresses }) => addresses.map(({ address }) => address))),
+    owners: new Set((await list(otherCluster)).map(({ uid }) => uid)),
+  };
 }
 
 /** Those of the gateways that can be looked at. */

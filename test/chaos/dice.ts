@@ -1,0 +1,24 @@
+import { seededRandom } from '../../src/runtime/random.ts';
+
+/** Chance that is the same for the same seed. */
+export class Dice {
+  readonly #random: () => number;
+
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+  }
+
+  below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+
+  between(least: number, most: number): number {
+    return least + this.below(most - least + 1);
+  }
+
+  pick<T>(list: readonly T[]): T {
+    const picked = list[this.below(list.length)];
+    if (picked === undefined) throw new RangeError('nothing to pick from');
+    return picked;
+  }
+}

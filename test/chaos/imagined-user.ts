@@ -1,0 +1,108 @@
+import type { Dice } from './dice.ts';
+
+export const podNames = ['p1', 'p2'] as const;
+export type PodName = (typeof podNames)[number];
+export type ServiceClass = 'gateway' | 'octavia' | 'pool';
+
+/** What a user does, and to what. */
+export type Operation =
+  | {
+      readonly kind: 'create';
+      readonly subject: string;
+      readonly serviceClass: ServiceClass;
+      readonly port: number;
+      readonly targetPort: number;
+      readonly pods: readonly PodName[];
+    }
+  | { readonly kind: 'change port'; readonly subject: string; readonly port: number }
+  | { readonly kind: 'scale'; readonly subject: string; readonly pods: readonly PodName[] }
+  | { readonly kind: 'delete'; readonly subject: string }
+  /** An address of the shared pool, by hand and for another cluster. */
+  | { readonly kind: 'reserve' | 'free'; readonly subject: string }
+  /** A load balancer in somebody's project, for discovery. */
+  | { readonly kind: 'add balancer' | 'remove balancer'; readonly subject: string };
+
+/** Pods listen on so many ports from here on, each Service's own. */
+export const firstTargetPort = 9000;
+export const targetPorts = 32;
+const mostServices = 10;
+const mostOthers = 4;
+
+interface ImaginedService {
+  readonly name: string;
+  readonly targetPort: number;
+}
+
+/** Who knows what there is by now, so that each operation makes sense. Pure but for its dice. */
+export class ImaginedUser {
+  readonly #dice: Dice;
+  readonly #services: ImaginedService[] = [];
+  readonly #owners: string[] = [];
+  readonly #balancers: string[] = [];
+  #made = 0;
+
+  constructor(dice: Dice) {
+    this.#dice = dice;
+  }
+
+  next(): Operation {
+    const choice = this.#dice.below(12);
+    if (choice === 0) return this.#come('reserve', 'free', 'owner', this.#owners);
+    if (choice === 1)
+      return this.#come('add balancer', 'remove balancer', 'balancer', this.#balancers);
+    const service = this.#services.length === 0 ? undefined : this.#dice.pick(this.#services);
+    if (service === undefined || (choice < 5 && this.#services.length < mostServices))
+      return this.create();
+    if (choice < 8) return { kind: 'scale', subject: service.name, pods: this.#somePods() };
+    if (choice < 10)
+      return { kind: 'change port', subject: service.name, port: this.#port(service.targetPort) };
+    this.#services.splice(this.#services.indexOf(service), 1);
+    return { kind: 'delete', subject: service.name };
+  }
+
+  create(): Operation {
+    const taken = new Set(this.#services.map(({ targetPort }) => targetPort));
+    this.#made += 1;
+    let offset = this.#made % targetPorts;
+    while (taken.has(firstTargetPort + offset)) offset = (offset + 1) % targetPorts;
+    const targetPort = firstTargetPort + offset;
+    const subject = `web-${this.#made}`;
+    this.#services.push({ name: subject, targetPort });
+    return {
+      kind: 'create',
+      subject,
+      serviceClass: this.#dice.pick(['gateway', 'gateway', 'gateway', 'octavia', 'pool']),
+      targetPort,
+      port: this.#port(targetPort),
+      pods: this.#somePods(),
+    };
+  }
+
+  /** One more of these, or one less. */
+  #come<Come extends 'reserve' | 'add balancer', Go extends 'free' | 'remove balancer'>(
+    come: Come,
+    go: Go,
+    prefix: string,
+    there: string[],
+  ): { kind: Come | Go; subject: string } {
+    const isFull = there.length >= mostOthers;
+    if (there.length > 0 && (isFull || this.#dice.below(2) === 0)) {
+      const subject = this.#dice.pick(there);
+      there.splice(there.indexOf(subject), 1);
+      return { kind: go, subject };
+    }
+    this.#made += 1;
+    const subject = `${prefix}-${this.#made}`;
+    there.push(subject);
+    return { kind: come, subject };
+  }
+
+  /** Some that nobody else has, and some that others want as well, on the address they share. */
+  #port(targetPort: number): number {
+    return this.#dice.pick([80, 443, targetPort - 1000, targetPort - 2000]);
+  }
+
+  #somePods(): readonly PodName[] {
+    return this.#dice.pick([podNames, podNames, ['p1'] as const, ['p2'] as const]);
+  }
+}

@@ -1,0 +1,70 @@
+import { JobDirectory } from './job-unit.ts';
+import { clusterName, site, type LedgerServers } from './ledger.ts';
+import type { Networks } from './networks.ts';
+import type { Unit } from './unit.ts';
+import type { Ways } from './ways.ts';
+
+const log = { level: 'debug', format: 'text' };
+const observe = { port: 0 };
+/** In whose project the load balancers are that discovery looks for. */
+export const discoveredAccount = 'alt';
+
+export interface JobsPlan {
+  readonly directory: string;
+  readonly ways: Ways;
+  readonly networks: Networks;
+  readonly ledger: LedgerServers;
+  readonly secretFile: string;
+  /** The agents' sockets by the gateways' names. */
+  readonly agents: ReadonlyMap<string, string>;
+}
+
+/** A controller with all its providers. */
+export async function controllerUnit(name: string, plan: JobsPlan): Promise<Unit> {
+  const { directory, ways, networks, ledger, secretFile } = plan;
+  const own = new JobDirectory(directory, name);
+  const clouds = await own.write('clouds.yaml', await ways.clouds(name, 'demo'));
+  const agents = [];
+  for (const [gateway, socket] of plan.agents) {
+    agents.push({ name: gateway, url: await ways.socket(`${name} to ${gateway}`, socket) });
+  }
+  const servers = [];
+  for (const url of ledger.urls) servers.push(await ways.http(`${name} to ipam`, url));
+  const { subnets, floatingNetwork, balancerSubnet } = networks;
+  const config = await own.write('controller.yaml', {
+    clusterId: 'chaos',
+    kubeconfig: await own.write('kubeconfig', await ways.kubeconfig(name)),
+    cloud: 'demo',
+    driftSeconds: 10,
+    observe,
+    log,
+    gateway: {
+      ...{ enabled: true, layer: 'Pod', portManager: 'openstack', lookSeconds: 5 },
+      ...{ subnets, floatingNetwork, secretFile, agents },
+    },
+    octavia: { enabled: true, members: 'Pod', subnets: [balancerSubnet], floatingNetwork },
+    pool: {
+      ...{ enabled: true, servers, site, cluster: clusterName, announcer: 'plain' },
+      tokenFile: await own.write('ledger.token', ledger.clusterToken),
+      heartbeatSeconds: 2,
+      withdrawalSeconds: 2,
+    },
+  });
+  return own.unit(['controller', '--config', config], { OS_CLIENT_CONFIG_FILE: clouds });
+}
+
+export async function discoveryUnit({ directory, ways }: JobsPlan): Promise<Unit> {
+  const name = 'discovery';
+  const own = new JobDirectory(directory, name);
+  const clouds = await own.write('clouds.yaml', await ways.clouds(name, discoveredAccount));
+  const config = await own.write('discovery.yaml', {
+    backendName: 'cloud',
+    cloud: discoveredAccount,
+    kubeconfig: await own.write('kubeconfig', await ways.kubeconfig(name)),
+    intervalSeconds: 3,
+    projects: [discoveredAccount],
+    observe,
+    log,
+  });
+  return own.unit(['discover', '--config', config], { OS_CLIENT_CONFIG_FILE: clouds });
+}

@@ -1,0 +1,42 @@
+import type { IpamClient } from '../../src/ipam/api/client.ts';
+import { persist } from './doings.ts';
+import { otherCluster as cluster, site } from './ledger.ts';
+
+const limitMs = 20_000;
+
+interface Held {
+  readonly address: string;
+  readonly fence: number;
+}
+
+/** Another cluster that reserves addresses of the same pool. */
+export class LedgerUser {
+  /** What it was told that it has. */
+  readonly held = new Map<string, Held>();
+  readonly #client: IpamClient;
+
+  constructor(client: IpamClient) {
+    this.#client = client;
+  }
+
+  async reserve(uid: string): Promise<void> {
+    await persist(async () => {
+      const asked = { params: { site, cluster }, body: { uid } };
+      const answer = await this.#client.call('reserve', asked, AbortSignal.timeout(limitMs));
+      if (answer.state !== 'held') throw new Error('nothing is free');
+      const { addresses, fence } = answer.reservation;
+      this.held.set(uid, { address: addresses[0]?.address ?? '', fence });
+    });
+  }
+
+  async free(uid: string): Promise<void> {
+    const { fence } = this.held.get(uid) ?? {};
+    // From here on the address may be anybody's.
+    this.held.delete(uid);
+    await persist(async () => {
+      const query = { withdrawn: 'true' as const, ...(fence === undefined ? {} : { fence }) };
+      const asked = { params: { site, cluster, uid }, query };
+      await this.#client.call('free', asked, AbortSignal.timeout(limitMs));
+    }, 'not-found');
+  }
+}

@@ -1,0 +1,84 @@
+import type { KubeClient } from '../../src/kube/client.ts';
+import type { Service } from '../../src/kube/core-objects.ts';
+import type { EndpointSlice } from '../../src/kube/network-objects.ts';
+import { endpointSlices, services } from '../../src/kube/resources.ts';
+import { servers } from '../kernel/gateway/topology.ts';
+import { persist } from './doings.ts';
+import type { PodName } from './imagined-user.ts';
+import type { Wish } from './observation.ts';
+
+export const namespace = 'chaos';
+const families = ['IPv4', 'IPv6'] as const;
+
+/** Writes Services and their endpoints as they are wished. */
+export class ServiceUser {
+  readonly #kube: KubeClient;
+
+  constructor(kube: KubeClient) {
+    this.#kube = kube;
+  }
+
+  async create(name: string, wish: Wish): Promise<void> {
+    await persist(() => this.#kube.create(services, serviceOf(name, wish)), 'conflict');
+    for (const slice of slicesOf(name, wish)) {
+      await persist(() => this.#kube.create(endpointSlices, slice), 'conflict');
+    }
+  }
+
+  async changePort(name: string, wish: Wish): Promise<void> {
+    const patch = { spec: { ports: portsOf(wish) } };
+    await persist(() => this.#kube.patchMerge(services, { namespace, name }, patch));
+  }
+
+  async scale(name: string, wish: Wish): Promise<void> {
+    for (const { metadata, endpoints } of slicesOf(name, wish)) {
+      const at = { namespace, name: metadata?.name ?? '' };
+      await persist(() => this.#kube.patchMerge(endpointSlices, at, { endpoints }));
+    }
+  }
+
+  async delete(name: string): Promise<void> {
+    await persist(() => this.#kube.delete(services, { namespace, name }), 'not-found');
+    for (const family of families) {
+      const at = { namespace, name: sliceName(name, family) };
+      await persist(() => this.#kube.delete(endpointSlices, at), 'not-found');
+    }
+  }
+}
+
+function portsOf({ port, targetPort }: Wish) {
+  return [{ name: 'main', protocol: 'TCP' as const, port, targetPort }];
+}
+
+function serviceOf(name: string, wish: Wish): Service {
+  return {
+    metadata: { namespace, name },
+    spec: {
+      type: 'LoadBalancer',
+      loadBalancerClass: `causeway.dev/${wish.serviceClass}`,
+      allocateLoadBalancerNodePorts: false,
+      ipFamilyPolicy: wish.isDualStack ? 'RequireDualStack' : 'SingleStack',
+      ports: portsOf(wish),
+    },
+  };
+}
+
+function sliceName(service: string, family: (typeof families)[number]): string {
+  return `${service}-${family.toLowerCase()}`;
+}
+
+function slicesOf(service: string, { isDualStack, pods, targetPort }: Wish): EndpointSlice[] {
+  return families.slice(0, isDualStack ? 2 : 1).map((family) => {
+    const address = (pod: PodName) => servers[pod][family === 'IPv4' ? 'v4' : 'v6'];
+    return {
+      metadata: {
+        namespace,
+        name: sliceName(service, family),
+        labels: { 'kubernetes.io/service-name': service },
+      },
+      addressType: family,
+      endpoints: pods.map((pod) => ({ addresses: [address(pod)], conditions: { ready: true } })),
+      ports: [{ name: 'main', port: targetPort, protocol: 'TCP' }],
+    };
+  });
+}
