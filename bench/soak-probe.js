@@ -1,0 +1,18 @@
+// Loaded before a program of ours (`node --expose-gc --import`): writes what it holds, after collecting
+// what it no longer needs, to the file SOAK_SAMPLES, a line every SOAK_EVERY_MS.
+
+import fs from 'node:fs';
+
+const { SOAK_SAMPLES: file, SOAK_EVERY_MS: everyMs = '10000' } = process.env;
+
+if (file !== undefined) {
+  setInterval(() => {
+    globalThis.gc();
+    const { heapUsed, external, rss } = process.memoryUsage();
+    const resources = process.getActiveResourcesInfo();
+    const timers = resources.filter((name) => name === 'Timeout' || name === 'Immediate').length;
+    const handles = resources.length - timers;
+    const sample = { heap: heapUsed + external, rss, timers, handles };
+    fs.appendFileSync(file, `${JSON.stringify(sample)}\n`);
+  }, Number(everyMs)).unref();
+}
