@@ -1,5 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { Cloud } from '../openstack/cloud.ts';
+import type { RequestCarrier } from '../openstack/transport.ts';
+import type { Random } from '../runtime/random.ts';
 import type { Environment } from '../openstack/config/load.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
@@ -20,6 +22,9 @@ export interface BackendSurroundings {
   readonly tell: Tell;
   readonly environment: Environment;
   readonly workingDirectory: string;
+  /** How requests reach the clouds, where that is not HTTP. */
+  readonly transport?: RequestCarrier | undefined;
+  readonly random?: Random | undefined;
   /** Where a dry run prints what it would do; without it, things are done. */
   readonly print?: (text: string) => void;
   readonly clock: Clock;
@@ -32,8 +37,10 @@ export function makeBackend(
   isAlone: boolean,
   settings: DiscoverySettings,
   view: ClusterView,
-  { client, tell, environment, workingDirectory, clock, log, metrics, print }: BackendSurroundings,
+  parts: BackendSurroundings,
 ): Backend {
+  const { client, tell, environment, workingDirectory, clock, log, metrics, print } = parts;
+  const { transport, random } = parts;
   const { name, secret, cloud, projects, ignoreProjects, namespaceTemplate, memberNetworks } = own;
   const source =
     secret === undefined
@@ -57,7 +64,11 @@ export function makeBackend(
     connection: new BackendConnection({
       ...{ source, clock, log },
       open: (config) =>
-        new Cloud(config, { log, metrics, clock, concurrency: workers, attemptDeadlineMs }),
+        new Cloud(config, {
+          ...{ log, metrics, clock, concurrency: workers, attemptDeadlineMs },
+          ...(transport === undefined ? {} : { transport }),
+          ...(random === undefined ? {} : { random }),
+        }),
     }),
     target:
       print === undefined

@@ -17,7 +17,6 @@ import { SimulatedWorld, type WorldOptions } from '../world.ts';
 import { unsettled } from './invariants.ts';
 
 const driftEveryMs = 60_000;
-const { signal } = new AbortController();
 
 export interface ServiceWish {
   readonly ports?: readonly number[];
@@ -29,6 +28,8 @@ type Settings = Partial<z.input<typeof octaviaSettings>>;
 
 /** A cluster and a cloud with Octavia, and controllers that come and go. */
 export class OctaviaWorld extends SimulatedWorld {
+  /** Never fires; the world's own, so that what listens to it goes with the world. */
+  readonly #signal = new AbortController().signal;
   readonly #operator = this.cloud(this.simulation.process('operator'));
   /** Of the controllers that start from now on. */
   settings: Settings = {};
@@ -80,7 +81,7 @@ export class OctaviaWorld extends SimulatedWorld {
         clusterId: 'simulated',
         driftEveryMs,
       },
-      signal,
+      this.#signal,
     );
     const controller = new ServiceController({
       ...common,
@@ -89,7 +90,7 @@ export class OctaviaWorld extends SimulatedWorld {
         recorder.record(services, service, { type, reason, message }),
       workers: 4,
     });
-    await supervise(signal, {
+    await supervise(this.#signal, {
       events: (inner) => recorder.run(inner),
       services: (inner) => controller.run(inner),
     });
@@ -173,6 +174,7 @@ export class OctaviaWorld extends SimulatedWorld {
     }) => Promise<T>,
   ): Promise<T> {
     const session = this.#operator.session();
+    const signal = this.#signal;
     return this.complete(
       openLoadBalancing(session, { signal }).then((balancing) =>
         work({ balancing, neutron: new Neutron(session), signal }),

@@ -14,7 +14,6 @@ import { SimulatedIpam } from './simulated-ipam.ts';
 
 const here = { site: 'edge', cluster: 'blue' };
 export const quarantineMs = 60_000;
-const never = new AbortController().signal;
 
 /** A cluster with an announcer, the shared ledger, and controllers that come and go. */
 export class PoolWorld extends SimulatedWorld {
@@ -24,6 +23,7 @@ export class PoolWorld extends SimulatedWorld {
   onStep: () => void = () => {};
   readonly #kind: SimulatedKind;
   #controllers = 0;
+  readonly #never = new AbortController().signal;
 
   private constructor(seed: number, kind: SimulatedKind, options: WorldOptions) {
     super(seed, options);
@@ -80,7 +80,7 @@ export class PoolWorld extends SimulatedWorld {
         recorder.record(services, service, { type, reason, message }),
       workers: 4,
     });
-    void supervise(never, {
+    void supervise(this.#never, {
       events: (inner) => recorder.run(inner),
       services: (inner) => controller.run(inner),
     });

@@ -13,13 +13,12 @@ import { MemoryLedger } from '../../doubles/memory-ledger.ts';
 import { askHandler } from '../ipam/ask.ts';
 import { untilAborted } from '../until-aborted.ts';
 
-const never = new AbortController().signal;
-
 /** The allocator inside a simulation: the real handlers on a ledger in memory. It is never killed here. */
 export class SimulatedIpam {
   /** Whether clusters can't reach it. */
   isCutOff = false;
   readonly #allocator: Allocator;
+  readonly #never = new AbortController().signal;
   readonly #context: Omit<Context, 'signal'>;
 
   constructor({ clock }: Simulation) {
@@ -33,8 +32,8 @@ export class SimulatedIpam {
       caller: 'system',
       needs: { kind: 'operator' },
     };
-    void allocator.follower.run(never);
-    void new Housekeeper({ ...options, auditRetentionMs: 10 ** 12 }).run(never);
+    void allocator.follower.run(this.#never);
+    void new Housekeeper({ ...options, auditRetentionMs: 10 ** 12 }).run(this.#never);
   }
 
   /** The client of a cluster's controller: each call is an outside call of its process. */
@@ -51,7 +50,7 @@ export class SimulatedIpam {
   }
 
   ask<Name extends OperationName>(name: Name, input: RequestOf<Name>): Promise<AnswerOf<Name>> {
-    return askHandler({ ...this.#context, signal: never }, name, input);
+    return askHandler({ ...this.#context, signal: this.#never }, name, input);
   }
 
   /** Every address that is not free: its owners, or until when it rests. */

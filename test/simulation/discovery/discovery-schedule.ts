@@ -1,0 +1,110 @@
+import { Discoverer } from '../../../src/discovery/discoverer.ts';
+import { annotations } from '../../../src/discovery/ownership.ts';
+import { discoverySettings } from '../../../src/discovery/settings.ts';
+import { parseAddress } from '../../../src/domain/address.ts';
+import { parsePort } from '../../../src/domain/port.ts';
+import type { Service } from '../../../src/kube/core-objects.ts';
+import { secrets } from '../../../src/kube/resources.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { noMetrics } from '../../../src/runtime/metrics.ts';
+import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { accounts } from '../../../src/sandbox/openstack/seed.ts';
+import { OctaviaWorld } from '../octavia/octavia-world.ts';
+import { SimulatedOpenStackCarrier } from '../openstack-carrier.ts';
+
+/** A cloud whose load balancers come and go, and discoverers that do, too. */
+class DiscoveryWorld extends OctaviaWorld {
+  readonly #never = new AbortController().signal;
+  #started = 0;
+
+  async writeSecret(): Promise<void> {
+    const { user, password } = accounts.demo;
+    const plain = {
+      ...{ 'auth-url': this.openstack.authUrl, username: user, password },
+      ...{ 'project-name': accounts.demo.project, region: this.openstack.region },
+    };
+    const data = Object.fromEntries(
+      Object.entries(plain).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+    );
+    const metadata = { namespace: 'default', name: 'east' };
+    await this.complete(this.user.create(secrets, { metadata, data }));
+  }
+
+  startDiscoverer(): SimulatedProcess {
+    this.#started += 1;
+    const process = this.simulation.process(`discoverer ${this.#started}`);
+    const settings = discoverySettings.parse({
+      ...{ backendName: 'east', secret: 'default/east', intervalSeconds: 5 },
+    });
+    const discoverer = new Discoverer(settings, {
+      ...{ client: this.kubeClient(process), tell: () => true, clock: process.clock },
+      ...{ environment: {}, workingDirectory: '/nowhere', log: silentLog, metrics: noMetrics },
+      transport: new SimulatedOpenStackCarrier(this.openstack, process),
+      random: this.simulation.random,
+    });
+    discoverer.run(true, this.#never).catch(() => process.kill());
+    return process;
+  }
+
+  async addBalancer(name: string): Promise<string> {
+    const [subnet] = this.openstack.neutron.subnets
+      .all()
+      .filter((row) => row.name === 'private-v4');
+    const member = { address: parseAddress('10.10.1.1'), port: parsePort(8080) };
+    const defaultPool = {
+      ...{ name: 'p', protocol: 'HTTP' as const, algorithm: 'ROUND_ROBIN' as const },
+      members: [member],
+    };
+    const listener = { name: 'http', protocol: 'HTTP' as const, port: parsePort(80), defaultPool };
+    const { id } = await this.byHand(({ balancing, signal }) =>
+      balancing.createLoadBalancer(
+        { name, vipSubnetId: subnet?.id ?? '', listeners: [listener] },
+        { signal, once: 'name' },
+      ),
+    );
+    return id;
+  }
+
+  /** Which load balancers the cluster shows, each as often as it does. */
+  shown(): string[] {
+    const all: readonly Service[] = this.kubernetes.cluster.store.list('services');
+    return all
+      .map(({ metadata }) => metadata?.annotations?.[annotations.discoveredFrom]?.split('/')[1])
+      .filter((id) => id !== undefined)
+      .sort();
+  }
+
+  present(): string[] {
+    return this.openstack.octavia.loadBalancers
+      .all()
+      .map(({ id }) => id)
+      .sort();
+  }
+}
+
+/** Load balancers come and one goes, while the discoverer dies at a call that the seed chooses. */
+export async function playDiscovery(seed: number): Promise<void> {
+  const world = new DiscoveryWorld(seed, { hasteMs: 100 });
+  const { random } = world.simulation;
+  await world.writeSecret();
+  const first = await world.addBalancer('web');
+  const dying = world.startDiscoverer();
+  dying.killAt(1 + Math.floor(random() * 60), random() < 0.5 ? 'before' : 'after');
+  await world.addBalancer('mail');
+  await world.simulation.runFor(Math.floor(random() * 15_000));
+  dying.kill();
+  world.startDiscoverer();
+  await world.byHand(({ balancing, signal }) =>
+    balancing.waiter
+      .active(first, { signal })
+      .then(() => balancing.deleteLoadBalancer(first, { signal, cascade: true })),
+  );
+  await world.simulation.runUntil(
+    () => {
+      const shown = world.shown();
+      if (new Set(shown).size < shown.length) throw new Error('one is shown twice');
+      return world.present().length === 1 && shown.join() === world.present().join();
+    },
+    { maxSteps: 30_000 },
+  );
+}
