@@ -17,6 +17,7 @@ import type { Inventory } from './inventory.ts';
 import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import {
+  isLeaving,
   tellClosed,
   tellForeign,
   tellLeaving,
@@ -33,6 +34,7 @@ import { ServingProvider } from './serving-provider.ts';
 import type { Settling } from './settling.ts';
 import { unnamedBalancer } from './unnamed-balancer.ts';
 import { wantedBalancer, type WantedBalancer } from './wanted.ts';
+import { closingOf } from './withdrawal.ts';
 
 export interface BalancerKeeperOptions {
   readonly balancing: LoadBalancing;
@@ -82,12 +84,12 @@ export class BalancerKeeper {
     let klb = asked;
     for (let round = 1; round <= mostRounds; round += 1) {
       const guess = this.#wanted(klb);
-      if (guess.kind === 'refused') return guess;
+      if (guess.kind === 'refused') return this.#close(klb, owner, guess, context);
       const located = await this.#locate(klb, owner, guess.wanted, context);
       if (located.kind !== 'located') return located;
       const { observed } = located;
       const reading = this.#wanted(klb, observed);
-      if (reading.kind === 'refused') return reading;
+      if (reading.kind === 'refused') return this.#close(klb, owner, reading, context);
       if (round === 1) {
         for (const { reason, message } of reading.notes) context.tell('Warning', reason, message);
       }
@@ -124,6 +126,26 @@ export class BalancerKeeper {
       }
     }
     return { kind: 'pending', message: 'The load balancer keeps changing', retryAfterMs: 5_000 };
+  }
+
+  /** What must not be served as it is goes off the load balancer that serves it; that one stays. */
+  async #close(
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    refusal: Extract<Kept, { kind: 'refused' }>,
+    context: ProviderContext,
+  ): Promise<Kept> {
+    const { inventory, identity, balancing } = this.#options;
+    const id = klb.status?.loadbalancer?.id ?? '';
+    const closingOn = (found: ObservedBalancer | undefined) =>
+      found && closingOf(klb, ownPart(found, guestOn(found, klb, owner, identity)));
+    if (id === '' || closingOn(inventory.get(id)) === undefined) return refusal;
+    const current = await inventory.read(id, context);
+    const plan = closingOn(current);
+    if (current === undefined || plan === undefined || isLeaving(current)) return refusal;
+    if (isPending(current.balancer)) return this.#busy(current, klb, context);
+    inventory.put((await applyPlan(balancing, current, plan, context)).observed);
+    return refusal;
   }
 
   /** Whether only our own listeners on it are our business. */

@@ -171,9 +171,11 @@ export class Drift {
     const { inventory, floating, identity, balancing, view, log } = this.#options;
     const owners = new Set<string>();
     const used = new Set<string>();
+    const served = new Set<string>();
     for (const klb of view.all()) {
       const owner = klbOwner(klb);
       if (owner !== undefined) owners.add(owner.uid);
+      if (owner !== undefined && klb.status?.loadbalancer !== undefined) served.add(owner.uid);
       for (const id of balancersOf(klb)) used.add(id);
       const { service_pub_ip_info: address } = klb.status ?? {};
       if (address !== undefined) used.add(address.ip_id);
@@ -182,11 +184,14 @@ export class Drift {
     const suspects = new Set<string>();
     for (const { balancer } of inventory.all()) {
       const owner = identity.ownerOf(balancer);
-      if (owner === undefined || isKnown(owner) || used.has(balancer.id)) continue;
+      if (owner === undefined || used.has(balancer.id)) continue;
+      // Another one serves its Service, and its own deletion has failed.
+      const isLeftOver = served.has(owner.uid) && balancer.provisioningStatus === 'ERROR';
+      if (isKnown(owner) && !isLeftOver) continue;
       if (balancer.provisioningStatus.startsWith('PENDING_')) continue;
       suspects.add(balancer.id);
       if (!this.#suspects.has(balancer.id)) continue;
-      log.warn({ loadBalancer: balancer.id, owner }, 'deleting a load balancer that nobody owns');
+      log.warn({ loadBalancer: balancer.id, owner }, 'deleting a load balancer that nobody uses');
       await this.#alone(`the load balancer ${balancer.id}`, signal, async () => {
         await balancing.deleteLoadBalancer(balancer.id, { signal, cascade: true });
         inventory.forget(balancer.id);

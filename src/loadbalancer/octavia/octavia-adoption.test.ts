@@ -1,20 +1,18 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openEmbeddedLab } from '../../../test/octavia/embedded-lab.ts';
 import { quickPauses } from '../../../test/openstack/quick-clock.ts';
 import { essenceOf, never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { leaveAsKuryr } from '../../../test/octavia/kuryr.ts';
 import { endpoints, endpointSlices, services } from '../../kube/resources.ts';
 import { whenUnlocked } from '../../openstack/load-balancing/lock.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import { startEmbeddedKubernetes } from '../../sandbox/kubernetes/start.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 import { kuryrLoadBalancers } from './kuryr-load-balancer.ts';
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 let subnet = '';
 const named = (name: string) => ({ namespace: 'default', name });
 const kuryrWay = () => ({
@@ -24,18 +22,11 @@ const kuryrWay = () => ({
 });
 
 beforeEach(async () => {
-  kubernetes = await startEmbeddedKubernetes();
-  cloud = await startEmbeddedOpenStack();
-  const { authUrl, region } = cloud;
-  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+  ({ cloud, lab, stop } = await openEmbeddedLab());
   subnet = await lab.serviceSubnet();
 });
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 async function essence() {
   return (await lab.balancers()).map(essenceOf);

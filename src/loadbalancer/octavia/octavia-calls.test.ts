@@ -1,37 +1,26 @@
 import { afterEach, expect, test } from 'vitest';
-import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { openEmbeddedLab, type CloudWish } from '../../../test/octavia/embedded-lab.ts';
+import { never, newService, newSlice, type OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { endpointSlices, nodes, services } from '../../kube/resources.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 
 // What things cost, in calls to the cloud.
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 const calls: string[] = [];
 
-async function begin(options: Parameters<typeof startEmbeddedOpenStack>[0] = {}): Promise<void> {
-  kubernetes = await startEmbeddedKubernetes();
-  cloud = await startEmbeddedOpenStack(options);
-  const { authUrl, region } = cloud;
-  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+async function begin(options: CloudWish = {}): Promise<void> {
+  ({ cloud, lab, stop } = await openEmbeddedLab(options));
   calls.length = 0;
   cloud.onRequest(({ method, service, path }) => {
     if (service !== 'identity') calls.push(`${method} ${service} ${path}`);
   });
 }
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 const writes = (service = '') =>
   calls.filter((call) => !call.startsWith('GET') && call.includes(` ${service}`));

@@ -1,32 +1,21 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { openEmbeddedLab } from '../../../test/octavia/embedded-lab.ts';
+import { never, newService, newSlice, type OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until } from '../../../test/octavia/until.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { endpointSlices, nodes, services } from '../../kube/resources.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 
 beforeEach(async () => {
-  kubernetes = await startEmbeddedKubernetes();
-  cloud = await startEmbeddedOpenStack();
-  const { authUrl, region } = cloud;
-  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+  ({ cloud, lab, stop } = await openEmbeddedLab());
 });
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 async function serve(service: Service, addresses = ['10.10.1.1']): Promise<void> {
   const name = service.metadata?.name ?? '';

@@ -1,38 +1,27 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { openEmbeddedLab } from '../../../test/octavia/embedded-lab.ts';
+import { newService, newSlice, type OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 
 // A cloud whose default is ovn, and nobody has said so.
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 const prefix = 'loadbalancer.openstack.org';
 
 beforeEach(async () => {
-  kubernetes = await startEmbeddedKubernetes();
   const providers = new Map([
     ['amphora', ''],
     ['ovn', ''],
   ]);
-  cloud = await startEmbeddedOpenStack({ offerings: { providers, defaultProvider: 'ovn' } });
-  const { authUrl, region } = cloud;
-  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+  ({ cloud, lab, stop } = await openEmbeddedLab({ offerings: { providers, defaultProvider: 'ovn' } }));
 });
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 async function serve(name: string): Promise<void> {
   await lab.client.create(services, newService(name));

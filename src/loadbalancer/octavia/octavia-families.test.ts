@@ -1,38 +1,27 @@
 import { afterEach, expect, test } from 'vitest';
-import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { openEmbeddedLab } from '../../../test/octavia/embedded-lab.ts';
+import { never, newService, newSlice, type OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { parsePrefix } from '../../domain/prefix.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 
 // Services of two families: the second address is an additional VIP.
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 let secondSubnet: string;
 
 async function begin(octaviaMinorVersion = 26): Promise<void> {
-  kubernetes = await startEmbeddedKubernetes();
-  cloud = await startEmbeddedOpenStack({ octaviaMinorVersion });
-  const { authUrl, region } = cloud;
-  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+  ({ cloud, lab, stop } = await openEmbeddedLab({ octaviaMinorVersion }));
   const { networkId } = await lab.neutron.subnets.get(lab.privateSubnet, { signal: never });
   const cidr = parsePrefix('fd00:10::/64');
   const spec = { name: 'private-v6', networkId, cidr };
   secondSubnet = (await lab.neutron.subnets.create(spec, { signal: never })).id;
 }
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 const dual = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] } as const;
 

@@ -1,36 +1,27 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openEmbeddedLab } from '../../../test/octavia/embedded-lab.ts';
 import { quickPauses } from '../../../test/openstack/quick-clock.ts';
 import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { parsePort } from '../../domain/port.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import { startEmbeddedKubernetes } from '../../sandbox/kubernetes/start.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 import { internalAnnotation } from './annotations.ts';
 import { kuryrLoadBalancers } from './kuryr-load-balancer.ts';
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 const call = { signal: never };
 const byId = 'loadbalancer.openstack.org/load-balancer-id';
 
 beforeEach(async () => {
-  kubernetes = await startEmbeddedKubernetes();
-  cloud = await startEmbeddedOpenStack();
-  const { authUrl, region } = cloud;
-  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+  ({ cloud, lab, stop } = await openEmbeddedLab());
 });
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 /** One that somebody made by hand, under whatever name. */
 async function makeForeign(name: string) {

@@ -1,38 +1,27 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { openEmbeddedLab } from '../../../test/octavia/embedded-lab.ts';
+import { never, newService, newSlice, type OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
 import { endpointSlices, nodes, services } from '../../kube/resources.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 
 // The provider ovn, which refuses much of what amphorae do.
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 
 beforeEach(async () => {
-  kubernetes = await startEmbeddedKubernetes();
   const providers = new Map([
     ['amphora', ''],
     ['ovn', ''],
   ]);
-  cloud = await startEmbeddedOpenStack({ offerings: { providers } });
-  const { authUrl, region } = cloud;
-  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+  ({ cloud, lab, stop } = await openEmbeddedLab({ offerings: { providers } }));
 });
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 const prefix = 'loadbalancer.openstack.org';
 const refusals = () =>
@@ -109,6 +98,33 @@ test('a Service whose sources it can not restrict is refused', async () => {
   await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
   await until(() => expect(lab.events.join()).toContain('SourceRangesUnsupported'));
   expect(await lab.balancers()).toEqual([]);
+});
+
+test('source ranges that are added later take the listeners off, and they come back without', async () => {
+  await lab.start({ provider: 'ovn' });
+  await lab.client.create(services, newService('web'));
+  await lab.client.create(services, newService('other'));
+  for (const name of ['web', 'other']) {
+    await lab.client.create(endpointSlices, newSlice(name, ['10.10.1.1']));
+    await untilServed(lab, name);
+  }
+  const portsOf = async (name: string) => {
+    const found = (await lab.balancers()).find((balancer) => balancer.name === `default/${name}`);
+    return found?.listeners.map(({ port }) => port);
+  };
+  const where = { namespace: 'default', name: 'web' };
+  const restrict = (ranges: readonly string[] | null) =>
+    lab.client.patchMerge(services, where, { spec: { loadBalancerSourceRanges: ranges } });
+  const address = await lab.addressOf('web');
+  await restrict(['192.0.2.0/24']);
+  await until(() => expect(lab.events.join()).toContain('SourceRangesUnsupported'));
+  await until(async () => expect(await portsOf('web')).toEqual([]));
+  expect(cloud.octavia.pools.all()).toHaveLength(1);
+  expect(await portsOf('other')).toEqual([80]);
+  await restrict(null);
+  await until(async () => expect(await portsOf('web')).toEqual([80]));
+  await untilServed(lab, 'web');
+  expect(await lab.addressOf('web')).toBe(address);
 });
 
 test('the embedded cloud refuses what the driver refuses, with a 501', async () => {

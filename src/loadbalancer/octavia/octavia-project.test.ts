@@ -1,33 +1,21 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { openEmbeddedLab } from '../../../test/octavia/embedded-lab.ts';
+import { newService, newSlice, type OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 import { projectAnnotation } from './annotations.ts';
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 
 beforeEach(async () => {
-  kubernetes = await startEmbeddedKubernetes();
-  cloud = await startEmbeddedOpenStack();
-  const { authUrl, region } = cloud;
-  const parts = { ...kubernetes, authUrl, region, cloudOptions: quickPauses };
-  lab = await OctaviaLab.open({ ...parts, account: 'admin' });
+  ({ cloud, lab, stop } = await openEmbeddedLab({}, 'admin'));
 });
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 const projectId = (name: string) => cloud.keystone.directory.findProject('default', name)?.id ?? '';
 

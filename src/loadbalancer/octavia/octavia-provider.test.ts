@@ -1,31 +1,20 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { openEmbeddedLab, type CloudWish } from '../../../test/octavia/embedded-lab.ts';
+import { newService, newSlice, type OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 
-async function begin(options: Parameters<typeof startEmbeddedOpenStack>[0]): Promise<void> {
-  kubernetes = await startEmbeddedKubernetes();
-  cloud = await startEmbeddedOpenStack(options);
-  const { authUrl, region } = cloud;
-  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+async function begin(options: CloudWish): Promise<void> {
+  ({ cloud, lab, stop } = await openEmbeddedLab(options));
 }
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 async function serve(name: string, annotations = {}): Promise<void> {
   await lab.client.create(services, newService(name, {}, annotations));

@@ -1,34 +1,23 @@
 import { afterEach, expect, test } from 'vitest';
-import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { openEmbeddedLab, type CloudWish } from '../../../test/octavia/embedded-lab.ts';
+import { never, newService, newSlice, type OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
 import { whenUnlocked } from '../../openstack/load-balancing/lock.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 import { kuryrLoadBalancers } from './kuryr-load-balancer.ts';
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 const driftMs = 100;
 
-async function begin(options: Parameters<typeof startEmbeddedOpenStack>[0] = {}): Promise<void> {
-  kubernetes = await startEmbeddedKubernetes();
-  cloud = await startEmbeddedOpenStack(options);
-  const { authUrl, region } = cloud;
-  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+async function begin(options: CloudWish = {}): Promise<void> {
+  ({ cloud, lab, stop } = await openEmbeddedLab(options));
 }
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 async function serve(name: string): Promise<void> {
   await lab.client.create(services, newService(name));

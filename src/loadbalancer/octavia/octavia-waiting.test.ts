@@ -1,36 +1,25 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { quickPauses } from '../../../test/openstack/quick-clock.ts';
-import { never, newService, newSlice, OctaviaLab } from '../../../test/octavia/lab.ts';
+import { openEmbeddedLab } from '../../../test/octavia/embedded-lab.ts';
+import { never, newService, newSlice, type OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
-import {
-  startEmbeddedKubernetes,
-  type EmbeddedKubernetes,
-} from '../../sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
+import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 
 // Load balancers that take long, or end in ERROR, while they are changed, deleted or shared.
 
-let kubernetes: EmbeddedKubernetes;
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
+let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 /** Of a pause that follows a failure: 5 s, give or take a fifth, and what the request took. */
 const shortestPauseMs = 3_500;
 const byId = 'loadbalancer.openstack.org/load-balancer-id';
 
 beforeEach(async () => {
-  kubernetes = await startEmbeddedKubernetes();
-  cloud = await startEmbeddedOpenStack();
-  const { authUrl, region } = cloud;
-  lab = await OctaviaLab.open({ ...kubernetes, authUrl, region, cloudOptions: quickPauses });
+  ({ cloud, lab, stop } = await openEmbeddedLab());
 });
 
-afterEach(async () => {
-  await lab.close();
-  await cloud.stop();
-  await kubernetes.stop();
-});
+afterEach(() => stop());
 
 async function serve(name: string, annotations = {}): Promise<void> {
   await lab.client.create(services, newService(name, {}, annotations));
@@ -113,6 +102,27 @@ test('a deletion that ends in ERROR is said and tried again, later each time', a
   mend();
   await until(async () => expect(await lab.service('web')).toBeUndefined());
   expect(await lab.balancers()).toEqual([]);
+});
+
+test('one that can not be deleted because the Service uses another one goes later', async () => {
+  await lab.start({}, 'lab', 100);
+  await serve('other');
+  await serve('web');
+  const own = (await lab.klb('web'))?.status?.loadbalancer?.id;
+  const shared = (await lab.klb('other'))?.status?.loadbalancer?.id;
+  const mend = cloud.provisioning.failWhen(({ kind }) => kind === 'delete');
+  const annotations = { [byId]: shared };
+  const spec = { ports: [{ port: 81 }] };
+  await lab.client.patchMerge(services, named('web'), { metadata: { annotations }, spec });
+  await until(async () => {
+    const klb = await lab.klb('web');
+    expect(klb?.status?.loadbalancer?.id).toBe(shared);
+    const left = (await lab.balancers()).find(({ id }) => id === own);
+    expect(left?.provisioningStatus).toBe('ERROR');
+  });
+  mend();
+  await until(async () => expect((await lab.balancers()).map(({ id }) => id)).toEqual([shared]));
+  await untilServed(lab, 'web');
 });
 
 test('a load balancer that can not be deleted to be made anew is tried again, later each time', async () => {

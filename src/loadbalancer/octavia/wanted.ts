@@ -106,7 +106,7 @@ export function wantedBalancer(input: WantedInput): WantedReading {
     return {
       kind: 'refused',
       reason: 'SourceRangesUnsupported',
-      message: `${can.who} can't restrict sources, and without loadBalancerSourceRanges everybody could connect. What serves it already stays as open as it was. Remove them, or use another provider.`,
+      message: `${can.who} can't restrict sources, and without loadBalancerSourceRanges everybody could connect: it is not served, and its listeners are taken off. Remove the ranges, or use another provider.`,
     };
   }
   const securityGroupIds = can.securityGroups(spec.security_groups_ids ?? []);

@@ -17,8 +17,27 @@ export function withdrawalOf(
   );
   const isOurs = ({ id, name }: { readonly id: string; readonly name: string }) =>
     recorded.has(id) && name.startsWith(`${keyOf(klb)}:`);
-  const removeListeners = listeners.filter(isOurs).map(({ id }) => id);
-  const removePools = pools.filter(isOurs).map(({ id }) => id);
-  if (removeListeners.length + removePools.length === 0) return undefined;
-  return { balancer: undefined, removeListeners, removePools, listeners: [] };
+  return removal(listeners.filter(isOurs), pools.filter(isOurs));
+}
+
+/** All that a Service has on a load balancer that it uses, where names suffice. Undefined: nothing. */
+export function closingOf(
+  klb: KuryrLoadBalancer,
+  { listeners, pools }: ObservedBalancer,
+): ChangePlan | undefined {
+  const isOurs = ({ name }: { readonly name: string }) => name.startsWith(`${keyOf(klb)}:`);
+  return removal(listeners.filter(isOurs), pools.filter(isOurs));
+}
+
+function removal(
+  listeners: readonly { readonly id: string }[],
+  pools: readonly { readonly id: string }[],
+): ChangePlan | undefined {
+  if (listeners.length + pools.length === 0) return undefined;
+  return {
+    balancer: undefined,
+    removeListeners: listeners.map(({ id }) => id),
+    removePools: pools.map(({ id }) => id),
+    listeners: [],
+  };
 }
