@@ -158,14 +158,22 @@ export class FloatingIps {
 
   async #keep(
     present: KlbPublicIp,
-    { owner, portId, formerPortId }: FloatingRequest,
+    request: FloatingRequest,
     call: CallOptions,
   ): Promise<KlbPublicIp | 'moved' | undefined> {
+    const { owner, spec, portId, formerPortId } = request;
     const floating = this.#known.get(present.ip_id) ?? (await this.#read(present.ip_id, call));
     if (floating === undefined) return undefined;
     if (floating.portId === portId) return present;
     // It belongs to the load balancer that we shared, and stays there.
     if (present.alloc_method === 'shared') return 'moved';
+    // The load balancer that the user has named has one already, and a VIP has no two.
+    if (present.alloc_method === 'pool' && spec.options?.loadbalancer_id !== undefined) {
+      if ((await this.#sharedOn(request, call)) !== undefined) {
+        await this.release(request, present, false, call);
+        return 'moved';
+      }
+    }
     await this.#associate(floating, owner, portId, call, formerPortId);
     return present;
   }
@@ -204,12 +212,9 @@ export class FloatingIps {
   }
 
   async #take(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp> {
-    const { owner, portId, news, spec } = request;
-    // Another cluster may have given it one since the last list.
-    if (spec.options?.loadbalancer_id !== undefined) await this.#lookAt(portId, call);
-    const shared = [...this.#known.values()].find((floating) => floating.portId === portId);
-    if (shared !== undefined && shared.description !== this.#identity.description(owner)) {
-      // A shared load balancer has its address already; it is whoever's it was before.
+    const { owner, portId, news } = request;
+    const shared = await this.#sharedOn(request, call);
+    if (shared !== undefined) {
       return { ip_id: shared.id, ip_addr: shared.address, alloc_method: 'shared' };
     }
     const [earlier] = this.of(owner);
@@ -229,6 +234,17 @@ export class FloatingIps {
       `Associating the floating IP ${made.address} to the load balancer`,
     );
     return { ip_id: made.id, ip_addr: made.address, alloc_method: 'pool' };
+  }
+
+  /** A shared load balancer has its address already; it is whoever's it was before. */
+  async #sharedOn(
+    { owner, portId, spec }: FloatingRequest,
+    call: CallOptions,
+  ): Promise<FloatingIp | undefined> {
+    // Another cluster may have given it one since the last list.
+    if (spec.options?.loadbalancer_id !== undefined) await this.#lookAt(portId, call);
+    const found = [...this.#known.values()].find((floating) => floating.portId === portId);
+    return found?.description === this.#identity.description(owner) ? undefined : found;
   }
 
   async #create(

@@ -119,7 +119,7 @@ test('source ranges that are added later take the listeners off, and they come b
   await restrict(['192.0.2.0/24']);
   await until(() => expect(lab.events.join()).toContain('SourceRangesUnsupported'));
   await until(async () => expect(await portsOf('web')).toEqual([]));
-  expect(cloud.octavia.pools.all()).toHaveLength(1);
+  await until(() => expect(cloud.octavia.pools.all()).toHaveLength(1));
   expect(await portsOf('other')).toEqual([80]);
   await restrict(null);
   await until(async () => expect(await portsOf('web')).toEqual([80]));

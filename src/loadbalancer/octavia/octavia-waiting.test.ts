@@ -110,6 +110,7 @@ test('one that can not be deleted because the Service uses another one goes late
   await serve('web');
   const own = (await lab.klb('web'))?.status?.loadbalancer?.id;
   const shared = (await lab.klb('other'))?.status?.loadbalancer?.id;
+  const address = await lab.addressOf('other');
   const mend = cloud.provisioning.failWhen(({ kind }) => kind === 'delete');
   const annotations = { [byId]: shared };
   const spec = { ports: [{ port: 81 }] };
@@ -123,6 +124,9 @@ test('one that can not be deleted because the Service uses another one goes late
   mend();
   await until(async () => expect((await lab.balancers()).map(({ id }) => id)).toEqual([shared]));
   await untilServed(lab, 'web');
+  // A VIP has one floating IP: that of the one before has gone back.
+  expect(await lab.addressOf('web')).toBe(address);
+  expect(await lab.floatingIps()).toHaveLength(1);
 });
 
 test('a load balancer that can not be deleted to be made anew is tried again, later each time', async () => {
