@@ -12,7 +12,7 @@ export type CloudWish = Parameters<typeof startEmbeddedOpenStack>[0];
 interface EmbeddedLab {
   readonly cloud: EmbeddedOpenStack;
   readonly lab: OctaviaLab;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export async function openEmbeddedLab(
@@ -27,7 +27,7 @@ export async function openEmbeddedLab(
   return {
     cloud,
     lab,
-    async stop() {
+    stop: async () => {
       await lab.close();
       await cloud.stop();
       await kubernetes.stop();

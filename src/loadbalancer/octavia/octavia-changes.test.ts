@@ -4,15 +4,13 @@ import { never, newService, newSlice, type OctaviaLab } from '../../../test/octa
 import { until } from '../../../test/octavia/until.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { endpointSlices, nodes, services } from '../../kube/resources.ts';
-import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 
-let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
 let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 
 beforeEach(async () => {
-  ({ cloud, lab, stop } = await openEmbeddedLab());
+  ({ lab, stop } = await openEmbeddedLab());
 });
 
 afterEach(() => stop());

@@ -18,7 +18,9 @@ beforeEach(async () => {
     ['amphora', ''],
     ['ovn', ''],
   ]);
-  ({ cloud, lab, stop } = await openEmbeddedLab({ offerings: { providers, defaultProvider: 'ovn' } }));
+  ({ cloud, lab, stop } = await openEmbeddedLab({
+    offerings: { providers, defaultProvider: 'ovn' },
+  }));
 });
 
 afterEach(() => stop());

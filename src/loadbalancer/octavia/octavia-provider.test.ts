@@ -3,15 +3,13 @@ import { openEmbeddedLab, type CloudWish } from '../../../test/octavia/embedded-
 import { newService, newSlice, type OctaviaLab } from '../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { endpointSlices, services } from '../../kube/resources.ts';
-import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 
-let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
 let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 
 async function begin(options: CloudWish): Promise<void> {
-  ({ cloud, lab, stop } = await openEmbeddedLab(options));
+  ({ lab, stop } = await openEmbeddedLab(options));
 }
 
 afterEach(() => stop());
