@@ -25,7 +25,10 @@ const outsider = '192.0.2.100';
 /** As many wait at once. */
 const crowd = Array.from({ length: 8 }, (_, index) => index);
 
-/** One pod on two nodes: some of those who wait do so where there is none. */
+/**
+ * One story: each test goes on where the one before it ended. One pod on two nodes: some of those who wait
+ * do so where there is none.
+ */
 describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', () => {
   let cluster: RealCluster;
   let gateways: Gateways;
@@ -47,11 +50,6 @@ describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', ()
     for (const pod of ['client', 'stranger']) {
       await cluster.kubectl('wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=300s');
     }
-    await expect.poll(service).toMatchObject({ status: { loadBalancer: { ingress: [{}] } } });
-    const { spec, status } = await service();
-    address = status.loadBalancer.ingress?.[0]?.ip ?? '';
-    inside = spec.clusterIP;
-    await expect.poll(fromOutside).toContain('web-');
   });
   afterAll(() => cluster?.stop());
 
@@ -76,6 +74,14 @@ describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', ()
       .poll(async () => Object.keys((await service()).metadata.annotations ?? {}))
       .not.toContain('idling.alpha.openshift.io/idled-at');
   };
+
+  test('serves while it is awake', async () => {
+    await expect.poll(service).toMatchObject({ status: { loadBalancer: { ingress: [{}] } } });
+    const { spec, status } = await service();
+    address = status.loadBalancer.ingress?.[0]?.ip ?? '';
+    inside = spec.clusterIP;
+    await expect.poll(fromOutside).toContain('web-');
+  });
 
   test('is woken by pods, which are seen by their own address', async () => {
     await idle();
