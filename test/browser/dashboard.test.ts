@@ -70,6 +70,17 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     await expect.poll(() => options().count()).toBe(1);
   });
 
+  test.each([1280, 820, 390])('the reason can be read at a width of %i', async (width) => {
+    await page.setViewportSize({ width, height: 800 });
+    await enter();
+    const failed = options().filter({ hasText: 'shop/api' });
+    const box = await failed.getByText('belongs to shop/web').boundingBox();
+    expect(box?.x ?? -1).toBeGreaterThanOrEqual(0);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
+    expect(box?.width).toBeGreaterThan(80);
+    await picture(`reason-${width}`);
+  });
+
   test('shows changes as they happen', async () => {
     await enter();
     const row = options().filter({ hasText: 'shop/search' });
