@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { ensureProgram } from '../../services/programs.ts';
@@ -14,9 +13,6 @@ import { HopelessError, waitFor } from '../../services/wait-for.ts';
 import { repository } from '../running-playground.ts';
 
 const main = path.join(repository, 'src', 'cli', 'main.ts');
-
-/** The command of python3-openstackclient; where it is not, the cloud is looked at by other means alone. */
-export const hasOpenStackCommand = existsSync('/usr/bin/openstack');
 
 /** An operator's shell, in which `causeway` is this clone and `kubectl` the real one. */
 export class Terminal {
@@ -74,7 +70,6 @@ export class Terminal {
     line: string,
     healthPort: number,
     env: Readonly<Record<string, string>> = {},
-    page = '/readyz',
   ): Promise<ServiceProcess> {
     const logFile = this.file(`${healthPort}.log`);
     const words = line.split(' ').slice(1);
@@ -85,18 +80,8 @@ export class Terminal {
     });
     await waitFor(`${line} to be ready`, async () => {
       if (!service.isRunning()) throw new HopelessError(`it ended:\n${logTail(logFile)}`);
-      return (await fetch(`http://127.0.0.1:${healthPort}${page}`)).ok;
+      return (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok;
     });
     return service;
   }
-}
-
-/** The command of a page with a reader's own words in place of those that stand for them. */
-export function filled(command: string | undefined, words: Readonly<Record<string, string>>) {
-  let line = command ?? '';
-  for (const [word, own] of Object.entries(words)) {
-    if (!line.includes(word)) throw new Error(`no ${word} in ${JSON.stringify(command)}`);
-    line = line.replaceAll(word, own);
-  }
-  return line;
 }
