@@ -114,7 +114,7 @@ export const proxyValues = {
 
 function chartValues({ gateways }: Gateways, layer: string): object {
   return {
-    gateway: { enabled: true },
+    gateway: { enabled: true, podLayer: layer === 'Pod' },
     idling: { enabled: true },
     dashboard: { enabled: true },
     controller: {
