@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { runOrThrow } from './run-program.ts';
@@ -40,7 +41,9 @@ export async function issueCertificate(
   );
   await runOrThrow('openssl', [
     ...['x509', '-req', '-in', file('csr'), '-CA', authority.certificate, '-CAkey', authority.key],
-    ...['-CAcreateserial', '-days', '2', '-extfile', file('ext'), '-out', file('crt')],
+    // Not counted in a file beside the authority: several are issued at the same time.
+    ...['-set_serial', `0x${randomBytes(15).toString('hex')}`],
+    ...['-days', '2', '-extfile', file('ext'), '-out', file('crt')],
   ]);
   return { certificate: file('crt'), key: file('key') };
 }
