@@ -3,4 +3,4 @@ import { searchSchedules } from '../schedules.ts';
 import { playOctavia } from './octavia-schedule.ts';
 
 test('a Service comes, changes and goes while controllers die: one load balancer, and none is left', () =>
-  searchSchedules('octavia', 40, playOctavia));
+  searchSchedules('octavia', 600, playOctavia));

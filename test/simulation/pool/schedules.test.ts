@@ -3,4 +3,4 @@ import { searchSchedules } from '../schedules.ts';
 import { playPool } from './pool-schedule.ts';
 
 test('Services wait for one address while controllers die: nobody shares it, and it goes on', () =>
-  searchSchedules('pool', 40, playPool));
+  searchSchedules('pool', 250, playPool));
