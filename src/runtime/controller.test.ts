@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CausewayError } from '../domain/error.ts';
 import { sleep } from './clock.ts';
 import { done, invalid, retryAfter, runController, wait, type Reconcile } from './controller.ts';
 import { silentLog } from './log.ts';
@@ -33,6 +34,11 @@ test.each([
   ['invalid', () => Promise.resolve(invalid('bad port')), [0]],
   ['retryAfter', () => Promise.resolve(retryAfter(40, 'pending')), [0, 40, 80]],
   ['a failure', () => Promise.reject(new Error('no')), [0, 10, 30, 70]],
+  [
+    'something inside that was aborted while we go on',
+    () => Promise.reject(new CausewayError('aborted', 'the connection was given up')),
+    [0, 10, 30, 70],
+  ],
 ])('%s decides when the key is looked at again', async (_name, answer, expected) => {
   const times: number[] = [];
   const { clock, queue, stop, ended } = start((clock) => () => {

@@ -91,7 +91,7 @@ function makeWorker<Key extends string>(
       (clock.monotonic() - started) / 1000,
     );
     if (outcome.kind === 'failed') retries.add({ controller: name });
-    settle(queue, key, outcome, keyLog);
+    settle(queue, key, outcome, keyLog, signal.aborted);
   };
   return async () => {
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
@@ -128,6 +128,7 @@ function settle<Key extends string>(
   key: Key,
   outcome: Attempt,
   log: Log,
+  isStopping: boolean,
 ): void {
   switch (outcome.kind) {
     case 'done':
@@ -147,7 +148,9 @@ function settle<Key extends string>(
       log.warn({ reason: outcome.reason }, 'the object is invalid as it is');
       return;
     case 'failed': {
-      if (outcome.error.code === 'aborted') return;
+      // Only where we are being stopped ourselves: something inside may have been aborted for reasons of
+      // its own, such as a connection that was given up, and who is dropped then is never looked at again.
+      if (isStopping && outcome.error.code === 'aborted') return;
       const delayMs = queue.addAfterFailure(key);
       const failures = queue.failures(key);
       log.warn({ error: outcome.error, failures, delayMs }, 'reconciliation failed, will retry');

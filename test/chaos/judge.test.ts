@@ -6,24 +6,24 @@ function service(name: string, change: Partial<SeenService> = {}): SeenService {
   return {
     ...{ name, uid: `uid-${name}`, serviceClass: '', isDeleting: false },
     ...{ isReady: true, l2Ports: [] },
-    ...{ addresses: ['203.0.113.1'], ports: ['TCP 80'] },
+    ...{ addresses: ['203.0.113.1'], places: ['port-1 TCP 80'] },
     ...change,
   };
 }
 
 describe('places that two Services have', () => {
   test('an address may be shared, a port on it not', () => {
-    const other = service('b', { ports: ['TCP 443', 'UDP 80'] });
+    const other = service('b', { places: ['port-1 TCP 443', 'port-1 UDP 80'] });
     expect(findSharedPlaces([service('a'), other])).toEqual([]);
     expect(findSharedPlaces([service('a'), service('b')])).toEqual([
-      '203.0.113.1 TCP 80 belongs to a and b',
+      'port-1 TCP 80 belongs to a and b',
     ]);
   });
 
-  test('one that is being deleted has its place until the status says otherwise', () => {
+  test('one that is being deleted has its place until it is taken from it', () => {
     const going = service('b', { isDeleting: true });
     expect(findSharedPlaces([service('a'), going])).toHaveLength(1);
-    expect(findSharedPlaces([service('a'), { ...going, addresses: [] }])).toEqual([]);
+    expect(findSharedPlaces([service('a'), { ...going, places: [] }])).toEqual([]);
   });
 });
 

@@ -1,15 +1,10 @@
 import type { SeenService } from './observation.ts';
 
-/** Addresses with a protocol and a port that more than one Service says it has. */
+/** Places, each an address with a protocol and a port, that more than one Service has. */
 export function findSharedPlaces(services: readonly SeenService[]): string[] {
   const owners = new Map<string, string[]>();
-  for (const { name, addresses, ports } of services) {
-    for (const address of addresses) {
-      for (const port of ports) {
-        const place = `${address} ${port}`;
-        owners.set(place, [...(owners.get(place) ?? []), name]);
-      }
-    }
+  for (const { name, places } of services) {
+    for (const place of places) owners.set(place, [...(owners.get(place) ?? []), name]);
   }
   return [...owners]
     .filter(([, names]) => names.length > 1)

@@ -4,6 +4,8 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { stringify } from 'yaml';
+import { services } from '../../src/kube/resources.ts';
 import { requireNetworkTools } from '../kernel/gateway/network.ts';
 import { Chronicle } from './chronicle.ts';
 import { Observer } from './observer.ts';
@@ -48,12 +50,21 @@ const run = new Run(system, user, observer, chronicle, {
 await run.all().catch((error: Error) => chronicle.violation(`the run failed: ${error.stack}`));
 await observer.stop();
 await keepLogs(system.topology.directory, logs);
+await keepServices(system, path.join(logs, 'services.yaml'));
 await system.stop();
 const count = chronicle.violations.length;
+if (stop.signal.aborted) chronicle.tell('broken off');
 chronicle.tell(count === 0 ? 'no violations' : `${count} violations, logs in ${logs}`);
 if (count === 0 && values.logs === undefined) await fs.rm(logs, { recursive: true });
 // Faults of a run that was broken off may still be waiting to end.
 process.exit(count === 0 ? 0 : 1);
+
+/** As they are in the end: what is stuck says why. */
+async function keepServices({ clients }: System, file: string): Promise<void> {
+  const all = [];
+  for await (const service of clients.kube.list(services)) all.push(service);
+  await fs.writeFile(file, stringify(all));
+}
 
 async function keepLogs(from: string, to: string): Promise<void> {
   for (const entry of await fs.readdir(from, { recursive: true })) {

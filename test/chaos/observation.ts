@@ -8,7 +8,11 @@ export interface SeenService {
   readonly isDeleting: boolean;
   readonly isReady: boolean;
   readonly addresses: readonly string[];
-  readonly ports: readonly string[];
+  /**
+   * What it was given: of the gateway's Services the L2 port with protocol and port, as written on them; of
+   * others the address with those of the spec. A port that a user has just written is nobody's yet.
+   */
+  readonly places: readonly string[];
   /** Ids of the L2 ports that it says it has. */
   readonly l2Ports: readonly string[];
 }

@@ -76,10 +76,13 @@ export class Observer {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
+      const beganAt = performance.now();
       // A restart of what is looked at is no news.
       await this.#lookAtServices().catch(() => undefined);
       await this.#translate().catch(() => undefined);
-      await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
+      // What is slow already must not be slow because it is looked at.
+      const pauseMs = Math.max(lookEveryMs, 3 * (performance.now() - beganAt));
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 

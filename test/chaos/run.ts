@@ -90,6 +90,7 @@ export class Run {
     let nextWordMs = 20_000;
     this.#observer.forgetAnswers();
     for (;;) {
+      const lookedAt = performance.now();
       const missing = await this.#unsettled();
       const ms = performance.now() - beganAt;
       if (missing.length === 0) {
@@ -109,7 +110,7 @@ export class Run {
         this.#chronicle.tell(`waiting: ${missing.join('; ')}`);
         nextWordMs *= 2;
       }
-      await delay(lookEveryMs);
+      await delay(Math.max(lookEveryMs, performance.now() - lookedAt));
     }
   }
 

@@ -5,7 +5,7 @@ import { findUnsettled } from './unsettled.ts';
 const web: SeenService = {
   ...{ name: 'web', uid: 'uid', isDeleting: false, isReady: true },
   serviceClass: 'causeway.dev/gateway',
-  ...{ addresses: ['203.0.113.1'], ports: ['TCP 80'], l2Ports: ['port-1'] },
+  ...{ addresses: ['203.0.113.1'], places: [], l2Ports: ['port-1'] },
 };
 const wish: Wish = {
   ...{ serviceClass: 'gateway', port: 80, targetPort: 9001, pods: ['p1'], isDualStack: false },

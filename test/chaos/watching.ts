@@ -1,7 +1,11 @@
 import fs from 'node:fs/promises';
 import type { Service } from '../../src/kube/core-objects.ts';
 import { services } from '../../src/kube/resources.ts';
-import { portsAnnotation, readPortIds } from '../../src/loadbalancer/gateway/annotations.ts';
+import {
+  portsAnnotation,
+  readPlace,
+  readPortIds,
+} from '../../src/loadbalancer/gateway/annotations.ts';
 import { readyCondition } from '../../src/loadbalancer/service-status.ts';
 import { gateways, type GatewayName, type Topology } from '../kernel/gateway/topology.ts';
 import type { Clients } from './clients.ts';
@@ -32,15 +36,23 @@ function seenService(service: Service): SeenService {
   const { metadata = {}, spec = {}, status = {} } = service;
   const { conditions = [], loadBalancer } = status;
   const hasPorts = metadata.annotations?.[portsAnnotation] !== undefined;
+  const l2Ports = hasPorts ? [...readPortIds(service).values()] : [];
+  const addresses = (loadBalancer?.ingress ?? []).flatMap(({ ip }) =>
+    ip === undefined ? [] : [ip],
+  );
+  const given = hasPorts ? l2Ports : addresses;
+  const ports = hasPorts ? (readPlace(service).held ?? []) : (spec.ports ?? []);
   return {
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
     serviceClass: spec.loadBalancerClass ?? '',
     isDeleting: metadata.deletionTimestamp !== undefined,
     isReady: conditions.some(({ type, status }) => type === readyCondition && status === 'True'),
-    addresses: (loadBalancer?.ingress ?? []).flatMap(({ ip }) => (ip === undefined ? [] : [ip])),
-    ports: (spec.ports ?? []).map(({ port, protocol = 'TCP' }) => `${protocol} ${port}`),
-    l2Ports: hasPorts ? [...readPortIds(service).values()] : [],
+    addresses,
+    l2Ports,
+    places: given.flatMap((place) =>
+      ports.map(({ port, protocol = 'TCP' }) => `${place} ${protocol} ${port}`),
+    ),
   };
 }
 
