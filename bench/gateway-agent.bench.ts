@@ -1,24 +1,11 @@
-import { makeEndpoint, type Endpoint } from '../src/agent/model/endpoint.ts';
-import { writeDelta, writeState, type DeltaContent } from '../src/agent/wire/write-push.ts';
-import { addressFromInteger, addressToInteger, parseAddress } from '../src/domain/address.ts';
-import { parsePort } from '../src/domain/port.ts';
+import type { Endpoint } from '../src/agent/model/endpoint.ts';
+import { writeDelta, writeState } from '../src/agent/wire/write-push.ts';
 import { Topology } from '../test/kernel/gateway/topology.ts';
+import { allServices, nothing, service, serviceCount } from './agent-load.ts';
 import { median, type BenchmarkSuite } from './benchmark.ts';
 
-const serviceCount = 10_000;
 const requests = 200;
 const { signal } = new AbortController();
-
-const nothing: DeltaContent = {
-  endpoints: [],
-  policies: [],
-  assignments: [],
-  nodes: [],
-  removedEndpoints: [],
-  removedPolicies: [],
-  removedAssignments: [],
-  removedNodes: [],
-};
 
 /** A gateway that serves many Services, each on its address, with two destinations. */
 class LoadedGateway {
@@ -30,10 +17,10 @@ class LoadedGateway {
   }
 
   async fill(): Promise<number> {
-    const endpoints = Array.from({ length: serviceCount }, (_, index) => service(index, 0));
     this.#generation += 1;
+    const state = { ...nothing, endpoints: allServices() };
     const started = performance.now();
-    await this.#push(writeState({ ...nothing, endpoints }, { generation: this.#generation }));
+    await this.#push(writeState(state, { generation: this.#generation }));
     return performance.now() - started;
   }
 
@@ -60,11 +47,6 @@ class LoadedGateway {
     return this.#metric('causeway_agent_ruleset_commits_total');
   }
 
-  /** The agent's memory, in MB. */
-  async resident(): Promise<number> {
-    return (await this.#metric('causeway_resident_memory_bytes')) / 1_000_000;
-  }
-
   async #metric(name: string): Promise<number> {
     const response = await this.topology.network.run('g1', [
       ...['curl', '--silent', '--globoff', 'http://[::1]:15214/metrics'],
@@ -86,32 +68,11 @@ class LoadedGateway {
   }
 }
 
-function service(index: number, variant: number): Endpoint {
-  const base = addressToInteger(parseAddress('10.100.0.0'));
-  return makeEndpoint({
-    address: addressFromInteger(base + BigInt(index), 4),
-    protocol: 'TCP',
-    port: parsePort(80),
-    service: `bench/service-${index}`,
-    destinations: [1, 2].map((pod) => ({
-      address: addressFromInteger(
-        addressToInteger(parseAddress('10.200.0.0')) + BigInt(index * 2 + pod),
-        4,
-      ),
-      port: parsePort(8080 + ((pod === 1 ? variant : 0) % 1000)),
-      weight: 1,
-    })),
-  });
-}
-
-export const suite: BenchmarkSuite<
-  'agent-request-to-commit' | 'agent-no-op-commits' | 'agent-resident'
-> = {
+export const suite: BenchmarkSuite<'agent-request-to-commit' | 'agent-no-op-commits'> = {
   name: 'gateway-agent',
   bars: {
     'agent-request-to-commit': { of: 'ratio', comparison: 'at most', limit: 2, unit: 'ms' },
     'agent-no-op-commits': { of: 'value', comparison: 'at most', limit: 0, unit: 'commits' },
-    'agent-resident': { of: 'value', comparison: 'at most', limit: 120, unit: 'MB' },
   },
   async run() {
     const topology = await Topology.start();
@@ -134,7 +95,6 @@ export const suite: BenchmarkSuite<
       return {
         'agent-request-to-commit': ratio,
         'agent-no-op-commits': { value: commits, baseline: null },
-        'agent-resident': { value: await gateway.resident(), baseline: null },
       };
     } finally {
       await topology.stop();

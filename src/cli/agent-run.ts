@@ -9,6 +9,7 @@ import {
   vrrpPeers,
   type AgentSettings,
 } from '../agent/settings.ts';
+import { trimMemory } from '../nftables/netlink/trim-memory.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
 import { watchProcess } from '../observe/event-loop.ts';
 import { createLog } from '../observe/logger.ts';
@@ -16,9 +17,8 @@ import { startObserveServer } from '../observe/observe-server.ts';
 import { PrometheusMetrics } from '../observe/prometheus.ts';
 import { Readiness } from '../observe/readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { collectWhenIdle } from '../runtime/collect-when-idle.ts';
+import { collectWhenIdle, ownMemory } from '../runtime/collect-when-idle.ts';
 import { supervise } from '../runtime/supervisor.ts';
-import { keepBurstsSmall } from '../runtime/thrifty-heap.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { readTextFile } from './read-text-file.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -28,7 +28,6 @@ import { causewayVersion } from './version.ts';
 export function runAgentCommand(): Command {
   const command = new Command('run').description('run the agent (the default)');
   return addConfigOptions(command, agentSettings).action(async () => {
-    keepBurstsSmall();
     await run(await readConfig(command, agentSettings), stopSignal());
   });
 }
@@ -65,7 +64,7 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
     };
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(systemClock, metrics, inner),
-      'free memory': (inner) => collectWhenIdle(systemClock, inner),
+      'free memory': (inner) => collectWhenIdle(systemClock, inner, ownMemory(trimMemory)),
       agent: (inner) => runAgent(parts, inner),
     });
   } finally {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { AgentClient } from '../agent/client/agent-client.ts';
+import type { AgentClient } from '../agent/client/agent-client.ts';
 import { parseSecrets } from '../agent/http/secrets.ts';
 import type { AgentStatus } from '../agent/http/status.ts';
 import type { LeverName } from '../agent/levers.ts';
@@ -83,7 +83,9 @@ async function withAgent<T>(
     });
   }
   const [secret] = parseSecrets(await readTextFile(settings.secretsFile));
-  const client = new AgentClient({
+  // Loaded here, so that the agent itself need not hold an HTTP client for as long as it runs.
+  const { AgentClient: Client } = await import('../agent/client/agent-client.ts');
+  const client = new Client({
     url: 'http://localhost',
     socketPath: socketFile(settings),
     name: settings.name,

@@ -19,7 +19,6 @@ import { Readiness } from '../observe/readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { collectWhenIdle } from '../runtime/collect-when-idle.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
-import { keepBurstsSmall } from '../runtime/thrifty-heap.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { serveDashboard } from './controller-dashboard.ts';
 import { makeProviders, type ProviderSurroundings } from './controller-providers.ts';
@@ -36,7 +35,6 @@ export function controllerCommand(): Command {
   );
   addConfigOptions(command, controllerCommandSettings);
   return command.action(async () => {
-    keepBurstsSmall();
     await runController(await readConfig(command, controllerCommandSettings), stopSignal());
   });
 }

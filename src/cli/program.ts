@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { compilePlainly, keepBurstsSmall } from '../runtime/thrifty-heap.ts';
 import { causewayVersion } from './version.ts';
 
 /**
@@ -34,6 +35,9 @@ const hidden = new Map<string, () => Promise<Command>>([
   ],
 ]);
 
+/** Run for months and mostly wait. What they load would make the space for new objects large for good. */
+const longRunning: readonly string[] = ['controller', 'agent', 'proxy'];
+
 /** Look at all others. */
 const overAll: readonly string[] = ['completion', ...hidden.keys()];
 
@@ -47,6 +51,8 @@ export async function buildProgram(words: readonly string[] = []): Promise<Comma
     .showSuggestionAfterError()
     .enablePositionalOptions();
   const [name = ''] = words;
+  if (longRunning.includes(name)) keepBurstsSmall();
+  if (name === 'agent') compilePlainly();
   const load = overAll.includes(name) ? undefined : commands.get(name);
   const loaded = load === undefined ? [...commands.values()] : [load];
   for (const each of loaded) program.addCommand(await each());

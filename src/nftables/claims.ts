@@ -29,15 +29,30 @@ export class Claims {
   readonly sets: ClaimTable<SetDefinition> = new Map();
   /** By set and element. */
   readonly shared = new Map<string, ClaimTable<Element>>();
-  /** By map and key, then by value. */
-  readonly contested = new Map<string, Map<string, ClaimTable<Element>>>();
+  /** By map and key. */
+  readonly contested = new Map<string, Map<string, Contest>>();
 
   /** Keys of the map that are claimed for more than one value. */
   *ambiguous(map: string): Iterable<readonly Element[]> {
-    for (const values of this.contested.get(map)?.values() ?? []) {
-      if (values.size > 1) yield [...values.values()].map((claim) => claim.item);
+    for (const contest of this.contested.get(map)?.values() ?? []) {
+      if (!(contest instanceof Map) || contest.size < 2) continue;
+      yield [...contest.values()].map((claim) => claim.item);
     }
   }
+}
+
+/** Claims by value, or the element itself where it is claimed once: there are tens of thousands of those. */
+type Contest = ClaimTable<Element> | Element;
+
+function unpack(contest: Contest | undefined): ClaimTable<Element> {
+  if (contest === undefined) return new Map();
+  if (contest instanceof Map) return contest;
+  return new Map([[valueId(contest.value), { count: 1, item: contest }]]);
+}
+
+function pack(table: ClaimTable<Element>): Contest {
+  const [first] = table.values();
+  return first?.count === 1 && table.size === 1 ? first.item : table;
 }
 
 interface Delta<T> {
@@ -157,8 +172,10 @@ export class ClaimChange {
     for (const [map, keys] of this.#contested) {
       const table = entry(this.#claims.contested, map);
       for (const [key, deltas] of keys) {
-        applyDeltas(entry(table, key), deltas);
-        if (table.get(key)?.size === 0) table.delete(key);
+        const claims = unpack(table.get(key));
+        applyDeltas(claims, deltas);
+        if (claims.size === 0) table.delete(key);
+        else table.set(key, pack(claims));
       }
     }
   }
@@ -197,7 +214,7 @@ export class ClaimChange {
   #contestedChange(map: string, keys: Map<string, Deltas<Element>>): ElementChange {
     const result: ElementChange = { removed: [], added: [] };
     for (const [key, deltas] of keys) {
-      const held = this.#claims.contested.get(map)?.get(key) ?? new Map<string, Claim<Element>>();
+      const held = unpack(this.#claims.contested.get(map)?.get(key));
       const next: ClaimTable<Element> = new Map(held);
       applyDeltas(next, deltas);
       const removed = onlyClaim(held);

@@ -18,3 +18,13 @@ export function keepBurstsSmall(): void {
   keepHeapSmall();
   v8.setFlagsFromString('--semi-space-growth-factor=1');
 }
+
+/**
+ * Leaves the engine's two optimizing compilers out: they, what they need while they work and what they
+ * make take 15 MB. For a job whose requests are few and cheap: planning a change takes a seventh more of
+ * the processor, which is a fiftieth of the request. Call it before much is loaded.
+ */
+export function compilePlainly(): void {
+  v8.setFlagsFromString('--no-opt');
+  v8.setFlagsFromString('--no-maglev');
+}

@@ -13,12 +13,15 @@ export interface ProberOptions {
   onChange(silent: ReadonlySet<Address>): void;
 }
 
-/** Probes are sent in slices of an interval, so that they never come in one burst. */
+/** Probes are sent in slices of a round, so that they never come in one burst. */
 const slicesPerRound = 20;
+/** More would leave an agent with tens of thousands of targets no time for anything else. */
+const mostPerSecond = 2_000;
 
 /**
- * Knocks at every target once in each interval. An unanswered knock ends with its interval, so a target
- * that falls silent is judged after at most one interval more than the threshold has probes.
+ * Knocks at every target once in each round, which is an interval long, or longer where there are too many
+ * targets for that. An unanswered knock ends after an interval, so a target that falls silent is judged
+ * after at most one interval more than the threshold has rounds.
  */
 export async function runProber(options: ProberOptions, signal: AbortSignal): Promise<void> {
   const { clock, intervalMs, ledger } = options;
@@ -32,6 +35,7 @@ export async function runProber(options: ProberOptions, signal: AbortSignal): Pr
     // Who is not sent to any more is not silent either: should it come back, it begins anew.
     const known = new Set(targets.map(({ address }) => address));
     if (ledger.keepOnly(known)) options.onChange(ledger.silent);
+    const roundMs = Math.max(intervalMs, (targets.length / mostPerSecond) * 1000);
     const slice = Math.ceil(targets.length / slicesPerRound);
     const started = clock.monotonic();
     for (let index = 0; index < slicesPerRound; index += 1) {
@@ -39,7 +43,7 @@ export async function runProber(options: ProberOptions, signal: AbortSignal): Pr
         const running: Promise<void> = probe(target).finally(() => pending.delete(running));
         pending.add(running);
       }
-      const due = started + ((index + 1) * intervalMs) / slicesPerRound;
+      const due = started + ((index + 1) * roundMs) / slicesPerRound;
       const wait = sleep(clock, Math.max(0, due - clock.monotonic()), signal);
       await wait.catch(() => undefined);
       if (signal.aborted) break;

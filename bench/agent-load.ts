@@ -1,0 +1,40 @@
+import { makeEndpoint, type Endpoint } from '../src/agent/model/endpoint.ts';
+import type { DeltaContent } from '../src/agent/wire/write-push.ts';
+import { addressFromInteger, addressToInteger, parseAddress } from '../src/domain/address.ts';
+import { parsePort } from '../src/domain/port.ts';
+
+export const serviceCount = 10_000;
+
+export const nothing: DeltaContent = {
+  endpoints: [],
+  policies: [],
+  assignments: [],
+  nodes: [],
+  removedEndpoints: [],
+  removedPolicies: [],
+  removedAssignments: [],
+  removedNodes: [],
+};
+
+/** A Service on its own address with two destinations, the first of which varies. */
+export function service(index: number, variant: number): Endpoint {
+  const base = addressToInteger(parseAddress('10.100.0.0'));
+  return makeEndpoint({
+    address: addressFromInteger(base + BigInt(index), 4),
+    protocol: 'TCP',
+    port: parsePort(80),
+    service: `bench/service-${index}`,
+    destinations: [1, 2].map((pod) => ({
+      address: addressFromInteger(
+        addressToInteger(parseAddress('10.200.0.0')) + BigInt(index * 2 + pod),
+        4,
+      ),
+      port: parsePort(8080 + ((pod === 1 ? variant : 0) % 1000)),
+      weight: 1,
+    })),
+  });
+}
+
+export function allServices(variant = 0): Endpoint[] {
+  return Array.from({ length: serviceCount }, (_, index) => service(index, variant));
+}
