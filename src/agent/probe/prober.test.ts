@@ -40,3 +40,30 @@ test('a node that fell silent, was taken away and comes back healthy is silent n
   await clock.advance(intervalMs);
   await running;
 });
+
+test('with more targets than can be knocked at in an interval, a round takes longer', async () => {
+  const clock = new SimulatedClock();
+  const stop = new AbortController();
+  const all = Array.from({ length: 3_000 }, (_, index) =>
+    parseAddress(`10.1.${index >> 8}.${index & 255}`),
+  );
+  const knocked: Address[] = [];
+  const running = runProber(
+    {
+      ...{ clock, intervalMs, ledger: new ProbeLedger({ fall: 2, rise: 2 }), onChange() {} },
+      targets: () => all.map((address) => ({ address, port: parsePort(80) })),
+      knock({ address }) {
+        knocked.push(address);
+        return Promise.resolve(true);
+      },
+    },
+    stop.signal,
+  );
+  await clock.advance(1_000);
+  expect(knocked.length).toBeLessThan(all.length);
+  await clock.advance(500);
+  expect(new Set(knocked).size).toBe(all.length);
+  stop.abort();
+  await clock.advance(intervalMs);
+  await running;
+});
