@@ -3,6 +3,7 @@
 //	workload              waits, and buries orphans: for pid 1
 //	workload serve        answers on $PORT (8080) who it is and who asks
 //	workload get URL      prints the answer, or fails within 2 minutes
+//	workload first URL    prints when it was first answered, in milliseconds since 1970
 //	workload load URL...  asks again and again, and tells on port 9090 how it fared (load.go)
 package main
 
@@ -32,6 +33,8 @@ func main() {
 		<-stop
 	case "get":
 		get(os.Args[2])
+	case "first":
+		first(os.Args[2])
 	case "load":
 		runLoad(os.Args[2:])
 	default:

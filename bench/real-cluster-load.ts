@@ -1,0 +1,63 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { KubeClient } from '../src/kube/client.ts';
+import { findConnection } from '../src/kube/connection.ts';
+import { HttpTransport } from '../src/kube/http-transport.ts';
+import { pods } from '../src/kube/resources.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { ensureProgram } from '../test/services/programs.ts';
+import type { ClusterNode } from '../test/services/real-cluster/cluster-node.ts';
+import type { RealCluster } from '../test/services/real-cluster/real-cluster.ts';
+import { openWayIn } from '../test/services/real-cluster/way-in.ts';
+
+const namespace = 'default';
+
+/** The API of a cluster, from this process. */
+export async function openApi(cluster: RealCluster): Promise<KubeClient> {
+  const { kubeconfig } = await openWayIn(cluster);
+  const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
+  return new KubeClient({
+    transport: new HttpTransport(connection, systemClock),
+    clock: systemClock,
+  });
+}
+
+/** When an address first answers somebody on a node, in milliseconds since 1970. */
+export class FirstAnswer {
+  readonly begun: Promise<void>;
+  readonly answered: Promise<number>;
+
+  private constructor(begun: Promise<void>, answered: Promise<number>) {
+    this.begun = begun;
+    this.answered = answered;
+  }
+
+  static async wait(node: ClusterNode, url: string): Promise<FirstAnswer> {
+    const program = await ensureProgram('workload');
+    const ended = node.machine.run(program, 'first', url);
+    const answered = ended.then((text) => Number(text.trim().split('\n').at(-1)));
+    // The program takes a moment to start; it is under way before anything is created that could answer.
+    return new FirstAnswer(delay(300), answered);
+  }
+}
+
+/** In milliseconds since 1970, finer than Date. */
+export const now = () => performance.timeOrigin + performance.now();
+
+/** Waits until a pod is seen ready; answers when. */
+export async function seenReady(client: KubeClient, name: string): Promise<number> {
+  const stop = new AbortController();
+  try {
+    const stream = await client.watch(pods, {
+      ...{ namespace, fieldSelector: `metadata.name=${name}`, signal: stop.signal },
+    });
+    for await (const events of stream) {
+      for (const { object } of events) {
+        const ready = object.status?.conditions?.find(({ type }) => type === 'Ready');
+        if (ready?.status === 'True') return now();
+      }
+    }
+  } finally {
+    stop.abort();
+  }
+  throw new Error(`${name} was never seen ready`);
+}
