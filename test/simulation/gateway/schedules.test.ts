@@ -3,4 +3,4 @@ import { searchSchedules } from '../schedules.ts';
 import { playGateway } from './gateway-schedule.ts';
 
 test('Services come and go while controllers die: no port of an address has two owners, nothing is left', () =>
-  searchSchedules('gateway', 40, playGateway));
+  searchSchedules('gateway', 800, playGateway));
