@@ -13,7 +13,7 @@ export interface ProcessMemory {
 
 const everyMs = 5_000;
 /** A process is idle when it has used less of the time than this. */
-const idleShare = 0.2;
+const idleShare = 0.4;
 /** Worth the tenth of a second that it takes. */
 const growth = 1.1;
 
