@@ -85,3 +85,18 @@ test('every destination is knocked at once, on TCP where it has that', () => {
     { address: b, port: 10250 },
   ]);
 });
+
+test('a node is knocked at on its kubelet, also where a service is sent to its node port', () => {
+  const local = makeEndpoint({
+    address: parseAddress('192.0.2.1'),
+    protocol: 'TCP',
+    port: parsePort(80),
+    destinations: [{ address: b, port: parsePort(30_080), weight: 1 }],
+  });
+  const state = {
+    ...emptyState,
+    endpoints: new Map([[endpointKey(local), local]]),
+    nodes: new Map([[b, { address: b }]]),
+  };
+  expect(probeTargets(state, parsePort(10250))).toEqual([{ address: b, port: 10250 }]);
+});

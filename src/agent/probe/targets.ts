@@ -10,13 +10,17 @@ export interface ProbeTarget {
 
 /**
  * One target for each destination address: its lowest TCP port, or a port of another protocol where it
- * has no TCP one, since a closed port answers as well. Nodes are knocked at on their kubelet's port.
+ * has no TCP one, since a closed port answers as well. Nodes are knocked at on their kubelet's port, also
+ * where a service is sent to its node port on some of them: there a knock would wake one that sleeps, and
+ * count as a connection of one that nobody uses.
  */
 export function probeTargets(state: GatewayState, nodePort: Port): ProbeTarget[] {
+  const nodes = nodesOf(state);
   const best = new Map<Address, { port: Port; isTcp: boolean }>();
   for (const { protocol, destinations } of state.endpoints.values()) {
     const isTcp = protocol === 'TCP';
     for (const { address, port } of destinations) {
+      if (nodes.has(address)) continue;
       const known = best.get(address);
       const isBetter =
         known === undefined ||
@@ -26,9 +30,7 @@ export function probeTargets(state: GatewayState, nodePort: Port): ProbeTarget[]
     }
   }
   const targets = [...best].map(([address, { port }]) => ({ address, port }));
-  for (const address of nodesOf(state)) {
-    if (!best.has(address)) targets.push({ address, port: nodePort });
-  }
+  for (const address of nodes) targets.push({ address, port: nodePort });
   return targets;
 }
 
