@@ -109,7 +109,9 @@ describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', ()
     await cluster.apply(
       webService('web', { type: 'LoadBalancer', externalTrafficPolicy: 'Cluster' }),
     );
-    await installation.upgrade('--set', 'controller.config.gateway.layer=Pod');
+    await installation.upgrade(
+      ...['--set', 'gateway.podLayer=true', '--set', 'controller.config.gateway.layer=Pod'],
+    );
     await expect
       .poll(service)
       .toMatchObject({ metadata: { annotations: { 'causeway.dev/gateway-layer': 'Pod' } } });
