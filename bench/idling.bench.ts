@@ -92,8 +92,8 @@ export const suite: BenchmarkSuite<'first-byte-after-ready' | 'held-memory'> = {
   },
   async run() {
     if (!canUseNamespaces()) throw new Error('the figures of idling need root');
-    // Memory first, while there is no room that others have left; each on a node of its own, because the
-    // traces of 10,000 connections in the kernel slow down those that come after them.
+    // Memory first, while there is no room that others have left; each on a node of its own: what is held
+    // right after a crowd of 10,000 on the same node is slower, for a reason that is not known yet.
     const held = await onNodeOfItsOwn(memory);
     return { 'first-byte-after-ready': await onNodeOfItsOwn(firstByte), 'held-memory': held };
   },
