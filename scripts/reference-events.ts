@@ -138,6 +138,10 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
     'pool',
     'It holds an address of the pool and asks for one of a node now. Create it anew.',
   ),
+  NoLedger: warning(
+    'pool',
+    'It asks for an announcer of addresses of a pool, and the controller was given no ledger.',
+  ),
   NotAnnounced: warning('pool', 'The announcer can not announce what it asks for.'),
   ForeignAddress: warning(
     'controller',

@@ -20,6 +20,7 @@ const labels = labelsOf('ipam');
 const apiPort = 8444;
 const metricsPort = 9644;
 const ledgerDirectory = '/var/lib/causeway';
+const ledgerMounts = [...mounts, { name: 'ledger', mountPath: ledgerDirectory }];
 
 /** The allocator asks nothing of Kubernetes: its service account has no permissions and no token. */
 export function ipamObjects(site: Site): Manifest[] {
@@ -61,6 +62,7 @@ function statefulSet(site: Site): Manifest {
           automountServiceAccountToken: false,
           ...restrictedPodSpec('ipam', site),
           topologySpreadConstraints: spread(labels),
+          initContainers: [firstOperator(site)],
           containers: [container(site)],
           volumes: volumes('ipam'),
         },
@@ -82,6 +84,23 @@ function statefulSet(site: Site): Manifest {
   };
 }
 
+/** Before the server, because a ledger in SQLite is open to one process. Does nothing the second time. */
+function firstOperator(site: Site): Manifest {
+  return {
+    name: 'first-operator',
+    image: site.image,
+    imagePullPolicy: 'IfNotPresent',
+    args: [
+      ...['ipam', 'init', '--once', '--config', configFile('ipam')],
+      ...['--credential-file', `${ledgerDirectory}/operator.token`],
+    ],
+    env: site.items('ipam.env', [], 'further variables'),
+    resources: limits(site),
+    securityContext: restrictedContainer,
+    volumeMounts: ledgerMounts,
+  };
+}
+
 function container(site: Site): Manifest {
   return {
     name: 'ipam',
@@ -99,12 +118,15 @@ function container(site: Site): Manifest {
       { name: 'observe', containerPort: metricsPort },
     ],
     ...probes({ port: 'observe', live: '/livez', ready: '/readyz' }),
-    resources: site.block(
-      'ipam.resources',
-      { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '512Mi' } },
-      'what it may use',
-    ),
+    resources: limits(site),
     securityContext: restrictedContainer,
-    volumeMounts: [...mounts, { name: 'ledger', mountPath: ledgerDirectory }],
+    volumeMounts: ledgerMounts,
   };
 }
+
+const limits = (site: Site) =>
+  site.block(
+    'ipam.resources',
+    { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '512Mi' } },
+    'what it may use',
+  );

@@ -1,7 +1,7 @@
 import { CausewayError } from '../domain/error.ts';
 import { IpamClient } from '../ipam/api/client.ts';
 import { readIfNamed } from '../ipam/open-ledger.ts';
-import { makePoolProvider } from '../loadbalancer/pool/make-pool-provider.ts';
+import { makeNodeProvider, makePoolProvider } from '../loadbalancer/pool/make-pool-provider.ts';
 import type { PoolSettings } from '../loadbalancer/pool/settings.ts';
 import type { LoadBalancerProvider } from '../loadbalancer/provider.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
@@ -13,6 +13,8 @@ export async function poolProvider(
   { pool, leaderElection, driftSeconds }: ControllerSettings,
   surroundings: ProviderSurroundings,
 ): Promise<LoadBalancerProvider> {
+  if (needsNoLedger(pool))
+    return makeNodeProvider({ ...surroundings, node: pool.node, classes: pool.classes });
   return makePoolProvider({
     ...surroundings,
     ipam: await ipamClient(pool, surroundings.clock),
@@ -27,6 +29,12 @@ export async function poolProvider(
     namespace: leaderElection.namespace,
     withdrawalMs: pool.withdrawalSeconds * 1000,
   });
+}
+
+/** On nodes' own addresses nothing is reserved. With a ledger, Services may ask for another announcer. */
+function needsNoLedger({ announcer, servers, site, cluster, tokenFile }: PoolSettings): boolean {
+  const names = [site, cluster, tokenFile];
+  return announcer === 'node' && servers.length === 0 && names.every((name) => name === undefined);
 }
 
 /** A client for the ledger with the cluster's own credential. */
@@ -45,6 +53,6 @@ export async function ipamClient(pool: PoolSettings, clock: Clock): Promise<Ipam
 export function required(value: string | undefined, setting: string): string {
   if (value !== undefined) return value;
   throw new CausewayError('invalid', `${setting} is missing`, {
-    hint: 'The pool provider needs pool.servers, pool.site, pool.cluster and pool.tokenFile.',
+    hint: 'The pool provider needs pool.servers, pool.site, pool.cluster and pool.tokenFile, or pool.announcer node without any of them.',
   });
 }

@@ -1,8 +1,8 @@
-import fs from 'node:fs/promises';
 import type { Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
 import { IpamClient } from '../ipam/api/client.ts';
 import type { AnswerOf, OperationName, RequestOf } from '../ipam/api/operations.ts';
+import { writeToken } from '../ipam/init.ts';
 import { readIfNamed } from '../ipam/open-ledger.ts';
 import { ipamClientSettings } from '../ipam/settings.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -64,13 +64,13 @@ export function print<Row extends object>(
   printObjects(command.opts<{ output: OutputFormat }>().output, rows, columns);
 }
 
-/** A secret goes to a file that only its owner reads, or to standard output where that is asked for. */
+/** A secret goes to a file, or to standard output where that is asked for. */
 export async function handOver(secret: string, file: string | undefined): Promise<void> {
   if (file === undefined) {
     process.stdout.write(`${secret}\n`);
     return;
   }
-  await fs.writeFile(file, `${secret}\n`, { mode: 0o600 });
+  await writeToken(secret, file);
 }
 
 export const timeText = (at: number | undefined): string =>

@@ -2,10 +2,14 @@ import fs from 'node:fs/promises';
 import { Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
 import { backupSchema, moveLedger, restoreBackup, suspendAll } from '../ipam/backup.ts';
-import { createOperator } from '../ipam/init.ts';
+import { createFirstOperator, createOperator } from '../ipam/init.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import { openLedger } from '../ipam/open-ledger.ts';
-import { ipamLedgerSettings } from '../ipam/settings.ts';
+import {
+  ipamLedgerSettings,
+  ipamServerSettings,
+  type IpamLedgerSettings,
+} from '../ipam/settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { handOver } from './ipam-connection.ts';
@@ -16,17 +20,31 @@ export function ledgerCommands(): Command[] {
   return [initCommand(), restoreCommand(), recoverCommand(), moveCommand()];
 }
 
+interface InitOptions {
+  readonly name: string;
+  readonly credentialFile?: string;
+  readonly once?: boolean;
+}
+
 function initCommand(): Command {
   const command = new Command('init')
     .description('create an operator’s credential in a ledger, for the first time or after a loss')
     .option('--name <text>', 'whose it is, for the audit log', 'first')
-    .option('--credential-file <file>', 'write the token there instead of printing it');
+    .option('--credential-file <file>', 'write the token there instead of printing it')
+    .option('--once', 'only if the ledger has no operator yet; needs --credential-file');
   return onLedger(command, async (ledger, signal) => {
-    const { name, credentialFile } = command.opts<{ name: string; credentialFile?: string }>();
-    await handOver(
-      await createOperator(ledger, name, systemClock.wallTime(), signal),
-      credentialFile,
-    );
+    const { name, credentialFile, once } = command.opts<InitOptions>();
+    const now = systemClock.wallTime();
+    if (once !== true) {
+      await handOver(await createOperator(ledger, name, now, signal), credentialFile);
+      return;
+    }
+    if (credentialFile === undefined) {
+      throw new CausewayError('invalid', '--once needs --credential-file');
+    }
+    const isMade = await createFirstOperator(ledger, credentialFile, name, now, signal);
+    const made = `the first operator's token is in ${credentialFile}`;
+    process.stdout.write(`${isMade ? made : 'the ledger has an operator'}\n`);
   });
 }
 
@@ -62,7 +80,7 @@ function moveCommand(): Command {
     .option('--to-root <root>', 'the root in etcd of the new ledger');
   return onLedger(command, async (source, signal) => {
     const { to, toRoot } = command.opts<{ to: string; toRoot?: string }>();
-    const settings = await readConfig(command, ipamLedgerSettings);
+    const settings = await readLedgerConfig(command);
     const etcd = toRoot === undefined ? settings.etcd : { ...settings.etcd, root: toRoot };
     const target = await openLedger({ ...settings, ledger: to, etcd }, systemClock);
     try {
@@ -80,13 +98,18 @@ function onLedger(
 ): Command {
   addConfigOptions(command, ipamLedgerSettings);
   return command.action(async () => {
-    const ledger = await openLedger(await readConfig(command, ipamLedgerSettings), systemClock);
+    const ledger = await openLedger(await readLedgerConfig(command), systemClock);
     try {
       await work(ledger, stopSignal());
     } finally {
       await ledger.close();
     }
   });
+}
+
+/** The file may be the server's: what is not about its ledger has no flags here, and is not used. */
+function readLedgerConfig(command: Command): Promise<IpamLedgerSettings> {
+  return readConfig(command, ipamServerSettings);
 }
 
 async function readBackup(file: string) {

@@ -1,7 +1,8 @@
+import fs from 'node:fs/promises';
+import { mintToken, presentToken, type MintedToken } from './credential.ts';
 import { keys } from './keys.ts';
 import type { Ledger } from './ledger.ts';
 import type { CredentialRecord } from './records.ts';
-import { mintToken } from './credential.ts';
 
 /** Puts an operator's credential into a ledger, from beside it: how the first one comes to be. */
 export async function createOperator(
@@ -10,7 +11,41 @@ export async function createOperator(
   now: number,
   signal: AbortSignal,
 ): Promise<string> {
-  const { id, hash, token } = mintToken();
+  const minted = mintToken();
+  await addOperator(ledger, minted, note, now, signal);
+  return minted.token;
+}
+
+/**
+ * The same unless the ledger has an operator; whether it made one. The token is in the file before it is
+ * good for anything: whoever is interrupted goes on with it, and no credential is left that nobody has.
+ */
+export async function createFirstOperator(
+  ledger: Ledger,
+  credentialFile: string,
+  note: string,
+  now: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (await hasOperator(ledger, signal)) return false;
+  const minted = (await readToken(credentialFile)) ?? mintToken();
+  await writeToken(minted.token, credentialFile);
+  await addOperator(ledger, minted, note, now, signal);
+  return true;
+}
+
+/** A secret in a file that only its owner reads. */
+export async function writeToken(token: string, file: string): Promise<void> {
+  await fs.writeFile(file, `${token}\n`, { mode: 0o600 });
+}
+
+async function addOperator(
+  ledger: Ledger,
+  { id, hash }: Omit<MintedToken, 'token'>,
+  note: string,
+  now: number,
+  signal: AbortSignal,
+): Promise<void> {
   const record: CredentialRecord = {
     id,
     hash,
@@ -30,5 +65,16 @@ export async function createOperator(
     { key: keys.audit(now, id), value: JSON.stringify(audit) },
   ];
   await ledger.commit({ conditions: [], writes }, signal);
-  return token;
+}
+
+async function hasOperator(ledger: Ledger, signal: AbortSignal): Promise<boolean> {
+  const { entries } = await ledger.load(keys.credential(''), signal);
+  return entries.some(({ value }) => (JSON.parse(value) as CredentialRecord).role === 'operator');
+}
+
+/** What an attempt before this one wrote; undefined where there is nothing, or not all of it. */
+async function readToken(file: string): Promise<MintedToken | undefined> {
+  const token = (await fs.readFile(file, 'utf8').catch(() => '')).trim();
+  const presented = presentToken(token);
+  return presented === undefined ? undefined : { ...presented, token };
 }

@@ -28,6 +28,19 @@ afterAll(async () => {
   await removeDirectory(directory);
 });
 
+test('the first operator is made once, with the settings of the server', async () => {
+  const config = file('server.yaml');
+  await fs.writeFile(config, `ledger: sqlite:${file('once.db')}\nlisten: { port: 8444 }\n`);
+  const init = `init --once --config ${config}`;
+  expect((await ipam(init)).stderr).toContain('--once needs --credential-file');
+  const first = await ipam(`${init} --credential-file ${file('once.token')}`);
+  expect(first.stdout).toContain("the first operator's token is in");
+  const token = await fs.readFile(file('once.token'), 'utf8');
+  const again = await ipam(`${init} --credential-file ${file('once.token')}`);
+  expect(again).toMatchObject({ code: 0, stdout: 'the ledger has an operator\n' });
+  expect(await fs.readFile(file('once.token'), 'utf8')).toBe(token);
+});
+
 describe('the command line', () => {
   test('takes an operator from an empty ledger to a Service with an address', async () => {
     expect(await ipam('sites set edge --quarantine 10m --keep-for 1h')).toMatchObject({ code: 0 });

@@ -65,7 +65,7 @@ const gateway: LoadBalancer = {
   },
 };
 
-/** The first node's own address. Nothing is reserved, so nobody is at the ledger's address. */
+/** The first node's own address. Nothing is reserved, so there is no ledger. */
 const poolNode: LoadBalancer = {
   // One node takes everything: with the policy Local, pods elsewhere get nothing.
   leavesOut:
@@ -74,14 +74,9 @@ const poolNode: LoadBalancer = {
   processes: 1,
   async start(cluster) {
     const client = await addClient(cluster);
-    const tokenFile = path.join(cluster.files.root, 'pool.token');
-    await fs.writeFile(tokenFile, 'of nobody');
     await startController(cluster, {
       defaultProvider: 'pool',
-      pool: {
-        ...{ enabled: true, announcer: 'node', node: cluster.nodes[0]?.name },
-        ...{ servers: ['http://127.0.0.1:1'], site: 'edge', cluster: 'upstream', tokenFile },
-      },
+      pool: { enabled: true, announcer: 'node', node: cluster.nodes[0]?.name },
     });
     return client;
   },

@@ -3,7 +3,7 @@ import { familyOf, tryParseAddress, type Address, type Family } from '../../doma
 import type { Service } from '../../kube/core-objects.ts';
 import type { Ingress } from '../provider.ts';
 import { holdingAnnotation } from './annotations.ts';
-import { announcerNames, type AnnouncerName } from './announcer.ts';
+import { announcerNames, announcers, type AnnouncerName } from './announcer.ts';
 
 export interface HeldAddress {
   /** What is announced. */
@@ -71,6 +71,12 @@ export function readHolding(service: Service): Holding | undefined {
   if (!parsed.success || parsed.data.uid !== service.metadata?.uid) return undefined;
   const { version: _, ...holding } = parsed.data;
   return holding;
+}
+
+/** Who writes the status of a Service: whoever announces what it holds, or we. */
+export function statusWriterOf(service: Service): 'controller' | 'announcer' {
+  const holding = readHolding(service);
+  return holding === undefined ? 'controller' : announcers[holding.announcer].statusWriter;
 }
 
 export function formatHolding(holding: Holding): string {

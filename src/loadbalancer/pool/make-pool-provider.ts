@@ -11,30 +11,40 @@ import { DepartureWatch } from './departure-watch.ts';
 import { Departures } from './departures.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { AnnouncerDetector } from './detect-announcer.ts';
+import { NodeProvider } from './node-provider.ts';
 import { NodeView } from './node-view.ts';
 import { PoolLedger } from './pool-ledger.ts';
 import { PoolProvider } from './pool-provider.ts';
 import { PoolRelease } from './pool-release.ts';
 import { WithdrawalWatch } from './withdrawal.ts';
 
-export interface PoolParts {
+export interface NodeParts {
   readonly client: KubeClient;
+  /** The node that takes the traffic of Services that name none. */
+  readonly node: string | undefined;
+  readonly classes: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export interface PoolParts extends NodeParts {
   readonly ipam: Pick<IpamClient, 'call'>;
   readonly site: string;
   readonly cluster: string;
   /** Undefined looks what is installed. */
   readonly announcer: AnnouncerName | undefined;
-  readonly node: string | undefined;
-  readonly classes: readonly string[];
   readonly withdrawalMs: number;
   readonly heartbeatMs: number;
   readonly driftEveryMs: number;
   readonly selfWithdrawal: boolean;
   /** Where our own objects are kept. */
   readonly namespace: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
+}
+
+/** The provider where no ledger is: nodes' own addresses serve. */
+export function makeNodeProvider({ node, classes, ...parts }: NodeParts): LoadBalancerProvider {
+  return new NodeProvider({ nodes: new NodeView(parts), node, classes });
 }
 
 /** Puts the pool provider together. */

@@ -15,17 +15,25 @@ import type {
   ProviderContext,
   ProviderHost,
 } from '../provider.ts';
-import { announcerAnnotation, holdingAnnotation, nodeAnnotation } from './annotations.ts';
+import { announcerAnnotation, holdingAnnotation } from './annotations.ts';
 import { announcers, type Announcer, type AnnouncerName } from './announcer.ts';
-import { chooseAnnouncer, poolClass } from './choose-announcer.ts';
+import { chooseAnnouncer } from './choose-announcer.ts';
+import { claimOf } from './claims.ts';
 import type { Contact } from './contact.ts';
 import type { DepartureWatch } from './departure-watch.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { AnnouncerDetector } from './detect-announcer.ts';
-import { ingressOnNode } from './node-address.ts';
 import type { NodeView } from './node-view.ts';
+import { putOnNode } from './on-node.ts';
 import { Grants } from './grants.ts';
-import { formatHolding, ingressOf, readHolding, stopped, type Holding } from './holding.ts';
+import {
+  formatHolding,
+  ingressOf,
+  readHolding,
+  statusWriterOf,
+  stopped,
+  type Holding,
+} from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
 import { silenced, type ServiceChange } from './service-change.ts';
@@ -85,17 +93,11 @@ export class PoolProvider implements LoadBalancerProvider {
   }
 
   claims(service: Service): Claim {
-    if (service.spec?.type !== 'LoadBalancer') return isKeptBack(service) ? 'yes' : 'no';
-    const { loadBalancerClass } = service.spec;
-    const namesAnnouncer = service.metadata?.annotations?.[announcerAnnotation] !== undefined;
-    if (loadBalancerClass === undefined) return namesAnnouncer ? 'yes' : 'if-default';
-    const isOurs = loadBalancerClass === poolClass || namesAnnouncer;
-    return isOurs || this.#options.classes.includes(loadBalancerClass) ? 'yes' : 'no';
+    return claimOf(service, this.#options.classes);
   }
 
   statusWriter(service: Service): 'controller' | 'announcer' {
-    const holding = readHolding(service);
-    return holding === undefined ? 'controller' : announcers[holding.announcer].statusWriter;
+    return statusWriterOf(service);
   }
 
   loadBalancerName(service: Service): string {
@@ -122,7 +124,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const reading = readWish(service, holding);
     if (reading.kind === 'refused') return reading;
     const explicit = reading.wish.announcer ?? this.#options.announcer;
-    if (explicit === 'node') return this.#putOnNode(service, reading.wish, holding);
+    if (explicit === 'node') return this.#putOnNode(service, reading.wish);
     if (this.#options.contact.isWithdrawn) return this.#keepBack(service, holding, context);
     const grant = await this.#grants.ask(owner, reading.wish.demand, holding, context);
     if ('kind' in grant) {
@@ -314,19 +316,11 @@ export class PoolProvider implements LoadBalancerProvider {
     context.tell('Warning', 'Withdrawn', message);
   }
 
-  /** Today's way of platforms without virtual addresses: nothing is reserved, the node's own address serves. */
-  #putOnNode(service: Service, { demand }: Wish, holding: Holding | undefined): EnsureOutcome {
-    if (holding !== undefined) {
-      const message = `It holds an address of the pool, announced by ${announcers[holding.announcer].title}. Create it anew to have it on a node.`;
-      return { kind: 'refused', reason: 'AnnouncerChanged', message };
-    }
-    this.#onNode.add(service.metadata?.uid ?? '');
-    const named = service.metadata?.annotations?.[nodeAnnotation] ?? this.#options.node;
-    const nodes = [...this.#options.nodes.values()];
-    const ingress = ingressOnNode(nodes, named, demand.families);
-    if (ingress.length > 0) return { kind: 'ready', ingress };
-    const which = named === undefined ? 'no control plane node' : `the node ${named}`;
-    return { kind: 'pending', message: `Waiting: ${which} is ready with an address of its family` };
+  #putOnNode(service: Service, { demand }: Wish): EnsureOutcome {
+    const { nodes, node } = this.#options;
+    const outcome = putOnNode(service, demand.families, nodes.values(), node);
+    if (outcome.kind !== 'refused') this.#onNode.add(service.metadata?.uid ?? '');
+    return outcome;
   }
 
   async #found(
@@ -355,8 +349,3 @@ const waiting = {
   message: 'No address is left in the pool; it waits for the next one',
   retryAfterMs: waitMs,
 } as const satisfies EnsureOutcome;
-
-/** Whether it is no load balancer only because it must not be announced. */
-function isKeptBack(service: Service): boolean {
-  return service.spec?.type === 'NodePort' && readHolding(service)?.kept !== undefined;
-}

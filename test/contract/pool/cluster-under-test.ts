@@ -8,7 +8,10 @@ import type { Service } from '../../../src/kube/core-objects.ts';
 import { HttpTransport } from '../../../src/kube/http-transport.ts';
 import { services } from '../../../src/kube/resources.ts';
 import type { AnnouncerName } from '../../../src/loadbalancer/pool/announcer.ts';
-import { makePoolProvider } from '../../../src/loadbalancer/pool/make-pool-provider.ts';
+import {
+  makeNodeProvider,
+  makePoolProvider,
+} from '../../../src/loadbalancer/pool/make-pool-provider.ts';
 import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
 import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
@@ -17,7 +20,8 @@ import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.t
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 
 export interface ControllerWish {
-  readonly ipam: Pick<IpamClient, 'call'>;
+  /** Without one the nodes' own addresses serve. */
+  readonly ipam?: Pick<IpamClient, 'call'>;
   readonly announcer?: AnnouncerName | undefined;
   readonly classes?: readonly string[];
   readonly withdrawalMs?: number;
@@ -66,20 +70,22 @@ export class ClusterUnderTest {
     this.#stop = new AbortController();
     const { clock = systemClock } = wish;
     const common = { client: this.client, clock, log: silentLog, metrics: noMetrics };
-    const provider = makePoolProvider({
-      ...common,
-      ipam: wish.ipam,
-      site: 'edge',
-      cluster: 'blue',
-      announcer: wish.announcer,
-      node: undefined,
-      classes: wish.classes ?? [],
-      heartbeatMs: 100,
-      driftEveryMs: 200,
-      selfWithdrawal: wish.selfWithdrawal ?? false,
-      namespace: 'kube-system',
-      withdrawalMs: wish.withdrawalMs ?? 20_000,
-    });
+    const onNodes = { ...common, node: undefined, classes: wish.classes ?? [] };
+    const provider =
+      wish.ipam === undefined
+        ? makeNodeProvider(onNodes)
+        : makePoolProvider({
+            ...onNodes,
+            ipam: wish.ipam,
+            site: 'edge',
+            cluster: 'blue',
+            announcer: wish.announcer,
+            heartbeatMs: 100,
+            driftEveryMs: 200,
+            selfWithdrawal: wish.selfWithdrawal ?? false,
+            namespace: 'kube-system',
+            withdrawalMs: wish.withdrawalMs ?? 20_000,
+          });
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: wish.isDefault === false ? undefined : 'pool' },
