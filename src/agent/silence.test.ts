@@ -21,7 +21,7 @@ test('what a controller handed out is forgotten when it vanishes without closing
   expect(silence.expire()).toBe(false);
   silence.hand(handed);
   await silence.act(signal);
-  expect(acted).toBe(handed);
+  expect(acted).toEqual(handed.union(own));
   // One that is there hands it again before it is forgotten.
   await clock.advance(handedLastsMs - 1);
   expect(silence.expire()).toBe(false);
@@ -33,6 +33,24 @@ test('what a controller handed out is forgotten when it vanishes without closing
   expect(silence.expire()).toBe(false);
   await silence.act(signal);
   expect(acted).toBe(own);
+});
+
+test('who falls silent together with the controller is left out at once, whatever it handed out last', async () => {
+  let acted: ReadonlySet<Address> = new Set();
+  const setSilent = (silent: ReadonlySet<Address>) => {
+    acted = silent;
+    return Promise.resolve();
+  };
+  const clock = new SimulatedClock();
+  const silence = new Silence({ setSilent }, { log: silentLog, clock }, () => true);
+  silence.hand(new Set());
+  silence.see(own);
+  await silence.act(signal);
+  expect(acted).toEqual(own);
+  // The next leader has not heard of it yet.
+  silence.hand(new Set());
+  await silence.act(signal);
+  expect(acted).toEqual(own);
 });
 
 test('silent destinations that could not be taken out are tried again until they are', async () => {

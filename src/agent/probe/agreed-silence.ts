@@ -10,8 +10,12 @@ export interface SilenceSources {
   readonly isControllerPresent: boolean;
 }
 
-/** All gateways act alike while the controller answers for them, and each on its own while it can't. */
+/**
+ * All gateways leave out whom the controller names, so that they choose alike. Whom this one can't reach
+ * it leaves out besides, without waiting to be told: the controller may have lost its power together with
+ * the destination, and its last word would count for as long as it lasts.
+ */
 export function agreedSilence(sources: SilenceSources): ReadonlySet<Address> {
   const { own, handed, isControllerPresent } = sources;
-  return isControllerPresent && handed !== undefined ? handed : own;
+  return isControllerPresent && handed !== undefined ? handed.union(own) : own;
 }

@@ -24,7 +24,8 @@ export function knock(
       resolve(answered);
     };
     const onAbort = () => finish(false);
-    const timer = clock.timer(limitMs, () => finish(false));
+    // What has arrived while this process was kept from running is looked at first.
+    const timer = clock.timer(limitMs, () => setImmediate(finish, false));
     signal.addEventListener('abort', onAbort, { once: true });
     socket.once('connect', () => finish(true));
     socket.on('error', (error: NodeJS.ErrnoException) => finish(answers.has(error.code ?? '')));

@@ -17,6 +17,8 @@ interface Record {
   /** Nobody who has never answered can have fallen silent: a firewall may swallow our probes. */
   hasAnswered: boolean;
   isSilent: boolean;
+  /** The round in which that was judged last. */
+  judgedIn: number;
   /** Probes in a row that speak against how it is judged now. */
   against: number;
 }
@@ -27,13 +29,14 @@ export class ProbeLedger {
   readonly #records = new Map<Address, Record>();
   #silent = 0;
   #revision = 0;
+  #round = 0;
 
   constructor(thresholds: ProbeThresholds, known?: KnownAnswers) {
     this.#thresholds = thresholds;
     const silent = new Set(known?.silent);
     for (const address of silent.union(new Set(known?.answered))) {
       const isSilent = silent.has(address);
-      this.#records.set(address, { hasAnswered: true, isSilent, against: 0 });
+      this.#records.set(address, { hasAnswered: true, isSilent, judgedIn: 0, against: 0 });
       if (isSilent) this.#silent += 1;
     }
   }
@@ -51,8 +54,12 @@ export class ProbeLedger {
     };
   }
 
-  /** Forgets all that are no longer probed. Answers whether that changes who is silent, or cuts us off. */
-  keepOnly(addresses: ReadonlySet<Address>): boolean {
+  /**
+   * These are probed from now on; all others are forgotten. Answers whether that changes who is silent,
+   * or cuts us off.
+   */
+  beginRound(addresses: ReadonlySet<Address>): boolean {
+    this.#round += 1;
     const gone = [...this.#records].filter(([address]) => !addresses.has(address));
     if (gone.length === 0) return false;
     this.#revision += 1;
@@ -70,6 +77,7 @@ export class ProbeLedger {
     const record = this.#records.get(address) ?? {
       hasAnswered: false,
       isSilent: false,
+      judgedIn: this.#round,
       against: 0,
     };
     this.#records.set(address, record);
@@ -85,6 +93,7 @@ export class ProbeLedger {
     if (record.against < (record.isSilent ? rise : fall)) return false;
     this.#revision += 1;
     record.isSilent = !record.isSilent;
+    record.judgedIn = this.#round;
     record.against = 0;
     this.#silent += record.isSilent ? 1 : -1;
     return true;
@@ -106,11 +115,26 @@ export class ProbeLedger {
     return count;
   }
 
-  /** Who should get no traffic by what this gateway sees. Nobody, while it is cut off itself. */
+  /**
+   * Who should get no traffic by what this gateway sees. While it is cut off itself, those who had fallen
+   * silent long before all others did: they are no better for it.
+   */
   get silent(): Set<Address> {
     const silent = new Set<Address>();
-    if (this.#silent === 0 || this.isCutOff) return silent;
-    for (const [address, record] of this.#records) if (record.isSilent) silent.add(address);
+    if (this.#silent === 0) return silent;
+    const before = this.isCutOff ? this.#lastFall() - 2 * this.#thresholds.fall : Infinity;
+    for (const [address, { isSilent, judgedIn }] of this.#records) {
+      if (isSilent && judgedIn < before) silent.add(address);
+    }
     return silent;
+  }
+
+  /** The round in which somebody fell silent last. */
+  #lastFall(): number {
+    let last = 0;
+    for (const { isSilent, judgedIn } of this.#records.values()) {
+      if (isSilent) last = Math.max(last, judgedIn);
+    }
+    return last;
   }
 }

@@ -17,6 +17,7 @@ const [a, b, c] = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map(parseAddress) as [
 function ledgerAfter(...rounds: string[]): ProbeLedger {
   const ledger = new ProbeLedger({ fall: 2, rise: 2 });
   for (const round of rounds) {
+    ledger.beginRound(new Set([a, b, c]));
     for (const [index, answer] of round.split('').entries()) {
       const address = [a, b, c][index];
       if (address !== undefined) ledger.record(address, answer === '+');
@@ -24,6 +25,8 @@ function ledgerAfter(...rounds: string[]): ProbeLedger {
   }
   return ledger;
 }
+
+const rounds = (count: number, round: string) => Array<string>(count).fill(round);
 
 describe('who is silent', () => {
   test.each([
@@ -35,6 +38,9 @@ describe('who is silent', () => {
     ['one answer does not bring it back', ['+++', '-++', '-++', '+++'], [a]],
     ['two answers do', ['+++', '-++', '-++', '+++', '+++'], []],
     ['when all go, it is us', ['+++', '---', '---'], []],
+    ['who had gone long before stays out', ['+++', ...rounds(7, '-++'), '---', '---'], [a]],
+    ['who went just before does not', ['+++', ...rounds(3, '-++'), '---', '---'], []],
+    ['when one is back, all others are out', ['+++', '---', '---', '+--', '+--'], [b, c]],
     ['all but one', ['+++', '--+', '--+'], [a, b]],
     ['a gateway that only ever heard one of three', ['+--', '---', '---'], [a]],
   ])('%s', (_name, rounds, expected) => {
@@ -43,24 +49,24 @@ describe('who is silent', () => {
 
   test('who is no longer probed is forgotten', () => {
     const ledger = ledgerAfter('+++', '-++', '-++');
-    expect(ledger.keepOnly(new Set([b, c]))).toBe(true);
-    expect(ledger.keepOnly(new Set([b, c]))).toBe(false);
+    expect(ledger.beginRound(new Set([b, c]))).toBe(true);
+    expect(ledger.beginRound(new Set([b, c]))).toBe(false);
     expect(ledger.silent.size).toBe(0);
     expect(ledger.isCutOff).toBe(false);
   });
 
   test('that we are cut off begins and ends with who is probed, and both are told', () => {
     const ledger = ledgerAfter('+++', '--+', '--+');
-    expect(ledger.keepOnly(new Set([a, b]))).toBe(true);
+    expect(ledger.beginRound(new Set([a, b]))).toBe(true);
     expect(ledger.isCutOff).toBe(true);
     expect(ledger.record(c, true)).toBe(true);
     expect([...ledger.silent]).toEqual([a, b]);
   });
 
-  test('the controller decides while it is there, the gateway alone while it is not', () => {
+  test('those whom the controller names and those whom the gateway sees; while it is away, the latter', () => {
     const own = new Set([a]);
     const handed = new Set([b]);
-    expect(agreedSilence({ own, handed, isControllerPresent: true })).toBe(handed);
+    expect(agreedSilence({ own, handed, isControllerPresent: true })).toEqual(new Set([a, b]));
     expect(agreedSilence({ own, handed: undefined, isControllerPresent: true })).toBe(own);
     expect(agreedSilence({ own, handed, isControllerPresent: false })).toBe(own);
   });

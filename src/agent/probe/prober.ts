@@ -34,7 +34,7 @@ export async function runProber(options: ProberOptions, signal: AbortSignal): Pr
     const targets = options.targets();
     // Who is not sent to any more is not silent either: should it come back, it begins anew.
     const known = new Set(targets.map(({ address }) => address));
-    if (ledger.keepOnly(known)) options.onChange(ledger.silent);
+    if (ledger.beginRound(known)) options.onChange(ledger.silent);
     const roundMs = Math.max(intervalMs, (targets.length / mostPerSecond) * 1000);
     const slice = Math.ceil(targets.length / slicesPerRound);
     const started = clock.monotonic();

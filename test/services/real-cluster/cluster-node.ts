@@ -151,6 +151,7 @@ export class ClusterNode {
     await controlPlane.run('ip', 'route', 'replace', pods, 'via', address);
     const ip = (...words: string[]) => this.machine.run('ip', ...words);
     await ip('address', 'add', `${address}/24`, 'dev', 'eth0');
+    await this.machine.takeCable('eth0');
     await ip('link', 'set', 'eth0', 'up');
     await ip('route', 'add', 'default', 'via', controlPlaneAddress);
     if (dualStack) await this.#plugInSecondFamily();

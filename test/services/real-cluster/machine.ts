@@ -4,6 +4,9 @@ import { descendantsOf } from '../process-tree.ts';
 import { startServiceProcess, type ServiceProcess } from '../service-process.ts';
 import { HopelessError, waitFor } from '../wait-for.ts';
 
+/** The group of links that are cables. */
+const cables = '1';
+
 /** A set of namespaces that live as long as their first process. */
 export class Machine {
   /** Of the first process, as this machine counts. */
@@ -74,8 +77,17 @@ export class Machine {
     return this.#holder.exited;
   }
 
-  /** Everything in it ends at once, as in a power cut. */
+  /** Takes the end of a cable to a switch. */
+  async takeCable(link: string): Promise<void> {
+    await this.run('ip', 'link', 'set', link, 'group', cables);
+  }
+
+  /**
+   * Everything in it ends at once, as in a power cut: the cables first, or the kernel would say goodbye to
+   * everybody whom its programs were talking to.
+   */
   async cutPower(): Promise<void> {
+    await this.attempt('ip', ['link', 'set', 'group', cables, 'down']);
     try {
       process.kill(this.pid, 'SIGKILL');
     } catch {

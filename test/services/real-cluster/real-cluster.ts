@@ -182,6 +182,7 @@ export class RealCluster {
     ]);
     await this.controlPlane.run('ip', 'link', 'set', port, 'master', network, 'up');
     await machine.run('ip', 'address', 'add', address, 'dev', network);
+    await machine.takeCable(network);
     await machine.run('ip', 'link', 'set', network, 'up');
   }
 
