@@ -106,7 +106,11 @@ class Agent {
       forgetStrays: (services, each) => kernel.forgetStrays(services, each),
     });
     this.#events = new EventStream(() => this.#controllerCameOrLeft());
-    this.#silence = new Silence(this.#gateway, { log, clock }, () => this.#events.hasListeners);
+    this.#silence = new Silence(
+      this.#gateway,
+      { log, clock, metrics },
+      () => this.#events.hasListeners,
+    );
     this.#silence.see(parts.probing.ledger.silent);
     this.#upkeep = new Upkeep({
       ...{ gateway: this.#gateway, kernel, mover: parts.mover, status: parts.status },

@@ -44,6 +44,12 @@ export const gatewayMetrics = {
     help: 'Destinations and nodes that do not answer and get no new connections.',
     labels: [],
   },
+  led: {
+    kind: 'gauge',
+    name: 'causeway_agent_led',
+    help: '1 while a controller follows this agent and tells it who is silent; without one it goes on by itself.',
+    labels: [],
+  },
   elements: {
     kind: 'gauge',
     name: 'causeway_agent_ruleset_elements',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAddress, type Address } from '../domain/address.ts';
 import { silentLog } from '../runtime/log.ts';
+import { noMetrics } from '../runtime/metrics.ts';
 import { SimulatedClock } from '../runtime/simulated-clock.ts';
 import { handedLastsMs, Silence } from './silence.ts';
 
@@ -16,7 +17,11 @@ test('what a controller handed out is forgotten when it vanishes without closing
     return Promise.resolve();
   };
   // The stream looks alive all the time.
-  const silence = new Silence({ setSilent }, { log: silentLog, clock }, () => true);
+  const silence = new Silence(
+    { setSilent },
+    { log: silentLog, clock, metrics: noMetrics },
+    () => true,
+  );
   silence.see(own);
   expect(silence.expire()).toBe(false);
   silence.hand(handed);
@@ -42,7 +47,11 @@ test('who falls silent together with the controller is left out at once, whateve
     return Promise.resolve();
   };
   const clock = new SimulatedClock();
-  const silence = new Silence({ setSilent }, { log: silentLog, clock }, () => true);
+  const silence = new Silence(
+    { setSilent },
+    { log: silentLog, clock, metrics: noMetrics },
+    () => true,
+  );
   silence.hand(new Set());
   silence.see(own);
   await silence.act(signal);
@@ -63,7 +72,11 @@ test('silent destinations that could not be taken out are tried again until they
     acted = silent;
     return Promise.resolve();
   };
-  const silence = new Silence({ setSilent }, { log: silentLog, clock }, () => false);
+  const silence = new Silence(
+    { setSilent },
+    { log: silentLog, clock, metrics: noMetrics },
+    () => false,
+  );
   silence.see(own);
   await silence.act(signal);
   expect(acted.size).toBe(0);

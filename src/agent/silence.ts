@@ -2,7 +2,9 @@ import type { Address } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Gateway } from './gateway.ts';
+import { gatewayMetrics } from './gateway-metrics.ts';
 import { agreedSilence } from './probe/agreed-silence.ts';
 
 /** Three times as long as a controller takes to hand it again. */
@@ -16,6 +18,7 @@ export class Silence {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #isControllerPresent: () => boolean;
+  readonly #led;
   #own: ReadonlySet<Address> = new Set();
   #handed: ReadonlySet<Address> | undefined;
   #handedAt = 0;
@@ -24,13 +27,15 @@ export class Silence {
 
   constructor(
     gateway: Pick<Gateway, 'setSilent'>,
-    { log, clock }: { readonly log: Log; readonly clock: Clock },
+    options: { readonly log: Log; readonly clock: Clock; readonly metrics: Metrics },
     isControllerPresent: () => boolean,
   ) {
     this.#gateway = gateway;
-    this.#log = log;
-    this.#clock = clock;
+    this.#log = options.log;
+    this.#clock = options.clock;
     this.#isControllerPresent = isControllerPresent;
+    this.#led = options.metrics.gauge(gatewayMetrics.led);
+    this.#led.set({}, 0);
   }
 
   get own(): ReadonlySet<Address> {
@@ -43,12 +48,14 @@ export class Silence {
 
   hand(handed: ReadonlySet<Address>): void {
     this.#handed = handed;
+    this.#led.set({}, 1);
     this.#handedAt = this.#clock.monotonic();
   }
 
   /** A controller that left hands out nothing; when it comes back it starts anew. */
   controllerLeft(): void {
     this.#handed = undefined;
+    this.#led.set({}, 0);
   }
 
   /**
@@ -58,7 +65,7 @@ export class Silence {
   expire(): boolean {
     if (this.#handed === undefined) return false;
     if (this.#clock.monotonic() - this.#handedAt < handedLastsMs) return false;
-    this.#handed = undefined;
+    this.controllerLeft();
     return true;
   }
 

@@ -103,10 +103,9 @@ export class PowerCutStage {
 
   /** Until the controller has given up: its lease ends while there is nobody to renew it with. */
   async controllerHasGone(): Promise<void> {
-    const connections = ['-Htn', 'state', 'established', 'sport', '=', ':15213'];
-    await waitFor('the gateways to hear of no controller', async () => {
-      const all = this.gateways.gateways.map(({ machine }) => machine.run('ss', ...connections));
-      return (await Promise.all(all)).join('').trim() === '';
+    await waitFor('the gateways to be led by nobody', async () => {
+      const led = await Promise.all(this.gateways.gateways.map((gateway) => gateway.isLed()));
+      return !led.includes(true);
     });
   }
 

@@ -16,6 +16,8 @@ export const agentSecret = Buffer.from('the secret of the gateways').toString('b
 export const servedAddresses = '192.0.2.64/28';
 const clientAddress = '192.0.2.100';
 
+const metricsUrl = 'http://127.0.0.1:15214/metrics';
+
 /** How often a gateway says that it is there. */
 export const advertMs = 500;
 
@@ -119,6 +121,11 @@ export class Gateway {
   async isMaster(): Promise<boolean> {
     if (this.#machine === undefined) return false;
     return (await this.machine.run('ip', '-brief', 'address')).includes(`${nodesDefaultRoute}/`);
+  }
+
+  /** Whether a controller follows its agent. */
+  async isLed(): Promise<boolean> {
+    return /^causeway_agent_led 1$/m.test(await this.machine.run('curl', '-sSf', metricsUrl));
   }
 
   async #startAgent(): Promise<void> {
