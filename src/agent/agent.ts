@@ -30,7 +30,7 @@ import type { Kernel } from './kernel.ts';
 import { Levers, type LeverName } from './levers.ts';
 import { playedVrrp } from './played-vrrp.ts';
 import { Probing } from './probe/probing.ts';
-import { probeTargets } from './probe/targets.ts';
+import { TargetsOfState } from './probe/targets.ts';
 import { keepalivedSettings, socketFile, vrrpPeers, type AgentSettings } from './settings.ts';
 import { servableHere } from './servable-here.ts';
 import { Silence } from './silence.ts';
@@ -168,6 +168,7 @@ class Agent {
     const { settings, clock, kernel, log, metrics } = this.#options;
     const mover = this.#mover;
     const status = this.#status;
+    const targets = new TargetsOfState(settings.probe.nodePort);
     const watch = { status, clock, log, metrics, aliveEveryMs: 100, sweepEveryMs: 1_000 };
     return {
       api: (signal) => this.#serve(signal),
@@ -179,7 +180,7 @@ class Agent {
       credentials: (signal) => this.#followCredentials(signal),
       ...this.#probing.loops({
         ...{ clock, log, onChange: () => this.#silenceChanged() },
-        targets: () => probeTargets(this.#gateway.state, settings.probe.nodePort),
+        targets: () => targets.of(this.#gateway.state),
       }),
       ...playedVrrp(settings, { status, levers: this.#levers, clock }),
       ...(mover === undefined

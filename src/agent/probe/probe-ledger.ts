@@ -15,13 +15,22 @@ export interface KnownAnswers {
 
 interface Record {
   /** Nobody who has never answered can have fallen silent: a firewall may swallow our probes. */
-  hasAnswered: boolean;
-  isSilent: boolean;
-  /** The round in which that was judged last. */
-  judgedIn: number;
+  readonly hasAnswered: boolean;
+  readonly isSilent: boolean;
+  /** The round in which it fell silent. */
+  readonly silentSince: number;
   /** Probes in a row that speak against how it is judged now. */
-  against: number;
+  readonly against: number;
 }
+
+// Most are in one of these states, and there are tens of thousands of them: they share the record.
+const unheard: Record = { hasAnswered: false, isSilent: false, silentSince: 0, against: 0 };
+const answering: Record = { ...unheard, hasAnswered: true };
+const fallenSilent = (silentSince: number): Record => ({
+  ...answering,
+  isSilent: true,
+  silentSince,
+});
 
 /** Who answers and who has fallen silent, from single probes. */
 export class ProbeLedger {
@@ -36,7 +45,7 @@ export class ProbeLedger {
     const silent = new Set(known?.silent);
     for (const address of silent.union(new Set(known?.answered))) {
       const isSilent = silent.has(address);
-      this.#records.set(address, { hasAnswered: true, isSilent, judgedIn: 0, against: 0 });
+      this.#records.set(address, isSilent ? fallenSilent(0) : answering);
       if (isSilent) this.#silent += 1;
     }
   }
@@ -58,15 +67,16 @@ export class ProbeLedger {
    * These are probed from now on; all others are forgotten. Answers whether that changes who is silent,
    * or cuts us off.
    */
-  beginRound(addresses: ReadonlySet<Address>): boolean {
+  beginRound(addresses: { has(address: Address): boolean }): boolean {
     this.#round += 1;
-    const gone = [...this.#records].filter(([address]) => !addresses.has(address));
+    const gone: Address[] = [];
+    for (const address of this.#records.keys()) if (!addresses.has(address)) gone.push(address);
     if (gone.length === 0) return false;
     this.#revision += 1;
     const wasCutOff = this.isCutOff;
     const before = this.#silent;
-    for (const [address, record] of gone) {
-      if (record.isSilent) this.#silent -= 1;
+    for (const address of gone) {
+      if (this.#records.get(address)?.isSilent === true) this.#silent -= 1;
       this.#records.delete(address);
     }
     return this.#silent !== before || this.isCutOff !== wasCutOff;
@@ -74,28 +84,24 @@ export class ProbeLedger {
 
   /** Answers whether the judgement on this address has changed, or on ourselves. */
   record(address: Address, answered: boolean): boolean {
-    const record = this.#records.get(address) ?? {
-      hasAnswered: false,
-      isSilent: false,
-      judgedIn: this.#round,
-      against: 0,
-    };
-    this.#records.set(address, record);
+    const record = this.#records.get(address) ?? unheard;
     if (answered && !record.hasAnswered) {
       const wasCutOff = this.isCutOff;
-      record.hasAnswered = true;
+      this.#records.set(address, answering);
       this.#revision += 1;
       return wasCutOff;
     }
-    const speaksAgainst = record.isSilent ? answered : !answered && record.hasAnswered;
-    record.against = speaksAgainst ? record.against + 1 : 0;
+    const { isSilent } = record;
+    const speaksAgainst = isSilent ? answered : !answered && record.hasAnswered;
+    const against = speaksAgainst ? record.against + 1 : 0;
     const { fall, rise } = this.#thresholds;
-    if (record.against < (record.isSilent ? rise : fall)) return false;
+    if (against < (isSilent ? rise : fall)) {
+      this.#records.set(address, withAgainst(record, against));
+      return false;
+    }
     this.#revision += 1;
-    record.isSilent = !record.isSilent;
-    record.judgedIn = this.#round;
-    record.against = 0;
-    this.#silent += record.isSilent ? 1 : -1;
+    this.#records.set(address, isSilent ? answering : fallenSilent(this.#round));
+    this.#silent += isSilent ? -1 : 1;
     return true;
   }
 
@@ -123,8 +129,8 @@ export class ProbeLedger {
     const silent = new Set<Address>();
     if (this.#silent === 0) return silent;
     const before = this.isCutOff ? this.#lastFall() - 2 * this.#thresholds.fall : Infinity;
-    for (const [address, { isSilent, judgedIn }] of this.#records) {
-      if (isSilent && judgedIn < before) silent.add(address);
+    for (const [address, { isSilent, silentSince }] of this.#records) {
+      if (isSilent && silentSince < before) silent.add(address);
     }
     return silent;
   }
@@ -132,9 +138,15 @@ export class ProbeLedger {
   /** The round in which somebody fell silent last. */
   #lastFall(): number {
     let last = 0;
-    for (const { isSilent, judgedIn } of this.#records.values()) {
-      if (isSilent) last = Math.max(last, judgedIn);
+    for (const { isSilent, silentSince } of this.#records.values()) {
+      if (isSilent) last = Math.max(last, silentSince);
     }
     return last;
   }
+}
+
+function withAgainst(record: Record, against: number): Record {
+  if (record.against === against) return record;
+  // Only who has answered can have anything against it.
+  return against === 0 && !record.isSilent ? answering : { ...record, against };
 }

@@ -3,9 +3,9 @@ import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
 import { agreedSilence } from './agreed-silence.ts';
 import { ProbeLedger } from './probe-ledger.ts';
-import { probeTargets } from './targets.ts';
+import { probeTargets, TargetsOfState } from './targets.ts';
 import { makeEndpoint } from '../model/endpoint.ts';
-import { emptyState } from '../model/state.ts';
+import { emptyState, StateHolder } from '../model/state.ts';
 import { endpointKey } from '../model/endpoint.ts';
 
 const [a, b, c] = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map(parseAddress) as [
@@ -86,10 +86,13 @@ test('every destination is knocked at once, on TCP where it has that', () => {
     endpoints: new Map(endpoints.map((each) => [endpointKey(each), each])),
     nodes: new Map([[b, { address: b }]]),
   };
-  expect(probeTargets(state, parsePort(10250))).toEqual([
-    { address: a, port: 8080 },
-    { address: b, port: 10250 },
+  expect([...probeTargets(state, parsePort(10250))]).toEqual([
+    [a, 8080],
+    [b, 10250],
   ]);
+  // In whatever order they stand.
+  const turned = { ...state, endpoints: new Map([...state.endpoints].reverse()) };
+  expect(probeTargets(turned, parsePort(10250)).get(a)).toBe(8080);
 });
 
 test('a node is knocked at on its kubelet, also where a service is sent to its node port', () => {
@@ -104,5 +107,16 @@ test('a node is knocked at on its kubelet, also where a service is sent to its n
     endpoints: new Map([[endpointKey(local), local]]),
     nodes: new Map([[b, { address: b }]]),
   };
-  expect(probeTargets(state, parsePort(10250))).toEqual([{ address: b, port: 10250 }]);
+  expect([...probeTargets(state, parsePort(10250))]).toEqual([[b, 10250]]);
+});
+
+test('targets are worked out anew when the state has changed, and not before', () => {
+  const holder = new StateHolder();
+  const targets = new TargetsOfState(parsePort(10250));
+  const none = targets.of(holder.current);
+  expect([...none]).toEqual([]);
+  expect(targets.of(holder.current)).toBe(none);
+  const nodes = new Map([[b, { address: b }]]);
+  holder.commit({ ...emptyState, generation: 1, nodes });
+  expect([...targets.of(holder.current)]).toEqual([[b, 10250]]);
 });

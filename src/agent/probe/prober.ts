@@ -1,20 +1,20 @@
 import type { Address } from '../../domain/address.ts';
 import { sleep, type Clock } from '../../runtime/clock.ts';
 import type { ProbeLedger } from './probe-ledger.ts';
-import type { ProbeTarget } from './targets.ts';
+import type { ProbeTarget, ProbeTargets } from './targets.ts';
 
 export interface ProberOptions {
   readonly clock: Clock;
   readonly intervalMs: number;
   readonly ledger: ProbeLedger;
-  targets(): readonly ProbeTarget[];
+  targets(): ProbeTargets;
   knock(target: ProbeTarget, limitMs: number, signal: AbortSignal): Promise<boolean>;
   /** Called when a probe, or what there is to probe, has changed who is silent or whether we are cut off. */
   onChange(silent: ReadonlySet<Address>): void;
 }
 
-/** Probes are sent in slices of a round, so that they never come in one burst. */
-const slicesPerRound = 20;
+/** Probes never come in one burst: so many slices in an interval, and in a longer round more of them. */
+const slicesPerInterval = 20;
 /** More would leave an agent with tens of thousands of targets no time for anything else. */
 const mostPerSecond = 2_000;
 
@@ -33,17 +33,20 @@ export async function runProber(options: ProberOptions, signal: AbortSignal): Pr
   while (!signal.aborted) {
     const targets = options.targets();
     // Who is not sent to any more is not silent either: should it come back, it begins anew.
-    const known = new Set(targets.map(({ address }) => address));
-    if (ledger.beginRound(known)) options.onChange(ledger.silent);
-    const roundMs = Math.max(intervalMs, (targets.length / mostPerSecond) * 1000);
-    const slice = Math.ceil(targets.length / slicesPerRound);
+    if (ledger.beginRound(targets)) options.onChange(ledger.silent);
+    const roundMs = Math.max(intervalMs, (targets.size / mostPerSecond) * 1000);
+    const slices = Math.ceil((slicesPerInterval * roundMs) / intervalMs);
+    const slice = Math.ceil(targets.size / slices);
+    const rest = targets.entries();
     const started = clock.monotonic();
-    for (let index = 0; index < slicesPerRound; index += 1) {
-      for (const target of targets.slice(index * slice, (index + 1) * slice)) {
-        const running: Promise<void> = probe(target).finally(() => pending.delete(running));
+    for (let index = 0; index < slices; index += 1) {
+      for (const [address, port] of rest.take(slice)) {
+        const running: Promise<void> = probe({ address, port }).finally(() =>
+          pending.delete(running),
+        );
         pending.add(running);
       }
-      const due = started + ((index + 1) * roundMs) / slicesPerRound;
+      const due = started + ((index + 1) * roundMs) / slices;
       const wait = sleep(clock, Math.max(0, due - clock.monotonic()), signal);
       await wait.catch(() => undefined);
       if (signal.aborted) break;

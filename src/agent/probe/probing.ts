@@ -7,12 +7,12 @@ import { knock } from './knock.ts';
 import { keepLedgerFile, readKnownAnswers } from './ledger-file.ts';
 import { ProbeLedger } from './probe-ledger.ts';
 import { runProber } from './prober.ts';
-import type { ProbeTarget } from './targets.ts';
+import type { ProbeTargets } from './targets.ts';
 
 export interface ProbingOptions {
   readonly clock: Clock;
   readonly log: Log;
-  targets(): readonly ProbeTarget[];
+  targets(): ProbeTargets;
   /** Called when the ledger judges somebody, or ourselves, differently. */
   onChange(): void;
 }

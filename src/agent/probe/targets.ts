@@ -8,30 +8,53 @@ export interface ProbeTarget {
   readonly port: Port;
 }
 
+/** What to knock at, by address: there are tens of thousands, so it is not a list of objects. */
+export type ProbeTargets = ReadonlyMap<Address, Port>;
+
 /**
  * One target for each destination address: its lowest TCP port, or a port of another protocol where it
  * has no TCP one, since a closed port answers as well. Nodes are knocked at on their kubelet's port, also
  * where a service is sent to its node port on some of them: there a knock would wake one that sleeps, and
  * count as a connection of one that nobody uses.
  */
-export function probeTargets(state: GatewayState, nodePort: Port): ProbeTarget[] {
+export function probeTargets(state: GatewayState, nodePort: Port): ProbeTargets {
   const nodes = nodesOf(state);
-  const best = new Map<Address, { port: Port; isTcp: boolean }>();
+  const targets = new Map<Address, Port>();
+  const withoutTcp = new Set<Address>();
   for (const { protocol, destinations } of state.endpoints.values()) {
     const isTcp = protocol === 'TCP';
     for (const { address, port } of destinations) {
       if (nodes.has(address)) continue;
-      const known = best.get(address);
+      const known = targets.get(address);
+      const isKnownTcp = known !== undefined && !withoutTcp.has(address);
       const isBetter =
-        known === undefined ||
-        (isTcp && !known.isTcp) ||
-        (isTcp === known.isTcp && port < known.port);
-      if (isBetter) best.set(address, { port, isTcp });
+        known === undefined || (isTcp && !isKnownTcp) || (isTcp === isKnownTcp && port < known);
+      if (!isBetter) continue;
+      targets.set(address, port);
+      if (isTcp) withoutTcp.delete(address);
+      else withoutTcp.add(address);
     }
   }
-  const targets = [...best].map(([address, { port }]) => ({ address, port }));
-  for (const address of nodes) targets.push({ address, port: nodePort });
+  for (const address of nodes) targets.set(address, nodePort);
   return targets;
+}
+
+/** The targets of a state, worked out once for each change of it and not for each round of probes. */
+export class TargetsOfState {
+  readonly #nodePort: Port;
+  #last: { readonly generation: number; readonly targets: ProbeTargets } | undefined;
+
+  constructor(nodePort: Port) {
+    this.#nodePort = nodePort;
+  }
+
+  of(state: GatewayState): ProbeTargets {
+    const { generation } = state;
+    if (this.#last?.generation !== generation) {
+      this.#last = { generation, targets: probeTargets(state, this.#nodePort) };
+    }
+    return this.#last.targets;
+  }
 }
 
 function nodesOf({ nodes, endpoints }: GatewayState): Set<Address> {

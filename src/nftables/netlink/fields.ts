@@ -92,10 +92,13 @@ export function readFields(buffer: Buffer, types: readonly DataType[]): Field[] 
   });
 }
 
-const rememberedAddresses = 50_000;
+const rememberedAddresses = 500;
 const addresses = new Map<Address, Uint8Array>();
 
-/** Addresses repeat, each service has many elements: parsing each once makes large loads fast. */
+/**
+ * Each service has many elements, one after another, and they hold the same addresses: parsing each once
+ * makes large loads fast. To remember them for longer would take 200 bytes for each and gain nothing.
+ */
 function bytesOf(address: Address): Uint8Array {
   let bytes = addresses.get(address);
   if (bytes === undefined) {
