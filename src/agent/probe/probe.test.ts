@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { parseAddress } from '../../domain/address.ts';
-import { parsePort } from '../../domain/port.ts';
+import { parseAddress, type Address } from '../../domain/address.ts';
+import { parsePort, type Protocol } from '../../domain/port.ts';
 import { agreedSilence } from './agreed-silence.ts';
 import { ProbeLedger } from './probe-ledger.ts';
 import { probeTargets, TargetsOfState } from './targets.ts';
-import { makeEndpoint } from '../model/endpoint.ts';
-import { emptyState, StateHolder } from '../model/state.ts';
-import { endpointKey } from '../model/endpoint.ts';
+import { endpointKey, makeEndpoint, type Endpoint } from '../model/endpoint.ts';
+import { emptyState, StateHolder, type GatewayState } from '../model/state.ts';
 
 const [a, b, c] = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map(parseAddress) as [
   ReturnType<typeof parseAddress>,
@@ -72,42 +71,82 @@ describe('who is silent', () => {
   });
 });
 
-test('every destination is knocked at once, on TCP where it has that', () => {
-  const endpoint = (protocol: 'TCP' | 'UDP', port: number) =>
-    makeEndpoint({
-      address: parseAddress('192.0.2.1'),
-      protocol,
-      port: parsePort(port),
-      destinations: [{ address: a, port: parsePort(port), weight: 1 }],
-    });
-  const endpoints = [endpoint('UDP', 53), endpoint('TCP', 8080), endpoint('TCP', 8443)];
-  const state = {
+const kubelet = parsePort(10250);
+const other = parseAddress('2001:db8::1');
+
+function stateWith(...endpoints: Endpoint[]): GatewayState {
+  return {
     ...emptyState,
     endpoints: new Map(endpoints.map((each) => [endpointKey(each), each])),
     nodes: new Map([[b, { address: b }]]),
   };
-  expect([...probeTargets(state, parsePort(10250))]).toEqual([
-    [a, 8080],
-    [b, 10250],
-  ]);
-  // In whatever order they stand.
-  const turned = { ...state, endpoints: new Map([...state.endpoints].reverse()) };
-  expect(probeTargets(turned, parsePort(10250)).get(a)).toBe(8080);
-});
+}
 
-test('a node is knocked at on its kubelet, also where a service is sent to its node port', () => {
-  const local = makeEndpoint({
-    address: parseAddress('192.0.2.1'),
-    protocol: 'TCP',
-    port: parsePort(80),
-    destinations: [{ address: b, port: parsePort(30_080), weight: 1 }],
+/** An endpoint at this port that is sent to the same one of each of these. */
+function endpointTo(port: number, destinations: readonly Address[], protocol: Protocol = 'TCP') {
+  const isIpv6 = destinations.includes(other);
+  return makeEndpoint({
+    address: parseAddress(isIpv6 ? '2001:db8::80' : '192.0.2.1'),
+    protocol,
+    port: parsePort(port),
+    destinations: destinations.map((address) => ({ address, port: parsePort(port), weight: 1 })),
   });
-  const state = {
-    ...emptyState,
-    endpoints: new Map([[endpointKey(local), local]]),
-    nodes: new Map([[b, { address: b }]]),
-  };
-  expect([...probeTargets(state, parsePort(10250))]).toEqual([[b, 10250]]);
+}
+
+describe('what is knocked at', () => {
+  const pods = [a, c];
+  const dns = endpointTo(53, pods, 'UDP');
+  const web = endpointTo(8080, pods);
+  const secure = endpointTo(8443, pods);
+
+  test.each<[string, readonly Endpoint[], readonly (readonly [Address, number])[]]>([
+    [
+      'every destination once, on TCP where it has that',
+      [dns, web, secure],
+      [
+        [a, 8080],
+        [c, 8080],
+      ],
+    ],
+    [
+      'in whatever order they stand',
+      [secure, web, dns],
+      [
+        [a, 8080],
+        [c, 8080],
+      ],
+    ],
+    [
+      'a node on its kubelet, also where a service is sent to its node port',
+      [endpointTo(30_080, [b])],
+      [],
+    ],
+    [
+      'no cluster address: who is alone at every port and in every family is sent to anyway',
+      [endpointTo(80, [a]), endpointTo(81, [a]), endpointTo(80, [other])],
+      [],
+    ],
+    [
+      'a pod that is alone at one port and in company at another',
+      [endpointTo(80, [a]), web],
+      [
+        [a, 8080],
+        [c, 8080],
+      ],
+    ],
+  ])('%s', (_, endpoints, expected) => {
+    const found = probeTargets(stateWith(...endpoints), kubelet);
+    expect([...found]).toEqual([...expected, [b, kubelet]]);
+  });
+
+  test('a pod that was in company before and is alone now', () => {
+    const before = probeTargets(stateWith(web), kubelet);
+    const after = stateWith(endpointTo(8080, [a]), endpointTo(80, [other]));
+    expect([...probeTargets(after, kubelet, before)]).toEqual([
+      [a, 8080],
+      [b, kubelet],
+    ]);
+  });
 });
 
 test('targets are worked out anew when the state has changed, and not before', () => {
@@ -119,4 +158,10 @@ test('targets are worked out anew when the state has changed, and not before', (
   const nodes = new Map([[b, { address: b }]]);
   holder.commit({ ...emptyState, generation: 1, nodes });
   expect([...targets.of(holder.current)]).toEqual([[b, 10250]]);
+  // Who had company is still knocked at.
+  const change = (endpoint: Endpoint) => new Map([[endpointKey(endpoint), endpoint]]);
+  holder.commit({ ...emptyState, generation: 2, endpoints: change(endpointTo(80, [a, c])) });
+  expect(targets.of(holder.current).size).toBe(3);
+  holder.commit({ ...emptyState, generation: 3, endpoints: change(endpointTo(80, [a])) });
+  expect([...targets.of(holder.current).keys()]).toEqual([a, b]);
 });

@@ -1,5 +1,6 @@
 import type { Address } from '../../domain/address.ts';
 import type { Port } from '../../domain/port.ts';
+import type { Destination } from '../model/endpoint.ts';
 import type { GatewayState } from '../model/state.ts';
 
 /** What to knock at to learn whether an address is there. Any answer will do, a refusal too. */
@@ -15,16 +16,23 @@ export type ProbeTargets = ReadonlyMap<Address, Port>;
  * One target for each destination address: its lowest TCP port, or a port of another protocol where it
  * has no TCP one, since a closed port answers as well. Nodes are knocked at on their kubelet's port, also
  * where a service is sent to its node port on some of them: there a knock would wake one that sleeps, and
- * count as a connection of one that nobody uses.
+ * count as a connection of one that nobody uses. So it would at a cluster address. Such a one is the only
+ * destination of its endpoints, and whoever is the only one is sent to whether it answers or not: it is not
+ * knocked at, unless it was before. A pod that loses its company for a moment is not forgotten by that.
  */
-export function probeTargets(state: GatewayState, nodePort: Port): ProbeTargets {
+export function probeTargets(
+  state: GatewayState,
+  nodePort: Port,
+  before: ProbeTargets = new Map(),
+): ProbeTargets {
   const nodes = nodesOf(state);
   const targets = new Map<Address, Port>();
   const withoutTcp = new Set<Address>();
   for (const { protocol, destinations } of state.endpoints.values()) {
     const isTcp = protocol === 'TCP';
+    const isAlone = haveOneAddress(destinations);
     for (const { address, port } of destinations) {
-      if (nodes.has(address)) continue;
+      if (nodes.has(address) || (isAlone && !before.has(address))) continue;
       const known = targets.get(address);
       const isKnownTcp = known !== undefined && !withoutTcp.has(address);
       const isBetter =
@@ -51,10 +59,15 @@ export class TargetsOfState {
   of(state: GatewayState): ProbeTargets {
     const { generation } = state;
     if (this.#last?.generation !== generation) {
-      this.#last = { generation, targets: probeTargets(state, this.#nodePort) };
+      const targets = probeTargets(state, this.#nodePort, this.#last?.targets);
+      this.#last = { generation, targets };
     }
     return this.#last.targets;
   }
+}
+
+function haveOneAddress(destinations: readonly Destination[]): boolean {
+  return destinations.every(({ address }) => address === destinations[0]?.address);
 }
 
 function nodesOf({ nodes, endpoints }: GatewayState): Set<Address> {

@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import type net from 'node:net';
 import path from 'node:path';
 import { stringify } from 'yaml';
+import type { BackendLayer } from '../../../src/loadbalancer/gateway/backends.ts';
 import { openAgentDoor, type AgentDoor } from '../../cluster/gateway/agent-door.ts';
 import type {
   LiveCluster,
@@ -27,6 +28,7 @@ const places = { n1: 'p1', n2: 'p2' } as const;
 type NodeName = keyof typeof places;
 const nodeNames = Object.keys(places) as NodeName[];
 export const podPort = 9090;
+const mark = 'idling.alpha.openshift.io/idled-at';
 /** How long a pod that is told to end goes on serving, as well-behaved ones do; it has a little more. */
 const lastMs = 2_000;
 export const graceSeconds = 30;
@@ -68,7 +70,7 @@ export class GatewayLab {
   static async start(startCluster: () => Promise<LiveCluster>): Promise<GatewayLab> {
     const topology = await Topology.start();
     const cluster = await startCluster();
-    await topology.startAgents();
+    await topology.startAgents({ probe: { intervalMs: 500 } });
     const doors = await Promise.all(
       gateways.map((name) => openAgentDoor(topology.runtimeFile(name, 'api.sock'))),
     );
@@ -92,7 +94,7 @@ export class GatewayLab {
   }
 
   /** Starts the controller, with gateways that lead to this layer, in the place of the one before. */
-  async startController(layer: 'NodePort' | 'Pod'): Promise<void> {
+  async startController(layer: BackendLayer): Promise<void> {
     const secretFile = path.join(this.topology.directory, 'controller.secret');
     await fs.writeFile(secretFile, secret.toString('base64'));
     await this.#runController('gateway', {
@@ -188,9 +190,37 @@ export class GatewayLab {
     );
   }
 
+  /** The gateways reach the Service's cluster address by the first node. Answers that address. */
+  async routeClusterAddress(name: string): Promise<string> {
+    const service = await this.space.get('services', name);
+    const address = String(service?.spec['clusterIP']);
+    for (const gateway of gateways) {
+      await this.topology.network.ip(gateway, `route add ${address} via ${servers.n1.v4}`);
+    }
+    return address;
+  }
+
+  /** Nodes forget connections that have ended within a second, and not after two minutes. */
+  async forgetConnectionsSoon(): Promise<void> {
+    for (const node of nodeNames) {
+      for (const state of ['time_wait', 'close', 'last_ack']) {
+        await this.topology.network.sysctl(
+          node,
+          `net.netfilter.nf_conntrack_tcp_timeout_${state}`,
+          1,
+        );
+      }
+    }
+  }
+
+  /** Something says that the Service sleeps. */
+  async untilMarked(name: string): Promise<void> {
+    const isMarked = ({ metadata }: LiveObject) => metadata.annotations?.[mark] !== undefined;
+    await this.space.untilObject('the mark to come', 'services', name, isMarked);
+  }
+
   /** A pod is ready, and nothing says that the Service sleeps. */
   async untilAwake(name: string): Promise<void> {
-    const mark = 'idling.alpha.openshift.io/idled-at';
     await this.space.untilObject(
       'the mark to go',
       'services',
@@ -228,6 +258,7 @@ export class GatewayLab {
       services: 'all',
       insiders: { networks: ['10.79.0.0/16'] },
       conntrack: { maxPerCore: 0, min: 0 },
+      idling: { reportSeconds: 1 },
       log: { level: 'debug', format: 'text' },
     };
     await fs.writeFile(config, stringify(settings));

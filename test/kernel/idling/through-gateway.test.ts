@@ -5,6 +5,7 @@ import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { requireNetworkTools } from '../gateway/network.ts';
 import { clientAddress, GatewayLab } from './gateway-lab.ts';
+import { KnockCounts } from './knock-counts.ts';
 import { webDeployment, webService } from './gateway-objects.ts';
 
 const isRunnable =
@@ -62,4 +63,28 @@ describe.runIf(isRunnable).each([
       await lab.space.until('its pods to be gone', 'pods', (pods) => pods.length === 0);
     },
   );
+
+  test('a Service that gateways lead to by its cluster address falls asleep by itself, and sleeps until somebody comes', async () => {
+    await lab.startController('ClusterIP');
+    const name = 'cluster';
+    await lab.space.create('services', webService(name, {}, { 'causeway.dev/idle-after': '2s' }));
+    await lab.space.create('deployments', webDeployment(name));
+    const address = await lab.addressOf(name);
+    const clusterAddress = await lab.routeClusterAddress(name);
+    await lab.forgetConnectionsSoon();
+    const served = { served: 1, errors: {} };
+    expect(await lab.startClients({ address, port: 80 })).toMatchObject(served);
+    const knocks = await KnockCounts.start(lab.topology, clusterAddress);
+    await lab.untilMarked(name);
+    await lab.untilAsleep(name);
+    await knocks.untilNodesWere(8);
+    expect(await knocks.at('cluster')).toEqual([0, 0]);
+    const request = expect.objectContaining({
+      reason: 'NeedPods',
+      involvedObject: expect.objectContaining({ name }) as unknown,
+    }) as unknown;
+    expect(await lab.space.list('events')).not.toContainEqual(request);
+    expect(await lab.startClients({ address, port: 80 })).toMatchObject(served);
+    expect(await lab.space.list('events')).toContainEqual(request);
+  });
 });
