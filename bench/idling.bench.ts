@@ -84,18 +84,27 @@ async function memory(bench: Bench): Promise<Measurement> {
   return { value, baseline: null };
 }
 
-export const suite: BenchmarkSuite<'first-byte-after-ready' | 'held-memory'> = {
+type Figure = 'first-byte-after-ready' | 'first-byte-after-crowd' | 'held-memory';
+
+export const suite: BenchmarkSuite<Figure> = {
   name: 'idling',
   bars: {
     'first-byte-after-ready': { of: 'ratio', comparison: 'at most', limit: 1.25, unit: 'ms' },
+    'first-byte-after-crowd': { of: 'ratio', comparison: 'at most', limit: 1.25, unit: 'ms' },
     'held-memory': { of: 'value', comparison: 'at most', limit: 100, unit: 'MB' },
   },
   async run() {
     if (!canUseNamespaces()) throw new Error('the figures of idling need root');
-    // Memory first, while there is no room that others have left; each on a node of its own: what is held
-    // right after a crowd of 10,000 on the same node is slower, for a reason that is not known yet.
-    const held = await onNodeOfItsOwn(memory);
-    return { 'first-byte-after-ready': await onNodeOfItsOwn(firstByte), 'held-memory': held };
+    // Memory first, while there is no room that others have left. What a crowd leaves behind, in the kernel's
+    // table of connections above all, must not be felt by those that come next.
+    const [held, afterCrowd] = await onNodeOfItsOwn(
+      async (bench) => [await memory(bench), await firstByte(bench)] as const,
+    );
+    return {
+      'first-byte-after-ready': await onNodeOfItsOwn(firstByte),
+      'first-byte-after-crowd': afterCrowd,
+      'held-memory': held,
+    };
   },
 };
 

@@ -1,5 +1,6 @@
-import { addressBytes, familyOf, type Address, type Family } from '../../domain/address.ts';
+import { addressBytes, familyOf, type Address } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
+import type { Protocol } from '../../domain/port.ts';
 import type { RemovedEndpoint } from '../layout-change.ts';
 import {
   serviceEndpoints,
@@ -8,55 +9,24 @@ import {
   type VirtualService,
 } from '../virtual-service.ts';
 import { families, protocolNumbers } from '../operands.ts';
-import {
-  messageDone,
-  messageError,
-  netlinkAck,
-  netlinkDump,
-  netlinkRequest,
-  subsystemConntrack,
-} from './constants.ts';
+import { messageDone, messageError } from './constants.ts';
 import { kernelErrors } from './kernel-error.ts';
 import type { SocketOptions } from './open-socket.ts';
-import { messageAttributes, readMessages, type Attributes } from './reader.ts';
+import { messageAttributes, readMessages } from './reader.ts';
 import { ExchangeSocket } from './socket.ts';
-import { MessageWriter } from './writer.ts';
+import {
+  decodeConnection,
+  deletionRequest,
+  destinationRewritten,
+  listRequest,
+  sourceRewritten,
+  type Query,
+  type Tracked,
+} from './tracked-connection.ts';
 
-const getMessage = 1;
-const deleteMessage = 2;
-const attribute = {
-  original: 1,
-  reply: 2,
-  status: 3,
-  id: 12,
-  statusMask: 26,
-} as const;
-const tupleAttribute = { addresses: 1, protocol: 2 } as const;
-const protocolAttribute = { number: 1, sourcePort: 2, destinationPort: 3 } as const;
-const sourceRewritten = 0x10;
-const destinationRewritten = 0x20;
-const answered = 0x2;
 const errnoNoEntry = 2;
 /** Deletions that go to the kernel in one datagram. */
 const deletionsAtOnce = 500;
-
-interface Tuple {
-  readonly source: string;
-  readonly destination: string;
-  readonly protocol: number;
-  readonly sourcePort: number;
-  readonly destinationPort: number;
-}
-
-/** A connection as conntrack stores it: how it was opened, and how its answers look. */
-interface Tracked {
-  readonly original: Tuple;
-  readonly reply: Tuple;
-  readonly rawOriginal: Buffer;
-  readonly rawId: Buffer | undefined;
-  readonly family: Family;
-  readonly isAnswered: boolean;
-}
 
 /** The kernel's table of connections, as far as our rewriting is concerned. */
 export class Conntrack {
@@ -83,7 +53,7 @@ export class Conntrack {
   ): Promise<number> {
     if (removed.length === 0) return 0;
     const wanted = new RemovedConnections(removed, new VirtualAddresses(virtual));
-    return this.#deleteWhere((tracked) => wanted.includes(tracked), wanted.families, signal);
+    return this.#deleteWhere((tracked) => wanted.includes(tracked), wanted.queries, signal);
   }
 
   /**
@@ -92,7 +62,8 @@ export class Conntrack {
    */
   forgetRewritten(virtual: ReadonlySet<Address>, signal?: AbortSignal): Promise<number> {
     const addresses = new VirtualAddresses(virtual);
-    return this.#deleteWhere((tracked) => addresses.includes(tracked), families, signal);
+    const queries = rewritten(families.map((family) => ({ family })));
+    return this.#deleteWhere((tracked) => addresses.includes(tracked), queries, signal);
   }
 
   /**
@@ -103,7 +74,7 @@ export class Conntrack {
   async forgetStrays(services: readonly VirtualService[], signal?: AbortSignal): Promise<number> {
     if (services.length === 0) return 0;
     const wanted = new StrayConnections(services);
-    return this.#deleteWhere((tracked) => wanted.includes(tracked), wanted.families, signal, [0]);
+    return this.#deleteWhere((tracked) => wanted.includes(tracked), wanted.queries, signal);
   }
 
   close(): Promise<void> {
@@ -125,7 +96,10 @@ export class Conntrack {
     const present = new Set(services.map(({ address }) => familyOf(address)));
     const found = new Set<ServiceKey>();
     for (const family of present) {
-      for (const { original } of await this.#list(family, destinationRewritten, signal)) {
+      for (const { original } of await this.#list(
+        { family, status: destinationRewritten },
+        signal,
+      )) {
         const { protocol, destination, destinationPort } = original;
         const key = wanted.get(`${protocol} ${destination} ${destinationPort}`);
         if (key !== undefined) found.add(key);
@@ -136,34 +110,23 @@ export class Conntrack {
 
   async #deleteWhere(
     matches: (tracked: Tracked) => boolean,
-    among: readonly Family[],
+    queries: readonly Query[],
     signal: AbortSignal | undefined,
-    statuses: readonly number[] = [destinationRewritten, sourceRewritten],
   ): Promise<number> {
     let deleted = 0;
-    for (const family of among) {
-      for (const status of statuses) {
-        const found = (await this.#list(family, status, signal)).filter(matches);
-        for (let start = 0; start < found.length; start += deletionsAtOnce) {
-          deleted += await this.#delete(found.slice(start, start + deletionsAtOnce), signal);
-        }
+    for (const query of queries) {
+      const found = (await this.#list(query, signal)).filter(matches);
+      for (let start = 0; start < found.length; start += deletionsAtOnce) {
+        deleted += await this.#delete(found.slice(start, start + deletionsAtOnce), signal);
       }
     }
     return deleted;
   }
 
-  async #list(family: Family, status: number, signal: AbortSignal | undefined): Promise<Tracked[]> {
+  async #list(query: Query, signal: AbortSignal | undefined): Promise<Tracked[]> {
     const sequence = this.#socket.reserveSequence(1);
-    const writer = new MessageWriter(64);
-    const type = (subsystemConntrack << 8) | getMessage;
-    writer.message(type, netlinkRequest | netlinkDump, sequence, familyNumber(family));
-    // The kernel filters where it can; what it lets through is looked at again.
-    if (status !== 0) {
-      writer.u32(attribute.status, status);
-      writer.u32(attribute.statusMask, status);
-    }
-    writer.endMessage();
-    const answer = await this.#socket.exchange(writer.bytes(), sequence, sequence, signal);
+    const bytes = listRequest(query, sequence);
+    const answer = await this.#socket.exchange(bytes, sequence, sequence, signal);
     const [error] = kernelErrors(answer);
     if (error !== undefined) {
       throw new CausewayError('unavailable', `conntrack could not be read: errno ${error.errno}`);
@@ -171,9 +134,7 @@ export class Conntrack {
     const found: Tracked[] = [];
     for (const message of readMessages(answer)) {
       if (message.type === messageDone || message.type === messageError) continue;
-      const attributes = messageAttributes(message);
-      if (status !== 0 && ((attributes.u32(attribute.status) ?? 0) & status) === 0) continue;
-      const tracked = decode(attributes, family);
+      const tracked = decodeConnection(messageAttributes(message), query);
       if (tracked !== undefined) found.push(tracked);
     }
     return found;
@@ -182,17 +143,8 @@ export class Conntrack {
   async #delete(entries: readonly Tracked[], signal: AbortSignal | undefined): Promise<number> {
     const first = this.#socket.reserveSequence(entries.length);
     const last = first + entries.length - 1;
-    const writer = new MessageWriter(entries.length * 100);
-    const type = (subsystemConntrack << 8) | deleteMessage;
-    for (const [index, { family, rawOriginal, rawId }] of entries.entries()) {
-      const flags = first + index === last ? netlinkRequest | netlinkAck : netlinkRequest;
-      writer.message(type, flags, first + index, familyNumber(family));
-      writer.bytesAttribute(attribute.original | nestedFlag, rawOriginal);
-      // With its number, a connection that has taken the place of the one we saw stays.
-      if (rawId !== undefined) writer.bytesAttribute(attribute.id, rawId);
-      writer.endMessage();
-    }
-    const answer = await this.#socket.exchange(writer.bytes(), last, last, signal);
+    const bytes = deletionRequest(entries, first);
+    const answer = await this.#socket.exchange(bytes, last, last, signal);
     const errors = kernelErrors(answer);
     const serious = errors.find(({ errno }) => errno !== errnoNoEntry);
     if (serious !== undefined) {
@@ -202,7 +154,25 @@ export class Conntrack {
   }
 }
 
-const nestedFlag = 0x8000;
+/** Each family with each protocol, once. */
+function queriesFor(
+  ids: Iterable<{ readonly address: Address; readonly protocol: Protocol | undefined }>,
+): Query[] {
+  const queries = new Map<string, Query>();
+  for (const { address, protocol } of ids) {
+    const family = familyOf(address);
+    const number = protocol === undefined ? undefined : protocolNumbers[protocol];
+    queries.set(`${family} ${number}`, { family, protocol: number });
+  }
+  return [...queries.values()];
+}
+
+/** What was opened to a rewritten address, and what was picked up from the server's side. */
+function rewritten(queries: readonly Query[]): Query[] {
+  return queries.flatMap((query) =>
+    [destinationRewritten, sourceRewritten].map((status) => ({ ...query, status })),
+  );
+}
 
 /** Recognises connections that were opened to a virtual address, in either orientation. */
 class VirtualAddresses {
@@ -223,7 +193,7 @@ class RemovedConnections {
   readonly #endpoints = new Set<string>();
   readonly #stillThere = new Set<string>();
   readonly #nodes = new Set<string>();
-  readonly families: readonly Family[];
+  readonly queries: readonly Query[];
 
   constructor(removed: readonly RemovedEndpoint[], virtual: VirtualAddresses) {
     this.#virtual = virtual;
@@ -239,8 +209,11 @@ class RemovedConnections {
         );
       }
     }
-    const present = new Set(removed.map(({ address }) => familyOf(address)));
-    this.families = families.filter((family) => present.has(family));
+    this.queries = rewritten(
+      queriesFor(
+        removed.map(({ address, endpoint }) => ({ address, protocol: endpoint?.protocol })),
+      ),
+    );
   }
 
   includes(tracked: Tracked): boolean {
@@ -267,7 +240,7 @@ class StrayConnections {
   readonly #endpoints = new Map<string, Set<string>>();
   /** The port of this machine, on whichever address, that a service leads to. */
   readonly #listeners = new Map<string, number>();
-  readonly families: readonly Family[];
+  readonly queries: readonly Query[];
 
   constructor(services: readonly VirtualService[]) {
     for (const service of services) {
@@ -277,8 +250,7 @@ class StrayConnections {
       this.#endpoints.set(key, new Set(own));
       if (dispatch.kind === 'here') this.#listeners.set(key, dispatch.port);
     }
-    const present = new Set(services.map(({ address }) => familyOf(address)));
-    this.families = families.filter((family) => present.has(family));
+    this.queries = queriesFor(services);
   }
 
   includes({ original, reply, isAnswered }: Tracked): boolean {
@@ -303,41 +275,4 @@ function identity(
 
 function binary(address: Address): string {
   return Buffer.from(addressBytes(address)).toString('latin1');
-}
-
-function decode(attributes: Attributes, family: Family): Tracked | undefined {
-  const rawOriginal = attributes.bytes(attribute.original);
-  const original = decodeTuple(attributes.nest(attribute.original), family);
-  const reply = decodeTuple(attributes.nest(attribute.reply), family);
-  if (rawOriginal === undefined || original === undefined || reply === undefined) return undefined;
-  return {
-    ...{ original, reply, rawOriginal, family },
-    rawId: attributes.bytes(attribute.id),
-    isAnswered: ((attributes.u32(attribute.status) ?? 0) & answered) !== 0,
-  };
-}
-
-function decodeTuple(tuple: Attributes | undefined, family: Family): Tuple | undefined {
-  const addresses = tuple?.nest(tupleAttribute.addresses);
-  const protocol = tuple?.nest(tupleAttribute.protocol);
-  const [sourceType, destinationType] = family === 4 ? [1, 2] : [3, 4];
-  const source = addresses?.bytes(sourceType);
-  const destination = addresses?.bytes(destinationType);
-  if (source === undefined || destination === undefined) return undefined;
-  return {
-    source: source.toString('latin1'),
-    destination: destination.toString('latin1'),
-    protocol: protocol?.bytes(protocolAttribute.number)?.[0] ?? 0,
-    sourcePort: readPort(protocol, protocolAttribute.sourcePort),
-    destinationPort: readPort(protocol, protocolAttribute.destinationPort),
-  };
-}
-
-function readPort(attributes: Attributes | undefined, type: number): number {
-  const bytes = attributes?.bytes(type);
-  return bytes === undefined || bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
-}
-
-function familyNumber(family: Family): number {
-  return family === 4 ? 2 : 10;
 }

@@ -1,0 +1,134 @@
+import type { Family } from '../../domain/address.ts';
+import { netlinkAck, netlinkDump, netlinkRequest, subsystemConntrack } from './constants.ts';
+import type { Attributes } from './reader.ts';
+import { MessageWriter } from './writer.ts';
+
+const getMessage = 1;
+const deleteMessage = 2;
+const attribute = {
+  original: 1,
+  reply: 2,
+  status: 3,
+  id: 12,
+  filter: 25,
+  statusMask: 26,
+} as const;
+const tupleAttribute = { addresses: 1, protocol: 2 } as const;
+const filterAttribute = { original: 1 } as const;
+/** Of the original direction, the protocol is to be as in the tuple that comes along. */
+const filterByProtocol = 1 << 3;
+const protocolAttribute = { number: 1, sourcePort: 2, destinationPort: 3 } as const;
+export const sourceRewritten = 0x10;
+export const destinationRewritten = 0x20;
+const answered = 0x2;
+const nestedFlag = 0x8000;
+
+interface Tuple {
+  readonly source: string;
+  readonly destination: string;
+  readonly protocol: number;
+  readonly sourcePort: number;
+  readonly destinationPort: number;
+}
+
+/** A connection as conntrack stores it: how it was opened, and how its answers look. */
+export interface Tracked {
+  readonly original: Tuple;
+  readonly reply: Tuple;
+  readonly rawOriginal: Buffer;
+  readonly rawId: Buffer | undefined;
+  readonly family: Family;
+  readonly isAnswered: boolean;
+}
+
+/** What the kernel is to look for in its table. */
+export interface Query {
+  readonly family: Family;
+  /** Any where left out. */
+  readonly protocol?: number | undefined;
+  readonly status?: number | undefined;
+}
+
+/**
+ * The kernel filters where it can, and what it lets through is looked at again. A node may have hundreds
+ * of thousands of connections, most of them TCP; whoever wants flows of UDP is spared the rest.
+ */
+export function listRequest({ family, protocol, status }: Query, sequence: number): Buffer {
+  const writer = new MessageWriter(128);
+  const type = (subsystemConntrack << 8) | getMessage;
+  writer.message(type, netlinkRequest | netlinkDump, sequence, familyNumber(family));
+  if (status !== undefined) {
+    writer.u32(attribute.status, status);
+    writer.u32(attribute.statusMask, status);
+  }
+  if (protocol !== undefined) {
+    writer.nest(attribute.original, () =>
+      writer.nest(tupleAttribute.protocol, () => writer.u8(protocolAttribute.number, protocol)),
+    );
+    writer.nest(attribute.filter, () =>
+      // Unlike all others in the byte order of the machine.
+      writer.raw(filterAttribute.original, 4, (buffer, at) =>
+        buffer.writeUInt32LE(filterByProtocol, at),
+      ),
+    );
+  }
+  writer.endMessage();
+  return writer.bytes();
+}
+
+/** Asks for one answer, to the last of them. */
+export function deletionRequest(entries: readonly Tracked[], first: number): Buffer {
+  const writer = new MessageWriter(entries.length * 100);
+  const type = (subsystemConntrack << 8) | deleteMessage;
+  for (const [index, { family, rawOriginal, rawId }] of entries.entries()) {
+    const flags = index === entries.length - 1 ? netlinkRequest | netlinkAck : netlinkRequest;
+    writer.message(type, flags, first + index, familyNumber(family));
+    writer.bytesAttribute(attribute.original | nestedFlag, rawOriginal);
+    // With its number, a connection that has taken the place of the one we saw stays.
+    if (rawId !== undefined) writer.bytesAttribute(attribute.id, rawId);
+    writer.endMessage();
+  }
+  return writer.bytes();
+}
+
+/** A connection of the answer; undefined if it is not what was asked for. */
+export function decodeConnection(attributes: Attributes, query: Query): Tracked | undefined {
+  const { family, protocol, status: wanted = 0 } = query;
+  const status = attributes.u32(attribute.status) ?? 0;
+  if (wanted !== 0 && (status & wanted) === 0) return undefined;
+  const rawOriginal = attributes.bytes(attribute.original);
+  const original = decodeTuple(attributes.nest(attribute.original), family);
+  const reply = decodeTuple(attributes.nest(attribute.reply), family);
+  if (rawOriginal === undefined || original === undefined || reply === undefined) return undefined;
+  if (protocol !== undefined && original.protocol !== protocol) return undefined;
+  return {
+    ...{ original, reply, rawOriginal, family },
+    rawId: attributes.bytes(attribute.id),
+    isAnswered: (status & answered) !== 0,
+  };
+}
+
+function decodeTuple(tuple: Attributes | undefined, family: Family): Tuple | undefined {
+  const addresses = tuple?.nest(tupleAttribute.addresses);
+  const protocol = tuple?.nest(tupleAttribute.protocol);
+  const [sourceType, destinationType] = family === 4 ? [1, 2] : [3, 4];
+  const source = addresses?.bytes(sourceType);
+  const destination = addresses?.bytes(destinationType);
+  if (source === undefined || destination === undefined) return undefined;
+  return {
+    source: source.toString('latin1'),
+    destination: destination.toString('latin1'),
+    protocol: protocol?.bytes(protocolAttribute.number)?.[0] ?? 0,
+    sourcePort: readPort(protocol, protocolAttribute.sourcePort),
+    destinationPort: readPort(protocol, protocolAttribute.destinationPort),
+  };
+}
+
+function readPort(attributes: Attributes | undefined, type: number): number {
+  const bytes = attributes?.bytes(type);
+  return bytes === undefined || bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
+}
+
+function familyNumber(family: Family): number {
+  return family === 4 ? 2 : 10;
+}
