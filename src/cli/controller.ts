@@ -130,5 +130,5 @@ async function serve(
       hint: 'Enable one in the settings, such as gateway.enabled or idling.enabled.',
     });
   }
-  await supervise(signal, loops);
+  await supervise(signal, loops, shared.log);
 }

@@ -1,5 +1,6 @@
 import { CommanderError, type Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
+import { ifStillAlive } from '../runtime/clock.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
 import { buildProgram } from './program.ts';
 
@@ -11,12 +12,15 @@ process.on('unhandledRejection', (reason) => {
   process.exit(exitCodes.failure);
 });
 
+const lingerMs = 5_000;
 const program = await buildProgram(process.argv.slice(2));
 throwInsteadOfExit(program);
 try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = report(error);
+  // Whatever does not end by itself must not keep a process alive that has failed: it is to be started again.
+  ifStillAlive(lingerMs, () => process.exit());
 }
 
 function throwInsteadOfExit(command: Command): void {

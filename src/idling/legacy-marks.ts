@@ -39,7 +39,7 @@ export class LegacyMarks {
         await this.repair(signal);
       } catch (thrown) {
         const error = CausewayError.from(thrown);
-        if (error.code === 'aborted') throw error;
+        if (signal.aborted) throw error;
         log.warn({ error }, 'could not look for Services that an old oc has put to sleep');
       }
       await sleep(clock, everyMs, signal);

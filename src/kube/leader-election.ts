@@ -1,6 +1,6 @@
 import { CausewayError, isErrorCode } from '../domain/error.ts';
 import { backoffDelay } from '../runtime/backoff.ts';
-import { sleep, type Clock } from '../runtime/clock.ts';
+import { sleep, type Clock, type Timer } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { systemRandom, type Random } from '../runtime/random.ts';
@@ -38,7 +38,7 @@ export interface ElectionOptions {
   readonly addCheck?: (name: string, check: () => string | undefined) => void;
 }
 
-/** What a leader does. It must end soon after its signal fires. */
+/** What a leader does. It must end soon after its signal fires; who does not is given up. */
 export type LeaderWork = (leadership: Leadership, signal: AbortSignal) => Promise<void>;
 
 interface Held {
@@ -47,6 +47,8 @@ interface Held {
 }
 
 const releaseTimeoutMs = 3_000;
+/** Work that was told to end and goes on for longer is given up, so that another one can lead. */
+const windUpMs = 10_000;
 /** After someone else was faster; grows to the time between renewals while the server is in trouble. */
 const firstRetryMs = 100;
 
@@ -148,18 +150,38 @@ class Election {
       if (lost !== undefined) working.abort(lost);
       return lost;
     });
-    const failure = await work(leadership, working.signal).then(
-      () => undefined,
-      (thrown: unknown) => CausewayError.from(thrown),
-    );
+    const end = await this.#ending(work(leadership, working.signal), working.signal);
     signal.removeEventListener('abort', stop);
     renewing.abort();
     const lost = await renewal;
     leadership.end();
     this.#report(false);
-    if (lost === undefined) await this.#release(held.lease);
-    const reason = lost ?? failure;
+    // What it has sent may still be on its way; the lease outlasts that.
+    if (lost === undefined && end !== 'late') await this.#release(held.lease);
+    const reason = lost ?? (end === 'late' ? endless : end);
     if (reason !== undefined && !(signal.aborted && reason.code === 'aborted')) throw reason;
+  }
+
+  /** Why the work has ended, if for a reason, or that it has not although it was told to. */
+  async #ending(
+    work: Promise<void>,
+    signal: AbortSignal,
+  ): Promise<CausewayError | 'late' | undefined> {
+    const { promise: late, resolve } = Promise.withResolvers<'late'>();
+    let timer: Timer | undefined;
+    const onAbort = () => {
+      timer = this.#options.clock.timer(windUpMs, () => resolve('late'));
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const ended = work.then(
+      () => undefined,
+      (thrown: unknown) => CausewayError.from(thrown),
+    );
+    const end = await Promise.race([ended, late]);
+    signal.removeEventListener('abort', onAbort);
+    timer?.cancel();
+    return end;
   }
 
   #reflector(store: Store<Lease>): Reflector<Lease, Lease> {
@@ -272,6 +294,8 @@ class Election {
     this.#gauge.set({ lease: keyOf({ metadata: this.#options.lease }) }, isLeading ? 1 : 0);
   }
 }
+
+const endless = new CausewayError('internal', `the work did not end within ${windUpMs} ms`);
 
 /** Lets someone wait for a time or for news, whichever comes first. */
 class Bell {

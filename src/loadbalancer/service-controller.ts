@@ -94,11 +94,15 @@ export class ServiceController {
       (inner) => provider.run(host, inner),
     ]);
     try {
-      await supervise(signal, {
-        'services reflector': (inner) => this.#reflector.run(inner),
-        'services controller': (inner) => this.#work(inner),
-        ...Object.fromEntries(providerLoops),
-      });
+      await supervise(
+        signal,
+        {
+          'services reflector': (inner) => this.#reflector.run(inner),
+          'services controller': (inner) => this.#work(inner),
+          ...Object.fromEntries(providerLoops),
+        },
+        this.#options.log,
+      );
     } finally {
       stopListening();
     }

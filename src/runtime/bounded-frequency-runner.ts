@@ -66,7 +66,7 @@ export class BoundedFrequencyRunner {
       return true;
     } catch (error) {
       const failure = CausewayError.from(error);
-      if (failure.code !== 'aborted') {
+      if (!signal.aborted) {
         this.#options.log.error({ error: failure, runner: this.#options.name }, 'run failed');
       }
       return false;

@@ -34,6 +34,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Calls back if the process is still alive by then, which this alone does not keep it. */
+export function ifStillAlive(delayMs: number, callback: () => void): void {
+  setTimeout(callback, delayMs).unref();
+}
+
 /** Waits, or rejects at once with `aborted` when the signal fires. Leaves no timer behind. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -133,6 +133,7 @@ function settle<Key extends string>(
   switch (outcome.kind) {
     case 'done':
       queue.forget(key);
+      log.debug({}, 'as it should be');
       return;
     case 'retryAfter':
       queue.forget(key);

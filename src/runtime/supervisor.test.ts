@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { sleep } from './clock.ts';
+import { silentLog } from './log.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import { CausewayError } from '../domain/error.ts';
 import { supervise } from './supervisor.ts';
@@ -23,6 +24,17 @@ test('a loop that fails ends the others and is named', async () => {
   await expect(running).rejects.toThrow('watcher: disk full');
   expect(otherEnded).toBe(true);
   expect(clock.pendingTimers).toBe(0);
+});
+
+test('a failure is said before the others have ended', async () => {
+  const said: string[] = [];
+  const log = { ...silentLog, error: (_: object, text: string) => said.push(text) };
+  const { promise: slow, resolve } = Promise.withResolvers<void>();
+  const loops = { watcher: () => Promise.reject(new Error('disk full')), slow: () => slow };
+  const running = supervise(new AbortController().signal, loops, log);
+  await expect.poll(() => said).toEqual(['a part has failed, and the others are ended']);
+  resolve();
+  await expect(running).rejects.toThrow('watcher: disk full');
 });
 
 test('a loop that ends by itself is a failure', async () => {

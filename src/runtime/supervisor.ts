@@ -1,15 +1,18 @@
 import { CausewayError } from '../domain/error.ts';
+import type { Log } from './log.ts';
 
 export type Loop = (signal: AbortSignal) => Promise<void>;
 
 /**
  * Runs loops side by side until the signal fires. A loop that throws, or that ends although nobody
  * asked it to, ends the others too: half a process is worse than none. Answers only when every loop
- * has ended, and throws the first failure with the loop's name.
+ * has ended, and throws the first failure with the loop's name. With a log it is said at once: another loop
+ * may take its time to end.
  */
 export async function supervise(
   signal: AbortSignal,
   loops: Readonly<Record<string, Loop>>,
+  log?: Log,
 ): Promise<void> {
   const controller = new AbortController();
   const stop = () => controller.abort(signal.reason);
@@ -19,7 +22,10 @@ export async function supervise(
   const fail = (name: string, message: string, cause?: unknown) => {
     const { code, hint } = CausewayError.from(cause ?? message);
     const options = hint === undefined ? { cause } : { cause, hint };
-    failures.push(new CausewayError(code, `${name}: ${message}`, options));
+    const failure = new CausewayError(code, `${name}: ${message}`, options);
+    failures.push(failure);
+    if (!controller.signal.aborted)
+      log?.error({ error: failure }, 'a part has failed, and the others are ended');
     controller.abort(failures[0]);
   };
   const run = async (name: string, loop: Loop) => {

@@ -6,6 +6,11 @@ import { parseResourcePath } from '../../src/sandbox/kubernetes/http/request-inf
 import { DeliveredBody } from './delivered-body.ts';
 import { untilAborted } from './until-aborted.ts';
 
+const never = new Promise<never>(() => {});
+
+/** What of a request gets lost on the way: then nobody answers. */
+export type Loss = 'request' | 'answer' | undefined;
+
 /**
  * From a process of a simulation to an embedded API: every request is an outside call of the process,
  * and what a watch has to tell arrives when the seed says so.
@@ -13,17 +18,28 @@ import { untilAborted } from './until-aborted.ts';
 export class SimulatedKubernetesTransport implements Transport {
   readonly #kubernetes: InProcessKubernetes;
   readonly #process: SimulatedProcess;
+  readonly #lossOf: (label: string) => Loss;
 
-  constructor(kubernetes: InProcessKubernetes, process: SimulatedProcess) {
+  constructor(
+    kubernetes: InProcessKubernetes,
+    process: SimulatedProcess,
+    lossOf: (label: string) => Loss = () => undefined,
+  ) {
     this.#kubernetes = kubernetes;
     this.#process = process;
+    this.#lossOf = lossOf;
   }
 
   async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
     const label = describeRequest(request);
     if (request.isLong) return this.#watch(label, request, signal);
+    const loss = this.#lossOf(label);
+    const answering =
+      loss === 'request'
+        ? never
+        : this.#process.call(label, () => this.#kubernetes.answer(request));
     const answer = await untilAborted(
-      this.#process.call(label, () => this.#kubernetes.answer(request)),
+      loss === undefined ? answering : answering.then(() => never),
       signal,
     );
     return { ...answer, body: onePiece(answer.body) };

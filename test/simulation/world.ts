@@ -12,7 +12,7 @@ import {
   type InProcessOpenStack,
 } from '../../src/sandbox/openstack/in-process.ts';
 import type { EmbeddedOptions } from '../../src/sandbox/openstack/settings.ts';
-import { SimulatedKubernetesTransport } from './kubernetes-transport.ts';
+import { SimulatedKubernetesTransport, type Loss } from './kubernetes-transport.ts';
 import { SimulatedOpenStackCarrier } from './openstack-carrier.ts';
 
 export interface WorldOptions {
@@ -31,18 +31,24 @@ export class SimulatedWorld {
   readonly openstack: InProcessOpenStack;
   /** Someone with kubectl: never killed, and part of the same order of events. */
   readonly user: KubeClient;
+  /** What gets lost of the requests that are sent from now on, by their labels; not of the user's. */
+  lossOf: (label: string) => Loss = () => undefined;
 
   constructor(seed: number, options: WorldOptions = {}) {
     this.simulation = new Simulation(seed, options);
     const { clock, random } = this.simulation;
     this.kubernetes = new InProcessKubernetes({ clock, random });
     this.openstack = createInProcessOpenStack({ ...options.openstack, clock });
-    this.user = this.kubeClient(this.simulation.process('user'));
+    const user = this.simulation.process('user');
+    this.user = this.kubeClient(user, () => undefined);
   }
 
-  kubeClient(process: SimulatedProcess): KubeClient {
+  kubeClient(
+    process: SimulatedProcess,
+    lossOf: (label: string) => Loss = (label) => this.lossOf(label),
+  ): KubeClient {
     return new KubeClient({
-      transport: new SimulatedKubernetesTransport(this.kubernetes, process),
+      transport: new SimulatedKubernetesTransport(this.kubernetes, process, lossOf),
       clock: process.clock,
       random: this.simulation.random,
     });

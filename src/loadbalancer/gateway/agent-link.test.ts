@@ -69,3 +69,21 @@ test('a list that lacks some of what it serves proves nothing', async () => {
   await clock.advance(60_000);
   expect(agent.holds.size).toBe(3);
 });
+
+test('who is stopped while it speaks with the gateway ends at once, and not at the next look', async () => {
+  const { agent, clock, run } = start(3);
+  agent.mayLose = 3;
+  const answer = Promise.withResolvers<void>();
+  const push = agent.push.bind(agent);
+  agent.push = async (lines, signal) => {
+    await answer.promise;
+    return push(lines, signal);
+  };
+  run();
+  await clock.advance(0);
+  stop.abort();
+  answer.resolve();
+  await clock.advance(0);
+  expect(agent.pushes).toHaveLength(1);
+  await Promise.all(running.splice(0));
+});

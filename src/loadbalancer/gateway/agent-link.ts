@@ -169,7 +169,8 @@ export class AgentLink {
           : this.#confirmed < state.generation
             ? 0
             : checkEveryMs;
-      if (delay > 0) await this.#sleep(clock, delay);
+      // Who was stopped while it spoke with the gateway has nobody left to wake it.
+      if (delay > 0 && !signal.aborted) await this.#sleep(clock, delay);
     }
     signal.removeEventListener('abort', onAbort);
   }

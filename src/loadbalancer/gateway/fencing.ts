@@ -140,8 +140,9 @@ export class Fencing {
         () => undefined,
         (thrown: unknown) => CausewayError.from(thrown),
       );
-      if (known?.code === 'aborted') throw known;
-      if (known !== undefined) failures.push(known);
+      if (known === undefined) return;
+      if (signal.aborted) throw known;
+      failures.push(known);
     };
     await attempt(this.#letGoOfLost(signal));
     for (const action of planFences(this.#standings(), doors.grain, fenceAfterMs)) {
@@ -238,7 +239,7 @@ export class Fencing {
         (thrown: unknown) => CausewayError.from(thrown),
       );
     }
-    if (failure?.code === 'aborted') throw failure;
+    if (failure !== undefined && signal.aborted) throw failure;
     if (failure === undefined) this.#refusals.delete(gateway);
     else {
       if (this.#refusals.get(gateway) !== failure.message) {

@@ -108,12 +108,13 @@ export class GatewayHousekeeping {
         );
         const stopPolicies = this.#options.policies?.follow((service) => host.enqueue(service));
         try {
-          await supervise(inner, {
-            agents: (deepest) => fleet.run(deepest),
-            fencing: (deepest) => fencing.run(deepest),
-            'clean unused ports': (deepest) => this.#cleaner.loop(deepest),
-            drift: (deepest) => this.#watchDrift(host, deepest),
-          });
+          const loops = {
+            agents: (deepest: AbortSignal) => fleet.run(deepest),
+            fencing: (deepest: AbortSignal) => fencing.run(deepest),
+            'clean unused ports': (deepest: AbortSignal) => this.#cleaner.loop(deepest),
+            drift: (deepest: AbortSignal) => this.#watchDrift(host, deepest),
+          };
+          await supervise(inner, loops, this.#options.log);
         } finally {
           stop();
           stopPolicies?.();
@@ -161,7 +162,7 @@ export class GatewayHousekeeping {
         await fencing.look(signal);
       } catch (error) {
         const known = CausewayError.from(error);
-        if (known.code === 'aborted') throw known;
+        if (signal.aborted) throw known;
         log.warn({ error: known }, 'could not look for drift');
       }
       tookMs = clock.monotonic() - started;

@@ -9,14 +9,17 @@ import { formatEndpointId, type EndpointIdRecord } from '../../agent/wire/record
 import { CausewayError } from '../../domain/error.ts';
 import type { AgentPort } from './agent-link.ts';
 
-/** An agent that takes whatever is newer, unless told to fail, to hang, to be frozen or to keep something. */
+/**
+ * An agent that takes whatever is newer, unless told to fail, to hang, to be frozen or to keep something. A
+ * mute one does what it is told, and its answers get lost on the way: that is up to who carries them.
+ */
 export class MemoryAgent implements AgentPort {
   readonly pushes: Push[] = [];
   readonly holds = new Map<EndpointKey, Endpoint>();
   readonly policies = new Map<string, Policy>();
   readonly assignments = new Map<string, Assignment>();
   generation = 0;
-  mode: 'works' | 'fails' | 'hangs' = 'works';
+  mode: 'works' | 'fails' | 'hangs' | 'mute' = 'works';
   /** Takes no push, and answers everything else. */
   isFrozen = false;
   /** Refuses to lose more endpoints than this in a push that does not say that it means it. */
@@ -123,11 +126,11 @@ export class MemoryAgent implements AgentPort {
 
   #suffer(signal: AbortSignal): Promise<void> {
     if (this.mode === 'fails') return Promise.reject(new CausewayError('unavailable', 'no route'));
-    if (this.mode === 'works') return Promise.resolve();
+    if (this.mode !== 'hangs') return Promise.resolve();
     return new Promise((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(CausewayError.from(signal.reason)), {
-        once: true,
-      });
+      const giveUp = () => reject(CausewayError.from(signal.reason));
+      if (signal.aborted) giveUp();
+      signal.addEventListener('abort', giveUp, { once: true });
     });
   }
 }

@@ -106,7 +106,7 @@ export class OctaviaUpkeep {
         return;
       } catch (error) {
         const known = CausewayError.from(error);
-        if (signal.aborted || known.code === 'aborted') throw known;
+        if (signal.aborted) throw known;
         this.#problem = `the load balancers can't be listed: ${known.message}`;
         log.warn({ error: known }, 'the load balancers could not be listed; trying again');
         await sleep(clock, 5_000, signal);
@@ -122,7 +122,7 @@ export class OctaviaUpkeep {
         for (const key of await drift.look(signal)) host.enqueue(key);
       } catch (error) {
         const known = CausewayError.from(error);
-        if (known.code === 'aborted') throw known;
+        if (signal.aborted) throw known;
         log.warn({ error: known }, 'could not look for drift');
       }
     }

@@ -371,9 +371,11 @@ function overWire(process: SimulatedProcess, name: string, agent: MemoryAgent): 
     effect: () => Promise<T>,
   ): Promise<T> => {
     if (agent.mode === 'hangs') return untilAborted(never, signal);
-    const answer = await process.call(`${verb} agent ${name}`, async () =>
-      agent.mode === 'hangs' ? undefined : { value: await effect() },
-    );
+    const answer = await process.call(`${verb} agent ${name}`, async () => {
+      if (agent.mode === 'hangs') return undefined;
+      const value = await effect();
+      return agent.mode === 'mute' ? undefined : { value };
+    });
     return answer === undefined ? untilAborted(never, signal) : answer.value;
   };
   return {

@@ -1,0 +1,100 @@
+import type { MemoryAgent } from '../../../src/loadbalancer/gateway/memory-agent.ts';
+import type { Loss } from '../kubernetes-transport.ts';
+import { GatewayWorld } from './gateway-world.ts';
+import { announcedWithoutPort, doublyClaimed } from './invariants.ts';
+
+type Candidate = ReturnType<GatewayWorld['startCandidate']>;
+
+/** How long everything is in trouble, and how long it may take afterwards until all is right: as in chaos. */
+const troubleMs = 30_000;
+const patienceMs = 180_000;
+const restartMs = 1_000;
+
+/**
+ * A Service is deleted while both gateways time out, do what they are told without anybody hearing of it, or
+ * can't be reached; requests to Kubernetes and their answers get lost; the leader dies, stands still, is
+ * stopped or goes on. When all of that is over, nothing may be left of the Service.
+ */
+export async function playDeletion(seed: number): Promise<void> {
+  const world = await GatewayWorld.create(seed, { hasteMs: 300, driftEveryMs: 10_000 });
+  const { clock, random } = world.simulation;
+  const always = () => [...doublyClaimed(world), ...announcedWithoutPort(world)];
+  const later = (ms: number, act: () => void) => clock.timer(random() * ms, act);
+  const pair = new Pair(world);
+  for (const [name, port] of [
+    ['web', 80],
+    ['mail', 25],
+    ['other', 80],
+  ] as const)
+    await world.createService(name, { ports: [port] });
+  await world.settle(always);
+
+  const over = clock.monotonic() + troubleMs;
+  for (const agent of world.agents.values()) trouble(agent, random, later);
+  const lossChance = random() < 0.5 ? 0 : random();
+  world.lossOf = (label): Loss => {
+    const isSafe = clock.monotonic() > over || !/^(PATCH|PUT) /.test(label);
+    if (isSafe || random() >= lossChance) return undefined;
+    return random() < 0.5 ? 'request' : 'answer';
+  };
+  later(troubleMs, () => pair.trouble(random, later));
+  await world.simulation.runFor(random() * 10_000);
+  for (const name of random() < 0.5 ? ['web'] : ['web', 'other']) await world.deleteService(name);
+  await world.simulation.runFor(Math.max(1, over - clock.monotonic()));
+
+  for (const agent of world.agents.values()) agent.mode = 'works';
+  pair.recover();
+  const end = clock.monotonic() + patienceMs;
+  await world.settle(() => (clock.monotonic() > end ? ['patience is over'] : always()));
+}
+
+type Later = (ms: number, act: () => void) => unknown;
+
+/** It gets into some trouble, and perhaps into another. */
+function trouble(agent: MemoryAgent, random: () => number, later: Later): void {
+  const modes = ['hangs', 'hangs', 'mute', 'fails', 'works'] as const;
+  for (let time = 0; time < 3; time += 1)
+    later(troubleMs, () => {
+      agent.mode = modes[Math.floor(random() * modes.length)] ?? 'works';
+    });
+}
+
+/** Two controllers, each started again by its service manager when it has ended. */
+class Pair {
+  readonly #world: GatewayWorld;
+  readonly #candidates: [Candidate, Candidate];
+
+  constructor(world: GatewayWorld) {
+    this.#world = world;
+    this.#candidates = [world.startCandidate(), world.startCandidate()];
+    this.#candidates.forEach((_, index) => this.#keep(index));
+  }
+
+  trouble(random: () => number, later: Later): void {
+    const candidate = this.#candidates[random() < 0.5 ? 0 : 1];
+    const { process } = candidate;
+    const acts = [
+      () => process.kill(),
+      () => candidate.stop(),
+      () => {
+        process.pause();
+        later(25_000, () => process.resume());
+      },
+      () => {},
+    ];
+    acts[Math.floor(random() * acts.length)]?.();
+  }
+
+  recover(): void {
+    for (const { process } of this.#candidates) if (process.isPaused) process.resume();
+  }
+
+  #keep(index: number): void {
+    this.#candidates[index]?.process.ended.addEventListener('abort', () => {
+      this.#world.simulation.clock.timer(restartMs, () => {
+        this.#candidates[index] = this.#world.startCandidate();
+        this.#keep(index);
+      });
+    });
+  }
+}
