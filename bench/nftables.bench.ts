@@ -3,81 +3,22 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { addressFromInteger } from '../src/domain/address.ts';
-import { parsePort } from '../src/domain/port.ts';
 import { diff } from '../src/nftables/diff.ts';
 import { buildRuleset, Layout } from '../src/nftables/layout.ts';
 import { NetlinkDriver } from '../src/nftables/netlink/netlink-driver.ts';
 import { operationsText } from '../src/nftables/nft-text.ts';
 import { buildSlotTable } from '../src/nftables/slot-table.ts';
-import type { Endpoint, LayoutSettings, VirtualService } from '../src/nftables/virtual-service.ts';
-import { TestNetwork, type Host } from '../test/services/namespaces.ts';
-import { compare, median, type BenchmarkSuite, type Measurement } from './benchmark.ts';
-
-const settings: LayoutSettings = {
-  table: 'causeway',
-  hashSeed: 0x5eed,
-  localSources: [],
-  hairpin: false,
-  resumeConnections: true,
-};
-const port = parsePort(8080);
-
-const endpoint = (number: number): Endpoint => ({
-  address: addressFromInteger(0x0a000000n + BigInt(number), 4),
-  port,
-});
-
-/** Two endpoints each, no two services the same. */
-const service = (number: number, spare = 0): VirtualService => ({
-  address: addressFromInteger(0xc6120000n + BigInt(number >> 1), 4),
-  protocol: 'TCP',
-  port: parsePort(80 + (number & 1)),
-  dispatch: {
-    kind: 'slots',
-    endpoints: [endpoint(number * 2), endpoint(spare === 0 ? number * 2 + 1 : 0x800000 + spare)],
-  },
-});
-
-const services = (count: number) => Array.from({ length: count }, (_, index) => service(index));
-
-interface Loaded {
-  readonly layout: Layout;
-  readonly driver: NetlinkDriver;
-}
-
-async function load(host: Host, count: number): Promise<Loaded> {
-  const driver = await NetlinkDriver.open({ table: settings.table, networkNamespace: host.path });
-  const { layout, plan } = Layout.plan({ settings, services: services(count) });
-  await driver.apply(plan.transaction);
-  plan.accept();
-  return { layout, driver };
-}
-
-const changesInARow = 200;
-let nextSpare = 1;
-
-/** The median time to plan, commit and accept another endpoint for one service, in milliseconds. */
-async function replaceEndpoints({ layout, driver }: Loaded): Promise<number> {
-  const times: number[] = [];
-  for (let index = 0; index < changesInARow; index += 1) {
-    const changed = service(index % 50, nextSpare);
-    nextSpare += 1;
-    const started = performance.now();
-    const plan = layout.plan({ set: [changed] });
-    await driver.apply(plan.transaction);
-    plan.accept();
-    times.push(performance.now() - started);
-  }
-  return median(times);
-}
-
-async function spawnedElement(host: Host, set: string, number: number): Promise<number> {
-  const address = addressFromInteger(0x01000000n + BigInt(number), 4);
-  const started = performance.now();
-  await host.run('nft', 'add', 'element', 'inet', 'beside', set, `{ ${address} }`);
-  return performance.now() - started;
-}
+import type { Endpoint } from '../src/nftables/virtual-service.ts';
+import { TestNetwork } from '../test/services/namespaces.ts';
+import { compare, type BenchmarkSuite, type Measurement } from './benchmark.ts';
+import {
+  endpoint,
+  load,
+  replaceEndpoints,
+  services,
+  settings,
+  spawnedElement,
+} from './ruleset-load.ts';
 
 async function fromNothing(network: TestNetwork): Promise<Measurement> {
   const everything = services(10_000);

@@ -82,10 +82,12 @@ export class ClaimChange {
 
   /** Puts what a source contributes now in the place of what it contributed before. */
   exchange(before: Fragment | undefined, after: Fragment | undefined): void {
-    const old = before === undefined ? undefined : this.#withdraw(before, after !== undefined);
+    const same = before === undefined || after === undefined ? 0 : this.#inStep(before, after);
+    const old =
+      before === undefined ? undefined : this.#withdraw(before, same, after !== undefined);
     for (const chain of after?.chains ?? []) bump(this.#chains, chain.name, chain, 1);
     for (const set of after?.sets ?? []) bump(this.#sets, set.name, set, 1);
-    for (const placed of after?.elements ?? []) {
+    for (const placed of after?.elements.slice(same) ?? []) {
       if (this.#sharedElement(placed, 1)) continue;
       const previous = old?.get(placementId(placed));
       if (previous !== undefined) old?.delete(placementId(placed));
@@ -94,12 +96,32 @@ export class ClaimChange {
     for (const placed of old?.values() ?? []) this.#replace(placed.set, placed.element, undefined);
   }
 
-  /** Lets go of a fragment; the elements it alone had are returned if something may take their place. */
-  #withdraw(fragment: Fragment, mayBeReplaced: boolean): Map<string, PlacedElement> | undefined {
+  /**
+   * Deals with the elements that both fragments begin with, key by key, and answers how many those are. The
+   * slots of a service are among them as long as their number stays: sixteen thousand for a thousand endpoints.
+   */
+  #inStep(before: Fragment, after: Fragment): number {
+    const most = Math.min(before.elements.length, after.elements.length);
+    for (let index = 0; index < most; index += 1) {
+      const [old, now] = [before.elements[index], after.elements[index]];
+      if (old === undefined || now === undefined || !sameKey(old, now)) return index;
+      if (equalValues(old.element.value, now.element.value)) continue;
+      if (isShared(now.set)) return index;
+      this.#replace(now.set, old.element, now.element);
+    }
+    return most;
+  }
+
+  /** Lets go of a fragment from an element on; those it alone had are returned if something may take their place. */
+  #withdraw(
+    fragment: Fragment,
+    from: number,
+    mayBeReplaced: boolean,
+  ): Map<string, PlacedElement> | undefined {
     for (const chain of fragment.chains) bump(this.#chains, chain.name, chain, -1);
     for (const set of fragment.sets) bump(this.#sets, set.name, set, -1);
     const own = new Map<string, PlacedElement>();
-    for (const placed of fragment.elements) {
+    for (const placed of fragment.elements.slice(from)) {
       if (this.#sharedElement(placed, -1)) continue;
       if (mayBeReplaced) own.set(placementId(placed), placed);
       else this.#replace(placed.set, placed.element, undefined);
@@ -120,7 +142,9 @@ export class ClaimChange {
   }
 
   #replace(set: string, removed: Element | undefined, added: Element | undefined): void {
-    if (removed !== undefined && added !== undefined && sameValue(removed, added)) return;
+    if (removed !== undefined && added !== undefined && equalValues(removed.value, added.value)) {
+      return;
+    }
     let change = this.#own.get(set);
     if (change === undefined) {
       change = { removed: [], added: [] };
@@ -219,7 +243,9 @@ export class ClaimChange {
       applyDeltas(next, deltas);
       const removed = onlyClaim(held);
       const added = onlyClaim(next);
-      if (removed !== undefined && added !== undefined && sameValue(removed, added)) continue;
+      if (removed !== undefined && added !== undefined) {
+        if (equalValues(removed.value, added.value)) continue;
+      }
       if (removed !== undefined) result.removed.push(removed);
       if (added !== undefined) result.added.push(added);
     }
@@ -231,8 +257,28 @@ function placementId({ set, element }: PlacedElement): string {
   return `${set} ${elementId(element)}`;
 }
 
-function sameValue(left: Element, right: Element): boolean {
-  return valueId(left.value) === valueId(right.value);
+function isShared(set: string): boolean {
+  return sharedSets.has(set) || unambiguousMaps.has(set);
+}
+
+/** Field by field: a text for each would take longer than all the rest. */
+function sameKey(left: PlacedElement, right: PlacedElement): boolean {
+  return (
+    left.set === right.set &&
+    equalFields(left.element.key, right.element.key) &&
+    equalFields(left.element.keyEnd, right.element.keyEnd)
+  );
+}
+
+function equalValues(left: Element['value'], right: Element['value']): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  if ('kind' in left || 'kind' in right) return valueId(left) === valueId(right);
+  return equalFields(left, right);
+}
+
+function equalFields(left: Element['keyEnd'], right: Element['keyEnd']): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  return left.length === right.length && left.every((field, index) => field === right[index]);
 }
 
 function onlyClaim(table: ClaimTable<Element>): Element | undefined {

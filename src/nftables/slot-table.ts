@@ -52,15 +52,26 @@ interface Party {
   readonly weight: number;
 }
 
-/** One side of a token, on its way around the circle. */
-interface Front {
-  readonly party: number;
-  readonly step: 1 | -1;
-  readonly start: number;
+/**
+ * Both sides of every token, on their way around the circle. In plain arrays, side by side: a thousand
+ * endpoints have ten thousand of them.
+ */
+interface Fronts {
+  readonly party: Int32Array;
+  readonly step: Int8Array;
+  readonly start: Int32Array;
   /** From the token to the middle of the first slot, in slots. */
-  readonly distance: number;
-  readonly pace: number;
-  travelled: number;
+  readonly distance: Float64Array;
+  readonly travelled: Int32Array;
+}
+
+/** The table while it is being filled. The arrays beside the owners of slots go by party. */
+interface Circle {
+  readonly fronts: Fronts;
+  readonly owner: Int32Array;
+  readonly held: Int32Array;
+  readonly caps: Int32Array;
+  readonly paces: Float64Array;
 }
 
 function canonicalOrder(endpoints: readonly Endpoint[], seed: number): Party[] {
@@ -77,58 +88,115 @@ function canonicalOrder(endpoints: readonly Endpoint[], seed: number): Party[] {
 
 function fill(parties: readonly Party[], size: number): Endpoint[] {
   const total = parties.reduce((sum, party) => sum + party.weight, 0);
-  const equal = parties.every((party) => party.weight === parties[0]?.weight);
+  const heaviest = parties.reduce((most, party) => Math.max(most, party.weight), 0);
+  const equal = parties.every((party) => party.weight === heaviest);
   const room = equal ? allowance : weightedAllowance;
-  const caps = parties.map((party) => capacity((size * party.weight) / total, room));
-  const held = new Int32Array(parties.length);
-  const owner = new Int32Array(size).fill(-1);
-  let fronts = buildFronts(parties, size);
+  const circle: Circle = {
+    fronts: buildFronts(parties, size),
+    caps: Int32Array.from(parties, ({ weight }) => capacity((size * weight) / total, room)),
+    paces: Float64Array.from(parties, ({ weight }) => weight / heaviest),
+    owner: new Int32Array(size).fill(-1),
+    held: new Int32Array(parties.length),
+  };
+  let growing = arrivals(circle);
   let free = size;
   // Time passes in steps in which the fastest that are still growing advance by one slot.
-  for (let time = 1; free > 0; time += 1 / fastestPace(fronts)) {
-    for (const front of fronts) {
-      const cap = caps[front.party] ?? 0;
-      let holding = held[front.party] ?? 0;
-      while (holding < cap && front.distance + front.travelled <= time * front.pace) {
-        const slot = modulo(front.start + front.step * front.travelled, size);
-        front.travelled += 1;
-        if (owner[slot] !== -1) continue;
-        owner[slot] = front.party;
-        holding += 1;
-        free -= 1;
-      }
-      held[front.party] = holding;
-    }
-    fronts = fronts.filter(({ party }) => (held[party] ?? 0) < (caps[party] ?? 0));
+  for (let time = 1; free > 0; time += 1 / fastestPace(growing, circle)) {
+    free -= advance(growing, time, circle);
+    growing = stillGrowing(growing, circle);
   }
-  return Array.from(owner, (index) => endpointAt(parties, index));
+  return Array.from(circle.owner, (index) => endpointAt(parties, index));
 }
 
-function fastestPace(fronts: readonly Front[]): number {
-  return fronts.reduce((fastest, { pace }) => Math.max(fastest, pace), Number.MIN_VALUE);
+/** Moves all fronts as far as they reach by now; they take what is free on their way. Answers how much that was. */
+function advance(growing: Int32Array, time: number, circle: Circle): number {
+  const { owner, held, caps, paces } = circle;
+  const { party, step, start, distance, travelled } = circle.fronts;
+  // Sizes are powers of two, so this leads around the circle in both directions.
+  const around = owner.length - 1;
+  let taken = 0;
+  for (const front of growing) {
+    const who = party[front] ?? 0;
+    const cap = caps[who] ?? 0;
+    const reach = time * (paces[who] ?? 0);
+    const lead = distance[front] ?? 0;
+    let holding = held[who] ?? 0;
+    let way = travelled[front] ?? 0;
+    while (holding < cap && lead + way <= reach) {
+      const slot = ((start[front] ?? 0) + (step[front] ?? 0) * way) & around;
+      way += 1;
+      if (owner[slot] !== -1) continue;
+      owner[slot] = who;
+      holding += 1;
+      taken += 1;
+    }
+    travelled[front] = way;
+    held[who] = holding;
+  }
+  return taken;
+}
+
+/** The fronts whose endpoints have room left, moved together in place. */
+function stillGrowing(growing: Int32Array, { fronts, held, caps }: Circle): Int32Array {
+  let kept = 0;
+  for (const front of growing) {
+    const who = fronts.party[front] ?? 0;
+    if ((held[who] ?? 0) >= (caps[who] ?? 0)) continue;
+    growing[kept] = front;
+    kept += 1;
+  }
+  return growing.subarray(0, kept);
+}
+
+function fastestPace(growing: Int32Array, { fronts, paces }: Circle): number {
+  let fastest = Number.MIN_VALUE;
+  for (const front of growing) {
+    fastest = Math.max(fastest, paces[fronts.party[front] ?? 0] ?? 0);
+    // Nobody is faster than the heaviest.
+    if (fastest === 1) break;
+  }
+  return fastest;
 }
 
 function capacity(share: number, room: number): number {
   return Math.max(Math.ceil(share), Math.floor(share * room));
 }
 
-/** Both sides of every token, in the order in which they reach their first slot. */
-function buildFronts(parties: readonly Party[], size: number): Front[] {
-  const heaviest = parties.reduce((most, party) => Math.max(most, party.weight), 0);
-  const fronts: Front[] = [];
-  for (const [index, party] of parties.entries()) {
-    const pace = party.weight / heaviest;
+function buildFronts(parties: readonly Party[], size: number): Fronts {
+  const count = parties.length * tokensPerEndpoint * 2;
+  const fronts: Fronts = {
+    party: new Int32Array(count),
+    step: new Int8Array(count),
+    start: new Int32Array(count),
+    distance: new Float64Array(count),
+    travelled: new Int32Array(count),
+  };
+  let next = 0;
+  const add = (party: number, step: 1 | -1, start: number, distance: number) => {
+    fronts.party[next] = party;
+    fronts.step[next] = step;
+    fronts.start[next] = start;
+    fronts.distance[next] = distance;
+    next += 1;
+  };
+  for (const [index, { hash }] of parties.entries()) {
     for (let token = 0; token < tokensPerEndpoint; token += 1) {
-      const within = mixPair(party.hash, token) / 2 ** 32;
+      const within = mixPair(hash, token) / 2 ** 32;
       const position = ((token + within) / tokensPerEndpoint) * size;
       const right = Math.ceil(position - 0.5);
       const ahead = right + 0.5 - position;
-      const shared = { party: index, pace, travelled: 0 };
-      fronts.push({ ...shared, step: 1, start: right, distance: ahead });
-      fronts.push({ ...shared, step: -1, start: right - 1, distance: 1 - ahead });
+      add(index, 1, right, ahead);
+      add(index, -1, right - 1, 1 - ahead);
     }
   }
-  return fronts.sort((a, b) => a.distance / a.pace - b.distance / b.pace || a.party - b.party);
+  return fronts;
+}
+
+/** All fronts, in the order in which they reach their first slot. */
+function arrivals({ fronts: { party, distance }, paces }: Circle): Int32Array {
+  const first = distance.map((way, front) => way / (paces[party[front] ?? 0] ?? 1));
+  const order = Int32Array.from(first.keys());
+  return order.sort((a, b) => (first[a] ?? 0) - (first[b] ?? 0) || a - b);
 }
 
 /** How many equal endpoints it would take to express the weights, within reason. */
@@ -152,10 +220,6 @@ function endpointAt(parties: readonly Party[], index: number): Endpoint {
 
 function nextPowerOfTwo(value: number): number {
   return 2 ** Math.ceil(Math.log2(value));
-}
-
-function modulo(value: number, size: number): number {
-  return ((value % size) + size) % size;
 }
 
 function hashText(text: string, seed: number): number {
