@@ -1,5 +1,6 @@
 import { CausewayError } from '../domain/error.ts';
 import { keyOf, type KubeObject, type ObjectMeta } from './object.ts';
+import { shareStrings } from './shared-strings.ts';
 
 /** Cuts an object down to the fields that are used, before it is kept. Must keep what `slimMetadata` keeps. */
 export type Projection<T extends KubeObject, P extends KubeObject> = (object: T) => P;
@@ -20,7 +21,7 @@ export function withSlimMetadata<T extends KubeObject>(object: T): T {
   return { ...object, metadata: slimMetadata(object.metadata) };
 }
 
-/** Refuses a projection that lost what the store compares objects by. */
+/** What is to be kept of an object. Refuses a projection that lost what the store compares objects by. */
 export function project<T extends KubeObject, P extends KubeObject>(
   projection: Projection<T, P>,
   object: T,
@@ -34,5 +35,6 @@ export function project<T extends KubeObject, P extends KubeObject>(
   ) {
     throw new CausewayError('internal', `the projection of ${keyOf(object)} changed its identity`);
   }
+  shareStrings(projected);
   return projected;
 }

@@ -1,6 +1,7 @@
 import { CausewayError } from '../domain/error.ts';
 import { abortedBy } from '../runtime/clock.ts';
 import { silentLog, type Log } from '../runtime/log.ts';
+import { SmallSets } from '../runtime/small-sets.ts';
 import type { Breathe } from './breathe.ts';
 import { keyOf, type KubeObject } from './object.ts';
 
@@ -26,7 +27,7 @@ export interface StoreOptions<T, Index extends string> {
  */
 export class Store<T extends KubeObject, Index extends string = never> {
   readonly #objects = new Map<string, T>();
-  readonly #indexes = new Map<string, { of: IndexFunction<T>; keys: Map<string, Set<string>> }>();
+  readonly #indexes = new Map<string, { of: IndexFunction<T>; keys: SmallSets<string, string> }>();
   readonly #log: Log;
   #handlers: readonly ChangeHandler<T>[] = [];
   #isSynced = false;
@@ -35,7 +36,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
   constructor(options: StoreOptions<T, Index> = {}) {
     this.#log = options.log ?? silentLog;
     for (const [name, of] of Object.entries<IndexFunction<T>>(options.indexes ?? {})) {
-      this.#indexes.set(name, { of, keys: new Map() });
+      this.#indexes.set(name, { of, keys: new SmallSets() });
     }
   }
 
@@ -67,7 +68,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
   /** The objects that the index files under the value, in no particular order. */
   byIndex(index: Index, value: string): readonly T[] {
     const found: T[] = [];
-    for (const key of this.#indexes.get(index)?.keys.get(value) ?? []) {
+    for (const key of this.#indexes.get(index)?.keys.of(value) ?? []) {
       const object = this.#objects.get(key);
       if (object !== undefined) found.push(object);
     }
@@ -140,11 +141,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
     if (before !== undefined) this.#unfile(key, before);
     this.#objects.set(key, after);
     for (const index of this.#indexes.values()) {
-      for (const value of index.of(after)) {
-        const keys = index.keys.get(value);
-        if (keys === undefined) index.keys.set(value, new Set([key]));
-        else keys.add(key);
-      }
+      for (const value of index.of(after)) index.keys.add(value, key);
     }
   }
 
@@ -155,11 +152,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
 
   #unfile(key: string, object: T): void {
     for (const index of this.#indexes.values()) {
-      for (const value of index.of(object)) {
-        const keys = index.keys.get(value);
-        keys?.delete(key);
-        if (keys?.size === 0) index.keys.delete(value);
-      }
+      for (const value of index.of(object)) index.keys.delete(value, key);
     }
   }
 

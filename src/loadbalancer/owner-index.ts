@@ -1,10 +1,11 @@
 import type { Service } from '../kube/core-objects.ts';
+import { SmallSets } from '../runtime/small-sets.ts';
 import type { Owner } from './provider.ts';
 
 /** Everyone that a provider holds something for, by UID and by name. */
 export class OwnerIndex {
   readonly #byUid = new Map<string, Owner>();
-  readonly #byName = new Map<string, Map<string, Owner>>();
+  readonly #byName = new SmallSets<string, Owner>();
 
   add(service: Service): Owner {
     const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
@@ -12,19 +13,15 @@ export class OwnerIndex {
     if (known !== undefined) return known;
     const owner = { namespace, name, uid };
     this.#byUid.set(uid, owner);
-    const key = `${namespace}/${name}`;
-    const named = this.#byName.get(key);
-    if (named === undefined) this.#byName.set(key, new Map([[uid, owner]]));
-    else named.set(uid, owner);
+    this.#byName.add(`${namespace}/${name}`, owner);
     return owner;
   }
 
   remove(owner: Owner): void {
+    const known = this.#byUid.get(owner.uid);
+    if (known === undefined) return;
     this.#byUid.delete(owner.uid);
-    const key = `${owner.namespace}/${owner.name}`;
-    const named = this.#byName.get(key);
-    named?.delete(owner.uid);
-    if (named?.size === 0) this.#byName.delete(key);
+    this.#byName.delete(`${known.namespace}/${known.name}`, known);
   }
 
   get(uid: string): Owner | undefined {
@@ -36,6 +33,6 @@ export class OwnerIndex {
   }
 
   named(key: string): readonly Owner[] {
-    return [...(this.#byName.get(key)?.values() ?? [])];
+    return [...this.#byName.of(key)];
   }
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { CausewayError } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Service } from '../kube/core-objects.ts';
@@ -299,10 +300,10 @@ function ownerOf(service: Service): Owner {
   return { namespace, name, uid };
 }
 
-/** What a user asks for: the spec and the annotations, without our own record. */
+/** A digest of what a user asks for: the spec and the annotations, without our own record. */
 function wishOf(service: Service): string {
   const { [recordAnnotation]: _ours, ...annotations } = service.metadata?.annotations ?? {};
-  return JSON.stringify([service.spec, annotations]);
+  return hash('sha256', JSON.stringify([service.spec, annotations]), 'base64');
 }
 
 function describe(ingress: readonly Ingress[]): string {

@@ -2,6 +2,7 @@ import { familyOf, type Address } from '../../domain/address.ts';
 import type { LayoutChange } from '../../nftables/layout-change.ts';
 import {
   serviceKey,
+  type Affinity,
   type Dispatch,
   type IngressPolicy,
   type IngressRule as LayoutRule,
@@ -18,6 +19,10 @@ import { Edited, type Change, type GatewayNode, type GatewayState } from '../mod
 /** Destinations and nodes that don't answer. They get no traffic, unless nobody would be left. */
 export type Silent = ReadonlySet<Address>;
 
+// Shared by all endpoints: there are tens of thousands of them.
+const withoutAffinity: Affinity = { kind: 'none' };
+const byClient: Affinity = { kind: 'client-hash' };
+
 /** One endpoint as the engine takes it. */
 export function toVirtualService(endpoint: Endpoint, silent: Silent): VirtualService {
   const { address, protocol, port, sourceRanges, masquerade } = endpoint;
@@ -26,7 +31,7 @@ export function toVirtualService(endpoint: Endpoint, silent: Silent): VirtualSer
     protocol,
     port,
     dispatch: dispatchOf(endpoint, silent),
-    affinity: { kind: endpoint.affinity === 'client' ? 'client-hash' : 'none' },
+    affinity: endpoint.affinity === 'client' ? byClient : withoutAffinity,
     ...(sourceRanges.length === 0 ? {} : { sourceRanges }),
     masquerade,
   };

@@ -148,12 +148,16 @@ function checkDestinations(address: Address, destinations: readonly Destination[
   }
 }
 
+/** Most endpoints have no ranges, and need no list of their own to say so. */
+const everybody: readonly Prefix[] = [];
+
 /** A range of the other family matches no client of this address, and Services carry both families. */
-function rangesOfFamily(address: Address, all: readonly Prefix[]): Prefix[] {
+function rangesOfFamily(address: Address, all: readonly Prefix[]): readonly Prefix[] {
+  if (all.length === 0) return everybody;
   const ranges = all
     .filter((range) => prefixFamily(range) === familyOf(address))
     .sort(comparePrefixes);
-  if (ranges.length === 0 && all.length > 0) {
+  if (ranges.length === 0) {
     throw new CausewayError('invalid', `no source range is of the family of ${address}`, {
       hint: 'Name at least one range of each family that the Service has an address in.',
     });

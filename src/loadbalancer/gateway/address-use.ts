@@ -1,25 +1,28 @@
 import type { Address } from '../../domain/address.ts';
+import { SmallSets } from '../../runtime/small-sets.ts';
 
 /**
  * Which addresses the wanted state has, and in which generation each of the others left it: no gateway
  * that has confirmed that generation announces it any more.
  */
 export class AddressUse {
-  readonly #byService = new Map<string, ReadonlySet<Address>>();
+  readonly #byService = new SmallSets<string, Address>();
   readonly #users = new Map<Address, number>();
   readonly #leftIn = new Map<Address, number>();
 
   /** These are the addresses of the Service from this generation on. */
   set(service: string, addresses: ReadonlySet<Address>, generation: number): void {
-    const before = this.#byService.get(service) ?? new Set<Address>();
+    const before = new Set(this.#byService.of(service));
     for (const address of addresses) {
       if (before.has(address)) continue;
+      this.#byService.add(service, address);
       this.#users.set(address, (this.#users.get(address) ?? 0) + 1);
       this.#leftIn.delete(address);
     }
-    for (const address of before) if (!addresses.has(address)) this.#leave(address, generation);
-    if (addresses.size === 0) this.#byService.delete(service);
-    else this.#byService.set(service, addresses);
+    for (const address of before.difference(addresses)) {
+      this.#byService.delete(service, address);
+      this.#leave(address, generation);
+    }
   }
 
   isUsed(address: Address): boolean {

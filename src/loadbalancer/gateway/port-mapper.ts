@@ -1,4 +1,5 @@
 import type { Address, Family } from '../../domain/address.ts';
+import { SmallSets } from '../../runtime/small-sets.ts';
 import { compareClaims, mayJoin, standingOf, type PriorClaim } from './claim-order.ts';
 import {
   circleOfUsers,
@@ -38,10 +39,10 @@ export class PortMapper {
   readonly #slots = new Map<number, PortSlot>();
   readonly #byPort = new Map<string, PortSlot>();
   /** Slots by the circle that may join, and by each address that reaches them. */
-  readonly #byCircle = new Map<string, Set<PortSlot>>();
+  readonly #byCircle = new SmallSets<string, PortSlot>();
   readonly #byAddress = new Map<Address, PortSlot>();
   readonly #unused = new Set<PortSlot>();
-  readonly #byOwner = new Map<string, Map<Family, Stand>>();
+  readonly #byOwner = { 4: new Map<string, Stand>(), 6: new Map<string, Stand>() };
   #next = 1;
 
   /**
@@ -100,7 +101,9 @@ export class PortMapper {
    */
   settle(owner: string, families: readonly Family[]): boolean {
     let isFreed = false;
-    for (const [family, { slot, from }] of [...(this.#byOwner.get(owner) ?? [])]) {
+    for (const family of [4, 6] as const) {
+      const { slot, from } = this.#standOf(owner, family) ?? {};
+      if (slot === undefined) continue;
       const holding = slot.users.get(owner);
       if (!families.includes(family)) this.release(owner, [family]);
       else if (holding !== undefined) this.#use(slot, owner, { ...holding, held: holding.asked });
@@ -190,7 +193,7 @@ export class PortMapper {
   }
 
   #standOf(owner: string, family: Family): Stand | undefined {
-    return this.#byOwner.get(owner)?.get(family);
+    return this.#byOwner[family].get(owner);
   }
 
   #addKnownPort(port: L2Port): readonly string[] {
@@ -219,7 +222,7 @@ export class PortMapper {
     const requested = request.requested && this.#byAddress.get(request.requested);
     if (requested !== undefined) return fits(requested, request) ? requested : undefined;
     let oldest: PortSlot | undefined;
-    for (const slot of this.#byCircle.get(request.circle) ?? []) {
+    for (const slot of this.#byCircle.of(request.circle)) {
       const isOlder = oldest === undefined || slot.number < oldest.number;
       if (isOlder && slot.users.size > 0 && fits(slot, request)) oldest = slot;
     }
@@ -278,12 +281,10 @@ export class PortMapper {
   #usersChanged(slot: PortSlot, owner: string): void {
     const circle = circleOfUsers(slot);
     if (circle !== slot.circle) this.#moveToCircle(slot, circle);
-    const families = this.#byOwner.get(owner) ?? new Map<Family, Stand>();
-    const stand = nextStand(families.get(slot.family), slot, owner);
-    if (stand === undefined) families.delete(slot.family);
-    else families.set(slot.family, stand);
-    if (families.size === 0) this.#byOwner.delete(owner);
-    else this.#byOwner.set(owner, families);
+    const stands = this.#byOwner[slot.family];
+    const stand = nextStand(stands.get(owner), slot, owner);
+    if (stand === undefined) stands.delete(owner);
+    else stands.set(owner, stand);
   }
 
   #forget(slot: PortSlot): void {
@@ -295,14 +296,9 @@ export class PortMapper {
   }
 
   #moveToCircle(slot: PortSlot, circle: string | undefined): void {
-    const before = slot.circle === undefined ? undefined : this.#byCircle.get(slot.circle);
-    before?.delete(slot);
-    if (slot.circle !== undefined && before?.size === 0) this.#byCircle.delete(slot.circle);
+    if (slot.circle !== undefined) this.#byCircle.delete(slot.circle, slot);
     slot.circle = circle;
-    if (circle === undefined) return;
-    const members = this.#byCircle.get(circle);
-    if (members === undefined) this.#byCircle.set(circle, new Set([slot]));
-    else members.add(slot);
+    if (circle !== undefined) this.#byCircle.add(circle, slot);
   }
 
   #unlist(slot: PortSlot, port: L2Port): void {

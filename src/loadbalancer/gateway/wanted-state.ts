@@ -15,6 +15,7 @@ import {
 } from '../../agent/model/policy.ts';
 import { formatAssignment, formatPolicy } from '../../agent/wire/records.ts';
 import type { DeltaContent, StateContent } from '../../agent/wire/write-push.ts';
+import { SmallSets } from '../../runtime/small-sets.ts';
 import { StampedMap } from './stamped-map.ts';
 
 /** The network policies of one namespace, and the pods that they apply to. */
@@ -33,9 +34,10 @@ export class WantedState {
   readonly #nodes = new StampedMap<Address, Address>(() => true);
   readonly #policies = new StampedMap<PolicyKey, Policy>(sameText(formatPolicy));
   readonly #assignments = new StampedMap<Address, Assignment>(sameText(formatAssignment));
-  readonly #byService = new Map<string, ReadonlyMap<EndpointKey, Endpoint>>();
+  /** A Service has few: a list of them takes a quarter of the memory of a map. */
+  readonly #byService = new Map<string, readonly Endpoint[]>();
   /** The Services that want an endpoint. Two may for a moment, when a cloud gives a lost port's address anew. */
-  readonly #claimants = new Map<EndpointKey, Set<string>>();
+  readonly #claimants = new SmallSets<EndpointKey, string>();
   /** What each namespace has, so that what it no longer has is found. */
   readonly #byNamespace = new Map<string, NamespacePolicies>();
   /** Endpoints that we never saw, and that an operator let a gateway lose. */
@@ -62,22 +64,25 @@ export class WantedState {
    * older one when nothing is different.
    */
   setService(service: string, endpoints: readonly Endpoint[]): number {
-    const before = this.#byService.get(service) ?? new Map<EndpointKey, Endpoint>();
+    const before = this.#byService.get(service) ?? [];
     const after = new Map(endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]));
     const next = this.#generation + 1;
     let changed = false;
-    for (const key of before.keys()) {
+    for (const key of before.map(endpointKey)) {
       if (after.has(key)) continue;
       const heir = this.#leave(key, service);
       if (!this.#isOf(key, service)) continue;
       changed = this.#endpoints.set(key, heir, next) || changed;
     }
+    const held: Endpoint[] = [];
     for (const [key, endpoint] of after) {
-      this.#claimants.set(key, (this.#claimants.get(key) ?? new Set()).add(service));
+      this.#claimants.add(key, service);
       changed = this.#endpoints.set(key, endpoint, next) || changed;
+      // Where it is the same as before, that one stays, and the new one need not be kept beside it.
+      held.push(this.#endpoints.get(key) ?? endpoint);
     }
-    if (after.size === 0) this.#byService.delete(service);
-    else this.#byService.set(service, after);
+    if (held.length === 0) this.#byService.delete(service);
+    else this.#byService.set(service, held);
     if (changed) this.#generation = next;
     return changed ? next : this.#newestOf(after.keys());
   }
@@ -193,11 +198,10 @@ export class WantedState {
 
   /** The Service wants the endpoint no longer. Answers with what another one wants there, if any does. */
   #leave(key: EndpointKey, service: string): Endpoint | undefined {
-    const claimants = this.#claimants.get(key);
-    claimants?.delete(service);
-    const [heir] = claimants ?? [];
-    if (heir === undefined) this.#claimants.delete(key);
-    return heir === undefined ? undefined : this.#byService.get(heir)?.get(key);
+    this.#claimants.delete(key, service);
+    const [heir] = this.#claimants.of(key);
+    if (heir === undefined) return undefined;
+    return this.#byService.get(heir)?.find((endpoint) => endpointKey(endpoint) === key);
   }
 
   #newestOf(keys: Iterable<EndpointKey>): number {

@@ -1,0 +1,28 @@
+/** Longer ones are seldom the same twice. */
+const longest = 64;
+/** Few strings repeat. Those that do are here again soon after all have been forgotten. */
+const mostRemembered = 4_096;
+const remembered = new Map<string, string>();
+
+/**
+ * Makes equal strings of the objects that we keep one string in memory: types, policies, finalizers,
+ * labels and names of nodes stand in each of thousands of objects, and parsing makes a new string of each.
+ * Changes the value in place, and nothing about it that could be noticed.
+ */
+export function shareStrings(value: object): void {
+  const fields = value as Record<string, unknown>;
+  for (const name of Object.keys(value)) {
+    const field = fields[name];
+    if (typeof field === 'string') {
+      if (field.length <= longest) fields[name] = shared(field);
+    } else if (typeof field === 'object' && field !== null) shareStrings(field);
+  }
+}
+
+function shared(text: string): string {
+  const known = remembered.get(text);
+  if (known !== undefined) return known;
+  if (remembered.size >= mostRemembered) remembered.clear();
+  remembered.set(text, text);
+  return text;
+}

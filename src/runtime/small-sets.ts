@@ -1,0 +1,38 @@
+/**
+ * A set for each key, where most sets have a single member: that one is held without a set of its own,
+ * which would take 200 bytes. Members are not sets themselves.
+ */
+export class SmallSets<Key, Member extends NonNullable<unknown>> {
+  readonly #sets = new Map<Key, Member | Set<Member>>();
+
+  get size(): number {
+    return this.#sets.size;
+  }
+
+  has(key: Key): boolean {
+    return this.#sets.has(key);
+  }
+
+  /** The members under the key, in the order in which they came. */
+  of(key: Key): Iterable<Member> {
+    const held = this.#sets.get(key);
+    if (held === undefined) return [];
+    return held instanceof Set ? held : [held];
+  }
+
+  add(key: Key, member: Member): void {
+    const held = this.#sets.get(key);
+    if (held === undefined) this.#sets.set(key, member);
+    else if (held instanceof Set) held.add(member);
+    else if (held !== member) this.#sets.set(key, new Set([held, member]));
+  }
+
+  delete(key: Key, member: Member): void {
+    const held = this.#sets.get(key);
+    if (held === member) this.#sets.delete(key);
+    if (!(held instanceof Set) || !held.delete(member)) return;
+    const [only] = held;
+    if (only === undefined) this.#sets.delete(key);
+    else if (held.size === 1) this.#sets.set(key, only);
+  }
+}
