@@ -2,7 +2,7 @@
  * A set for each key, where most sets have a single member: that one is held without a set of its own,
  * which would take 200 bytes. Members are not sets themselves.
  */
-export class SmallSets<Key, Member extends NonNullable<unknown>> {
+export class SmallSets<Key, Member extends string | object> {
   readonly #sets = new Map<Key, Member | Set<Member>>();
 
   get size(): number {
