@@ -3,8 +3,7 @@ import { CausewayError } from '../domain/error.ts';
 import { KubeClient } from '../kube/client.ts';
 import { findConnection } from '../kube/connection.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
-import { keyOf, nameFromKey } from '../kube/object.ts';
-import { configMaps, leases, services } from '../kube/resources.ts';
+import { configMaps } from '../kube/resources.ts';
 import {
   boardName,
   fenceChange,
@@ -12,7 +11,7 @@ import {
   writeBoard,
   type GatewayOnBoard,
 } from '../loadbalancer/gateway/gateway-board.ts';
-import { handBack, holderOf } from '../loadbalancer/gateway/hand-back.ts';
+import { handBackToLbaas } from '../loadbalancer/gateway/hand-back.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { silentLog } from '../runtime/log.ts';
@@ -21,6 +20,7 @@ import { addConfigOptions, readConfig } from './config-options.ts';
 import { openStackOf } from './controller-gateway.ts';
 import { controllerCommandSettings } from './controller-settings.ts';
 import { askGateways, printGateways } from './gateways-list.ts';
+import { handBackCommand } from './hand-back.ts';
 import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -34,7 +34,7 @@ export function gatewaysCommand(): Command {
     fenceCommand(),
     unfenceCommand(),
     checkCommand(),
-    handBackCommand(),
+    handBackCommand('ch-k8s-lbaas', handBackToLbaas),
   ]) {
     gateways.addCommand(command, { isDefault: command.name() === 'list' });
   }
@@ -108,37 +108,6 @@ function checkCommand(): Command {
       { title: 'how', value: ({ text }) => text },
     ]);
     if (reports.some(({ isFine }) => !isFine)) process.exitCode = 1;
-  });
-}
-
-function handBackCommand(): Command {
-  const command = new Command('hand-back')
-    .description(
-      'give the Services back to ch-k8s-lbaas with the addresses they have, once the controller is stopped',
-    )
-    .option('--dry-run', 'only say what would be done');
-  addConfigOptions(command, controllerCommandSettings);
-  return command.action(async ({ dryRun = false }: { dryRun?: boolean }) => {
-    await withBoard(command, async (client, _gateways, { leaderElection }, signal) => {
-      const lease = await client.find(leases, leaderElection, { signal });
-      const holder = holderOf(lease, systemClock.wallTime());
-      if (holder !== undefined && !dryRun) {
-        throw new CausewayError('conflict', `the controller ${holder} is running`, {
-          hint: 'Stop every controller first; it would take the Services over again.',
-        });
-      }
-      for await (const service of client.list(services, { signal })) {
-        const step = handBack(service);
-        if (step.kind === 'none') continue;
-        if (step.kind === 'keep') {
-          say(`${keyOf(service)}: kept: ${step.because}`);
-          continue;
-        }
-        const name = nameFromKey(keyOf(service));
-        if (!dryRun) await client.patchMerge(services, name, step.patch, { signal });
-        say(`${keyOf(service)}: ${dryRun ? 'would be handed back' : 'handed back'}`);
-      }
-    });
   });
 }
 

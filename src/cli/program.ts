@@ -11,6 +11,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ['controller', async () => (await import('./controller.ts')).controllerCommand()],
   ['agent', async () => (await import('./agent.ts')).agentCommand()],
   ['gateways', async () => (await import('./gateways.ts')).gatewaysCommand()],
+  ['octavia', async () => (await import('./octavia.ts')).octaviaCommand()],
   ['proxy', async () => (await import('./proxy.ts')).proxyCommand()],
   ['ipam', async () => (await import('./ipam.ts')).ipamCommand()],
   ['discover', async () => (await import('./discover.ts')).discoverCommand()],
@@ -58,5 +59,12 @@ export async function buildProgram(words: readonly string[] = []): Promise<Comma
   for (const each of loaded) program.addCommand(await each());
   const unseen = await hidden.get(name)?.();
   if (unseen !== undefined) program.addCommand(unseen, { hidden: true });
+  for (const command of program.commands) nameHelp(command, `causeway ${command.name()}`);
   return program;
+}
+
+/** Whoever makes a mistake is told where the help of this very command is. */
+function nameHelp(command: Command, words: string): void {
+  command.showHelpAfterError(`(${words} --help shows what it takes)`);
+  for (const each of command.commands) nameHelp(each, `${words} ${each.name()}`);
 }

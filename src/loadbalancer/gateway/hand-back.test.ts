@@ -3,7 +3,7 @@ import type { Service } from '../../kube/core-objects.ts';
 import { recordAnnotation } from '../record.ts';
 import { gatewayLayerAnnotation } from '../../kube/gateway-layer.ts';
 import { legacyManagedAnnotation, legacyPortAnnotation, portsAnnotation } from './annotations.ts';
-import { handBack, holderOf } from './hand-back.ts';
+import { handBackToLbaas } from './hand-back.ts';
 
 const record = (provider: string) =>
   JSON.stringify({ version: 1, uid: 'u', provider, ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }] });
@@ -21,7 +21,7 @@ const marks = { [legacyManagedAnnotation]: 'true', [legacyPortAnnotation]: 'port
 const ours = { [recordAnnotation]: record('gateway'), [portsAnnotation]: '{}' };
 
 test('takes off what is ours and leaves the rest', () => {
-  expect(handBack(service({ ...marks, ...ours, mine: 'x' }))).toEqual({
+  expect(handBackToLbaas(service({ ...marks, ...ours, mine: 'x' }))).toEqual({
     kind: 'patch',
     patch: {
       metadata: {
@@ -52,15 +52,6 @@ test.each<[string, Service, object]>([
     {},
   ],
 ])('%s', (_name, given, expected) => {
-  expect(handBack(given)).toMatchObject(expected);
-  expect(handBack(given).kind).not.toBe('patch');
-});
-
-test('a lease that was let go or has run out is held by nobody', () => {
-  const spec = { holderIdentity: 'a', renewTime: '2026-01-01T00:00:00.000000Z' };
-  const now = Date.UTC(2026, 0, 1);
-  expect(holderOf({ spec }, now + 14_000)).toBe('a');
-  expect(holderOf({ spec }, now + 16_000)).toBeUndefined();
-  expect(holderOf({ spec: { ...spec, holderIdentity: '' } }, now)).toBeUndefined();
-  expect(holderOf(undefined, now)).toBeUndefined();
+  expect(handBackToLbaas(given)).toMatchObject(expected);
+  expect(handBackToLbaas(given).kind).not.toBe('patch');
 });

@@ -27,7 +27,7 @@ import { accounts } from '../../sandbox/openstack/seed.ts';
 import { ServiceController } from '../service-controller.ts';
 import { legacyManagedAnnotation, legacyPortAnnotation } from './annotations.ts';
 import type { AgentPort } from './agent-link.ts';
-import { handBack } from './hand-back.ts';
+import { handBackToLbaas } from './hand-back.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './memory-agent.ts';
 import { OpenStackPortManager } from './openstack-port-manager.ts';
@@ -227,7 +227,7 @@ test('step 1: a Service that is new meanwhile is one that ch-k8s-lbaas would kno
 test('the way back: handed back, they look as ch-k8s-lbaas left them', async () => {
   await stop?.();
   for (const name of ['web', 'mail', 'fresh']) {
-    const step = handBack(await read(name));
+    const step = handBackToLbaas(await read(name));
     if (step.kind !== 'patch') throw new Error(`${name} can't be handed back`);
     const { metadata } = await client.patchMerge(services, named(name), step.patch);
     expect(metadata?.finalizers ?? []).toEqual([]);

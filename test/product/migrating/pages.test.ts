@@ -3,17 +3,11 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { pageNames, pageText, stepsOf } from './migration-page.ts';
 
-/** Whose steps are tests of their parts only: docs/status.md. */
-const open = ['ch-k8s-lbaas', 'kuryr', 'openshift-idling'];
-
-test.each(pageNames.filter((name) => !open.includes(name)))(
-  'the steps of %s are a test, and the page says which',
-  (name) => {
-    expect(stepsOf(name)).not.toEqual([]);
-    const file = path.join(import.meta.dirname, `${name}.test.ts`);
-    const source = fs.readFileSync(file, 'utf8');
-    expect(source).toContain(`new MigrationPage('${name}')`);
-    expect(source).toContain('page.end();');
-    expect(pageText(name)).toContain(`npm test -- test/product/migrating/${name}`);
-  },
-);
+test.each(pageNames)('the steps of %s are a test, and the page says which', (name) => {
+  expect(stepsOf(name)).not.toEqual([]);
+  const file = path.join(import.meta.dirname, `${name}.test.ts`);
+  const source = fs.readFileSync(file, 'utf8');
+  expect(source).toContain(`new MigrationPage('${name}')`);
+  expect(source).toContain('page.end();');
+  expect(pageText(name)).toContain(`npm test -- test/product/migrating/${name}`);
+});

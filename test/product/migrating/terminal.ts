@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { ensureProgram } from '../../services/programs.ts';
@@ -13,6 +14,9 @@ import { HopelessError, waitFor } from '../../services/wait-for.ts';
 import { repository } from '../running-playground.ts';
 
 const main = path.join(repository, 'src', 'cli', 'main.ts');
+
+/** The command of python3-openstackclient; where it is not, the cloud is looked at by other means alone. */
+export const hasOpenStackCommand = existsSync('/usr/bin/openstack');
 
 /** An operator's shell, in which `causeway` is this clone and `kubectl` the real one. */
 export class Terminal {
@@ -84,4 +88,14 @@ export class Terminal {
     });
     return service;
   }
+}
+
+/** The command of a page with a reader's own words in place of those that stand for them. */
+export function filled(command: string | undefined, words: Readonly<Record<string, string>>) {
+  let line = command ?? '';
+  for (const [word, own] of Object.entries(words)) {
+    if (!line.includes(word)) throw new Error(`no ${word} in ${JSON.stringify(command)}`);
+    line = line.replaceAll(word, own);
+  }
+  return line;
 }
