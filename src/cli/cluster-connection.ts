@@ -19,11 +19,14 @@ export interface ClusterSession {
 }
 
 /** Gives a command that talks to a cluster kubectl's options. */
-export function addClusterOptions(command: Command): Command {
+export function addClusterOptions(
+  command: Command,
+  namespace = "namespace; else the context's",
+): Command {
   return command
     .option('--kubeconfig <file>', 'kubeconfig; else KUBECONFIG, the pod, or ~/.kube/config')
     .option('--context <name>', 'context of the kubeconfig')
-    .option('-n, --namespace <name>', "namespace; else the context's");
+    .option('-n, --namespace <name>', namespace);
 }
 
 /** Runs the command's work with a client that is closed afterwards. */

@@ -22,6 +22,18 @@ test('makes its own directory, sweeps those of the dead, and leaves the living a
   await fs.rm(base, { recursive: true });
 });
 
+test('leaves alone what another user left, unless this one is root', async () => {
+  const base = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-sweep-'));
+  const child = spawn(process.execPath, ['-e', '']);
+  await new Promise((resolve) => child.once('exit', resolve));
+  await fs.mkdir(path.join(base, `causeway-playground-${child.pid}`));
+  await sweepPlaygrounds(base, (process.getuid?.() ?? 0) + 1);
+  expect(await fs.readdir(base)).toHaveLength(1);
+  await sweepPlaygrounds(base, 0);
+  expect(await fs.readdir(base)).toEqual([]);
+  await fs.rm(base, { recursive: true });
+});
+
 test('ends what still runs of a dead one, and nothing else', async () => {
   const base = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-sweep-'));
   const dead = spawn(process.execPath, ['-e', '']);

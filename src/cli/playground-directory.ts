@@ -7,12 +7,19 @@ const prefix = 'causeway-playground-';
 /** Every process of a playground has its directory in this variable, so that none can hide. */
 export const markVariable = 'CAUSEWAY_PLAYGROUND';
 
-/** Removes what playgrounds left that were killed before they could clean up, and ends what still runs of them. */
-export async function sweepPlaygrounds(base = os.tmpdir()): Promise<void> {
+/**
+ * Removes what playgrounds left that were killed before they could clean up, and ends what still runs of
+ * them. What another user left we could not remove, and it is not in our way.
+ */
+export async function sweepPlaygrounds(
+  base = os.tmpdir(),
+  user = process.getuid?.(),
+): Promise<void> {
   for (const entry of await fs.readdir(base)) {
     const owner = new RegExp(`^${prefix}(\\d+)$`).exec(entry)?.[1];
     if (owner === undefined || isAlive(Number(owner))) continue;
     const left = path.join(base, entry);
+    if (user !== 0 && (await fs.lstat(left)).uid !== user) continue;
     await endProcessesOf(left);
     await fs.rm(left, { recursive: true, force: true });
   }

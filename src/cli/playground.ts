@@ -6,7 +6,7 @@ import { chooseDataPath } from '../playground/choose-data-path.ts';
 import type { ReadyFile } from '../playground/ready-file.ts';
 import { parseScenario, type Scenario } from '../playground/scenario.ts';
 import { startPlayground } from '../playground/start.ts';
-import { enterUserNamespace } from '../playground/user-namespace.ts';
+import { enterUserNamespace, isInUserNamespace } from '../playground/user-namespace.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { runProgram } from '../runtime/program.ts';
 import { style } from './output.ts';
@@ -51,8 +51,8 @@ async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): P
   // A file of an earlier run must not be taken for this one's.
   if (readyFile !== undefined) await clearReadyFile(readyFile);
   addSystemPrograms();
-  // Now, because from inside of a user namespace processes of another one can't be seen.
-  await sweepPlaygrounds();
+  // Now, because from inside of a user namespace processes and owners of another one can't be seen.
+  if (!isInUserNamespace()) await sweepPlaygrounds();
   const choice = await chooseDataPath(options.datapath);
   if (choice.kind === 'user-namespace') {
     process.exitCode = await enterUserNamespace(signal);

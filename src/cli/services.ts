@@ -25,8 +25,11 @@ export function servicesCommand(): Command {
   const command = new Command('services')
     .description('Services with their addresses, who serves them, and what is wrong')
     .option('-a, --all', 'also those that nobody outside of the cluster can reach', false)
-    .addOption(new Option('--state <state>', 'only those in this state').choices(states));
-  addOutputOption(addClusterOptions(command));
+    .addOption(new Option('--state <state>', 'only those in this state').choices(states))
+    .addOption(
+      new Option('-A, --all-namespaces', 'in every namespace (the default)').conflicts('namespace'),
+    );
+  addOutputOption(addClusterOptions(command, 'only those in this namespace'));
   return command.action(async (options: ServicesOptions) => {
     await withCluster(options, async ({ client, signal }) => {
       const rows = await readServices(client, options.namespace, signal);

@@ -24,7 +24,7 @@ export function statusCommand(): Command {
   const command = new Command('status')
     .description('everything at one glance; ends with code 1 when something is wrong')
     .option('--system-namespace <name>', 'where the controller keeps its lease', 'kube-system');
-  addClusterOptions(command);
+  addClusterOptions(command, 'count the Services of this namespace only');
   return command.action(async (options: StatusOptions) => {
     await withCluster(options, async (session) => {
       const parts = [

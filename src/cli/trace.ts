@@ -10,6 +10,7 @@ import type { Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf } from '../kube/object.ts';
 import { endpointSlices, nodes, services } from '../kube/resources.ts';
+import { readRecord } from '../loadbalancer/record.ts';
 import { findOwner } from '../overview/find-owner.ts';
 import { pathEndpoints } from '../overview/service-path.ts';
 import { describeOwner, describeTraces, type GatewayTrace } from '../overview/trace-text.ts';
@@ -85,9 +86,22 @@ async function trace(
     const lines = describeOwner(`${text}/${question.protocol}`, owner, endpoints);
     if (hasIdledAt(owner?.service)) lines.push('It sleeps: a connection is held, and wakes it.');
     lines.push(...describeTraces(traces, endpoints));
+    if (isOutside && agents.size === 0) {
+      lines.push(whyNobodyWasAsked(owner?.service, settings.gateway.enabled));
+    }
     if (onNode !== undefined) lines.push('', ...describeNodeTrace(onNode));
     process.stdout.write(`${lines.join('\n')}\n`);
   });
+}
+
+/** A short answer must not be taken for all there is to say. */
+function whyNobodyWasAsked(service: Service | undefined, isGatewayEnabled: boolean): string {
+  const reading = service === undefined ? undefined : readRecord(service);
+  const provider = reading?.kind === 'record' ? reading.record.provider : 'gateway';
+  if (provider !== 'gateway') return `The provider ${provider} serves it, no gateway does.`;
+  return isGatewayEnabled
+    ? 'No gateway was asked: the settings list none (gateway.agents).'
+    : "No gateway was asked: name the controller's settings with --config.";
 }
 
 function parseTarget(text: string): { address: Address; port: Port } {

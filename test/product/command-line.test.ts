@@ -33,6 +33,12 @@ test('an unknown command is a usage error with the nearest known one', async () 
   expect(result.stderr).toContain('Did you mean completion?');
 });
 
+test('every command says after a mistake where its own help is', async () => {
+  const result = await causeway('gateways', 'fence', '--wrong');
+  expect(result.code).toBe(2);
+  expect(result.stderr).toContain('(causeway gateways fence --help shows what it takes)');
+});
+
 test('output that is not a terminal has no colours', async () => {
   const result = await causeway('--help');
   expect(result.stdout).not.toContain('\u001B[');

@@ -72,7 +72,8 @@ test.skipIf(!hasKubectl)('all of it runs in memory, and Ctrl-C leaves nothing be
   expect(address).toMatch(/^203\.0\.113\.\d+$/);
   expect(fs.readFileSync(ready.openstack.clouds, 'utf8')).toContain('demo');
   expect((await fetch(ready.dashboard.url, { redirect: 'manual' })).status).toBe(303);
-  const tool = (...words: string[]) => runOrThrow(process.execPath, [launcher, ...words]);
+  const env = { KUBECONFIG: ready.kubeconfig };
+  const tool = (...words: string[]) => runOrThrow(process.execPath, [launcher, ...words], { env });
   const settings = ['--config', path.join(path.dirname(ready.kubeconfig), 'controller.yaml')];
   // The gateways know the fixed address behind the floating one.
   // Both come to serve its pods, one after the other.
@@ -87,6 +88,8 @@ test.skipIf(!hasKubectl)('all of it runs in memory, and Ctrl-C leaves nothing be
     expect(traced).toMatch(/gateway-[ab] \(stands by\): the same\.\n$/);
     return true;
   });
+  const short = await tool('trace', '198.51.100.10', `${address}:80`);
+  expect(short).toContain("No gateway was asked: name the controller's settings with --config.");
   await waitFor('gateway-b to be shown', async () =>
     /gateway-b +yes .*\d{5,} +yes +1 /.test(await tool('gateways', ...settings)),
   );
