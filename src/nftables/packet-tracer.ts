@@ -15,14 +15,14 @@ export interface TraceOptions {
   readonly localAddresses: readonly Address[];
   /** Stands in for the kernel's random numbers, 0 to just under 1. */
   readonly random?: () => number;
-  /** Takes the ruleset's place while the packet is under way. */
-  readonly overtakenBy?: Overtaking;
+  /** Take the ruleset's place while the packet is under way, one after the other. */
+  readonly overtakenBy?: readonly Overtaking[];
 }
 
 /** The kernel looks which ruleset is in force at each hook, and again at each lookup in a set. */
 export interface Overtaking {
   readonly ruleset: Ruleset;
-  /** How many looks find the old one. */
+  /** How many looks find what was before it. */
   readonly afterLooks: number;
 }
 
@@ -53,17 +53,28 @@ export function tracePacket(ruleset: Ruleset, probe: Probe, options: TraceOption
 
 /** What can become of a packet while one ruleset takes the other's place, wherever the packet is then. */
 export function traceDuringChange(
-  [before, after]: readonly [Ruleset, Ruleset],
+  [first, ...next]: readonly [Ruleset, ...Ruleset[]],
   probe: Probe,
   options: TraceOptions,
 ): Trace[] {
   const traces: Trace[] = [];
-  for (let afterLooks = 0; ; afterLooks += 1) {
-    const overtakenBy = { ruleset: after, afterLooks };
-    const tracer = new Tracer(before, probe, { ...options, overtakenBy });
-    traces.push(tracer.run());
-    if (tracer.looks <= afterLooks) return traces;
-  }
+  /** Answers with how many looks the longest way took. */
+  const walk = (
+    overtakenBy: readonly Overtaking[],
+    [ruleset, ...rest]: readonly Ruleset[],
+  ): number => {
+    if (ruleset === undefined) {
+      const tracer = new Tracer(first, probe, { ...options, overtakenBy });
+      traces.push(tracer.run());
+      return tracer.looks;
+    }
+    for (let afterLooks = overtakenBy.at(-1)?.afterLooks ?? 0; ; afterLooks += 1) {
+      const looks = walk([...overtakenBy, { ruleset, afterLooks }], rest);
+      if (looks <= afterLooks) return looks;
+    }
+  };
+  walk([], next);
+  return traces;
 }
 
 type Ending = 'accept' | 'drop' | 'rejected';
@@ -142,8 +153,9 @@ class Tracer {
   }
 
   #chainsAt(hook: Hook): Chain[] {
-    const next = this.#options.overtakenBy?.ruleset;
-    const named = new Map([...this.#ruleset.chains, ...(next?.chains ?? [])]);
+    const next = this.#options.overtakenBy ?? [];
+    const all = [this.#ruleset, ...next.map(({ ruleset }) => ruleset)];
+    const named = new Map(all.flatMap(({ chains }) => [...chains]));
     return [...named.values()]
       .filter((chain) => chain.base?.hook === hook)
       .sort((a, b) => (a.base?.priority ?? 0) - (b.base?.priority ?? 0));
@@ -151,9 +163,8 @@ class Tracer {
 
   #inForce(): Ruleset {
     this.looks += 1;
-    const { overtakenBy } = this.#options;
-    if (overtakenBy === undefined || this.looks <= overtakenBy.afterLooks) return this.#ruleset;
-    return overtakenBy.ruleset;
+    const past = this.#options.overtakenBy?.filter(({ afterLooks }) => this.looks > afterLooks);
+    return past?.at(-1)?.ruleset ?? this.#ruleset;
   }
 
   /** Undefined when the end of the chain is reached or a rule returns. */

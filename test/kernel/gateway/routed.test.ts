@@ -91,6 +91,22 @@ describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
     await topology.command(master, 'undrain');
   });
 
+  test('begins and ends without anybody being refused', async () => {
+    const destinations = [
+      { address: parseAddress(servers.p1.v4), port: parsePort(8080), weight: 1 },
+    ];
+    await serve(virtual.v4, { destinations });
+    let isOver = false;
+    const asking = who(virtual.v4, 300).finally(() => (isOver = true));
+    while (!isOver) {
+      await serve(virtual.v4, { routedTo: 'nodes' });
+      await serve(virtual.v4, { destinations });
+    }
+    const answers = new Set(await asking);
+    expect(answers).toContain('p1 10.77.0.100');
+    expect(answers).not.toContain('ECONNREFUSED');
+  });
+
   test('leaves no table and no setting behind that nobody needs', async () => {
     await serve(virtual.v4, { destinations: [] });
     for (const name of ['g1', 'g2'] as const) {
