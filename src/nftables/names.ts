@@ -66,8 +66,6 @@ export const setNames = {
   virtualNetworks: perFamily('virtual-networks'),
   /** Services that are routed and not rewritten. */
   routed: perFamily('routed'),
-  /** Services whose packets are sent to a node as they came; only their copies pass here. */
-  sentOn: perFamily('sent-on'),
   /** Services that a listener on this machine accepts for, with its port. */
   accepted: perFamily('accepted'),
   /** Services whose packets are held. */

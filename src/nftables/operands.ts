@@ -111,6 +111,15 @@ export const isInvalid: Statement = {
   value: 0,
 };
 
+/** Nobody keeps track of it, as of a copy that `dup` sends on. */
+export const isUntracked: Statement = {
+  kind: 'compare',
+  operand: { kind: 'connection-state' },
+  mask: 0x40,
+  equal: false,
+  value: 0,
+};
+
 /** The source is an address of this machine (RTN_LOCAL). */
 export const isFromMachine = equals({ kind: 'source-type' }, 2);
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAddress as address, type Address } from '../domain/address.ts';
 import { parsePort as port } from '../domain/port.ts';
 import { buildRuleset } from './layout.ts';
-import { traceDuringChange, type Trace } from './packet-tracer.ts';
+import { traceDuringChange, tracePacket, type Trace } from './packet-tracer.ts';
 import { isRouted, routedRuleset } from './routed-ruleset.ts';
 import { emptyRuleset, type Ruleset } from './ruleset.ts';
 import type { Dispatch, VirtualService } from './virtual-service.ts';
@@ -98,4 +98,19 @@ describe('a packet that is under way through a gateway while the rules change', 
     const fates = tracesDuring(new Tables(pods(1)), after, 40_000).map(fate);
     expect([fates[0], fates.at(-1)]).toEqual(['rejected', 'rewritten']);
   });
+
+  it.each(Object.entries(states))(
+    'lets copies of it out to nodes whatever the service is: %s',
+    (_, dispatch) => {
+      const { main } = new Tables(dispatch);
+      const copy = {
+        ...{ source: address('198.51.100.7'), destination: virtual, protocol: 6 },
+        ...{ sourcePort: 40_000, destinationPort: 80, connection: { state: 'untracked' } as const },
+      };
+      // The copy has its way already: that its destination is an address of the gateway does not count.
+      expect(tracePacket(main, copy, { from: 'local', localAddresses: [] }).outcome).toBe(
+        'forwarded',
+      );
+    },
+  );
 });

@@ -24,14 +24,15 @@ export interface Packet {
 }
 
 export interface Connection {
-  readonly state: 'new' | 'established' | 'related' | 'invalid';
+  readonly state: 'new' | 'established' | 'related' | 'invalid' | 'untracked';
   readonly reply: boolean;
   readonly destinationRewritten: boolean;
   readonly originalDestination: Address;
   readonly originalDestinationPort?: number;
 }
 
-const stateBits = { invalid: 1, established: 2, related: 4, new: 8 } as const;
+const stateBits = { invalid: 1, established: 2, related: 4, new: 8, untracked: 0x40 } as const;
+const trackedStates: ReadonlySet<string> = new Set(['new', 'established', 'related']);
 const localType = 2;
 const unicastType = 1;
 const synFlag = 0x02;
@@ -66,7 +67,7 @@ export function evaluate(
     case 'connection-status':
       return connection.destinationRewritten ? destinationRewrittenBit : 0;
     case 'connection-direction':
-      return connection.state === 'invalid' ? undefined : Number(connection.reply);
+      return trackedStates.has(connection.state) ? Number(connection.reply) : undefined;
     default:
       return plainOperand(operand.kind, packet);
   }

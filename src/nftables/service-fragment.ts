@@ -113,7 +113,6 @@ class ServiceCompiler {
         this.#fragment.element(setNames.unchanged(this.#family), this.#key);
         return undefined;
       case 'nodes-unchanged':
-        this.#fragment.element(setNames.sentOn(this.#family), this.#key);
         // Whoever comes here although there are nodes was overtaken: this table changes before the routed ones.
         if (dispatch.nodes?.length === 0) {
           this.#fragment.element(setNames.refused(this.#family), this.#key);

@@ -25,6 +25,7 @@ import {
   isInvalid,
   isNotPlainSyn,
   isUnderWay,
+  isUntracked,
   jump,
   originalTarget,
   protocol,
@@ -117,7 +118,6 @@ function familySets(family: Family): SetDefinition[] {
     { name: setNames.nodeless(family), key: ['inet_proto'] },
     { name: setNames.addresses(family), key: [address] },
     { name: setNames.routed(family), key },
-    { name: setNames.sentOn(family), key },
     { name: setNames.refused(family), key },
     { name: setNames.unchanged(family), key },
     { name: setNames.masquerade(family), key, value: 'verdict' },
@@ -343,9 +343,14 @@ function filterChains(settings: LayoutSettings): Chain[] {
     }),
   );
   const unallocated = settings.dropsUnallocated === true ? families.map(unallocatedRule) : [];
-  // A copy on its way to a node. The connection of a process on this machine is refused on its way in.
-  const sentOn = families.map((family) =>
-    rule(isFamily(family), isIn(target(family), setNames.sentOn(family)), accept),
+  // A copy on its way to a node. The routed tables change after this one, so no set of ours knows which those are.
+  const copies = families.map((family) =>
+    rule(
+      isUntracked,
+      isFamily(family),
+      isIn([destination(family)], setNames.addresses(family)),
+      accept,
+    ),
   );
   return [
     {
@@ -361,7 +366,7 @@ function filterChains(settings: LayoutSettings): Chain[] {
     {
       name: chainNames.filterOutput,
       base: filter('output'),
-      rules: [underWay, ...sentOn, ...virtual, ...unallocated],
+      rules: [underWay, ...copies, ...virtual, ...unallocated],
     },
   ];
 }
