@@ -96,9 +96,9 @@ describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
       { address: parseAddress(servers.p1.v4), port: parsePort(8080), weight: 1 },
     ];
     await serve(virtual.v4, { destinations });
-    let isOver = false;
-    const asking = who(virtual.v4, 300).finally(() => (isOver = true));
-    while (!isOver) {
+    const over = new AbortController();
+    const asking = who(virtual.v4, 300).finally(() => over.abort());
+    while (!over.signal.aborted) {
       await serve(virtual.v4, { routedTo: 'nodes' });
       await serve(virtual.v4, { destinations });
     }
