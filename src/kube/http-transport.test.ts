@@ -89,6 +89,22 @@ describe('HttpTransport', () => {
     expect(seen).toHaveLength(4);
   });
 
+  it('gives up a request at its deadline also while it waits for a connection', async () => {
+    // Takes connections and never says anything: 32 calls have them all.
+    const url = await serve(() => {});
+    const { transport } = connect(url);
+    const giveUp = new AbortController();
+    const others = Array.from({ length: 32 }, () => transport.send(get, giveUp.signal));
+    const limited = new AbortController();
+    const waiting = transport.send(get, limited.signal);
+    // Those before it have asked for a connection.
+    await new Promise((resolve) => setImmediate(resolve));
+    limited.abort(new Error('too late'));
+    await expect(waiting).rejects.toMatchObject({ code: 'aborted' });
+    giveUp.abort();
+    for (const other of others) await expect(other).rejects.toThrow();
+  });
+
   it('reuses connections for calls and gives each watch its own', async () => {
     const ports: number[] = [];
     const url = await serve((request, response) => {

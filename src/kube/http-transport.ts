@@ -1,6 +1,7 @@
 import { Agent, ProxyAgent, type Dispatcher } from 'undici';
 import { CausewayError } from '../domain/error.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { untilAborted } from '../runtime/until-aborted.ts';
 import type { Connection } from './connection.ts';
 import { MaterialReader, type Credentials } from './credentials.ts';
 import { dispatchStreamed } from './streamed-body.ts';
@@ -67,7 +68,8 @@ export class HttpTransport implements Transport {
       bodyTimeout: 0,
     };
     if (request.isLong) return dispatchStreamed(dispatcher, options, this.#clock, signal);
-    const answer = await dispatcher.request({ ...options, signal });
+    // undici notices an abort only once the request has a connection, which may take longer than its deadline.
+    const answer = await untilAborted(dispatcher.request({ ...options, signal }), signal);
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   }
 

@@ -5,7 +5,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import { KubeError } from './error.ts';
 import { requestDuration, requestRetries } from './kube-metrics.ts';
-import type { WriteFence } from '../runtime/write-fence.ts';
+import { withinFence, type WriteFence } from '../runtime/write-fence.ts';
 import type { Status } from './object.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { readStatus } from './read-status.ts';
@@ -119,13 +119,7 @@ export class Requester {
   ): Promise<T> {
     const { fence, clock } = this.#options;
     if (fence === undefined || call.method === 'GET') return work(signal);
-    return withDeadline(
-      clock,
-      fence.remainingMs(),
-      signal,
-      `${describe(call)} under the lease`,
-      work,
-    );
+    return withinFence(clock, fence, signal, describe(call), work);
   }
 
   async #once(call: Call, signal: AbortSignal): Promise<Answer> {

@@ -3,7 +3,7 @@ import { type Clock, sleep } from '../runtime/clock.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
-import type { WriteFence } from '../runtime/write-fence.ts';
+import { withinFence, type WriteFence } from '../runtime/write-fence.ts';
 import { OpenStackError } from './error.ts';
 import { describe, type Exchange } from './exchange.ts';
 import type { Limiter } from './limiter.ts';
@@ -37,9 +37,11 @@ export class Requester {
   async perform<T>(exchange: Exchange<T>, signal: AbortSignal): Promise<T> {
     const { limiter, clock, retry, random, log, metrics } = this.#parts;
     for (let attempt = 1; ; attempt += 1) {
-      const result = await limiter.run(signal, () =>
-        this.#attempt(exchange, this.#limitFor(exchange), signal),
-      );
+      const result = await limiter.run(signal, () => {
+        // Before anything is counted as sent.
+        this.#fenceFor(exchange)?.remainingMs();
+        return this.#attempt(exchange, signal);
+      });
       if (result.error === undefined) return result.value;
       const { error } = result;
       if (signal.aborted) throw error;
@@ -60,25 +62,22 @@ export class Requester {
     }
   }
 
-  /** The fence is asked right before each sending, and a write that outlives it is given up. */
-  #limitFor({ method, service }: Exchange<unknown>): number {
-    const { fence, attemptDeadlineMs } = this.#parts;
+  /** It is asked right before each sending, and a write that outlives it is given up. */
+  #fenceFor({ method, service }: Exchange<unknown>): WriteFence | undefined {
     // Logging in changes nothing that others have.
-    if (fence === undefined || method === 'GET' || service === 'identity') return attemptDeadlineMs;
-    return Math.min(attemptDeadlineMs, fence.remainingMs());
+    return method === 'GET' || service === 'identity' ? undefined : this.#parts.fence;
   }
 
   async #attempt<T>(
     exchange: Exchange<T>,
-    limitMs: number,
     signal: AbortSignal,
   ): Promise<AttemptResult<T>> {
-    const { clock, metrics } = this.#parts;
+    const { clock, metrics, attemptDeadlineMs } = this.#parts;
     const { service, method, route } = exchange;
     const started = clock.monotonic();
     let status: number | undefined;
     try {
-      return await withDeadline(clock, limitMs, signal, describe(exchange), async (inner) => {
+      const ask = async (inner: AbortSignal): Promise<AttemptResult<T>> => {
         const response = await this.#send(exchange, inner);
         status = response.status;
         if (response.status < 300 || exchange.alsoExpected?.includes(response.status) === true) {
@@ -88,7 +87,12 @@ export class Requester {
           error: await readError(response, exchange),
           retryAfterMs: parseRetryAfter(response.header('retry-after'), clock.wallTime()),
         };
-      });
+      };
+      const what = describe(exchange);
+      const fence = this.#fenceFor(exchange);
+      return await withDeadline(clock, attemptDeadlineMs, signal, what, (inner) =>
+        fence === undefined ? ask(inner) : withinFence(clock, fence, inner, what, ask),
+      );
     } catch (error) {
       return { error: unanswered(error, exchange, status), retryAfterMs: undefined };
     } finally {

@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { CausewayError } from '../domain/error.ts';
+import { untilAborted } from '../runtime/until-aborted.ts';
 import type { TlsConfig } from './config/cloud-config.ts';
 import type { Outcome } from './error.ts';
 
@@ -73,7 +74,7 @@ export class Transport implements RequestCarrier {
     const url = new URL(request.url);
     const agent = request.method === 'POST' ? this.#fresh : this.#kept;
     try {
-      const response = await agent.request({
+      const answer = agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method: request.method,
@@ -81,6 +82,8 @@ export class Transport implements RequestCarrier {
         body: request.body ?? null,
         signal: request.signal,
       });
+      // undici notices an abort only once the request has a connection, which may take longer than its deadline.
+      const response = await untilAborted(answer, request.signal);
       return asHttpResponse(response, url);
     } catch (error) {
       throw transportError(error, url, request.signal);

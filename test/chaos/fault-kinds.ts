@@ -46,7 +46,8 @@ const moment = [0, 0] as const;
 export function faultKindsOn(ground: Ground): readonly FaultKind[] {
   const isReal = ground === 'real';
   const ledgers = isReal ? ['ipam-1', 'ipam-2'] : ['ipam-1'];
-  const processes = [...controllers, ...controllers, ...gateways, ...ledgers, 'discovery'];
+  const others = ['discovery', 'proxy', 'proxy'];
+  const processes = [...controllers, ...controllers, ...gateways, ...ledgers, ...others];
   const plainWays = [
     ...controllers.flatMap((from) => [`${from} to openstack`, `${from} to ipam`]),
     'discovery to openstack',
@@ -55,6 +56,7 @@ export function faultKindsOn(ground: Ground): readonly FaultKind[] {
     ...plainWays,
     ...controllers.flatMap((from) => ['kubernetes', ...gateways].map((to) => `${from} to ${to}`)),
     'discovery to kubernetes',
+    'proxy to kubernetes',
   ];
   const control = (
     name: FaultName,

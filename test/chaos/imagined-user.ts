@@ -1,4 +1,5 @@
 import type { Dice } from './dice.ts';
+import { sleeperName } from './sleeper.ts';
 
 export const podNames = ['p1', 'p2'] as const;
 export type PodName = (typeof podNames)[number];
@@ -20,7 +21,9 @@ export type Operation =
   /** An address of the shared pool, by hand and for another cluster. */
   | { readonly kind: 'reserve' | 'free'; readonly subject: string }
   /** A load balancer in somebody's project, for discovery. */
-  | { readonly kind: 'add balancer' | 'remove balancer'; readonly subject: string };
+  | { readonly kind: 'add balancer' | 'remove balancer'; readonly subject: string }
+  /** The one Service that can be. */
+  | { readonly kind: 'put to sleep'; readonly subject: string };
 
 /** Pods listen on so many ports from here on, each Service's own. */
 export const firstTargetPort = 9000;
@@ -46,7 +49,8 @@ export class ImaginedUser {
   }
 
   next(): Operation {
-    const choice = this.#dice.below(12);
+    const choice = this.#dice.below(14);
+    if (choice > 11) return { kind: 'put to sleep', subject: sleeperName };
     if (choice === 0) return this.#come('reserve', 'free', 'owner', this.#owners);
     if (choice === 1)
       return this.#come('add balancer', 'remove balancer', 'balancer', this.#balancers);

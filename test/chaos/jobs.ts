@@ -1,6 +1,7 @@
 import { JobDirectory } from './job-unit.ts';
 import { clusterName, site, type LedgerServers } from './ledger.ts';
 import type { Networks } from './networks.ts';
+import type { Pace } from './pace.ts';
 import type { Unit } from './unit.ts';
 import type { Ways } from './ways.ts';
 
@@ -11,6 +12,7 @@ export const discoveredAccount = 'alt';
 
 export interface JobsPlan {
   readonly directory: string;
+  readonly pace: Pace;
   readonly ways: Ways;
   readonly networks: Networks;
   readonly ledger: LedgerServers;
@@ -21,7 +23,8 @@ export interface JobsPlan {
 
 /** A controller with all its providers. */
 export async function controllerUnit(name: string, plan: JobsPlan): Promise<Unit> {
-  const { directory, ways, networks, ledger, secretFile } = plan;
+  const { directory, pace, ways, networks, ledger, secretFile } = plan;
+  const { driftSeconds, lookSeconds } = pace;
   const own = new JobDirectory(directory, name);
   const clouds = await own.write('clouds.yaml', await ways.clouds(name, 'demo'));
   const agents = [];
@@ -35,11 +38,12 @@ export async function controllerUnit(name: string, plan: JobsPlan): Promise<Unit
     clusterId: 'chaos',
     kubeconfig: await own.write('kubeconfig', await ways.kubeconfig(name)),
     cloud: 'demo',
-    driftSeconds: 10,
+    driftSeconds,
+    idling: { enabled: true },
     observe,
     log,
     gateway: {
-      ...{ enabled: true, layer: 'Pod', portManager: 'openstack', lookSeconds: 5 },
+      ...{ enabled: true, layer: 'Pod', portManager: 'openstack', lookSeconds },
       ...{ subnets, floatingNetwork, secretFile, agents },
     },
     octavia: { enabled: true, members: 'Pod', subnets: [balancerSubnet], floatingNetwork },
@@ -53,7 +57,7 @@ export async function controllerUnit(name: string, plan: JobsPlan): Promise<Unit
   return own.unit(['controller', '--config', config], { OS_CLIENT_CONFIG_FILE: clouds });
 }
 
-export async function discoveryUnit({ directory, ways }: JobsPlan): Promise<Unit> {
+export async function discoveryUnit({ directory, pace, ways }: JobsPlan): Promise<Unit> {
   const name = 'discovery';
   const own = new JobDirectory(directory, name);
   const clouds = await own.write('clouds.yaml', await ways.clouds(name, discoveredAccount));
@@ -61,7 +65,7 @@ export async function discoveryUnit({ directory, ways }: JobsPlan): Promise<Unit
     backendName: 'cloud',
     cloud: discoveredAccount,
     kubeconfig: await own.write('kubeconfig', await ways.kubeconfig(name)),
-    intervalSeconds: 3,
+    intervalSeconds: pace.discoverySeconds,
     projects: [discoveredAccount],
     observe,
     log,

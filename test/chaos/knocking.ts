@@ -10,11 +10,23 @@ export interface Knocking {
   stop(): Promise<void>;
 }
 
-/** Starts somebody far away who knocks at Services and tells each time what came of it. */
-export function startKnocking(topology: Topology, tell: (knock: Knock) => void): Knocking {
+/** Where somebody stands who knocks, how often, and how long he waits for an answer. */
+export interface Knocker {
+  readonly machine: string;
+  readonly everyMs: number;
+  readonly limitMs: number;
+}
+
+/** Starts somebody who knocks at Services and tells each time what came of it. */
+export function startKnocking(
+  topology: Topology,
+  { machine, everyMs, limitMs }: Knocker,
+  tell: (knock: Knock) => void,
+): Knocking {
   const script = path.join(import.meta.dirname, 'programs', 'knocker.ts');
-  const there = ['ip', 'netns', 'exec', topology.network.namespace('world')];
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...there, process.execPath, script], {
+  const there = ['ip', 'netns', 'exec', topology.network.namespace(machine)];
+  const words = [process.execPath, script, String(everyMs), String(limitMs)];
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...there, ...words], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));

@@ -1,4 +1,5 @@
 import type { PodName, ServiceClass } from './imagined-user.ts';
+import type { SeenSleeper } from './sleeper.ts';
 
 /** A Service as the API shows it. */
 export interface SeenService {
@@ -59,6 +60,8 @@ export interface Observation {
   /** Load balancers of the other project, and the Services that were made of any. */
   readonly others: readonly { readonly id: string; readonly name: string }[];
   readonly discovered: readonly string[];
+  /** The Service that is put to sleep every now and then. */
+  readonly sleeper: SeenSleeper;
 }
 
 /** What the user wants of a Service. */

@@ -4,6 +4,7 @@ import { findLostAddresses, findSharedPlaces, findTakenTwice, SilenceJudge } fro
 import type { Knock, Target } from './knock.ts';
 import { startKnocking, type Knocking } from './knocking.ts';
 import { answerKey, type Observation, type SeenService } from './observation.ts';
+import { lookAtSleeper, sleeperAnswer, sleeperName } from './sleeper.ts';
 import type { System } from './system.ts';
 import type { User } from './user.ts';
 import {
@@ -15,9 +16,15 @@ import {
   lookAtServices,
 } from './watching.ts';
 
-const lookEveryMs = 1_000;
+const knockEveryMs = 1_000;
+const knockLimitMs = 4_000;
 /** A failover takes a second; on a machine with far too much to do, some more. */
 const silenceLimitMs = 20_000;
+/** So long after a fault of its proxy, or of Kubernetes, a connection to the sleeper may be refused. */
+const refusalExcuseMs = 60_000;
+const callEveryMs = 5_000;
+/** A client that waits sends its seventh packet after 127 s. */
+const callLimitMs = 150_000;
 
 /** Looks at everything all the time, by ways that no fault stands in, and tells what must not be. */
 export class Observer {
@@ -26,12 +33,14 @@ export class Observer {
   readonly #chronicle: Chronicle;
   readonly #silences = new SilenceJudge(silenceLimitMs);
   readonly #knocking: Knocking;
+  readonly #calling: Knocking;
   readonly #stop = new AbortController();
   /** Up to when silence is excused by a fault; undefined while one lasts. */
   excusedUntil: number | undefined = 0;
   #services: readonly SeenService[] = [];
   #targets = new Map<string, string>();
   #answers = new Map<string, string | undefined>();
+  #sleeperExcusedAt = 0;
   #told = new Set<string>();
   #translated = '';
   #ended: Promise<void> = Promise.resolve();
@@ -40,7 +49,12 @@ export class Observer {
     this.#system = system;
     this.#user = user;
     this.#chronicle = chronicle;
-    this.#knocking = startKnocking(system.topology, (knock) => this.#hear(knock));
+    const { topology, sleeperAddress: host } = system;
+    const far = { machine: 'world', everyMs: knockEveryMs, limitMs: knockLimitMs };
+    this.#knocking = startKnocking(topology, far, (knock) => this.#hear(knock));
+    const near = { machine: 'p1', everyMs: callEveryMs, limitMs: callLimitMs };
+    this.#calling = startKnocking(topology, near, (knock) => this.#hearSleeper(knock));
+    this.#calling.at([{ key: sleeperName, host, port: 80 }]);
   }
 
   start(): void {
@@ -51,6 +65,12 @@ export class Observer {
     this.#stop.abort();
     await this.#ended;
     await this.#knocking.stop();
+    await this.#calling.stop();
+  }
+
+  /** Something begins or ceases to fail there. */
+  fault(place: string): void {
+    if (place.startsWith('proxy') || place === 'kubernetes') this.#sleeperExcusedAt = Date.now();
   }
 
   /** From now on only fresh answers count. */
@@ -61,15 +81,17 @@ export class Observer {
   /** Everything as it is now. Fails when something that is looked at does not answer. */
   async look(): Promise<Observation> {
     const { clients, topology, ledger } = this.#system;
-    const [services, cloud, balancers, gateways, reservations, discovery] = await Promise.all([
+    const [services, cloud, balancers, gateways, reservations, discovery, sleeper] =
+      await Promise.all([
       lookAtServices(clients),
       lookAtCloud(clients),
       lookAtBalancers(clients),
       lookAtGateways(topology),
       lookAtLedger(ledger),
       lookAtDiscovery(clients),
+      lookAtSleeper(clients.kube),
     ]);
-    const seen = { services, cloud, balancers, gateways, ...reservations, ...discovery };
+    const seen = { services, cloud, balancers, gateways, ...reservations, ...discovery, sleeper };
     return { ...seen, answers: this.#answers };
   }
 
@@ -81,7 +103,10 @@ export class Observer {
       await this.#lookAtServices().catch(() => undefined);
       await this.#translate().catch(() => undefined);
       // What is slow already must not be slow because it is looked at.
-      const pauseMs = Math.max(lookEveryMs, 3 * (performance.now() - beganAt));
+      const pauseMs = Math.max(
+        this.#system.pace.observeMs,
+        3 * (performance.now() - beganAt),
+      );
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -142,6 +167,17 @@ export class Observer {
     if (silence === undefined) return;
     const { ms, error } = silence;
     this.#chronicle.violation(`${key} is silent for ${Math.round(ms / 1000)} s: ${error}`);
+  }
+
+  /** Whoever connects to it is served in the end, however deeply it sleeps. */
+  #hearSleeper({ key, said, error = '', beganAt, tookMs }: Knock): void {
+    this.#answers.set(key, said);
+    const isRight = said === sleeperAnswer;
+    const isExcused = Date.now() - this.#sleeperExcusedAt < refusalExcuseMs + tookMs;
+    if (isRight || (said === undefined && error.includes('ECONNREFUSED') && isExcused)) return;
+    const when = new Date(beganAt).toISOString();
+    const what = said === undefined ? error : `answered by ${said}`;
+    this.#chronicle.violation(`a connection to the sleeper, begun ${when}: ${what}`);
   }
 
   #judgeAnswer(name: string, key: string, said: string): void {

@@ -18,8 +18,6 @@ export interface RunOptions {
   readonly signal: AbortSignal;
 }
 
-const lookEveryMs = 1_000;
-
 /** Storms and calms, until the time is up; then everything is deleted, and nothing may be left. */
 export class Run {
   readonly #system: System;
@@ -71,6 +69,7 @@ export class Run {
   async #suffer({ atMs, forMs, fault }: PlannedFault): Promise<void> {
     await delay(atMs);
     const { name, place, touches } = fault;
+    this.#observer.fault(place);
     this.#chronicle.tell(`FAULT ${place} ${name}${forMs === 0 ? '' : ` for ${forMs / 1000} s`}`);
     this.#trafficFaults += touches === 'traffic' ? 1 : 0;
     if (this.#trafficFaults > 0) this.#observer.excusedUntil = undefined;
@@ -80,6 +79,7 @@ export class Run {
     this.#trafficFaults -= touches === 'traffic' ? 1 : 0;
     if (this.#trafficFaults === 0 && touches === 'traffic')
       this.#observer.excusedUntil = Date.now();
+    this.#observer.fault(place);
     if (forMs > 0) this.#chronicle.tell(`over: ${place} ${name}`);
   }
 
@@ -110,7 +110,7 @@ export class Run {
         this.#chronicle.tell(`waiting: ${missing.join('; ')}`);
         nextWordMs *= 2;
       }
-      await delay(Math.max(lookEveryMs, performance.now() - lookedAt));
+      await delay(Math.max(this.#system.pace.observeMs, performance.now() - lookedAt));
     }
   }
 

@@ -8,7 +8,11 @@ import { openClients, type Clients } from './clients.ts';
 import { controllerUnit, discoveryUnit } from './jobs.ts';
 import { withMovableClock } from './job-unit.ts';
 import { startLedger, type LedgerServers } from './ledger.ts';
+import type { Ground } from './fault-kinds.ts';
 import { makeNetworks } from './networks.ts';
+import { makeNodeProxy, type NodeProxy } from './node-proxy.ts';
+import { paces, type Pace } from './pace.ts';
+import { Sleeper, sleeperName, sleeperPod, sleeperPort } from './sleeper.ts';
 import { firstTargetPort, podNames, targetPorts } from './imagined-user.ts';
 import { mountSmallDisk, unmountSmallDisk, unmountStaleDisks } from './small-disk.ts';
 import { startSurroundings, type Surroundings } from './surroundings.ts';
@@ -26,23 +30,25 @@ export class System {
   readonly units = new Map<string, Unit>();
   readonly ways: Ways;
   readonly ledger: LedgerServers;
+  readonly pace: Pace;
+  readonly sleeper: Sleeper;
+  /** Inside of the cluster. */
+  readonly sleeperAddress: string;
+  #proxy: NodeProxy | undefined;
 
-  private constructor(
-    topology: Topology,
-    surroundings: Surroundings,
-    ledger: LedgerServers,
-    clients: Clients,
-    world: OutsideWorld,
-  ) {
-    this.topology = topology;
-    this.surroundings = surroundings;
-    this.ledger = ledger;
-    this.clients = clients;
-    this.world = world;
-    this.ways = new Ways(surroundings);
+  private constructor(parts: Parts, ground: Ground) {
+    this.topology = parts.topology;
+    this.surroundings = parts.surroundings;
+    this.ledger = parts.ledger;
+    this.clients = parts.clients;
+    this.world = parts.world;
+    this.sleeper = parts.sleeper;
+    this.sleeperAddress = parts.sleeperAddress;
+    this.pace = paces[ground];
+    this.ways = new Ways(parts.surroundings);
   }
 
-  static async start(on: 'embedded' | 'real'): Promise<System> {
+  static async start(on: Ground): Promise<System> {
     await unmountStaleDisks();
     const undo: (() => Promise<void>)[] = [];
     try {
@@ -55,7 +61,10 @@ export class System {
       const clients = await openClients(surroundings, topology.directory);
       undo.push(() => clients.close());
       const world = await OutsideWorld.build(topology, clients.neutron);
-      const system = new System(topology, surroundings, ledger, clients, world);
+      const { sleeper, address: sleeperAddress } = await Sleeper.start(clients.kube);
+      undo.push(() => sleeper.stop());
+      const parts = { topology, surroundings, ledger, clients, world, sleeper, sleeperAddress };
+      const system = new System(parts, on);
       undo.push(() => system.#stopParts());
       await system.#startParts();
       return system;
@@ -67,6 +76,7 @@ export class System {
 
   async stop(): Promise<void> {
     await this.#stopParts();
+    await this.sleeper.stop();
     await this.clients.close();
     await this.ledger.stop();
     await this.surroundings.stop();
@@ -75,6 +85,7 @@ export class System {
 
   async #stopParts(): Promise<void> {
     for (const unit of this.units.values()) await unit.end();
+    await this.#proxy?.close();
     await this.ways.close();
     for (const name of gateways) await unmountSmallDisk(this.stateDirectory(name));
   }
@@ -99,9 +110,13 @@ export class System {
   }
 
   async #startParts(): Promise<void> {
-    const { topology, clients, ways, ledger } = this;
+    const { topology, clients, ways, ledger, pace } = this;
     const networks = await makeNetworks(clients.neutron);
-    await Promise.all(podNames.map((pod) => this.#startPod(pod)));
+    await Promise.all(
+      podNames.map((pod) => this.#startPod(pod, pod, firstTargetPort, targetPorts)),
+    );
+    await this.#startPod(sleeperName, sleeperPod, sleeperPort, 1);
+    this.#proxy = await makeNodeProxy(topology, ways, clients.kube);
     for (const name of gateways) {
       await mountSmallDisk(this.stateDirectory(name));
       const config = await topology.writeConfig(name, {});
@@ -114,18 +129,29 @@ export class System {
     const secretFile = path.join(topology.directory, 'controller.secret');
     await fs.writeFile(secretFile, secret.toString('base64'));
     const agents = new Map(gateways.map((name) => [name, topology.runtimeFile(name, 'api.sock')]));
-    const plan = { directory: topology.directory, ways, networks, ledger, secretFile, agents };
+    const { directory } = topology;
+    const plan = { directory, pace, ways, networks, ledger, secretFile, agents };
     const controllers = controllerNames.map((name) => controllerUnit(name, plan));
-    const jobs = await Promise.all([...controllers, discoveryUnit(plan)]);
+    const jobs = [...(await Promise.all([...controllers, discoveryUnit(plan)])), this.#proxy.unit];
     for (const unit of jobs) unit.start();
     for (const unit of [...jobs, ...ledger.units]) this.units.set(unit.name, unit);
   }
 
-  async #startPod(pod: string): Promise<void> {
+  /** Listeners in the namespace of a pod, under a name of their own. */
+  async #startPod(name: string, pod: string, firstPort: number, count: number): Promise<void> {
     const script = path.join(import.meta.dirname, 'programs', 'pod.ts');
-    const words = [script, pod, String(firstTargetPort), String(targetPorts)];
-    this.topology.start(pod, `pod-${pod}`, words);
-    const log = this.topology.log(`pod-${pod}`);
-    await waitFor(`the pod ${pod}`, () => logTail(log).includes('ready'));
+    this.topology.start(pod, `pod-${name}`, [script, pod, String(firstPort), String(count)]);
+    const log = this.topology.log(`pod-${name}`);
+    await waitFor(`the pod ${name}`, () => logTail(log).includes('ready'));
   }
+}
+
+interface Parts {
+  readonly topology: Topology;
+  readonly surroundings: Surroundings;
+  readonly ledger: LedgerServers;
+  readonly clients: Clients;
+  readonly world: OutsideWorld;
+  readonly sleeper: Sleeper;
+  readonly sleeperAddress: string;
 }

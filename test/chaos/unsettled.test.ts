@@ -20,7 +20,11 @@ const settled: Observation = {
     floating: new Map([['203.0.113.1', 'port-1']]),
   },
   gateways: [gateway('g1', true), gateway('g2', false)],
-  answers: new Map([['web at 203.0.113.1, port 80', 'p1 9001']]),
+  answers: new Map([
+    ['web at 203.0.113.1, port 80', 'p1 9001'],
+    ['sleeper', 'p2 9100'],
+  ]),
+  sleeper: { isMarked: false, replicas: 1 },
   balancers: [],
   reserved: new Set(),
   owners: new Set(),
@@ -43,10 +47,15 @@ describe('what keeps a calm from being one', () => {
   test.each<[string, Partial<Observation>, string]>([
     ['not served', { services: [{ ...web, isReady: false }] }, 'web is not served'],
     ['no address', { services: [{ ...web, addresses: [] }] }, 'web has the addresses none'],
-    ['no answer', { answers: new Map() }, 'web at 203.0.113.1, port 80: answered by nobody'],
+    ['no answer', { answers: new Map([['sleeper', 'p2 9100']]) }, 'web at 203.0.113.1, port 80: answered by nobody'],
     [
       'an answer of somebody else',
-      { answers: new Map([['web at 203.0.113.1, port 80', 'p2 9001']]) },
+      {
+        answers: new Map([
+          ['web at 203.0.113.1, port 80', 'p2 9001'],
+          ['sleeper', 'p2 9100'],
+        ]),
+      },
       'web at 203.0.113.1, port 80: answered by p2 9001',
     ],
     [
@@ -68,6 +77,11 @@ describe('what keeps a calm from being one', () => {
       'an address that is not announced',
       { gateways: [gateway('g1', true), { ...gateway('g2', false), announced: new Set() }] },
       'g2 does not announce 10.77.128.1',
+    ],
+    [
+      'a sleeper that nobody has woken',
+      { sleeper: { isMarked: false, replicas: 0 } },
+      'the sleeper has 0 replicas',
     ],
     [
       'two masters',

@@ -1,4 +1,5 @@
 import { servers } from '../kernel/gateway/topology.ts';
+import { sleeperAnswer, sleeperName } from './sleeper.ts';
 import {
   answerKey,
   type Observation,
@@ -22,6 +23,7 @@ export function findUnsettled(seen: Observation, wishes: Wishes): string[] {
     ...findLeftOnGateways(seen),
     ...findLeftInLedger(seen, wishes),
     ...findUndiscovered(seen, wishes),
+    ...findAsleep(seen),
   ];
 }
 
@@ -127,6 +129,17 @@ function findUndiscovered({ others, discovered }: Observation, { balancers }: Wi
     ...discovered
       .filter((each) => !others.some(({ id }) => each.endsWith(id)))
       .map((each) => `the Service ${each} is of a load balancer that is gone`),
+  ];
+}
+
+/** Somebody connects to it all the time, so it has to be awake. */
+function findAsleep({ sleeper, answers }: Observation): string[] {
+  const { isMarked, replicas } = sleeper;
+  const answer = answers.get(sleeperName);
+  return [
+    ...(isMarked ? ['the sleeper is still marked'] : []),
+    ...(replicas === 1 ? [] : [`the sleeper has ${replicas} replicas`]),
+    ...(answer === sleeperAnswer ? [] : [`the sleeper is answered by ${answer ?? 'nobody'}`]),
   ];
 }
 

@@ -7,6 +7,7 @@ import { LedgerUser } from './ledger-user.ts';
 import { makeOtherNetwork } from './networks.ts';
 import type { Wish, Wishes } from './observation.ts';
 import { namespace, ServiceUser } from './service-user.ts';
+import type { Sleeper } from './sleeper.ts';
 import type { System } from './system.ts';
 
 /** Does what is planned, as somebody with kubectl would: what is refused is tried again. */
@@ -19,13 +20,15 @@ export class User {
   readonly ledger: LedgerUser;
   readonly #services: ServiceUser;
   readonly #balancers: BalancerUser;
+  readonly #sleeper: Sleeper;
   readonly #chronicle: Chronicle;
   readonly #doings = new Doings();
   /** What something was done to since the last calm. */
   readonly #touched = new Set<string>();
 
-  private constructor({ clients, ledger }: System, chronicle: Chronicle, subnet: string) {
+  private constructor({ clients, ledger, sleeper }: System, chronicle: Chronicle, subnet: string) {
     this.#chronicle = chronicle;
+    this.#sleeper = sleeper;
     this.#services = new ServiceUser(clients.kube);
     this.#balancers = new BalancerUser(clients.otherBalancing, subnet);
     this.ledger = new LedgerUser(ledger.other);
@@ -78,6 +81,8 @@ export class User {
       case 'remove balancer':
         balancers.delete(subject);
         return this.#balancers.remove(subject);
+      case 'put to sleep':
+        return this.#sleeper.idle();
       case 'create':
       case 'change port':
       case 'scale':

@@ -4,7 +4,7 @@ import type { Transport, TransportRequest, TransportResponse } from '../../src/k
 import type { InProcessKubernetes } from '../../src/sandbox/kubernetes/in-process.ts';
 import { parseResourcePath } from '../../src/sandbox/kubernetes/http/request-info.ts';
 import { DeliveredBody } from './delivered-body.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../../src/runtime/until-aborted.ts';
 
 const never = new Promise<never>(() => {});
 

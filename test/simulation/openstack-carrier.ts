@@ -7,7 +7,7 @@ import {
 import type { SimulatedProcess } from '../../src/runtime/simulation.ts';
 import type { Answer } from '../../src/sandbox/openstack/http/call.ts';
 import type { InProcessOpenStack } from '../../src/sandbox/openstack/in-process.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../../src/runtime/until-aborted.ts';
 
 /** From a process of a simulation to an embedded cloud: every request is an outside call of the process. */
 export class SimulatedOpenStackCarrier implements RequestCarrier {

@@ -4,6 +4,7 @@ import { Agent, request, type Dispatcher } from 'undici';
 import type { Address } from '../../domain/address.ts';
 import { CausewayError, type ErrorCode } from '../../domain/error.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { untilAborted } from '../../runtime/until-aborted.ts';
 import type { Acknowledgement } from '../admit/acknowledgement.ts';
 import type { AgentStatus, EndpointCount } from '../http/status.ts';
 import { digestOf, signRequest } from '../http/tokens.ts';
@@ -151,7 +152,7 @@ export class AgentClient {
     const binding = { audience: name, method, path };
     const token = await signRequest(secret, binding, digestOf(body ?? ''), clock.wallTime());
     try {
-      return await request(new URL(path, url), {
+      const answer = request(new URL(path, url), {
         method,
         headers: { ...headers, authorization: `Bearer ${token}` },
         ...(body === undefined ? {} : { body }),
@@ -159,6 +160,8 @@ export class AgentClient {
         dispatcher: this.#dispatcher,
         signal,
       });
+      // undici notices an abort only once the request has a connection, which may take longer than its deadline.
+      return await untilAborted(answer, signal);
     } catch (cause) {
       if (signal.aborted) throw CausewayError.from(cause);
       throw new CausewayError('unavailable', `the agent ${name} at ${url} does not answer`, {

@@ -1,6 +1,7 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import { CausewayError } from '../../domain/error.ts';
 import { abortedBy, sleep, type Clock } from '../../runtime/clock.ts';
+import { untilAborted } from '../../runtime/until-aborted.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Operation } from './operation.ts';
 import { operations, type AnswerOf, type OperationName, type RequestOf } from './operations.ts';
@@ -101,7 +102,7 @@ export class IpamClient {
     const { urls, token } = this.#options;
     const base = urls[this.#current % urls.length] ?? '';
     const target = base.replace(/\/$/, '') + pathOf(operation, input);
-    const answer = await request(target, {
+    const answering = request(target, {
       method: operation.method,
       dispatcher: this.#agent,
       signal,
@@ -111,7 +112,9 @@ export class IpamClient {
         ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       body: input.body === undefined ? null : JSON.stringify(input.body),
-    }).catch((error: unknown) => {
+    });
+    // undici notices an abort only once the request has a connection, which may take longer than its deadline.
+    const answer = await untilAborted(answering, signal).catch((error: unknown) => {
       if (signal.aborted) throw abortedBy(signal);
       const { message } = CausewayError.from(error);
       throw new CausewayError('unavailable', `${base} can't be reached: ${message}`, {

@@ -1,7 +1,6 @@
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import type { WriteFence } from '../../runtime/write-fence.ts';
+import { withinFence, type WriteFence } from '../../runtime/write-fence.ts';
 import type { AgentPort } from './agent-link.ts';
 
 /**
@@ -10,8 +9,8 @@ import type { AgentPort } from './agent-link.ts';
  * can only be asked by telling it everything again.
  */
 export function fencedAgent(agent: AgentPort, fence: WriteFence, clock: Clock): AgentPort {
-  const limited = async <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
-    withDeadline(clock, fence.remainingMs(), signal, 'speaking with the agent', work);
+  const limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
+    withinFence(clock, fence, signal, 'speaking with the agent', work);
   const fenced: AgentPort = {
     status: (signal) => limited(signal, (inner) => agent.status(inner)),
     events: (signal) => agent.events(signal),

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Log } from '../../runtime/log.ts';
 import { areCredentialsInvalid } from '../error.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilAborted } from '../../runtime/until-aborted.ts';
 import type { Token } from './token.ts';
 
 export interface TokenSourceParts {

@@ -5,7 +5,7 @@ import { withDeadline } from '../../runtime/deadline.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { CallOptions } from '../call.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilAborted } from '../../runtime/until-aborted.ts';
 import type { LoadBalancer, ProvisioningStatus } from './resources.ts';
 
 export interface WaiterParts {

@@ -1,4 +1,4 @@
-// Somebody far away who connects to every Service again and again. Reads one line for each change of
+// Somebody who connects to every Service again and again. Usage: knocker.ts EVERY-MS LIMIT-MS. Reads one line for each change of
 // whom to knock at, a JSON list of { key, host, port }; prints one line for each answer or failure.
 
 import net from 'node:net';
@@ -6,8 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knock, Target } from '../knock.ts';
 
-const everyMs = 1_000;
-const limitMs = 4_000;
+const [everyMs = 0, limitMs = 0] = process.argv.slice(2).map(Number);
 let targets: readonly Target[] = [];
 
 createInterface({ input: process.stdin })

@@ -34,7 +34,7 @@ import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { supervise } from '../../../src/runtime/supervisor.ts';
 import type { WriteFence } from '../../../src/runtime/write-fence.ts';
 import { clusterId, unsettled } from './invariants.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilAborted } from '../../../src/runtime/until-aborted.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 
 export const driftEveryMs = 300_000;

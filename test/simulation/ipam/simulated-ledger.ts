@@ -9,7 +9,7 @@ import type {
   Transaction,
 } from '../../../src/ipam/ledger.ts';
 import type { SimulatedProcess, Simulation } from '../../../src/runtime/simulation.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilAborted } from '../../../src/runtime/until-aborted.ts';
 
 /** How often the answer to a transaction is lost although it was applied. */
 const lossChance = 0.05;

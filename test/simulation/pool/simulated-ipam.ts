@@ -11,7 +11,7 @@ import { silentLog } from '../../../src/runtime/log.ts';
 import type { SimulatedProcess, Simulation } from '../../../src/runtime/simulation.ts';
 import { MemoryLedger } from '../../doubles/memory-ledger.ts';
 import { askHandler } from '../ipam/ask.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilAborted } from '../../../src/runtime/until-aborted.ts';
 
 /** The allocator inside a simulation: the real handlers on a ledger in memory. It is never killed here. */
 export class SimulatedIpam {

@@ -1,6 +1,9 @@
-import { abortedBy } from '../../src/runtime/clock.ts';
+import { abortedBy } from './clock.ts';
 
-/** Gives up on the signal. What was asked for may still happen: the request is on its way. */
+/**
+ * Waits for work until the signal fires: then only this wait ends. For work that others wait for as well, and
+ * for what does not end by itself when it is aborted.
+ */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(abortedBy(signal));

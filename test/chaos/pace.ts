@@ -1,0 +1,17 @@
+import type { Ground } from './fault-kinds.ts';
+
+/** How often everybody looks. What is looked at must not be slow because of it. */
+export interface Pace {
+  readonly driftSeconds: number;
+  /** Of the gateway provider, at its ports. */
+  readonly lookSeconds: number;
+  readonly discoverySeconds: number;
+  /** Of the observer. */
+  readonly observeMs: number;
+}
+
+export const paces: Readonly<Record<Ground, Pace>> = {
+  embedded: { driftSeconds: 10, lookSeconds: 5, discoverySeconds: 3, observeMs: 1_000 },
+  // Each request to Neutron or Octavia takes a tenth of a second of a core, on a machine that has two.
+  real: { driftSeconds: 30, lookSeconds: 15, discoverySeconds: 10, observeMs: 4_000 },
+};
