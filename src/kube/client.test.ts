@@ -273,7 +273,10 @@ describe('fence', () => {
     await clock.advance(1_000);
     expect(end).toBeUndefined();
     await clock.advance(100);
-    expect(end).toMatchObject({ code: 'timeout', message: expect.stringContaining('outlived the lease') as string });
+    expect(end).toMatchObject({
+      code: 'timeout',
+      message: expect.stringContaining('outlived the lease') as string,
+    });
   });
 });
 

@@ -71,7 +71,7 @@ export class ExecCredentialSource implements CredentialSource {
       `the credential plug-in ${this.#plugin.command}`,
       (signal) => runPlugin(this.#plugin, signal),
     );
-    const { credentials, expires } = readAnswer(this.#plugin, text);
+    const { credentials, expires } = readExecAnswer(this.#plugin, text);
     this.#held = {
       credentials,
       untilWallTime: expires === undefined ? Infinity : expires - renewBeforeMs,
@@ -123,7 +123,8 @@ function reasonOf(error: Error & { code?: unknown }): string {
   return typeof error.code === 'number' ? `exit code ${error.code}` : error.name;
 }
 
-function readAnswer(
+/** What a plug-in has printed, as credentials; refused if it is anything else, without a word of it. */
+export function readExecAnswer(
   plugin: ExecPlugin,
   text: string,
 ): { credentials: Credentials; expires: number | undefined } {

@@ -68,10 +68,7 @@ export class Requester {
     return method === 'GET' || service === 'identity' ? undefined : this.#parts.fence;
   }
 
-  async #attempt<T>(
-    exchange: Exchange<T>,
-    signal: AbortSignal,
-  ): Promise<AttemptResult<T>> {
+  async #attempt<T>(exchange: Exchange<T>, signal: AbortSignal): Promise<AttemptResult<T>> {
     const { clock, metrics, attemptDeadlineMs } = this.#parts;
     const { service, method, route } = exchange;
     const started = clock.monotonic();

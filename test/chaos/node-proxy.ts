@@ -16,6 +16,8 @@ const relay = path.join(import.meta.dirname, '..', 'kernel', 'proxy', 'programs'
 
 export interface NodeProxy {
   readonly unit: Unit;
+  /** Whether the node's rules know the address. */
+  serves(address: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -43,7 +45,14 @@ export async function makeNodeProxy(
   const clock = path.join(topology.directory, name, 'clock');
   const words = withMovableClock(clock, ['proxy', '--config', config]);
   const unit = new Unit(name, () => topology.startProgram(node, name, words));
-  return { unit, close: async () => void door.close() };
+  const listing = ['nft', 'list', 'table', 'inet', 'causeway-proxy'];
+  return {
+    unit,
+    // There is no such table at first.
+    serves: async (address) =>
+      (await topology.network.run(node, listing).catch(() => '')).includes(address),
+    close: async () => void door.close(),
+  };
 }
 
 async function addNode(kube: KubeClient): Promise<void> {

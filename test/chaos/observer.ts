@@ -83,14 +83,14 @@ export class Observer {
     const { clients, topology, ledger } = this.#system;
     const [services, cloud, balancers, gateways, reservations, discovery, sleeper] =
       await Promise.all([
-      lookAtServices(clients),
-      lookAtCloud(clients),
-      lookAtBalancers(clients),
-      lookAtGateways(topology),
-      lookAtLedger(ledger),
-      lookAtDiscovery(clients),
-      lookAtSleeper(clients.kube),
-    ]);
+        lookAtServices(clients),
+        lookAtCloud(clients),
+        lookAtBalancers(clients),
+        lookAtGateways(topology),
+        lookAtLedger(ledger),
+        lookAtDiscovery(clients),
+        lookAtSleeper(clients.kube),
+      ]);
     const seen = { services, cloud, balancers, gateways, ...reservations, ...discovery, sleeper };
     return { ...seen, answers: this.#answers };
   }
@@ -103,10 +103,7 @@ export class Observer {
       await this.#lookAtServices().catch(() => undefined);
       await this.#translate().catch(() => undefined);
       // What is slow already must not be slow because it is looked at.
-      const pauseMs = Math.max(
-        this.#system.pace.observeMs,
-        3 * (performance.now() - beganAt),
-      );
+      const pauseMs = Math.max(this.#system.pace.observeMs, 3 * (performance.now() - beganAt));
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }

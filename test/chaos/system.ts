@@ -135,6 +135,7 @@ export class System {
     const jobs = [...(await Promise.all([...controllers, discoveryUnit(plan)])), this.#proxy.unit];
     for (const unit of jobs) unit.start();
     for (const unit of [...jobs, ...ledger.units]) this.units.set(unit.name, unit);
+    await waitFor('the rules of the proxy', () => this.#proxy?.serves(this.sleeperAddress));
   }
 
   /** Listeners in the namespace of a pod, under a name of their own. */

@@ -47,7 +47,11 @@ describe('what keeps a calm from being one', () => {
   test.each<[string, Partial<Observation>, string]>([
     ['not served', { services: [{ ...web, isReady: false }] }, 'web is not served'],
     ['no address', { services: [{ ...web, addresses: [] }] }, 'web has the addresses none'],
-    ['no answer', { answers: new Map([['sleeper', 'p2 9100']]) }, 'web at 203.0.113.1, port 80: answered by nobody'],
+    [
+      'no answer',
+      { answers: new Map([['sleeper', 'p2 9100']]) },
+      'web at 203.0.113.1, port 80: answered by nobody',
+    ],
     [
       'an answer of somebody else',
       {

@@ -13,7 +13,11 @@ import {
 import { BatchEncoder } from '../../src/nftables/netlink/encode-operation.ts';
 import { foreignChanges } from '../../src/nftables/netlink/foreign-events.ts';
 import { kernelErrors } from '../../src/nftables/netlink/kernel-error.ts';
-import { readMessages } from '../../src/nftables/netlink/reader.ts';
+import { messageAttributes, readMessages } from '../../src/nftables/netlink/reader.ts';
+import {
+  decodeConnection,
+  deletionRequest,
+} from '../../src/nftables/netlink/tracked-connection.ts';
 import { MessageWriter } from '../../src/nftables/netlink/writer.ts';
 import { parseCounters, parseListing } from '../../src/nftables/nft-json.ts';
 import type { SetDefinition } from '../../src/nftables/ruleset.ts';
@@ -63,6 +67,64 @@ test('netlink messages of any bytes are read within their bounds', () => {
       for (const { errno } of kernelErrors(bytes)) expect(errno).not.toBe(0);
     }),
     { numRuns: 500 },
+  );
+});
+
+/** A connection of TCP as the kernel lists it, with both directions, its state and its number. */
+function tracked(): Buffer {
+  const writer = new MessageWriter(16);
+  writer.message(0x100, 0, 1, 2);
+  for (const direction of [1, 2]) {
+    writer.nest(direction, () => {
+      writer.nest(1, () => {
+        writer.bytesAttribute(1, Buffer.from([192, 0, 2, 1]));
+        writer.bytesAttribute(2, Buffer.from([10, 0, 0, 1]));
+      });
+      writer.nest(2, () => {
+        writer.u8(1, 6);
+        writer.bytesAttribute(2, Buffer.from([4, 210]));
+        writer.bytesAttribute(3, Buffer.from([0, 80]));
+      });
+    });
+  }
+  writer.u32(3, 0x2a);
+  writer.u32(12, 4711);
+  writer.endMessage();
+  return Buffer.from(writer.bytes());
+}
+
+test('connections that the kernel lists are read within their bounds, and named again as they were', () => {
+  const queries = [
+    { family: 4 },
+    { family: 6, protocol: 17 },
+    { family: 4, status: 0x20 },
+  ] as const;
+  const [message] = readMessages(tracked());
+  expect(message && decodeConnection(messageAttributes(message), queries[0])).toMatchObject({
+    original: { protocol: 6, sourcePort: 1234, destinationPort: 80 },
+    isAnswered: true,
+  });
+  fc.assert(
+    fc.property(fc.oneof(hostileBytes, nearlyBytes(tracked())), (bytes) => {
+      for (const message of readMessages(bytes)) {
+        for (const query of queries) {
+          const connection = decodeConnection(messageAttributes(message), query);
+          if (connection === undefined) continue;
+          for (const { protocol, sourcePort, destinationPort } of [
+            connection.original,
+            connection.reply,
+          ]) {
+            expect(protocol).toBeLessThanOrEqual(255);
+            expect(Math.max(sourcePort, destinationPort)).toBeLessThanOrEqual(65_535);
+          }
+          const [deletion, ...more] = readMessages(deletionRequest([connection], 1));
+          expect(more).toEqual([]);
+          const named = deletion && messageAttributes(deletion).bytes(1);
+          expect(named?.equals(connection.rawOriginal)).toBe(true);
+        }
+      }
+    }),
+    { numRuns: 1_000 },
   );
 });
 
