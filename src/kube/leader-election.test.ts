@@ -20,12 +20,14 @@ function setUp() {
 
   /** A process that wants to lead. Its link to the server can be cut. */
   function start(identity: string, work?: (signal: AbortSignal) => Promise<void>) {
-    const link = { isCut: false, canWrite: true };
+    const link = { isCut: false, canWrite: true, readsHang: false };
     const transport: Transport = {
       send: (request, signal) =>
-        link.isCut || (!link.canWrite && request.method !== 'GET')
-          ? Promise.reject(new Error('network is unreachable'))
-          : api.send(request, signal),
+        link.readsHang && request.method === 'GET'
+          ? untilAborted(signal).then(() => Promise.reject(new Error('aborted')))
+          : link.isCut || (!link.canWrite && request.method !== 'GET')
+            ? Promise.reject(new Error('network is unreachable'))
+            : api.send(request, signal),
       close: () => Promise.resolve(),
     };
     const client = new KubeClient({ transport, clock, random: () => 0 });
@@ -120,6 +122,17 @@ describe('leader election', () => {
     two.stop();
     await two.ended;
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('does not look for longer than the lease lasts whether it is still its own', async () => {
+    const { api, clock, start, stored } = setUp();
+    const one = start('one');
+    await clock.advance(0);
+    const lease = stored();
+    api.put('leases', { ...lease, metadata: { ...lease?.metadata, labels: { by: 'somebody' } } });
+    one.link.readsHang = true;
+    await clock.advance(12_000);
+    expect(await one.ended).toMatch('the lease is lost');
   });
 
   it('never has two leaders when one is cut off: it stops before the other starts', async () => {

@@ -255,7 +255,8 @@ class Election {
       if (!isErrorCode(error, 'conflict') && !isErrorCode(error, 'not-found')) throw error;
     }
     // Someone has touched the lease: a label, a deletion, or the leadership itself.
-    const current = await client.find(leases, lease, { signal });
+    const timeoutMs = held.leadership.remainingMs();
+    const current = await client.find(leases, lease, { signal, timeoutMs });
     const holder = current?.spec?.holderIdentity;
     if (current !== undefined && holder !== identity) {
       throw new CausewayError('gone', `${holder || 'somebody'} has taken it over`);

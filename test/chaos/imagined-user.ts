@@ -3,7 +3,8 @@ import { sleeperName } from './sleeper.ts';
 
 export const podNames = ['p1', 'p2'] as const;
 export type PodName = (typeof podNames)[number];
-export type ServiceClass = 'gateway' | 'octavia' | 'pool';
+export const serviceClasses = ['gateway', 'octavia', 'pool'] as const;
+export type ServiceClass = (typeof serviceClasses)[number];
 
 /** What a user does, and to what. */
 export type Operation =
@@ -39,20 +40,24 @@ interface ImaginedService {
 /** Who knows what there is by now, so that each operation makes sense. Pure but for its dice. */
 export class ImaginedUser {
   readonly #dice: Dice;
+  readonly #classes: readonly ServiceClass[];
   readonly #services: ImaginedService[] = [];
   readonly #owners: string[] = [];
   readonly #balancers: string[] = [];
   #made = 0;
 
-  constructor(dice: Dice) {
+  /** Without the class octavia there are no load balancers to discover, either. */
+  constructor(dice: Dice, classes: readonly ServiceClass[] = serviceClasses) {
     this.#dice = dice;
+    // Most are of the gateways: they are what somebody can knock at.
+    this.#classes = classes.flatMap((each) => (each === 'gateway' ? [each, each, each] : [each]));
   }
 
   next(): Operation {
     const choice = this.#dice.below(14);
     if (choice > 11) return { kind: 'put to sleep', subject: sleeperName };
     if (choice === 0) return this.#come('reserve', 'free', 'owner', this.#owners);
-    if (choice === 1)
+    if (choice === 1 && this.#classes.includes('octavia'))
       return this.#come('add balancer', 'remove balancer', 'balancer', this.#balancers);
     const service = this.#services.length === 0 ? undefined : this.#dice.pick(this.#services);
     if (service === undefined || (choice < 5 && this.#services.length < mostServices))
@@ -75,7 +80,7 @@ export class ImaginedUser {
     return {
       kind: 'create',
       subject,
-      serviceClass: this.#dice.pick(['gateway', 'gateway', 'gateway', 'octavia', 'pool']),
+      serviceClass: this.#dice.pick(this.#classes),
       targetPort,
       port: this.#port(targetPort),
       pods: this.#somePods(),

@@ -8,6 +8,7 @@ import { stringify } from 'yaml';
 import { services } from '../../src/kube/resources.ts';
 import { requireNetworkTools } from '../kernel/gateway/network.ts';
 import { Chronicle } from './chronicle.ts';
+import { serviceClasses } from './imagined-user.ts';
 import { Observer } from './observer.ts';
 import { Run } from './run.ts';
 import { System } from './system.ts';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     on: { type: 'string', default: 'embedded' },
     patience: { type: 'string', default: '180' },
     only: { type: 'string' },
+    classes: { type: 'string' },
     logs: { type: 'string' },
   },
 });
@@ -45,6 +47,7 @@ const run = new Run(system, user, observer, chronicle, {
   ground: on,
   patienceMs: Number(values.patience) * 1000,
   only: values.only === undefined ? undefined : new Set(values.only.split(',')),
+  classes: serviceClasses.filter((each) => values.classes?.split(',').includes(each) ?? true),
   signal: stop.signal,
 });
 await run.all().catch((error: Error) => chronicle.violation(`the run failed: ${error.stack}`));

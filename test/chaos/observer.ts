@@ -81,18 +81,24 @@ export class Observer {
   /** Everything as it is now. Fails when something that is looked at does not answer. */
   async look(): Promise<Observation> {
     const { clients, topology, ledger } = this.#system;
+    const signal = this.#patience();
     const [services, cloud, balancers, gateways, reservations, discovery, sleeper] =
       await Promise.all([
-        lookAtServices(clients),
-        lookAtCloud(clients),
-        lookAtBalancers(clients),
-        lookAtGateways(topology),
-        lookAtLedger(ledger),
-        lookAtDiscovery(clients),
-        lookAtSleeper(clients.kube),
+        lookAtServices(clients, signal),
+        lookAtCloud(clients, signal),
+        lookAtBalancers(clients, signal),
+        lookAtGateways(topology, signal),
+        lookAtLedger(ledger, signal),
+        lookAtDiscovery(clients, signal),
+        lookAtSleeper(clients.kube, signal),
       ]);
     const seen = { services, cloud, balancers, gateways, ...reservations, ...discovery, sleeper };
     return { ...seen, answers: this.#answers };
+  }
+
+  /** Who does not answer for so long is not waited for. */
+  #patience(): AbortSignal {
+    return AbortSignal.timeout(this.#system.pace.answerMs);
   }
 
   async #run(): Promise<void> {
@@ -109,7 +115,7 @@ export class Observer {
   }
 
   async #lookAtServices(): Promise<void> {
-    const services = await lookAtServices(this.#system.clients);
+    const services = await lookAtServices(this.#system.clients, this.#patience());
     const lost = findLostAddresses(this.#services, services, (name) =>
       this.#user.isUntouched(name),
     );
@@ -189,7 +195,7 @@ export class Observer {
 
   /** What the cloud's router does: translates floating addresses as Neutron says. */
   async #translate(): Promise<void> {
-    const { floating, ports } = await lookAtCloud(this.#system.clients);
+    const { floating, ports } = await lookAtCloud(this.#system.clients, this.#patience());
     const state = JSON.stringify([...floating, ...ports]);
     if (state === this.#translated) return;
     await this.#system.world.translate();

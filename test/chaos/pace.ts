@@ -6,12 +6,25 @@ export interface Pace {
   /** Of the gateway provider, at its ports. */
   readonly lookSeconds: number;
   readonly discoverySeconds: number;
-  /** Of the observer. */
+  /** Of the observer, and how long he waits for an answer. */
   readonly observeMs: number;
+  readonly answerMs: number;
 }
 
 export const paces: Readonly<Record<Ground, Pace>> = {
-  embedded: { driftSeconds: 10, lookSeconds: 5, discoverySeconds: 3, observeMs: 1_000 },
+  embedded: {
+    driftSeconds: 10,
+    lookSeconds: 5,
+    discoverySeconds: 3,
+    observeMs: 1_000,
+    answerMs: 10_000,
+  },
   // Each request to Neutron or Octavia takes a tenth of a second of a core, on a machine that has two.
-  real: { driftSeconds: 30, lookSeconds: 15, discoverySeconds: 10, observeMs: 4_000 },
+  real: {
+    driftSeconds: 30,
+    lookSeconds: 15,
+    discoverySeconds: 10,
+    observeMs: 4_000,
+    answerMs: 60_000,
+  },
 };

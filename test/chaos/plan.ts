@@ -6,7 +6,7 @@ import {
   type Ground,
   type Touched,
 } from './fault-kinds.ts';
-import { ImaginedUser, type Operation } from './imagined-user.ts';
+import { ImaginedUser, type Operation, type ServiceClass } from './imagined-user.ts';
 
 export interface Fault {
   readonly name: FaultName;
@@ -42,9 +42,10 @@ export function* planRounds(
   seed: number,
   ground: Ground,
   only?: ReadonlySet<string>,
+  classes?: readonly ServiceClass[],
 ): Generator<Round> {
   const dice = new Dice(seed);
-  const user = new ImaginedUser(dice);
+  const user = new ImaginedUser(dice, classes);
   const kinds = faultKindsOn(ground).filter(({ name }) => only?.has(name) !== false);
   for (let number = 1; ; number += 1) {
     const count = number === 1 ? 8 : dice.between(4, 9);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chronicle } from './chronicle.ts';
 import type { Ground } from './fault-kinds.ts';
+import type { ServiceClass } from './imagined-user.ts';
 import { levers } from './levers.ts';
 import type { Observer } from './observer.ts';
 import { planRounds, type PlannedFault, type Round } from './plan.ts';
@@ -15,6 +16,7 @@ export interface RunOptions {
   /** How long it may take after the last fault until everything is right. */
   readonly patienceMs: number;
   readonly only: ReadonlySet<string> | undefined;
+  readonly classes: readonly ServiceClass[] | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -42,9 +44,9 @@ export class Run {
   }
 
   async all(): Promise<void> {
-    const { seed, minutes, ground, only, signal } = this.#options;
+    const { seed, minutes, ground, only, classes, signal } = this.#options;
     const end = performance.now() + minutes * 60_000;
-    for (const round of planRounds(seed, ground, only)) {
+    for (const round of planRounds(seed, ground, only, classes)) {
       if (performance.now() > end || signal.aborted) break;
       await this.#storm(round);
       if (!(await this.#calm(`round ${round.number}`))) return;

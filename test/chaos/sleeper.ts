@@ -95,7 +95,7 @@ export class Sleeper {
   }
 
   async #lookAtWanted(): Promise<boolean> {
-    return (await lookAtSleeper(this.#kube)).replicas > 0;
+    return (await lookAtSleeper(this.#kube, AbortSignal.timeout(limitMs))).replicas > 0;
   }
 
   async #setReady(isReady: boolean): Promise<void> {
@@ -105,8 +105,7 @@ export class Sleeper {
   }
 }
 
-export async function lookAtSleeper(kube: KubeClient): Promise<SeenSleeper> {
-  const signal = AbortSignal.timeout(limitMs);
+export async function lookAtSleeper(kube: KubeClient, signal: AbortSignal): Promise<SeenSleeper> {
   const service = await kube.get(services, at, { signal });
   const { spec } = await kube.get(deployments, at, { signal });
   return { isMarked: hasIdledAt(service), replicas: spec?.replicas ?? 0 };

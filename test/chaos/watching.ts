@@ -21,11 +21,11 @@ import { discoveredAccount } from './jobs.ts';
 import { clusterName, otherCluster, site, type LedgerServers } from './ledger.ts';
 import { namespace } from './service-user.ts';
 
-const limitMs = 10_000;
-
-export async function lookAtServices({ kube }: Clients): Promise<SeenService[]> {
+export async function lookAtServices(
+  { kube }: Clients,
+  signal: AbortSignal,
+): Promise<SeenService[]> {
   const seen: SeenService[] = [];
-  const signal = AbortSignal.timeout(limitMs);
   for await (const service of kube.list(services, { namespace, signal })) {
     if (service.spec?.type === 'LoadBalancer') seen.push(seenService(service));
   }
@@ -56,8 +56,7 @@ function seenService(service: Service): SeenService {
   };
 }
 
-export async function lookAtCloud({ neutron }: Clients): Promise<SeenCloud> {
-  const signal = AbortSignal.timeout(limitMs);
+export async function lookAtCloud({ neutron }: Clients, signal: AbortSignal): Promise<SeenCloud> {
   const ports = new Map<string, readonly string[]>();
   for await (const { id, name, fixedIps } of neutron.ports.list({}, { signal })) {
     if (!name.startsWith('causeway-')) continue;
@@ -74,8 +73,11 @@ export async function lookAtCloud({ neutron }: Clients): Promise<SeenCloud> {
 }
 
 /** The load balancers of the cluster's project, with what they lead to. */
-export async function lookAtBalancers({ balancing }: Clients): Promise<SeenBalancer[]> {
-  const call = { signal: AbortSignal.timeout(limitMs) };
+export async function lookAtBalancers(
+  { balancing }: Clients,
+  signal: AbortSignal,
+): Promise<SeenBalancer[]> {
+  const call = { signal };
   const seen: SeenBalancer[] = [];
   for await (const balancer of balancing.loadBalancers({}, call)) {
     const { id, provisioningStatus: status, vipPortId: vipPort, vipAddress } = balancer;
@@ -91,11 +93,10 @@ export async function lookAtBalancers({ balancing }: Clients): Promise<SeenBalan
 }
 
 /** What discovery should have found, and what it has made. */
-export async function lookAtDiscovery({
-  kube,
-  otherBalancing,
-}: Clients): Promise<Pick<Observation, 'others' | 'discovered'>> {
-  const signal = AbortSignal.timeout(limitMs);
+export async function lookAtDiscovery(
+  { kube, otherBalancing }: Clients,
+  signal: AbortSignal,
+): Promise<Pick<Observation, 'others' | 'discovered'>> {
   const others = [];
   for await (const { id, name } of otherBalancing.loadBalancers({}, { signal }))
     others.push({ id, name });
@@ -105,12 +106,12 @@ export async function lookAtDiscovery({
   return { others, discovered };
 }
 
-export async function lookAtLedger({
-  operator,
-}: LedgerServers): Promise<Pick<Observation, 'reserved' | 'owners'>> {
+export async function lookAtLedger(
+  { operator }: LedgerServers,
+  signal: AbortSignal,
+): Promise<Pick<Observation, 'reserved' | 'owners'>> {
   const list = async (cluster: string) => {
     const asked = { params: { site, cluster } };
-    const signal = AbortSignal.timeout(limitMs);
     const reservations = await operator.call('listReservations', asked, signal);
     // A cluster may have an address of its own, for its control plane.
     return reservations.items.filter(({ purpose }) => purpose === 'load-balancer');
@@ -123,17 +124,26 @@ export async function lookAtLedger({
 }
 
 /** Those of the gateways that can be looked at. */
-export async function lookAtGateways(topology: Topology): Promise<SeenGateway[]> {
-  const looks = await Promise.allSettled(gateways.map((name) => lookAtGateway(topology, name)));
+export async function lookAtGateways(
+  topology: Topology,
+  signal: AbortSignal,
+): Promise<SeenGateway[]> {
+  const looks = await Promise.allSettled(
+    gateways.map((name) => lookAtGateway(topology, name, signal)),
+  );
   return looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []));
 }
 
-async function lookAtGateway(topology: Topology, name: GatewayName): Promise<SeenGateway> {
+async function lookAtGateway(
+  topology: Topology,
+  name: GatewayName,
+  signal: AbortSignal,
+): Promise<SeenGateway> {
   const table = ['nft', '-n', 'list', 'table', 'inet', 'causeway'];
   const [rules, keepalived, status] = await Promise.all([
     topology.network.run(name, table),
     fs.readFile(topology.runtimeFile(name, 'keepalived.conf'), 'utf8'),
-    topology.client(name).status(AbortSignal.timeout(limitMs)),
+    topology.client(name).status(signal),
   ]);
   return {
     name,
