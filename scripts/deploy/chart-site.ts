@@ -63,18 +63,23 @@ export class ChartSite implements Site {
     return `.Values.${path}`;
   }
 
-  /** The settings of a job, as its users write them. */
+  /** The settings of a job, as its users write them: below their values, or as a file (`--set-file`). */
   settings(job: string, namespace: string): Manifest {
     const config = this.path(
       `${job}.config`,
-      {},
-      'settings of the job: docs/reference/configuration.md',
+      null,
+      'settings of the job, or the text of their file: docs/reference/configuration.md',
     );
+    const asMap = `(${config} | default dict | toYaml)`;
     return {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: settingsName(job), namespace, labels: labelsOf(job) },
-      data: { [`${job}.yaml`]: expression(`toYaml ${config} | quote`) },
+      data: {
+        [`${job}.yaml`]: expression(
+          `kindIs "string" ${config} | ternary ${config} ${asMap} | quote`,
+        ),
+      },
     };
   }
 }

@@ -1,3 +1,4 @@
+import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -8,7 +9,8 @@ import { ensureProgram } from '../../services/programs.ts';
 import { runOrThrow, runProgram } from '../../services/run-program.ts';
 import { InstalledCluster, objectsOf, type ShippedObject } from './installed-cluster.ts';
 
-const chart = path.join(import.meta.dirname, '..', '..', '..', 'deploy', 'helm', 'causeway');
+const root = path.join(import.meta.dirname, '..', '..', '..');
+const chart = path.join(root, 'deploy', 'helm', 'causeway');
 const available = await isAvailable(async () => {
   await prepareKubernetes();
   await ensureProgram('helm');
@@ -77,6 +79,21 @@ describe.skipIf(!available)('the chart', () => {
     expect(comparable(objectsOf(rendered.stdout))).toEqual(
       comparable(await cluster.shipped(overlay)),
     );
+  });
+
+  test('takes its settings from a file, as the page on installation has it', async () => {
+    const page = await fs.readFile(path.join(root, 'docs', 'installation.md'), 'utf8');
+    const [, line = ''] = /^helm install ((?:.*\\\n)*.*)$/m.exec(page) ?? [];
+    await fs.writeFile(cluster.file('controller.yaml'), samples.gateway);
+    await fs.symlink(path.join(root, 'deploy'), cluster.file('deploy'));
+    const command = `exec "${helmPath}" template ${line}`;
+    const rendered = await runProgram('bash', ['-c', command], {
+      cwd: path.dirname(cluster.file('controller.yaml')),
+      env: env(),
+    });
+    expect(rendered.stderr).toBe('');
+    const settings = objectsOf(rendered.stdout).find(({ kind }) => kind === 'ConfigMap');
+    expect(settings).toMatchObject({ data: { 'controller.yaml': samples.gateway } });
   });
 
   test('says in words what is missing', async () => {
