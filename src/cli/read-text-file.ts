@@ -6,6 +6,8 @@ export async function readTextFile(file: string): Promise<string> {
   try {
     return await fs.readFile(file, 'utf8');
   } catch (error) {
-    throw new CausewayError('not-found', `${file} can't be read`, { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'there is no such file' : (code ?? String(error));
+    throw new CausewayError('not-found', `${file} can't be read: ${why}`, { cause: error });
   }
 }
