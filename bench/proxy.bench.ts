@@ -25,6 +25,7 @@ const layout = {
   resumeConnections: false,
   insiders: { networks: [parsePrefix('10.78.0.0/16')], interfaces: [] },
   dropsUnplaced: true,
+  retriesRefused: true,
 };
 
 const serviceAddress = (number: number) => addressFromInteger(0x0a600000n + BigInt(number + 1), 4);

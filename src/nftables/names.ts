@@ -23,6 +23,7 @@ export const chainNames = {
   filterListeners: 'filter-listeners',
   toListener: 'to-listener',
   filterHeld: 'filter-held',
+  refusals: 'refusals',
 } as const;
 
 /** Which part of a packet decides its slot. */
@@ -74,6 +75,8 @@ export const setNames = {
   unchanged: perFamily('unchanged'),
   /** Services that are refused where a packet to them comes through: without endpoints, or sent on elsewhere. */
   refused: perFamily('refused'),
+  /** Who was refused by which endpoint a moment ago, and was not told. */
+  refusals: perFamily('refusals'),
   /** Services that masquerade always, or never. */
   masquerade: perFamily('masquerade'),
   localSources: perFamily('local-sources'),

@@ -135,6 +135,14 @@ const synAlone = {
   value: 0x02,
 } as const;
 
+export const isReset: Statement = {
+  kind: 'compare',
+  operand: { kind: 'tcp-flags' },
+  mask: 0x04,
+  equal: true,
+  value: 0x04,
+};
+
 /** The first packet of a connection: of FIN, SYN, RST and ACK, SYN alone. */
 export const isPlainSyn: Statement = { ...synAlone, equal: true };
 export const isNotPlainSyn: Statement = { ...synAlone, equal: false };

@@ -27,6 +27,8 @@ export interface Connection {
   readonly state: 'new' | 'established' | 'related' | 'invalid' | 'untracked';
   readonly reply: boolean;
   readonly destinationRewritten: boolean;
+  /** It ends with this packet, the first answer, which is a refusal. */
+  readonly isRefused?: boolean;
   readonly originalDestination: Address;
   readonly originalDestinationPort?: number;
 }
@@ -37,6 +39,7 @@ const localType = 2;
 const unicastType = 1;
 const synFlag = 0x02;
 const destinationRewrittenBit = 0x20;
+const dyingBit = 0x200;
 
 /** The operand's value for the packet; undefined where the packet has no such thing. */
 export function evaluate(
@@ -65,7 +68,10 @@ export function evaluate(
     case 'connection-state':
       return stateBits[connection.state];
     case 'connection-status':
-      return connection.destinationRewritten ? destinationRewrittenBit : 0;
+      return (
+        (connection.destinationRewritten ? destinationRewrittenBit : 0) |
+        (connection.isRefused === true ? dyingBit : 0)
+      );
     case 'connection-direction':
       return trackedStates.has(connection.state) ? Number(connection.reply) : undefined;
     default:

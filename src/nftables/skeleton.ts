@@ -41,6 +41,7 @@ import { tableSizes } from './slot-table.ts';
 import { addressChains } from './address-chains.ts';
 import { mergedRanges } from './address-ranges.ts';
 import { overtakenRule } from './overtaken.ts';
+import { refusedOnce } from './refused-once.ts';
 import type { Insiders, LayoutSettings } from './virtual-service.ts';
 
 /**
@@ -66,6 +67,10 @@ export function skeleton(settings: LayoutSettings): Fragment {
     ...filterChains(settings),
     ...addressChains(settings),
   );
+  if (settings.retriesRefused === true) {
+    fragment.sets.push(...refusedOnce.sets);
+    fragment.chains.push(refusedOnce.chain);
+  }
   addNetworks(fragment, setNames.localSources, settings.localSources);
   addNetworks(fragment, setNames.insiders, settings.insiders?.networks ?? []);
   addVrrpPeers(fragment, settings);
@@ -352,16 +357,17 @@ function filterChains(settings: LayoutSettings): Chain[] {
       accept,
     ),
   );
+  const refusals = settings.retriesRefused === true ? [refusedOnce.rule] : [];
   return [
     {
       name: chainNames.filterInput,
       base: filter('input'),
-      rules: [...(settings.vrrpPeers === undefined ? [] : peers), ...virtual],
+      rules: [...refusals, ...(settings.vrrpPeers === undefined ? [] : peers), ...virtual],
     },
     {
       name: chainNames.filterForward,
       base: filter('forward'),
-      rules: [underWay, ...unplaced, ...pods, ...virtual, ...unallocated],
+      rules: [...refusals, underWay, ...unplaced, ...pods, ...virtual, ...unallocated],
     },
     {
       name: chainNames.filterOutput,

@@ -146,6 +146,11 @@ export interface LayoutSettings {
   readonly dropsUnplaced?: boolean;
   /** Drop what goes to an address of `LayoutInput.virtualNetworks` that no service has. */
   readonly dropsUnallocated?: boolean;
+  /**
+   * Drop an endpoint's first refusal, so that the client tries again: a pod that ends closes its port
+   * before anybody hears of it. A node proxy needs it.
+   */
+  readonly retriesRefused?: boolean;
   /** Only these may send VRRP (protocol 112) to this machine; nothing is filtered when left out. */
   readonly vrrpPeers?: readonly Address[];
 }

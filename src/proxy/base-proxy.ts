@@ -4,6 +4,7 @@ import type { Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf } from '../kube/object.ts';
 import type { Driver } from '../nftables/driver.ts';
+import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import { LayoutWriter, type CommittedLayout } from '../nftables/layout-writer.ts';
 import {
   serviceKey,
@@ -25,7 +26,11 @@ import {
   type ServedService,
 } from './service-proxy.ts';
 import { SliceIndex } from './slice-index.ts';
-import { forgetStaleConnections, type ConnectionTable } from './stale-connections.ts';
+import {
+  forgetStaleConnections,
+  forgetUnanswered,
+  type ConnectionTable,
+} from './stale-connections.ts';
 import { translateService, type NodeContext, type Translation } from './translate-service.ts';
 
 export interface BaseProxyOptions {
@@ -50,6 +55,8 @@ export interface Pace {
 /** A run that comes right after a quiet time need not wait. */
 const burst = 2;
 const retryMs = 1000;
+/** Whoever is there answers within this; a client sends its first packet again after twice as long. */
+const answerWithinMs = 500;
 const nothing: Translation = { targets: [], problems: [] };
 
 /**
@@ -73,6 +80,8 @@ export class BaseProxy implements DivertibleProxy {
   readonly #lost = new Map<string, string>();
   #networks: readonly Prefix[] = [];
   #changed = new Set<string>();
+  /** Endpoints whose unanswered tries are about to be forgotten. */
+  readonly #givenUp: RemovedEndpoint[] = [];
   /** The kernel may hold something else than we think: everything is compared and put right. */
   #isInDoubt = true;
 
@@ -306,15 +315,33 @@ export class BaseProxy implements DivertibleProxy {
     isFirst: boolean,
     signal: AbortSignal,
   ): Promise<void> {
-    const { connections, log } = this.#options;
+    const { connections } = this.#options;
     const served = services.flatMap(({ targets }) => targets.map(({ virtual }) => virtual));
     const paths = { removedEndpoints, served, isFirst };
+    await this.#forget(() => forgetStaleConnections(connections, paths, signal));
+    this.#giveUp(removedEndpoints, signal);
+  }
+
+  /** Tries that these have not answered are forgotten a little later, those of several changes together. */
+  #giveUp(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
+    const { connections, clock } = this.#options;
+    if (removed.length === 0) return;
+    this.#givenUp.push(...removed);
+    if (this.#givenUp.length > removed.length) return;
+    clock.timer(answerWithinMs, () => {
+      const all = this.#givenUp.splice(0);
+      if (!signal.aborted) void this.#forget(() => forgetUnanswered(connections, all, signal));
+    });
+  }
+
+  async #forget(forget: () => Promise<number>): Promise<void> {
     try {
-      const count = await forgetStaleConnections(connections, paths, signal);
+      const count = await forget();
       if (count > 0) this.#metrics.stale.add({}, count);
     } catch (thrown) {
       const error = CausewayError.from(thrown);
-      if (error.code !== 'aborted') log.error({ error }, 'stale connections were not forgotten');
+      if (error.code === 'aborted') return;
+      this.#options.log.error({ error }, 'stale connections were not forgotten');
     }
   }
 }

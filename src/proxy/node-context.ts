@@ -39,6 +39,7 @@ export function layoutSettings(settings: ProxySettings, node: Node | undefined):
     insiders: insidersOf(settings, node),
     dropsUnplaced: !settings.conntrack.tcpBeLiberal,
     dropsUnallocated: settings.services === 'all',
+    retriesRefused: true,
   };
 }
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '../domain/address.ts';
 import { parsePort, type Protocol } from '../domain/port.ts';
+import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import type { Dispatch, VirtualService } from '../nftables/virtual-service.ts';
-import { forgetStaleConnections } from './stale-connections.ts';
+import { forgetStaleConnections, forgetUnanswered } from './stale-connections.ts';
 
 const slots: Dispatch = { kind: 'slots', endpoints: [] };
 const hold: Dispatch = { kind: 'hold', logGroup: 9 };
@@ -51,4 +52,23 @@ test('tries of before a start that lead nowhere are forgotten, of TCP that is se
   const paths = { removedEndpoints: [], served: [virtual], isFirst: true };
   await forgetStaleConnections(table, paths, signal);
   expect(looked).toEqual([virtual]);
+});
+
+test('of removed endpoints of TCP, what they have not answered is forgotten and all else goes on', async () => {
+  const [TCP, UDP] = (['TCP', 'UDP'] as const).map((protocol): RemovedEndpoint => {
+    const virtual = { virtualAddress: parseAddress('10.96.0.1'), virtualPort: parsePort(53) };
+    const endpoint = { protocol, port: parsePort(8053), ...virtual };
+    return { address: parseAddress('10.1.0.1'), endpoint };
+  }) as [RemovedEndpoint, RemovedEndpoint];
+  let forgotten: readonly RemovedEndpoint[] = [];
+  const table = {
+    forget: (removed: readonly RemovedEndpoint[]) => {
+      forgotten = removed;
+      return Promise.resolve(3);
+    },
+    forgetStrays: () => Promise.resolve(0),
+  };
+  const { signal } = new AbortController();
+  expect(await forgetUnanswered(table, [TCP, UDP], signal)).toBe(3);
+  expect(forgotten).toEqual([{ ...TCP, isStillThere: true }]);
 });

@@ -19,8 +19,8 @@ export interface ChangedPaths {
 /**
  * Forgets UDP flows that the new rules would place elsewhere: a flow never ends, so a client that keeps
  * sending would keep reaching a pod that is gone, or nothing. A TCP connection to a removed endpoint may
- * go on until its pod ends it; what nobody had answered when the proxy started is placed anew with the
- * client's next try. Answers how many there were.
+ * go on until its pod ends it (for tries see {@link forgetUnanswered}); what nobody had answered when the
+ * proxy started is placed anew with the client's next try. Answers how many there were.
  */
 export async function forgetStaleConnections(
   table: ConnectionTable,
@@ -44,4 +44,20 @@ function mayHaveStrays({ protocol, dispatch }: VirtualService, isFirst: boolean)
     default:
       return false;
   }
+}
+
+/**
+ * Forgets tries of TCP clients that removed endpoints have not answered: the pod is gone, and the client's
+ * next packet would be led there again. To be called when whoever is there has answered.
+ */
+export function forgetUnanswered(
+  table: ConnectionTable,
+  removedEndpoints: readonly RemovedEndpoint[],
+  signal: AbortSignal,
+): Promise<number> {
+  const tried = removedEndpoints.filter(({ endpoint }) => endpoint?.protocol === 'TCP');
+  return table.forget(
+    tried.map((removed) => ({ ...removed, isStillThere: true })),
+    signal,
+  );
 }

@@ -53,7 +53,9 @@ export class Conntrack {
   ): Promise<number> {
     if (removed.length === 0) return 0;
     const wanted = new RemovedConnections(removed, new VirtualAddresses(virtual));
-    return this.#deleteWhere((tracked) => wanted.includes(tracked), wanted.queries, signal);
+    const areStillThere = removed.every(({ isStillThere = false }) => isStillThere);
+    const queries = areStillThere ? unanswered(wanted.queries) : wanted.queries;
+    return this.#deleteWhere((tracked) => wanted.includes(tracked), queries, signal);
   }
 
   /**
@@ -172,6 +174,12 @@ function rewritten(queries: readonly Query[]): Query[] {
   return queries.flatMap((query) =>
     [destinationRewritten, sourceRewritten].map((status) => ({ ...query, status })),
   );
+}
+
+/** Of those, what nobody has answered: none is picked up from a server that has said nothing. */
+function unanswered(queries: readonly Query[]): Query[] {
+  const opened = queries.filter(({ status }) => status !== sourceRewritten);
+  return opened.map((query) => ({ ...query, isUnanswered: true }));
 }
 
 /** Recognises connections that were opened to a virtual address, in either orientation. */

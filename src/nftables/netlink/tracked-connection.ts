@@ -47,19 +47,22 @@ export interface Query {
   /** Any where left out. */
   readonly protocol?: number | undefined;
   readonly status?: number | undefined;
+  /** Only what nobody has answered. */
+  readonly isUnanswered?: boolean | undefined;
 }
 
 /**
  * The kernel filters where it can, and what it lets through is looked at again. A node may have hundreds
  * of thousands of connections, most of them TCP; whoever wants flows of UDP is spared the rest.
  */
-export function listRequest({ family, protocol, status }: Query, sequence: number): Buffer {
+export function listRequest(query: Query, sequence: number): Buffer {
+  const { family, protocol, status, isUnanswered = false } = query;
   const writer = new MessageWriter(128);
   const type = (subsystemConntrack << 8) | getMessage;
   writer.message(type, netlinkRequest | netlinkDump, sequence, familyNumber(family));
   if (status !== undefined) {
     writer.u32(attribute.status, status);
-    writer.u32(attribute.statusMask, status);
+    writer.u32(attribute.statusMask, isUnanswered ? status | answered : status);
   }
   if (protocol !== undefined) {
     writer.nest(attribute.original, () =>

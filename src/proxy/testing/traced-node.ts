@@ -28,6 +28,7 @@ export const tracedLayout: LayoutSettings = {
   resumeConnections: false,
   insiders: { networks: ['10.1.0.0/16', 'fd01::/48'].map(parsePrefix), interfaces: [] },
   dropsUnplaced: true,
+  retriesRefused: true,
 };
 
 export const tracedNode: NodeContext = {

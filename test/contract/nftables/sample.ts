@@ -24,6 +24,7 @@ export function everything(table: string): LayoutInput {
         interfaces: ['cni0', 'veth*'],
       },
       dropsUnallocated: true,
+      retriesRefused: true,
       vrrpPeers: [address('10.1.1.1'), address('fd00::1')],
     },
     services: [

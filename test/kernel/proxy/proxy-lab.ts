@@ -33,6 +33,7 @@ export const layout: LayoutSettings = {
   resumeConnections: false,
   insiders: { networks: [prefix('10.1.0.0/16'), prefix('fd01::/48')], interfaces: [] },
   dropsUnplaced: true,
+  retriesRefused: true,
 };
 
 const nodeContext: NodeContext = {
