@@ -37,6 +37,8 @@ const webContainer = {
   args: ['serve'],
   ports: [{ name: 'http', containerPort: 8080 }],
   env: [{ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
+  // Without a request, a pod of the same node that is busy for a moment would leave it nothing.
+  resources: { requests: { cpu: '100m' } },
   securityContext: {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
