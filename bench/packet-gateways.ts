@@ -79,6 +79,11 @@ export async function programOurs(gateway: Gateway, count: number): Promise<Netl
   return driver;
 }
 
+/** The gateway's own is the last. */
+export function servedAddresses(gateway: Gateway, count: number): string[] {
+  return services(gateway, count).map(({ address }) => address);
+}
+
 /** One rule for each address, in their order, as ch-k8s-lbaas writes them: all of it whenever something changes. */
 export function linearRules(addresses: readonly string[]): string {
   const rules = addresses.map(
@@ -94,8 +99,6 @@ export function linearRules(addresses: readonly string[]): string {
   }\n`;
 }
 
-/** The measured service is the last. */
 export async function programLinear(gateway: Gateway, count: number): Promise<void> {
-  const addresses = services(gateway, count).map(({ address }) => address);
-  await gateway.host.loadRules(linearRules(addresses));
+  await gateway.host.loadRules(linearRules(servedAddresses(gateway, count)));
 }

@@ -1,6 +1,8 @@
 // The ends of the connections that nftables-packets measures.
-//   packet-program.ts serve PORT           sends a block for each line it is sent
+//   packet-program.ts serve PORT           sends a block for each line it is sent, a byte for one that says `one`
 //   packet-program.ts connect PORT N A B   times N connections to each address, in turns
+//   packet-program.ts exchange PORT N A B  the same, until the first byte of an answer has come
+//   packet-program.ts reach PORT A         waits until a connection to the address succeeds
 //   packet-program.ts receive PORT N A B   times N blocks over one connection to each address, in turns
 
 import net from 'node:net';
@@ -14,14 +16,21 @@ const block = Buffer.alloc(16 * 1024 * 1024, 1);
 if (mode === 'serve') {
   const server = net.createServer((socket) => {
     socket.on('error', () => socket.destroy());
-    socket.on('data', () => socket.write(block));
+    socket.on('data', (line) => socket.write(line.toString() === 'one\n' ? 'x' : block));
   });
   server.listen(port, '0.0.0.0', () => process.stdout.write('ready\n'));
-} else if (mode === 'connect') {
+} else if (mode === 'reach') {
+  while (!(await canReach(rest[0] ?? ''))) continue;
+  process.exit(0);
+} else if (mode === 'connect' || mode === 'exchange') {
   const [count = '0', ...addresses] = rest;
+  const measure = mode === 'connect' ? connect : exchange;
   const times = addresses.map((): number[] => []);
   for (let index = 0; index < Number(count); index += 1) {
-    for (const [which, address] of addresses.entries()) times[which]?.push(await connect(address));
+    // What the one before leaves to be cleared up falls upon all alike.
+    for (const [which, address] of shuffled([...addresses.entries()])) {
+      times[which]?.push(await measure(address));
+    }
   }
   process.stdout.write(JSON.stringify(times.map((list) => median(list))));
   process.exit(0);
@@ -37,6 +46,13 @@ if (mode === 'serve') {
   process.exit(0);
 }
 
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((left, right) => left.place - right.place)
+    .map(({ item }) => item);
+}
+
 function connect(address: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const started = performance.now();
@@ -46,6 +62,30 @@ function connect(address: string): Promise<number> {
       resolve(performance.now() - started);
       socket.resetAndDestroy();
     });
+  });
+}
+
+function exchange(address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const started = performance.now();
+    const socket = net.connect(port, address, () => socket.write('one\n'));
+    socket.on('error', reject);
+    socket.on('data', () => {
+      resolve(performance.now() - started);
+      socket.resetAndDestroy();
+    });
+  });
+}
+
+/** Patient for a moment only: who drops packets while it starts would be asked again after a second. */
+function canReach(address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect({ port, host: address, timeout: 50 });
+    const end = (reached: boolean) => () => {
+      socket.destroy();
+      resolve(reached);
+    };
+    socket.on('connect', end(true)).on('timeout', end(false)).on('error', end(false));
   });
 }
 

@@ -38,3 +38,14 @@ export async function inTurns(
   if (chosen === undefined) throw new Error('nothing was measured');
   return { ...chosen, spread: [Math.min(...ratios), Math.max(...ratios)] };
 }
+
+/** The median time of an exchange with each, in milliseconds; all in turns. */
+export async function exchangeWithAll(
+  client: Host,
+  count: number,
+  targets: readonly Addressed[],
+): Promise<number[]> {
+  const addresses = targets.map(({ address }) => address);
+  const words = [packetProgram, 'exchange', String(servedPort), String(count), ...addresses];
+  return JSON.parse(await client.run(process.execPath, ...words)) as number[];
+}

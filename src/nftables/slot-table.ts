@@ -93,8 +93,8 @@ function fill(parties: readonly Party[], size: number): Endpoint[] {
   const room = equal ? allowance : weightedAllowance;
   const circle: Circle = {
     fronts: buildFronts(parties, size),
-    caps: Int32Array.from(parties, ({ weight }) => capacity((size * weight) / total, room)),
-    paces: Float64Array.from(parties, ({ weight }) => weight / heaviest),
+    caps: new Int32Array(parties.map(({ weight }) => capacity((size * weight) / total, room))),
+    paces: new Float64Array(parties.map(({ weight }) => weight / heaviest)),
     owner: new Int32Array(size).fill(-1),
     held: new Int32Array(parties.length),
   };
@@ -194,8 +194,12 @@ function buildFronts(parties: readonly Party[], size: number): Fronts {
 
 /** All fronts, in the order in which they reach their first slot. */
 function arrivals({ fronts: { party, distance }, paces }: Circle): Int32Array {
-  const first = distance.map((way, front) => way / (paces[party[front] ?? 0] ?? 1));
-  const order = Int32Array.from(first.keys());
+  const first = new Float64Array(distance.length);
+  const order = new Int32Array(distance.length);
+  for (let front = 0; front < first.length; front += 1) {
+    first[front] = (distance[front] ?? 0) / (paces[party[front] ?? 0] ?? 1);
+    order[front] = front;
+  }
   return order.sort((a, b) => (first[a] ?? 0) - (first[b] ?? 0) || a - b);
 }
 

@@ -9,6 +9,7 @@ import { namespaces, nodes } from '../../../src/kube/resources.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
 import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
+import type { Host } from '../../services/namespaces.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 import { startServiceProcess, type ServiceProcess } from '../../services/service-process.ts';
 import { nodeIp, nodeIp6, ProxyLab } from './proxy-lab.ts';
@@ -55,7 +56,7 @@ export class CommandLab {
     const port = Number(new URL(api.url).port);
     const socket = path.join(directory, 'api.sock');
     const door = await openDoor(socket, port);
-    await openWindow(lab, port, socket);
+    await openWindow(lab.host('node'), port, socket);
     await client.create(namespaces, { metadata: { name: 'shop' } });
     const labels = { 'topology.kubernetes.io/zone': 'a' };
     const node = await client.create(nodes, { metadata: { name: 'node1', labels } });
@@ -156,8 +157,9 @@ export async function openDoor(socket: string, port: number): Promise<net.Server
   return door;
 }
 
-async function openWindow(lab: ProxyLab, port: number, socket: string): Promise<void> {
-  const child = lab.host('node').start(process.execPath, relay, String(port), socket);
+/** From a port of the host's own loopback to that socket. */
+export async function openWindow(host: Host, port: number, socket: string): Promise<void> {
+  const child = host.start(process.execPath, relay, String(port), socket);
   await new Promise<void>((resolve, reject) => {
     child.stdout?.once('data', () => resolve());
     child.once('exit', (code) => reject(new Error(`the relay ended with ${code}`)));
