@@ -29,12 +29,17 @@ export interface Probes {
   readonly ready: string;
 }
 
-/** A process that is up but stuck is ended after a minute; one that can't work gets no traffic at once. */
+/**
+ * A process that is up but stuck is ended after a minute; one that can't work gets no traffic at once. One
+ * that is only slow, on a node that has too much to do, is neither: with the usual second for an answer
+ * every one of ours was ended there, and starting them again was more work still.
+ */
 export function probes({ port, live, ready }: Probes): Manifest {
+  const alive = { httpGet: { path: live, port }, timeoutSeconds: 15 };
   return {
-    livenessProbe: { httpGet: { path: live, port }, periodSeconds: 20, failureThreshold: 3 },
-    readinessProbe: { httpGet: { path: ready, port }, periodSeconds: 5 },
-    startupProbe: { httpGet: { path: live, port }, periodSeconds: 2, failureThreshold: 60 },
+    livenessProbe: { ...alive, periodSeconds: 20, failureThreshold: 3 },
+    readinessProbe: { httpGet: { path: ready, port }, timeoutSeconds: 5, periodSeconds: 5 },
+    startupProbe: { ...alive, periodSeconds: 2, failureThreshold: 60 },
   };
 }
 

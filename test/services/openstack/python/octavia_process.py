@@ -19,6 +19,10 @@ from oslo_log import log as logging
 
 from octavia.api import app
 
+# Libraries import eventlet and nobody here uses it: uWSGI's threads are the system's. With eventlet's lock
+# for loggers, two of them that meet at it stand still for good, and all others after them.
+logging._fix_eventlet_logging = lambda: None
+
 application = app.setup_app(
     argv=['octavia-api', '--config-file', os.environ['CAUSEWAY_OCTAVIA_CONF']])
 
