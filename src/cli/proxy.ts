@@ -12,6 +12,7 @@ import { guardRule } from '../nftables/listener-guard.ts';
 import { MemoryDriver } from '../nftables/memory-driver.ts';
 import { Conntrack } from '../nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
+import { trimMemory } from '../nftables/netlink/trim-memory.ts';
 import { NftDriver } from '../nftables/nft-driver.ts';
 import { supports } from '../nftables/supports.ts';
 import { watchProcess } from '../observe/event-loop.ts';
@@ -24,6 +25,7 @@ import { runProxy } from '../proxy/run-proxy.ts';
 import { proxySettings, type ProxySettings } from '../proxy/settings.ts';
 import type { ConnectionTable } from '../proxy/stale-connections.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { collectWhenIdle, ownMemory } from '../runtime/collect-when-idle.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { wrapBase } from './proxy-wrap.ts';
@@ -115,6 +117,7 @@ async function run(
   try {
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(clock, metrics, inner),
+      'free memory': (inner) => collectWhenIdle(clock, inner, ownMemory(trimMemory)),
       events: (inner) => recorder.run(inner),
       proxy: (inner) =>
         runProxy(

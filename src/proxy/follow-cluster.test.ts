@@ -12,7 +12,8 @@ import { systemClock } from '../runtime/clock.ts';
 import { silentLog } from '../runtime/log.ts';
 import { noMetrics } from '../runtime/metrics.ts';
 import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '../sandbox/kubernetes/start.ts';
-import { Cluster, proxyNameLabel } from './follow-cluster.ts';
+import { Cluster } from './follow-cluster.ts';
+import { proxyNameLabel } from './followed-objects.ts';
 import type { ServiceProxy } from './service-proxy.ts';
 import { makeSlice } from './testing/objects.ts';
 

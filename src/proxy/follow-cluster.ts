@@ -10,6 +10,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { supervise } from '../runtime/supervisor.ts';
+import { followedService, followedSlice, proxyNameLabel } from './followed-objects.ts';
 import type { ServiceProxy } from './service-proxy.ts';
 
 export interface ClusterOptions {
@@ -23,7 +24,6 @@ export interface ClusterOptions {
   readonly metrics: Metrics;
 }
 
-export const proxyNameLabel = 'service.kubernetes.io/service-proxy-name';
 const headlessLabel = 'service.kubernetes.io/headless';
 
 /** The cluster as a node's proxy follows it: Services, their endpoint slices, and the Node itself. */
@@ -40,17 +40,17 @@ export class Cluster {
     this.#services = new Store<Service>({ log });
     this.#slices = new Store<EndpointSlice>({ log });
     this.nodes = new Store<Node>({ log });
-    const common = { client, clock, log, metrics, projection: withSlimMetadata };
+    const common = { client, clock, log, metrics };
     // Slices are not chosen by the proxy's name: who writes them by hand may not repeat the label.
     const labelSelector = `!${headlessLabel}`;
     this.#reflectors = {
       services: new Reflector<Service, Service>({
-        ...{ ...common, resource: services, store: this.#services, projection: withSlimMetadata },
+        ...{ ...common, resource: services, store: this.#services, projection: followedService },
         selection: { labelSelector },
       }),
       'endpoint slices': new Reflector<EndpointSlice, EndpointSlice>({
         ...{ ...common, resource: endpointSlices, store: this.#slices },
-        projection: withSlimMetadata,
+        projection: followedSlice,
         selection: { labelSelector },
       }),
       node: new Reflector<Node, Node>({

@@ -1,46 +1,48 @@
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf } from '../kube/object.ts';
-
-const serviceNameLabel = 'kubernetes.io/service-name';
+import { SmallSets } from '../runtime/small-sets.ts';
+import { serviceNameLabel } from './followed-objects.ts';
 
 /** The slices of each Service, however many it has. */
 export class SliceIndex {
-  readonly #byService = new Map<string, Map<string, EndpointSlice>>();
-  readonly #owners = new Map<string, string>();
+  readonly #slices = new Map<string, EndpointSlice>();
+  /** Keys of slices. */
+  readonly #byService = new SmallSets<string, string>();
 
   /** Answers with the Services that are affected: two when a slice was handed from one to another. */
   set(slice: EndpointSlice): string[] {
     const key = keyOf(slice);
     const owner = ownerOf(slice);
-    const before = this.#owners.get(key);
+    const before = this.#ownerOf(key);
     const affected: string[] = [];
     if (before !== undefined && before !== owner) {
       this.remove(key);
       affected.push(before);
     }
     if (owner === undefined) return affected;
-    this.#owners.set(key, owner);
-    const slices = this.#byService.get(owner);
-    if (slices === undefined) this.#byService.set(owner, new Map([[key, slice]]));
-    else slices.set(key, slice);
+    this.#slices.set(key, slice);
+    this.#byService.add(owner, key);
     return [...affected, owner];
   }
 
   /** Answers with the Service that has lost it. */
   remove(key: string): string | undefined {
-    const owner = this.#owners.get(key);
+    const owner = this.#ownerOf(key);
     if (owner === undefined) return undefined;
-    this.#owners.delete(key);
-    const slices = this.#byService.get(owner);
-    slices?.delete(key);
-    if (slices?.size === 0) this.#byService.delete(owner);
+    this.#slices.delete(key);
+    this.#byService.delete(owner, key);
     return owner;
   }
 
   /** In the order of their names, so that the result never depends on what came first. */
   of(service: string): EndpointSlice[] {
-    const slices = [...(this.#byService.get(service) ?? [])];
-    return slices.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, slice]) => slice);
+    const keys = [...this.#byService.of(service)].sort();
+    return keys.flatMap((key) => this.#slices.get(key) ?? []);
+  }
+
+  #ownerOf(key: string): string | undefined {
+    const slice = this.#slices.get(key);
+    return slice === undefined ? undefined : ownerOf(slice);
   }
 }
 

@@ -82,8 +82,17 @@ export class CommandLab {
 
   /** Starts the command with a KubeProxyConfiguration and more words. */
   async start(fields: object, ...words: string[]): Promise<ServiceProcess> {
+    return this.startCompiled(main, fields, ...words);
+  }
+
+  /** The same with another form of the program, such as the compiled one. */
+  async startCompiled(
+    program: string,
+    fields: object,
+    ...words: string[]
+  ): Promise<ServiceProcess> {
     const config = await this.#writeConfig(fields);
-    return this.#run(process.execPath, [main, 'proxy', ...words, '--config', config]);
+    return this.#run(process.execPath, [program, 'proxy', ...words, '--config', config]);
   }
 
   /** Starts the real kube-proxy with the same configuration. */
