@@ -1,4 +1,4 @@
-import { Agent, ProxyAgent, type Dispatcher } from 'undici';
+import { Agent, ProxyAgent, type Dispatcher } from '../runtime/http-client.ts';
 import { CausewayError } from '../domain/error.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';

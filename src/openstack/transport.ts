@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from '../runtime/http-client.ts';
 import { CausewayError } from '../domain/error.ts';
 import { untilAborted } from '../runtime/until-aborted.ts';
 import type { TlsConfig } from './config/cloud-config.ts';

@@ -1,6 +1,6 @@
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
-import { Agent, request, type Dispatcher } from 'undici';
+import { Agent, request, type Dispatcher } from '../../runtime/http-client.ts';
 import type { Address } from '../../domain/address.ts';
 import { CausewayError, type ErrorCode } from '../../domain/error.ts';
 import type { Clock } from '../../runtime/clock.ts';

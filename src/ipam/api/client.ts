@@ -1,4 +1,4 @@
-import { Agent, request, type Dispatcher } from 'undici';
+import { Agent, request, type Dispatcher } from '../../runtime/http-client.ts';
 import { CausewayError } from '../../domain/error.ts';
 import { abortedBy, sleep, type Clock } from '../../runtime/clock.ts';
 import { untilAborted } from '../../runtime/until-aborted.ts';

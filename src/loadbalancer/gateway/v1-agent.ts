@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose';
-import { Agent, request } from 'undici';
+import { Agent, request } from '../../runtime/http-client.ts';
 import type { Acknowledgement } from '../../agent/admit/acknowledgement.ts';
 import type { AgentStatus } from '../../agent/http/status.ts';
 import { parseEndpointKey, type Endpoint, type EndpointKey } from '../../agent/model/endpoint.ts';

@@ -1,0 +1,29 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import * as whole from 'undici';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Agent, ProxyAgent, request } from './http-client.ts';
+
+let server: http.Server;
+beforeEach(async () => {
+  server = http.createServer((asked, answer) => {
+    asked.pipe(answer.writeHead(200, { method: asked.method, path: asked.url }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+test('a request goes to the path and the query of its URL, with its method and body', async () => {
+  const { port } = server.address() as AddressInfo;
+  const dispatcher = new Agent();
+  const url = new URL(`http://127.0.0.1:${port}/a/b?c=d`);
+  const answer = await request(url, { dispatcher, method: 'POST', body: 'text' });
+  expect(answer.headers).toMatchObject({ method: 'POST', path: '/a/b?c=d' });
+  expect(await answer.body.text()).toBe('text');
+  await dispatcher.close();
+});
+
+test('the parts are those that undici shows', () => {
+  expect(Agent).toBe(whole.Agent);
+  expect(ProxyAgent).toBe(whole.ProxyAgent);
+});
