@@ -1,5 +1,7 @@
+import fs from 'node:fs/promises';
 import path from 'node:path';
 import { descendantsOf } from '../test/services/process-tree.ts';
+import { ensureProgram } from '../test/services/programs.ts';
 import { removeOurRules } from '../test/services/real-cluster/installation.ts';
 import type { ClusterNode } from '../test/services/real-cluster/cluster-node.ts';
 import type { RealCluster } from '../test/services/real-cluster/real-cluster.ts';
@@ -7,12 +9,15 @@ import { podNetwork } from '../test/services/real-cluster/layout.ts';
 import { runOrThrow } from '../test/services/run-program.ts';
 import type { ServiceProcess } from '../test/services/service-process.ts';
 import { waitFor } from '../test/services/wait-for.ts';
+import { usageOf, type Usage } from './process-usage.ts';
 
 const root = path.dirname(import.meta.dirname);
 /** One kind of proxy on all nodes of a cluster. */
 export interface NodeProxies {
   readonly kind: 'kube-proxy' | 'causeway';
   start(): Promise<void>;
+  /** Of each node's. */
+  usage(): Promise<Usage[]>;
   /** With everything that they wrote. */
   stop(): Promise<void>;
 }
@@ -31,6 +36,11 @@ export class KubeProxies implements NodeProxies {
     for (const { machine } of this.#cluster.nodes) {
       await waitFor('its rules', () => machine.run('nft', 'list', 'table', 'ip', 'kube-proxy'));
     }
+  }
+
+  async usage(): Promise<Usage[]> {
+    const program = await fs.realpath(await ensureProgram('kube-proxy'));
+    return Promise.all(this.#cluster.nodes.map((node) => usageOf(node.kubeProxyPid, program)));
   }
 
   async stop(): Promise<void> {
@@ -64,6 +74,10 @@ export class OurProxies implements NodeProxies {
       this.#running.push(machine.start(`${name}-causeway-proxy`, process.execPath, words, env));
     }
     await Promise.all(this.#cluster.nodes.map(untilHealthy));
+  }
+
+  usage(): Promise<Usage[]> {
+    return Promise.all(this.#running.map(({ pid }) => usageOf(pid, process.execPath)));
   }
 
   async stop(): Promise<void> {

@@ -98,7 +98,7 @@ class Stage {
     await this.#rollOut();
     await traffic.untilFlowing();
     const fares = [...(await traffic.fares()).values()];
-    await this.#cluster.kubectl('delete', 'pod', '-l', 'app=load', '--timeout=120s');
+    await traffic.stop();
     return fares.reduce((sum, { failed }) => sum + failed, 0);
   }
 

@@ -1,9 +1,7 @@
 import net from 'node:net';
 
-/** A port of the loopback address, or a socket in the file system. */
-export type DoorEnd =
-  | { readonly host: '127.0.0.1'; readonly port: number }
-  | { readonly path: string };
+/** A port, or a socket in the file system. */
+export type DoorEnd = { readonly host: string; readonly port: number } | { readonly path: string };
 
 export interface Door {
   /** Where it listens, if that is a port. */

@@ -22,13 +22,18 @@ export interface ProductImage {
 
 /** The image that the Dockerfile describes, built from the sources as they are; the same sources are built once. */
 export async function ensureProductImage(): Promise<ProductImage> {
-  if (process.getuid?.() !== 0) throw new MissingError('building the image needs root');
-  await ensureDebianPackages(['mount', 'util-linux']);
   const { version } = JSON.parse(await fs.readFile(path.join(root, 'package.json'), 'utf8')) as {
     version: string;
   };
+  return ensureImageOf(root, version);
+}
+
+/** The same of another tree of sources, under a version of its own. */
+export async function ensureImageOf(tree: string, version: string): Promise<ProductImage> {
+  if (process.getuid?.() !== 0) throw new MissingError('building the image needs root');
+  await ensureDebianPackages(['mount', 'util-linux']);
   const name = `docker.io/library/causeway:${version}`;
-  const archive = cacheDirectory('images', `causeway-${await sourcesKey()}.tar`);
+  const archive = cacheDirectory('images', `causeway-${await sourcesKey(tree, version)}.tar`);
   const size = await sizeOfKnown(archive);
   if (size !== undefined) return { name, archive, size };
   return withFileLock(cacheDirectory('images.lock'), async () => {
@@ -38,7 +43,7 @@ export async function ensureProductImage(): Promise<ProductImage> {
     await fs.mkdir(path.dirname(archive), { recursive: true });
     const builder = await ImageBuilder.prepare();
     await ensureBaseImages(builder);
-    await builder.build(root, name, { BUILD_IMAGE: buildBase, RUNTIME_IMAGE: runtimeBase });
+    await builder.build(tree, name, { BUILD_IMAGE: buildBase, RUNTIME_IMAGE: runtimeBase });
     await builder.save(name, archive);
     await removeOldArchives();
     return { name, archive, size: (await fs.stat(archive)).size };
@@ -59,26 +64,26 @@ const sources = [
   ...['tsconfig.json', 'tsconfig.build.json'],
 ];
 
-async function sourcesKey(): Promise<string> {
-  const hash = createHash('sha256');
+async function sourcesKey(tree: string, version: string): Promise<string> {
+  const hash = createHash('sha256').update(`${version}\0`);
   for (const source of sources) {
-    for (const file of await filesIn(source)) {
+    for (const file of await filesIn(tree, source)) {
       if (file.endsWith('.test.ts')) continue;
-      hash.update(`${file}\0`).update(await fs.readFile(path.join(root, file)));
+      hash.update(`${file}\0`).update(await fs.readFile(path.join(tree, file)));
     }
   }
   return hash.digest('hex').slice(0, 12);
 }
 
-async function filesIn(name: string): Promise<string[]> {
-  if (!(await fs.stat(path.join(root, name))).isDirectory()) return [name];
-  const entries = await fs.readdir(path.join(root, name), {
+async function filesIn(tree: string, name: string): Promise<string[]> {
+  if (!(await fs.stat(path.join(tree, name))).isDirectory()) return [name];
+  const entries = await fs.readdir(path.join(tree, name), {
     recursive: true,
     withFileTypes: true,
   });
   return entries
     .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
+    .map((entry) => path.relative(tree, path.join(entry.parentPath, entry.name)))
     .sort();
 }
 

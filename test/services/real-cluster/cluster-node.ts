@@ -109,6 +109,12 @@ export class ClusterNode {
     );
   }
 
+  /** Of the program that entered the node, below which it runs. */
+  get kubeProxyPid(): number {
+    if (this.#kubeProxy === undefined) throw new Error(`${this.name} has no kube-proxy`);
+    return this.#kubeProxy.pid;
+  }
+
   /** Ends it, with everything that it wrote. */
   async removeKubeProxy(): Promise<void> {
     if (this.#kubeProxy === undefined) return;

@@ -1,4 +1,6 @@
+import { descendantsOf, endOrphans } from '../process-tree.ts';
 import { ensureProgram } from '../programs.ts';
+import type { ServiceProcess } from '../service-process.ts';
 import { waitFor } from '../wait-for.ts';
 import type { Machine } from './machine.ts';
 import { sandboxImage } from './node-configuration.ts';
@@ -36,6 +38,7 @@ const words = ({ urls, everyMs, streams }: TrafficOptions) => [
 export class Traffic {
   readonly #cluster: RealCluster;
   readonly #sources = new Map<string, () => Promise<string>>();
+  readonly #processes: ServiceProcess[] = [];
 
   constructor(cluster: RealCluster) {
     this.#cluster = cluster;
@@ -55,8 +58,16 @@ export class Traffic {
 
   /** From a machine that is no node. */
   async addMachine(name: string, machine: Machine, options: TrafficOptions): Promise<void> {
-    machine.start(`load-${name}`, await ensureProgram('workload'), words(options));
+    const program = await ensureProgram('workload');
+    this.#processes.push(machine.start(`load-${name}`, program, words(options)));
     this.#sources.set(name, () => machine.run('curl', '-sSf', `http://127.0.0.1:${port}/`));
+  }
+
+  /** Ends all of it. */
+  async stop(): Promise<void> {
+    await this.#cluster.kubectl('delete', 'pod', '-l', 'app=load', '--timeout=300s');
+    for (const { pid } of this.#processes.splice(0)) await endOrphans(await descendantsOf(pid));
+    this.#sources.clear();
   }
 
   async fares(): Promise<Map<string, Fare>> {

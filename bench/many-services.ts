@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KubeClient } from '../src/kube/client.ts';
+import type { Service } from '../src/kube/core-objects.ts';
+import type { EndpointSlice } from '../src/kube/network-objects.ts';
+import { endpointSlices, services } from '../src/kube/resources.ts';
+
+const namespace = 'default';
+const sideBySide = 16;
+
+/** Services with two endpoints each that nobody asks. */
+export class ManyServices {
+  readonly #client: KubeClient;
+  readonly #count: number;
+  /** Goes on from one time to the next: every change is one. */
+  #turn = 0;
+
+  constructor(client: KubeClient, count: number) {
+    this.#client = client;
+    this.#count = count;
+  }
+
+  async create(): Promise<void> {
+    let next = 0;
+    const work = async () => {
+      for (let at = next++; at < this.#count; at = next++) {
+        await this.#client.create(services, serviceAt(at));
+        await this.#client.create(endpointSlices, sliceAt(at, 0));
+      }
+    };
+    await Promise.all(Array.from({ length: sideBySide }, work));
+  }
+
+  /** In one Service after another an endpoint is replaced by another, at a steady pace. */
+  async change(perSecond: number, seconds: number): Promise<void> {
+    const begin = performance.now();
+    const underWay: Promise<unknown>[] = [];
+    for (let made = 0; made < perSecond * seconds; made += 1) {
+      this.#turn += 1;
+      const at = this.#turn % this.#count;
+      const { endpoints } = sliceAt(at, this.#turn);
+      const name = { namespace, name: nameOf(at) };
+      underWay.push(this.#client.patchMerge(endpointSlices, name, { endpoints }));
+      await delay(Math.max(0, begin + ((made + 1) * 1000) / perSecond - performance.now()));
+    }
+    await Promise.all(underWay);
+  }
+}
+
+const nameOf = (at: number) => `many-${at}`;
+
+function serviceAt(at: number): Service {
+  return {
+    metadata: { namespace, name: nameOf(at) },
+    spec: { ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+  };
+}
+
+/** Addresses that no pod has: two of 250, of which the second depends on the turn. */
+function sliceAt(at: number, turn: number): EndpointSlice {
+  const address = (last: number) => `10.214.9.${(last % 250) + 1}`;
+  return {
+    metadata: { namespace, name: nameOf(at), labels: { 'kubernetes.io/service-name': nameOf(at) } },
+    addressType: 'IPv4',
+    endpoints: [at, at + 1 + (turn % 249)].map((last) => ({
+      addresses: [address(last)],
+      conditions: { ready: true },
+    })),
+    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+  };
+}
