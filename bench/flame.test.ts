@@ -43,3 +43,27 @@ test('the hottest functions are those that took the time themselves', () => {
     { place: 'plan project/src/layout.ts:10', share: 0.25 },
   ]);
 });
+
+test('what loads modules is one box, and what a module does by itself stands alone', () => {
+  const loader = {
+    functionName: 'link',
+    url: 'node:internal/modules/esm/module_job',
+    lineNumber: 1,
+  };
+  const svg = flameGraph(
+    {
+      nodes: [
+        { id: 1, callFrame: frame('(root)', ''), children: [2] },
+        { id: 2, callFrame: loader, children: [3, 4] },
+        { id: 3, callFrame: { functionName: 'readFile', url: 'node:fs', lineNumber: 1 } },
+        { id: 4, callFrame: frame('start', 'main.ts') },
+      ],
+      samples: [3, 4],
+      timeDeltas: [1_000, 1_000],
+    },
+    'a start',
+  );
+  expect(svg).toContain('(loading modules)');
+  expect(svg).toContain('start project/src/main.ts:10');
+  expect(svg).not.toContain('readFile');
+});

@@ -83,9 +83,22 @@ function stacks(profile: CpuProfile): Frame {
         stack.push(node.callFrame);
     }
     if (stack.some(({ functionName }) => resting.has(functionName))) continue;
-    addStack(root, stack.reverse(), profile.timeDeltas[index] ?? 0);
+    addStack(root, withoutLoader(stack.reverse()), profile.timeDeltas[index] ?? 0);
   }
   return root;
+}
+
+const loading = { functionName: '(loading modules)', url: '', lineNumber: 0 };
+
+/** Modules are loaded from within each other, a hundred calls deep; that it is done says enough. */
+function withoutLoader(
+  stack: readonly CpuProfile['nodes'][number]['callFrame'][],
+): CpuProfile['nodes'][number]['callFrame'][] {
+  const isLoader = ({ url }: { url: string }) => url.startsWith('node:internal/modules/');
+  const last = stack.findLastIndex(isLoader);
+  if (last === -1) return [...stack];
+  const after = stack.slice(last + 1);
+  return after.some(({ url }) => url.startsWith('file:')) ? after : [loading];
 }
 
 function addStack(

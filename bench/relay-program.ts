@@ -1,0 +1,18 @@
+// What the accepting holder does once a Service is awake, alone: relay-program.ts PORT ADDRESS:PORT
+
+import net from 'node:net';
+import { dial, relay } from '../src/proxy/holder/relay.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+
+const [port = '0', target = ''] = process.argv.slice(2);
+const [address = '', targetPort = '0'] = target.split(':');
+const never = new AbortController().signal;
+
+const server = net.createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+  void dial({ address, port: Number(targetPort) }, systemClock, never).then((service) =>
+    relay(client, service),
+  );
+});
+server.listen(Number(port), '0.0.0.0', () => process.stdout.write('ready\n'));
+// An orderly end, so that a profile is written.
+process.once('SIGTERM', () => process.exit(0));
