@@ -69,7 +69,9 @@ export async function chosen(
     allNamespaces,
     namesFile: resourceNamesFile === undefined ? undefined : await readTextFile(resourceNamesFile),
   };
-  return chooseServices(client, choice, namespace, signal);
+  const found = await chooseServices(client, choice, namespace, signal);
+  if (found.length === 0) process.stderr.write('causeway: no Service is chosen by that\n');
+  return found;
 }
 
 /** One that can't sleep is said and does not keep the others awake; the exit code tells of it. */
@@ -117,12 +119,15 @@ async function idleAll(
   }
 }
 
-function say({ service, targets, warnings }: IdlePlan, isDry: boolean): void {
+function say({ service, targets, warnings, isAsleep }: IdlePlan, isDry: boolean): void {
   const { namespace = '', name = '' } = service.metadata ?? {};
   const what = targets
     .map((target) => `${describeTarget(target)} from ${target.replicas} to 0`)
     .join(', ');
-  process.stdout.write(`${namespace}/${name}: ${isDry ? 'would scale' : 'scaled'} ${what}\n`);
+  const done = isDry ? 'would scale' : 'scaled';
+  process.stdout.write(
+    `${namespace}/${name}: ${isAsleep ? 'sleeps already' : `${done} ${what}`}\n`,
+  );
   const all = [...warnings];
   if (annotationsOf(service)[holdAnnotation] === 'accept') {
     all.push(

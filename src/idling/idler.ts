@@ -8,6 +8,7 @@ import {
   annotationsOf,
   formatIdledAt,
   formatTargets,
+  hasIdledAt,
   idledAt,
   previousScale,
   unidleTargets,
@@ -33,6 +34,8 @@ export interface IdlePlan {
   /** The pods that stop, by name. */
   readonly pods: readonly string[];
   readonly warnings: readonly string[];
+  /** It was put to sleep before, and everything has no replicas. */
+  readonly isAsleep: boolean;
 }
 
 /** Someone may wake the Service while we put it to sleep; then we start over, but not for ever. */
@@ -85,7 +88,9 @@ export class Idler {
     }
     const targets = planTargets(service, current, states);
     const { owners, pods, warnings } = resolution;
-    return { service, endpoints: current, owners, targets, pods, warnings };
+    const isAsleep =
+      hasIdledAt(service) && states.every(({ currentReplicas }) => currentReplicas === 0);
+    return { service, endpoints: current, owners, targets, pods, warnings, isAsleep };
   }
 
   /** Puts the Service to sleep. Safe to repeat after it was cut off anywhere. */

@@ -3,6 +3,7 @@ import type { Pod, Service } from '../kube/core-objects.ts';
 import { keyOf } from '../kube/object.ts';
 import { pods, services } from '../kube/resources.ts';
 import { hasIdledAt } from './annotations.ts';
+import { refusalOf } from './idle-plan.ts';
 import type { IdlePlan } from './idler.ts';
 
 /** What the user must know of Services that lose their pods because others are put to sleep. */
@@ -12,10 +13,13 @@ export async function sharedPods(
   signal: AbortSignal,
 ): Promise<string[]> {
   const losing = await servicesLosingPods(client, plans, signal);
-  return losing.map(
-    (other) =>
-      `Service ${keyOf(other)} is served by the same pods and will refuse connections: idle it too`,
-  );
+  return losing.map((other) => {
+    const refusal = refusalOf(other);
+    const what = `Service ${keyOf(other)} is served by the same pods`;
+    return refusal === undefined
+      ? `${what} and will refuse connections: idle it too`
+      : `${what} and will have none, and nobody wakes them for it: ${refusal}`;
+  });
 }
 
 /** Services that lose pods by the plans and do not sleep themselves: their connections would be refused. */

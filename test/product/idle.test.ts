@@ -69,6 +69,8 @@ test('puts Services to sleep by name, by labels, by a file or all of them, and o
   expect(accepted).toMatchObject({ code: 0 });
   expect(accepted.stderr).toContain('are not judged by NetworkPolicies');
   expect(await replicas()).toEqual([0, 0, 0]);
+  const again = await causeway('idle', 'web', '--dry-run');
+  expect(again).toMatchObject({ code: 0, stdout: 'shop/web: sleeps already\n' });
 
   for (const list of [
     await causeway('idle', 'list', '-o', 'json'),
@@ -90,4 +92,20 @@ test('wakes them, and says what can’t be found', async () => {
   const unknown = await causeway('idle', 'nobody');
   expect(unknown.code).not.toBe(0);
   expect(unknown.stderr).toContain('nobody');
+});
+
+test('says who else loses pods, whether it can sleep or not, and that nobody was chosen', async () => {
+  const { metadata: _, ...headless } = webService('web');
+  const metadata = { name: 'members' };
+  const spec = { ...headless.spec, clusterIP: 'None' };
+  await space.create('services', { ...headless, metadata, spec });
+  const dry = await causeway('idle', 'web', '--dry-run');
+  expect(dry).toMatchObject({ code: 0 });
+  expect(dry.stderr).toContain(
+    'Service shop/members is served by the same pods and will have none',
+  );
+  expect(dry.stderr).not.toContain('idle it too');
+  const none = await causeway('idle', '--selector', 'tier=none');
+  expect(none).toMatchObject({ code: 0, stdout: '' });
+  expect(none.stderr).toContain('no Service is chosen');
 });
