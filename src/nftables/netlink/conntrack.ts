@@ -20,6 +20,7 @@ import {
   destinationRewritten,
   listRequest,
   sourceRewritten,
+  unansweredDeletionRequest,
   type Query,
   type Tracked,
 } from './tracked-connection.ts';
@@ -55,7 +56,14 @@ export class Conntrack {
     const wanted = new RemovedConnections(removed, new VirtualAddresses(virtual));
     const areStillThere = removed.every(({ isStillThere = false }) => isStillThere);
     const queries = areStillThere ? unanswered(wanted.queries) : wanted.queries;
-    return this.#deleteWhere((tracked) => wanted.includes(tracked), queries, signal);
+    let deleted = 0;
+    for (const query of queries) {
+      const found = (await this.#list(query, signal)).filter((each) => wanted.includes(each));
+      const parts = Map.groupBy(found, (each) => wanted.isGivenUp(each));
+      deleted += await this.#deleteUnanswered(parts.get(true) ?? [], signal);
+      deleted += await this.#deleteAll(parts.get(false) ?? [], signal);
+    }
+    return deleted;
   }
 
   /**
@@ -117,10 +125,38 @@ export class Conntrack {
   ): Promise<number> {
     let deleted = 0;
     for (const query of queries) {
-      const found = (await this.#list(query, signal)).filter(matches);
-      for (let start = 0; start < found.length; start += deletionsAtOnce) {
-        deleted += await this.#delete(found.slice(start, start + deletionsAtOnce), signal);
-      }
+      deleted += await this.#deleteAll((await this.#list(query, signal)).filter(matches), signal);
+    }
+    return deleted;
+  }
+
+  async #deleteAll(entries: readonly Tracked[], signal: AbortSignal | undefined): Promise<number> {
+    let deleted = 0;
+    for (let start = 0; start < entries.length; start += deletionsAtOnce) {
+      deleted += await this.#delete(entries.slice(start, start + deletionsAtOnce), signal);
+    }
+    return deleted;
+  }
+
+  /**
+   * Those of them that are still without an answer, as far as the kernel can be asked to look itself:
+   * between our look and our word lies some time, and who is answered meanwhile must not be forgotten.
+   */
+  async #deleteUnanswered(
+    entries: readonly Tracked[],
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
+    let deleted = 0;
+    for (const alike of Map.groupBy(entries, pathOf).values()) {
+      const [one] = alike;
+      if (one === undefined) continue;
+      const sequence = this.#socket.reserveSequence(1);
+      const bytes = unansweredDeletionRequest(one, sequence);
+      const answer = await this.#socket.exchange(bytes, sequence, sequence, signal);
+      const [error] = kernelErrors(answer);
+      // Those that were answered meanwhile are counted as well.
+      if (error === undefined) deleted += alike.length;
+      else deleted += await this.#deleteAll(alike, signal);
     }
     return deleted;
   }
@@ -229,10 +265,7 @@ class RemovedConnections {
     if (this.#nodes.has(reply.source) || this.#nodes.has(original.source)) {
       return this.#virtual.includes(tracked);
     }
-    const forwards = identity(
-      ...([original.protocol, reply.source, reply.sourcePort] as const),
-      ...([original.destination, original.destinationPort] as const),
-    );
+    const forwards = pathOf(tracked);
     const backwards = identity(
       ...([original.protocol, original.source, original.sourcePort] as const),
       ...([reply.destination, reply.destinationPort] as const),
@@ -240,6 +273,11 @@ class RemovedConnections {
     const isGivenUp = this.#stillThere.has(forwards) || this.#stillThere.has(backwards);
     if (!isAnswered && isGivenUp) return true;
     return this.#endpoints.has(forwards) || this.#endpoints.has(backwards);
+  }
+
+  /** It goes only if nobody has answered it. */
+  isGivenUp(tracked: Tracked): boolean {
+    return this.#stillThere.has(pathOf(tracked));
   }
 }
 
@@ -269,6 +307,12 @@ class StrayConnections {
     const endpoints = this.#endpoints.get(key);
     return endpoints !== undefined && !endpoints.has(`${reply.source} ${reply.sourcePort}`);
   }
+}
+
+/** What it was opened to, and who serves it. */
+function pathOf({ original, reply }: Tracked): string {
+  const { protocol, destination, destinationPort } = original;
+  return identity(protocol, reply.source, reply.sourcePort, destination, destinationPort);
 }
 
 function identity(

@@ -14,9 +14,15 @@ const attribute = {
   statusMask: 26,
 } as const;
 const tupleAttribute = { addresses: 1, protocol: 2 } as const;
-const filterAttribute = { original: 1 } as const;
-/** Of the original direction, the protocol is to be as in the tuple that comes along. */
-const filterByProtocol = 1 << 3;
+const filterAttribute = { original: 1, reply: 2 } as const;
+/** What of the tuple that comes along a connection is to be like. */
+const likeIn = {
+  source: 1 << 0,
+  destination: 1 << 1,
+  protocol: 1 << 3,
+  sourcePort: 1 << 4,
+  destinationPort: 1 << 5,
+} as const;
 const protocolAttribute = { number: 1, sourcePort: 2, destinationPort: 3 } as const;
 export const sourceRewritten = 0x10;
 export const destinationRewritten = 0x20;
@@ -69,12 +75,58 @@ export function listRequest(query: Query, sequence: number): Buffer {
       writer.nest(tupleAttribute.protocol, () => writer.u8(protocolAttribute.number, protocol)),
     );
     writer.nest(attribute.filter, () =>
-      // Unlike all others in the byte order of the machine.
-      writer.raw(filterAttribute.original, 4, (buffer, at) =>
-        buffer.writeUInt32LE(filterByProtocol, at),
-      ),
+      writeLikeness(writer, filterAttribute.original, likeIn.protocol),
     );
   }
+  writer.endMessage();
+  return writer.bytes();
+}
+
+/** Unlike all other numbers in the byte order of the machine. */
+function writeLikeness(writer: MessageWriter, type: number, flags: number): void {
+  writer.raw(type, 4, (buffer, at) => buffer.writeUInt32LE(flags, at));
+}
+
+/**
+ * Deletes what was opened to the same address and leads to the same endpoint as this connection, and has no
+ * answer when the kernel comes to it. Kernels before 6.8 take it for the deletion of one connection that
+ * there is not.
+ */
+export function unansweredDeletionRequest(tracked: Tracked, sequence: number): Buffer {
+  const { family, original, reply } = tracked;
+  const [sourceType, destinationType] = addressTypes(family);
+  const writer = new MessageWriter(256);
+  const type = (subsystemConntrack << 8) | deleteMessage;
+  writer.message(type, netlinkRequest | netlinkAck, sequence, familyNumber(family));
+  const tuple = (
+    direction: number,
+    address: readonly [number, string],
+    port: readonly [number, number],
+  ) =>
+    writer.nest(direction, () => {
+      writer.nest(tupleAttribute.addresses, () =>
+        writer.bytesAttribute(address[0], Buffer.from(address[1], 'latin1')),
+      );
+      writer.nest(tupleAttribute.protocol, () => {
+        writer.u8(protocolAttribute.number, original.protocol);
+        writer.u16(...port);
+      });
+    });
+  const { sourcePort, destinationPort } = protocolAttribute;
+  tuple(
+    attribute.original,
+    [destinationType, original.destination],
+    [destinationPort, original.destinationPort],
+  );
+  tuple(attribute.reply, [sourceType, reply.source], [sourcePort, reply.sourcePort]);
+  writer.nest(attribute.filter, () => {
+    const opened = likeIn.destination | likeIn.protocol | likeIn.destinationPort;
+    writeLikeness(writer, filterAttribute.original, opened);
+    const served = likeIn.source | likeIn.protocol | likeIn.sourcePort;
+    writeLikeness(writer, filterAttribute.reply, served);
+  });
+  writer.u32(attribute.status, 0);
+  writer.u32(attribute.statusMask, answered);
   writer.endMessage();
   return writer.bytes();
 }
@@ -114,7 +166,7 @@ export function decodeConnection(attributes: Attributes, query: Query): Tracked 
 function decodeTuple(tuple: Attributes | undefined, family: Family): Tuple | undefined {
   const addresses = tuple?.nest(tupleAttribute.addresses);
   const protocol = tuple?.nest(tupleAttribute.protocol);
-  const [sourceType, destinationType] = family === 4 ? [1, 2] : [3, 4];
+  const [sourceType, destinationType] = addressTypes(family);
   const source = addresses?.bytes(sourceType);
   const destination = addresses?.bytes(destinationType);
   if (source === undefined || destination === undefined) return undefined;
@@ -130,6 +182,10 @@ function decodeTuple(tuple: Attributes | undefined, family: Family): Tuple | und
 function readPort(attributes: Attributes | undefined, type: number): number {
   const bytes = attributes?.bytes(type);
   return bytes === undefined || bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
+}
+
+function addressTypes(family: Family): readonly [source: number, destination: number] {
+  return family === 4 ? [1, 2] : [3, 4];
 }
 
 function familyNumber(family: Family): number {
