@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureDependencies, pinnedNode, run } from '../scripts/launch.js';
+import { ensureDependencies, runNode } from '../scripts/launch.js';
 
 const root = path.dirname(path.dirname(fs.realpathSync(fileURLToPath(import.meta.url))));
 const sources = path.join(root, 'src', 'cli', 'main.ts');
@@ -14,4 +14,4 @@ const main = fromClone ? sources : path.join(root, 'dist', 'cli', 'main.js');
 // The pages of the dashboard are TypeScript in a clone; the part of Node that reads it is still called experimental.
 const flags = fromClone ? ['--disable-warning=ExperimentalWarning'] : [];
 const args = [...flags, main, ...process.argv.slice(2)];
-process.exit(await run(pinnedNode(root), args, { cwd: process.cwd() }));
+process.exit(await runNode(args, { cwd: process.cwd() }, root));

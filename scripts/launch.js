@@ -13,8 +13,10 @@ import { fileURLToPath } from 'node:url';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const oldestNode = 24;
 
+const isNewEnough = Number(process.versions.node.split('.')[0]) >= oldestNode;
+
 /** The Node that the lock file pins, or the running one where that package does not exist. */
-export function pinnedNode(from = root) {
+function pinnedNode(from) {
   for (let dir = from; ; dir = path.dirname(dir)) {
     const candidate = path.join(
       dir,
@@ -26,18 +28,45 @@ export function pinnedNode(from = root) {
     if (fs.existsSync(candidate)) return candidate;
     if (dir === path.dirname(dir)) break;
   }
-  const major = Number(process.versions.node.split('.')[0]);
-  if (major >= oldestNode) return process.execPath;
+  if (isNewEnough) return process.execPath;
   return fail(
     `Node ${oldestNode} or newer is needed, this is ${process.version}, and no pinned Node is installed for ` +
       `${process.platform}-${process.arch}. Install a newer Node, or run "npm install" where optional dependencies are allowed.`,
   );
 }
 
+/** What the system's loader answers for a program whose libraries are not all there. */
+const notLoaded = 127;
+
+/** Runs the pinned Node, or the running one where the pinned one can't be loaded. Answers with its exit code. */
+export async function runNode(args, options, from = root) {
+  const node = pinnedNode(from);
+  const code = await run(node, args, options);
+  if (code !== notLoaded || node === process.execPath) return code;
+  if (isNewEnough) return run(process.execPath, args, options);
+  return fail(
+    `the pinned Node lacks a library of the system, named above. On Debian and Ubuntu, as root: ` +
+      `apt-get install libatomic1. Or use Node ${oldestNode} or newer, which is taken instead.`,
+  );
+}
+
+/**
+ * Whether npm installs everything under this Node: it silently leaves out optional packages that want a
+ * newer one, and our tools' programs are such.
+ */
+export function canInstall(version) {
+  const [major, minor] = version.split('.').map(Number);
+  if (major === 20) return minor >= 19;
+  return major > 22 || (major === 22 && minor >= 12);
+}
+
 /** Installs what the lock file lists, unless exactly that is installed. */
 export async function ensureDependencies() {
   const lockFile = path.join(root, 'package-lock.json');
   if (!fs.existsSync(lockFile)) return;
+  if (!canInstall(process.versions.node)) {
+    fail(`Node 20.19 or newer is needed in a clone (of 22: 22.12), this is ${process.version}.`);
+  }
   const wanted = createHash('sha256').update(fs.readFileSync(lockFile)).digest('hex');
   const stamp = path.join(root, 'node_modules', '.installed-lock');
   const installed = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted;
@@ -104,7 +133,7 @@ function isAlive(pid) {
  * Runs a program in the foreground, passes signals on, and answers with its exit code. Through the
  * channel between them a Node program notices when this process is gone, however it went.
  */
-export function run(program, args, options = {}) {
+function run(program, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -139,10 +168,9 @@ if (
   const [script, ...args] = words.slice(flags.length);
   if (script === undefined) fail('usage: node scripts/launch.js [NODE FLAGS] SCRIPT [arguments]');
   await ensureDependencies();
-  const node = pinnedNode();
   const env = {
     ...process.env,
     PATH: `${path.join(root, 'node_modules', '.bin')}${path.delimiter}${process.env.PATH}`,
   };
-  process.exit(await run(node, [...flags, path.join(root, script), ...args], { env }));
+  process.exit(await runNode([...flags, path.join(root, script), ...args], { env }));
 }

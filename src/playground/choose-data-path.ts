@@ -1,5 +1,6 @@
 import { CausewayError } from '../domain/error.ts';
-import { findMissingProgram, whyNoNamespaces } from './namespaces.ts';
+import { whyNoNamespaces } from './namespaces.ts';
+import { whyNoPrograms } from './needed-programs.ts';
 import { isInUserNamespace, prepareUserNamespace, whyNoUserNamespace } from './user-namespace.ts';
 
 export type DataPathChoice =
@@ -20,8 +21,8 @@ export async function chooseDataPath(asked: string | undefined): Promise<DataPat
 
 async function findBest(): Promise<DataPathChoice> {
   if (isInUserNamespace()) return inUserNamespace();
-  const missing = await findMissingProgram();
-  if (missing !== undefined) return { kind: 'memory', why: `${missing} is not installed` };
+  const missing = await whyNoPrograms();
+  if (missing !== undefined) return { kind: 'memory', why: missing };
   const isRoot = process.getuid?.() === 0;
   const asRoot = isRoot ? await whyNoNamespaces() : 'that needs root';
   if (asRoot === undefined) return { kind: 'kernel' };

@@ -173,12 +173,3 @@ export async function whyNoNamespaces(): Promise<string | undefined> {
     await removeNamespace(name);
   }
 }
-
-/** A program that the data path needs and that is not here. */
-export async function findMissingProgram(): Promise<string | undefined> {
-  for (const program of ['ip', 'nft', 'keepalived', 'conntrack', 'sysctl', 'nsenter', 'unshare']) {
-    const { code } = await runProgram('sh', ['-c', `command -v ${program}`]);
-    if (code !== 0) return program;
-  }
-  return undefined;
-}
