@@ -65,11 +65,14 @@ function webService({ kubeconfig }: ReadyFile): string[] {
 function kernelStops(ready: ReadyFile, master: string | undefined): Stop[] {
   const inGateway = ready.gateways.find(({ name }) => name === master)?.exec.join(' ') ?? '';
   const address = `$(kubectl get service web -o jsonpath='{.status.loadBalancer.ingress[0].ip}')`;
-  const curl = `${ready.client.exec.join(' ')} curl -s ${address}`;
+  const fromClient = `${ready.client.exec.join(' ')} curl -s`;
+  const curl = `${fromClient} ${address}`;
+  // Pods may be ready a moment after the address is: until then connections are refused.
+  const firstCurl = `${fromClient} --retry 5 --retry-connrefused ${address}`;
   return [
     {
       title: 'Create a Service, and reach it from the client:',
-      commands: [...webService(ready), curl],
+      commands: [...webService(ready), firstCurl],
     },
     {
       title: `Cut the cable of the gateway that serves it, ${master ?? ''}, curl again, and mend it:`,
