@@ -16,6 +16,7 @@ import { messageAttributes, readMessages } from './reader.ts';
 import { ExchangeSocket } from './socket.ts';
 import {
   decodeConnection,
+  deletedTogether,
   deletionRequest,
   destinationRewritten,
   listRequest,
@@ -147,7 +148,7 @@ export class Conntrack {
     signal: AbortSignal | undefined,
   ): Promise<number> {
     let deleted = 0;
-    for (const alike of Map.groupBy(entries, pathOf).values()) {
+    for (const alike of Map.groupBy(entries, deletedTogether).values()) {
       const [one] = alike;
       if (one === undefined) continue;
       const sequence = this.#socket.reserveSequence(1);

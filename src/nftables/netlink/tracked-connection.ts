@@ -88,47 +88,64 @@ function writeLikeness(writer: MessageWriter, type: number, flags: number): void
 }
 
 /**
- * Deletes what was opened to the same address and leads to the same endpoint as this connection, and has no
- * answer when the kernel comes to it. Kernels before 6.8 take it for the deletion of one connection that
- * there is not.
+ * Deletes this connection if it has no answer when the kernel comes to it, and in IPv4 all that were opened to
+ * the same address and lead to the same endpoint ({@link deletedTogether}). Kernels before 6.8 take it for the
+ * deletion of one connection that there is not.
  */
 export function unansweredDeletionRequest(tracked: Tracked, sequence: number): Buffer {
   const { family, original, reply } = tracked;
-  const [sourceType, destinationType] = addressTypes(family);
   const writer = new MessageWriter(256);
   const type = (subsystemConntrack << 8) | deleteMessage;
   writer.message(type, netlinkRequest | netlinkAck, sequence, familyNumber(family));
-  const tuple = (
-    direction: number,
-    address: readonly [number, string],
-    port: readonly [number, number],
-  ) =>
-    writer.nest(direction, () => {
-      writer.nest(tupleAttribute.addresses, () =>
-        writer.bytesAttribute(address[0], Buffer.from(address[1], 'latin1')),
-      );
-      writer.nest(tupleAttribute.protocol, () => {
-        writer.u8(protocolAttribute.number, original.protocol);
-        writer.u16(...port);
-      });
-    });
-  const { sourcePort, destinationPort } = protocolAttribute;
-  tuple(
-    attribute.original,
-    [destinationType, original.destination],
-    [destinationPort, original.destinationPort],
-  );
-  tuple(attribute.reply, [sourceType, reply.source], [sourcePort, reply.sourcePort]);
+  const { opened, served } = likenesses[family];
+  writeTuple(writer, attribute.original, original, family);
+  writeTuple(writer, attribute.reply, reply, family);
   writer.nest(attribute.filter, () => {
-    const opened = likeIn.destination | likeIn.protocol | likeIn.destinationPort;
     writeLikeness(writer, filterAttribute.original, opened);
-    const served = likeIn.source | likeIn.protocol | likeIn.sourcePort;
     writeLikeness(writer, filterAttribute.reply, served);
   });
   writer.u32(attribute.status, 0);
   writer.u32(attribute.statusMask, answered);
   writer.endMessage();
   return writer.bytes();
+}
+
+/**
+ * What a deletion goes by. The kernel compares addresses of IPv6 the wrong way round, and deletes all but those
+ * that are meant (seen in 6.18); there the ports of both sides have to be enough.
+ */
+const likenesses = {
+  4: {
+    opened: likeIn.destination | likeIn.protocol | likeIn.destinationPort,
+    served: likeIn.source | likeIn.protocol | likeIn.sourcePort,
+  },
+  6: {
+    opened: likeIn.protocol | likeIn.sourcePort | likeIn.destinationPort,
+    served: likeIn.protocol | likeIn.sourcePort | likeIn.destinationPort,
+  },
+} as const;
+
+/** Those that one request deletes have the same. */
+export function deletedTogether({ family, original, reply }: Tracked): string {
+  const { protocol, destination, sourcePort, destinationPort } = original;
+  const ports = `${protocol} ${destinationPort} ${reply.sourcePort}`;
+  if (family === 4) return `${ports} ${destination} ${reply.source}`;
+  return `${ports} ${sourcePort} ${reply.destinationPort}`;
+}
+
+function writeTuple(writer: MessageWriter, direction: number, tuple: Tuple, family: Family): void {
+  const [sourceType, destinationType] = addressTypes(family);
+  writer.nest(direction, () => {
+    writer.nest(tupleAttribute.addresses, () => {
+      writer.bytesAttribute(sourceType, Buffer.from(tuple.source, 'latin1'));
+      writer.bytesAttribute(destinationType, Buffer.from(tuple.destination, 'latin1'));
+    });
+    writer.nest(tupleAttribute.protocol, () => {
+      writer.u8(protocolAttribute.number, tuple.protocol);
+      writer.u16(protocolAttribute.sourcePort, tuple.sourcePort);
+      writer.u16(protocolAttribute.destinationPort, tuple.destinationPort);
+    });
+  });
 }
 
 /** Asks for one answer, to the last of them. */
