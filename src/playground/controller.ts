@@ -36,7 +36,11 @@ export async function startController(
     ...(await controllerSettings(options, token, dashboardPort)),
     observe: { address: '127.0.0.1', port: health },
   });
-  jobs.start({ name: 'controller', words: ['controller', '--config', config], environment });
+  jobs.start({
+    ...{ name: 'controller', words: ['controller', '--config', config], environment },
+    // A machine that has too much to do makes it lose its lease: it ends then, and is started again.
+    isRestarted: true,
+  });
   const discovery = await writeConfig(directory, 'discovery', {
     backendName: 'playground',
     cloud: 'demo',
@@ -46,12 +50,17 @@ export async function startController(
     observe: { address: '127.0.0.1', port: discoveryHealth },
     log: { format: 'text' },
   });
-  jobs.start({ name: 'discovery', words: ['discover', '--config', discovery], environment });
+  jobs.start({
+    ...{ name: 'discovery', words: ['discover', '--config', discovery], environment },
+    isRestarted: true,
+  });
   const isReady = async (port: number) => {
     const { statusCode, body } = await request(`http://127.0.0.1:${port}/readyz`);
     await body.dump();
     return statusCode === 200 ? true : undefined;
   };
+  // Nobody has to wait for its first cycle.
+  void jobs.until('discovery', () => isReady(discoveryHealth), signal).catch(() => undefined);
   await jobs.until('controller', () => isReady(health), signal);
   return { url: `http://127.0.0.1:${dashboardPort}/?token=${token}` };
 }

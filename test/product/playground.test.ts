@@ -123,6 +123,25 @@ test('a killed one is swept by the next; when only the launcher is killed it sto
   await untilGone(second);
 });
 
+test('a controller that ends, as one does that has lost its lease, is started again', async () => {
+  const running = await start();
+  const controller = async () => {
+    const children = await runOrThrow('ps', ['-o', 'pid=,args=', '--ppid', `${running.mainPid}`]);
+    const line = children.split('\n').find((each) => / controller --config /.test(each));
+    return line === undefined ? undefined : Number.parseInt(line, 10);
+  };
+  const before = await controller();
+  process.kill(before ?? Number.NaN, 'SIGKILL');
+  await waitFor('another controller', async () => {
+    const now = await controller();
+    return now !== undefined && now !== before;
+  });
+  await waitFor('its dashboard', async () => {
+    const answer = await fetch(running.ready.dashboard.url, { redirect: 'manual' });
+    return answer.status === 303;
+  });
+});
+
 const playgroundWith = (...args: string[]) =>
   runProgram(process.execPath, [launcher, 'playground', '--datapath', 'memory', ...args]);
 
