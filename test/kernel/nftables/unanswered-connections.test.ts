@@ -58,7 +58,9 @@ describe.skipIf(!canUseNamespaces())('connections that nobody has answered', () 
   };
   const entered = async (family: Family) => {
     const { stdout } = await host.attempt('conntrack', ['-L', '-f', `ipv${family}`]);
-    return [...stdout.matchAll(/ sport=(\d+) dport=80 /g)].map(([, from]) => Number(from)).sort();
+    return [...stdout.matchAll(/ sport=(\d+) dport=80 /g)]
+      .map(([, from]) => Number(from))
+      .sort((left, right) => left - right);
   };
 
   test.each([4, 6] as const)('go, all others stay: IPv%s', async (family) => {
