@@ -84,6 +84,9 @@ function statefulSet(site: Site): Manifest {
   };
 }
 
+/** Settings may name a cloud, whoever reads them. */
+const cloudsFile = { name: 'OS_CLIENT_CONFIG_FILE', value: `${secretsDirectory}/clouds.yaml` };
+
 /** Before the server, because a ledger in SQLite is open to one process. Does nothing the second time. */
 function firstOperator(site: Site): Manifest {
   return {
@@ -94,7 +97,7 @@ function firstOperator(site: Site): Manifest {
       ...['ipam', 'init', '--once', '--config', configFile('ipam')],
       ...['--credential-file', `${ledgerDirectory}/operator.token`],
     ],
-    env: site.items('ipam.env', [], 'further variables'),
+    env: [cloudsFile, ...site.items('ipam.env', [], 'further variables')],
     resources: limits(site),
     securityContext: restrictedContainer,
     volumeMounts: ledgerMounts,
@@ -110,7 +113,7 @@ function container(site: Site): Manifest {
     env: [
       fromField('CAUSEWAY_LISTEN_HOST', 'status.podIP'),
       fromField('CAUSEWAY_METRICS_HOST', 'status.podIP'),
-      { name: 'OS_CLIENT_CONFIG_FILE', value: `${secretsDirectory}/clouds.yaml` },
+      cloudsFile,
       ...site.items('ipam.env', [], 'further variables'),
     ],
     ports: [
