@@ -6,7 +6,7 @@ import { ensureProgram } from '../../test/services/programs.ts';
 import { removeDirectory, scratchDirectory } from '../../test/services/scratch.ts';
 import type { ServiceProcess } from '../../test/services/service-process.ts';
 import { compileProgram } from '../compiled-program.ts';
-import { addGateway, build, programLinear } from '../packet-gateways.ts';
+import { addGateway, build, programLinear, type Gateway } from '../packet-gateways.ts';
 import { exchangeWithAll, packetProgram, servedPort } from '../packets-in-turns.ts';
 import { Ratios, serviceCounts, type GrowthSuite } from './curve.ts';
 import { clusterAddress, ServiceApi } from './node-proxy.ts';
@@ -71,6 +71,18 @@ async function residentWhenSettled({ pid }: ServiceProcess): Promise<number> {
   }
 }
 
+/** All nodes in turns, beside one with a rule written by hand. */
+async function firstAnswers(client: Host, byHand: Gateway, ways: readonly Way[]): Promise<Ratios> {
+  const packets = new Ratios();
+  for (let round = 0; round < rounds; round += 1) {
+    const [reference = 1, ...times] = await exchangeWithAll(client, exchanges, [byHand, ...ways]);
+    for (const [index, { series, at }] of ways.entries()) {
+      packets.add(series, at, (times[index] ?? Number.NaN) / reference);
+    }
+  }
+  return packets;
+}
+
 export const suite: GrowthSuite = {
   name: 'proxies',
   async run() {
@@ -87,7 +99,7 @@ export const suite: GrowthSuite = {
         words: [process.execPath, program, 'proxy', '--services=all'],
       };
       const nodes = new ProxyNodes(network, client);
-      const [ready, resident, packets] = [new Ratios(), new Ratios(), new Ratios()];
+      const [ready, resident] = [new Ratios(), new Ratios()];
       const ways: Way[] = [];
       for (const at of serviceCounts) {
         const api = await ServiceApi.start(at);
@@ -105,15 +117,7 @@ export const suite: GrowthSuite = {
         }
         await api.stop();
       }
-      for (let round = 0; round < rounds; round += 1) {
-        const [reference = 1, ...times] = await exchangeWithAll(client, exchanges, [
-          byHand,
-          ...ways,
-        ]);
-        for (const [index, { series, at }] of ways.entries()) {
-          packets.add(series, at, (times[index] ?? Number.NaN) / reference);
-        }
-      }
+      const packets = await firstAnswers(client, byHand, ways);
       const along = 'Services';
       const baseline = 'kube-proxy in nftables mode';
       return {
