@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
 import { isErrorCode } from '../src/domain/error.ts';
+import type { KubeClient } from '../src/kube/client.ts';
 import { services } from '../src/kube/resources.ts';
 import { seededRandom } from '../src/runtime/random.ts';
 import { freePorts } from '../test/services/free-port.ts';
@@ -59,6 +60,8 @@ async function soak(): Promise<boolean> {
     await body.dump();
     return statusCode === 200;
   });
+  console.log('each of them gone and there again, and changed once');
+  await changeEach(surroundings);
   console.log(`${minutes} minutes at ${rate} changes a second`);
   const stop = new AbortController();
   const sampling = sample(observe, stop.signal);
@@ -146,6 +149,41 @@ function start(
   });
 }
 
+/**
+ * A Service that the controller has made and changed takes more of its memory than one that it found
+ * served. What is measured begins when all are alike; else it would show how many are not yet.
+ */
+async function changeEach(surroundings: Surroundings): Promise<void> {
+  const { client } = surroundings;
+  const namespaces = Array.from({ length: count }, (_, at) => `soak-${at}`);
+  const work = async () => {
+    for (let namespace = namespaces.pop(); namespace !== undefined; namespace = namespaces.pop()) {
+      if (failed.signal.aborted) return;
+      const at = { namespace, name: 'web' };
+      await client.delete(services, at);
+      await until('a Service to be gone', () => create(client, namespace));
+      await client.patchMerge(services, at, { spec: { ports: [{ port: 81, protocol: 'TCP' }] } });
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, work));
+  await until('all to be served', async () => (await surroundings.served('soak')) === count);
+}
+
+/** False: the one before is still on its way out. */
+async function create(client: KubeClient, namespace: string): Promise<boolean> {
+  const spec = {
+    ...{ type: 'LoadBalancer' as const, allocateLoadBalancerNodePorts: false },
+    ports: [{ port: 80 }],
+  };
+  try {
+    await client.create(services, { metadata: { namespace, name: 'web' }, spec });
+    return true;
+  } catch (error) {
+    if (!isErrorCode(error, 'conflict')) throw error;
+    return false;
+  }
+}
+
 /** Ports change, Services go, and come again in the same namespace. Answers how many changes there were. */
 async function churn({ client }: Surroundings): Promise<number> {
   const random = seededRandom(Number(values.seed));
@@ -157,7 +195,7 @@ async function churn({ client }: Surroundings): Promise<number> {
     const namespace = `soak-${Math.floor(random() * count)}`;
     const at = { namespace, name: 'web' };
     const back = gone.length > 0 && choice < 0.3 ? gone.shift() : undefined;
-    if (back !== undefined) await create(back);
+    if (back !== undefined) await recreate(back);
     else if (gone.includes(namespace)) return;
     else if (choice < 0.6) {
       gone.push(namespace);
@@ -168,18 +206,8 @@ async function churn({ client }: Surroundings): Promise<number> {
     }
     done += 1;
   };
-  const create = async (namespace: string) => {
-    const spec = {
-      ...{ type: 'LoadBalancer' as const, allocateLoadBalancerNodePorts: false },
-      ports: [{ port: 80 }],
-    };
-    try {
-      await client.create(services, { metadata: { namespace, name: 'web' }, spec });
-    } catch (error) {
-      // The one before is still on its way out.
-      if (!isErrorCode(error, 'conflict')) throw error;
-      gone.push(namespace);
-    }
+  const recreate = async (namespace: string) => {
+    if (!(await create(client, namespace))) gone.push(namespace);
   };
   while (performance.now() < end && !failed.signal.aborted) {
     await change();
@@ -187,7 +215,7 @@ async function churn({ client }: Surroundings): Promise<number> {
   }
   while (gone.length > 0) {
     const namespace = gone.shift();
-    if (namespace !== undefined) await create(namespace);
+    if (namespace !== undefined) await recreate(namespace);
     await delay(20);
   }
   return done;

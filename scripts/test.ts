@@ -28,10 +28,9 @@ const surroundings = new Set(['contract', 'kernel', 'cloud', 'cluster', 'browser
 const mostUnsteadyFiles = 3;
 
 if (long !== undefined) process.env['CAUSEWAY_SUITES'] = long;
-if (filters.length === 0) {
-  if (long === undefined) await check();
-  await prepare();
-}
+if (filters.length === 0 && long === undefined) await check();
+// A long suite on a machine that has nothing yet would be skipped, and a user be told that nothing failed.
+if (filters.length === 0 || long !== undefined) await prepare();
 await runTests();
 if (counts.skipped > 0) console.log(`${counts.skipped} skipped`);
 if (counts.passed + counts.failed + counts.skipped === 0) {
