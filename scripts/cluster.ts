@@ -2,24 +2,45 @@
 //
 //   npm run cluster
 
+import { once } from 'node:events';
+import { stopSignal } from '../src/cli/stop-signal.ts';
 import { ensureProductImage } from '../test/services/image/product-image.ts';
+import { orEnd } from '../test/services/missing.ts';
 import { ensureProgram } from '../test/services/programs.ts';
 import { Gateways, servedAddresses } from '../test/services/real-cluster/gateways.ts';
 import { dashboardToken, Installation } from '../test/services/real-cluster/installation.ts';
-import { RealCluster } from '../test/services/real-cluster/real-cluster.ts';
+import { prepareRealCluster, RealCluster } from '../test/services/real-cluster/real-cluster.ts';
 import { openWayIn } from '../test/services/real-cluster/way-in.ts';
 
-const { archive } = await ensureProductImage();
+// What can't be had here is said before minutes are spent on the image.
+await orEnd(prepareRealCluster);
+const { archive } = await orEnd(ensureProductImage);
+await orEnd(() => ensureProgram('helm'));
+// From here on there is something to clean up, also for who has seen enough before it is up.
+const stop = stopSignal();
+const told = once(stop, 'abort');
+/** A terminal tells everybody at once: what is being started then ends by itself. */
+const unlessTold = (error: unknown) => {
+  if (!stop.aborted) throw error;
+};
 console.log('Starting three nodes...');
-const cluster = await RealCluster.start({ kubeProxy: false, images: [archive] });
-const told = new Promise<void>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-});
+const options = { kubeProxy: false, images: [archive] };
+const cluster = await RealCluster.start(options).catch(unlessTold);
+if (cluster === undefined) process.exit(0);
 try {
-  const gateways = await Gateways.start(cluster);
+  const shown = showCluster(cluster).catch(unlessTold);
+  await Promise.race([told, shown.then(() => told)]);
+} finally {
+  console.log('Ending...');
+  await cluster.stop();
+}
+process.exit(0);
+
+async function showCluster(on: RealCluster): Promise<void> {
+  const gateways = await Gateways.start(on);
   console.log('Installing Causeway...');
-  await Installation.install(cluster, gateways);
-  const { kubeconfig } = await openWayIn(cluster);
+  await Installation.install(on, gateways);
+  const { kubeconfig } = await openWayIn(on);
   const kubectl = await ensureProgram('kubectl');
   console.log(`
   export KUBECONFIG=${kubeconfig} PATH=$PATH:${kubectl.replace(/\/kubectl$/, '')}
@@ -28,12 +49,8 @@ try {
   kubectl expose deployment web --type LoadBalancer --port 80 --target-port 8080
   nsenter -t ${gateways.client.pid} -n curl http://ADDRESS/        # from outside; addresses are of ${servedAddresses}
 
-  The dashboard: kubectl -n causeway-system port-forward deployment/causeway-controller 15206
+  The dashboard: kubectl -n causeway-system port-forward service/causeway-dashboard 15206:80
   then http://127.0.0.1:15206/?token=${dashboardToken}
 
 Ctrl-C ends all of it, without a trace.`);
-  await told;
-} finally {
-  await cluster.stop();
 }
-process.exit(0);

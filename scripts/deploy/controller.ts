@@ -65,7 +65,8 @@ function container(site: Site): Manifest {
       fromField('CAUSEWAY_LEADER_ELECTION_NAMESPACE', 'metadata.namespace'),
       { name: 'CAUSEWAY_IDLING_REPORT_NAMESPACE', value: site.reportsNamespace },
       fromField('CAUSEWAY_OBSERVE_ADDRESS', 'status.podIP'),
-      fromField('CAUSEWAY_DASHBOARD_ADDRESS', 'status.podIP'),
+      // The pod's address for its Service, and the loopback address, where `kubectl port-forward` comes out.
+      { name: 'CAUSEWAY_DASHBOARD_ADDRESS', value: '*' },
       { name: 'CAUSEWAY_DASHBOARD_TOKEN_FILE', value: `${secretsDirectory}/dashboard.token` },
       { name: 'OS_CLIENT_CONFIG_FILE', value: `${secretsDirectory}/clouds.yaml` },
       ...site.items('controller.env', [], 'further variables'),

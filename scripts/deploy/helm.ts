@@ -142,5 +142,8 @@ function notes(): string {
 {{- end }}
 Causeway {{ .Chart.AppVersion }} is installed in {{ .Release.Namespace }}.
 What is missing, a Secret say, is in the log: kubectl logs -n {{ .Release.Namespace }} -l app.kubernetes.io/name=causeway
+{{- if .Values.dashboard.enabled }}
+The dashboard: kubectl port-forward -n {{ .Release.Namespace }} service/causeway-dashboard 15206:80, then http://127.0.0.1:15206/?token=...
+{{- end }}
 `;
 }

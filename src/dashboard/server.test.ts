@@ -81,3 +81,19 @@ test('what is not there is not found, and a failure tells no details', async () 
   expect(failed.status).toBe(500);
   expect(await failed.text()).not.toContain('secret');
 });
+
+test.each([
+  ['*', 401],
+  ['127.0.0.1', undefined],
+])('listening on %s it is asked at another address of the machine', async (host, status) => {
+  const other = await startDashboard({
+    ...{ host, port: 0, token, board: new Board(), assets, log: silentLog },
+    findPath: () => Promise.resolve(undefined),
+  });
+  const { port } = new URL(other.url);
+  const here = await fetch(`http://127.0.0.1:${port}/`);
+  expect(here.status).toBe(401);
+  const there = await fetch(`http://127.0.0.2:${port}/`).catch(() => undefined);
+  expect(there?.status).toBe(status);
+  await other.close();
+});

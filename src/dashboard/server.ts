@@ -12,6 +12,7 @@ import { streamChanges } from './stream.ts';
 import { isToken, toCookie, tokenOf } from './token.ts';
 
 export interface DashboardServerOptions {
+  /** `*` is every address, of both families where there are two. */
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -36,6 +37,7 @@ const securityHeaders = {
   'cache-control': 'no-store',
 };
 
+const everyAddress = '*';
 const compress = promisify(gzip);
 const compressFrom = 1024;
 const pathLimitMs = 10_000;
@@ -172,6 +174,6 @@ function listen(server: http.Server, host: string, port: number): Promise<void> 
         ),
       ),
     );
-    server.listen(port, host, resolve);
+    server.listen({ port, ...(host === everyAddress ? {} : { host }) }, resolve);
   });
 }

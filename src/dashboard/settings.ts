@@ -3,7 +3,11 @@ import { z } from 'zod';
 /** The settings of the dashboard, `dashboard` in the controller's. */
 export const dashboardSettings = z.strictObject({
   enabled: z.boolean().default(false).describe('serve the dashboard'),
-  address: z.string().min(1).default('127.0.0.1').describe('where the dashboard listens'),
+  address: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('where the dashboard listens; * is every address'),
   port: z.number().int().min(0).max(65535).default(15206).describe('port of the dashboard'),
   tokenFile: z
     .string()

@@ -5,8 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
+import { stopSignal } from '../../src/cli/stop-signal.ts';
 import { services } from '../../src/kube/resources.ts';
 import { requireNetworkTools } from '../kernel/gateway/network.ts';
+import { orEnd } from '../services/missing.ts';
 import { Chronicle } from './chronicle.ts';
 import { serviceClasses } from './imagined-user.ts';
 import { Observer } from './observer.ts';
@@ -33,10 +35,9 @@ await fs.mkdir(logs, { recursive: true });
 const chronicle = new Chronicle(logs);
 chronicle.tell(`seed ${seed}, ${values.minutes} minutes, on ${on}, logs in ${logs}`);
 
-const stop = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+await orEnd(requireNetworkTools);
+const stop = stopSignal();
 
-await requireNetworkTools();
 const system = await System.start(on);
 const user = await User.settle(system, chronicle);
 const observer = new Observer(system, user, chronicle);
@@ -48,7 +49,7 @@ const run = new Run(system, user, observer, chronicle, {
   patienceMs: Number(values.patience) * 1000,
   only: values.only === undefined ? undefined : new Set(values.only.split(',')),
   classes: serviceClasses.filter((each) => values.classes?.split(',').includes(each) ?? true),
-  signal: stop.signal,
+  signal: stop,
 });
 await run.all().catch((error: Error) => chronicle.violation(`the run failed: ${error.stack}`));
 await observer.stop();
@@ -56,7 +57,7 @@ await keepLogs(system.topology.directory, logs);
 await keepServices(system, path.join(logs, 'services.yaml'));
 await system.stop();
 const count = chronicle.violations.length;
-if (stop.signal.aborted) chronicle.tell('broken off');
+if (stop.aborted) chronicle.tell('broken off');
 chronicle.tell(count === 0 ? 'no violations' : `${count} violations, logs in ${logs}`);
 if (count === 0 && values.logs === undefined) await fs.rm(logs, { recursive: true });
 // Faults of a run that was broken off may still be waiting to end.

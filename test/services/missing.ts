@@ -6,6 +6,17 @@ export class MissingError extends Error {
   }
 }
 
+/** For a program that a user starts: who lacks something is told in one line what it is, and nothing more. */
+export async function orEnd<T>(prepare: () => Promise<T>): Promise<T> {
+  try {
+    return await prepare();
+  } catch (error) {
+    if (!(error instanceof MissingError)) throw error;
+    process.stderr.write(`causeway: ${error.message}\n`);
+    process.exit(1);
+  }
+}
+
 /**
  * Answers whether tests on a real service can run. Under CI a missing one is a failure; elsewhere
  * the tests are skipped, and the line says why.

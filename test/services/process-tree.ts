@@ -18,10 +18,13 @@ export async function endOrphans(pids: readonly number[]): Promise<void> {
       // It has gone by itself.
     }
   }
-  await waitFor('orphans to end', async () => {
-    const states = await Promise.all(pids.map(isRunning));
-    return !states.includes(true);
-  });
+  await waitFor('orphans to end', async () => (await runningOf(pids)).length === 0);
+}
+
+/** Those that have not ended. */
+export async function runningOf(pids: readonly number[]): Promise<number[]> {
+  const states = await Promise.all(pids.map(isRunning));
+  return pids.filter((_, index) => states[index]);
 }
 
 /** One that has ended and waits for somebody to ask how is not running. */

@@ -12,9 +12,11 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { stopSignal } from '../../src/cli/stop-signal.ts';
+import { orEnd } from '../services/missing.ts';
 import { ensureProgram } from '../services/programs.ts';
 import type { Machine } from '../services/real-cluster/machine.ts';
-import { RealCluster } from '../services/real-cluster/real-cluster.ts';
+import { prepareRealCluster, RealCluster } from '../services/real-cluster/real-cluster.ts';
 import { loadBalancers } from './load-balancers.ts';
 import { startNodeProxies } from './node-proxies.ts';
 import { focusOf, readReport, type TestOutcome } from './report.ts';
@@ -50,14 +52,17 @@ const processes = values.processes ?? String(loadBalancer.processes ?? 4);
 const output = path.resolve(values.output);
 await fs.mkdir(output, { recursive: true });
 
-const images = await ensureSuiteImages();
+await orEnd(prepareRealCluster);
+const images = await orEnd(ensureSuiteImages);
+const stop = stopSignal();
 const cluster = await RealCluster.start({
   nodes: Number(values.nodes),
   kubeProxy: values.proxy === 'kube-proxy',
   dualStack,
   images: [images],
 });
-process.once('SIGINT', () => void cluster.stop().then(() => process.exit(130)));
+stop.addEventListener('abort', () => void breakOff());
+if (stop.aborted) await breakOff();
 try {
   if (values.proxy === 'causeway') await startNodeProxies(cluster);
   await nameZones();
@@ -72,6 +77,11 @@ try {
 }
 const outcomes = readReport(await fs.readFile(path.join(output, 'report.json'), 'utf8'));
 process.exit(await tell(outcomes));
+
+async function breakOff(): Promise<never> {
+  await cluster.stop();
+  process.exit(130);
+}
 
 /** Three zones: some tests look where traffic goes, and want six nodes for it. */
 async function nameZones(): Promise<void> {

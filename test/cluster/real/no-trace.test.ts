@@ -4,7 +4,9 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAvailable } from '../../services/missing.ts';
+import { descendantsOf, runningOf } from '../../services/process-tree.ts';
 import { prepareRealCluster } from '../../services/real-cluster/real-cluster.ts';
+import { runOrThrow } from '../../services/run-program.ts';
 
 const isRunnable = await isAvailable(prepareRealCluster);
 
@@ -44,6 +46,16 @@ async function cgroupsOf(pid: number | undefined): Promise<string[]> {
   return found;
 }
 
+/** What a cluster has in namespaces of its own, and this machine must not see. */
+const sights = async () => ({
+  links: await runOrThrow('ip', ['-brief', 'link']),
+  rules: await runOrThrow('nft', ['list', 'tables']),
+});
+const mountsBelow = async (directory: string) =>
+  (await fs.readFile('/proc/self/mountinfo', 'utf8'))
+    .split('\n')
+    .filter((line) => line.includes(directory));
+
 const exists = (file: string) =>
   fs.access(file).then(
     () => true,
@@ -52,11 +64,17 @@ const exists = (file: string) =>
 
 describe.skipIf(!isRunnable)('a real cluster leaves no trace', () => {
   test('when its process is killed all of it ends; the next one removes its files, and its own when it stops', async () => {
+    const before = await sights();
     const first = await startOneNode();
     expect(await processesOf(first.directory)).not.toEqual([]);
+    // With those that name no file of it: the first processes of machines, pods and their shims.
+    const all = await descendantsOf(first.child.pid ?? 0);
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');
     await expect.poll(() => processesOf(first.directory)).toEqual([]);
+    await expect.poll(() => runningOf(all)).toEqual([]);
+    expect(await mountsBelow(first.directory)).toEqual([]);
+    expect(await sights()).toEqual(before);
 
     const second = await startOneNode();
     expect(await exists(first.directory)).toBe(false);
@@ -66,5 +84,7 @@ describe.skipIf(!isRunnable)('a real cluster leaves no trace', () => {
     expect(await processesOf(second.directory)).toEqual([]);
     expect(await exists(second.directory)).toBe(false);
     expect(await cgroupsOf(second.child.pid)).toEqual([]);
+    expect(await mountsBelow(second.directory)).toEqual([]);
+    expect(await sights()).toEqual(before);
   });
 });

@@ -39,13 +39,10 @@ export interface RealClusterOptions {
 const containerPackages = [
   ...['containerd', 'containernetworking-plugins', 'iptables', 'libip4tc2', 'libip6tc2', 'runc'],
 ];
+/** Those of gateways among them: whoever starts a cluster may add some. */
 const installedPackages = [
-  'iproute2',
-  'libseccomp2',
-  'libxtables12',
-  'nftables',
-  'openssl',
-  'procps',
+  ...['conntrack', 'curl', 'iproute2', 'keepalived', 'libseccomp2', 'libxtables12', 'nftables'],
+  ...['openssl', 'procps'],
 ];
 
 /** Makes sure that everything a real cluster needs is here. Throws MissingError otherwise. */
