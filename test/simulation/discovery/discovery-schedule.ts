@@ -12,6 +12,9 @@ import { accounts } from '../../../src/sandbox/openstack/seed.ts';
 import { OctaviaWorld } from '../octavia/octavia-world.ts';
 import { SimulatedOpenStackCarrier } from '../openstack-carrier.ts';
 
+const memberAddress = '10.10.1.1';
+const memberPort = 8080;
+
 /** A cloud whose load balancers come and go, and discoverers that do, too. */
 class DiscoveryWorld extends OctaviaWorld {
   readonly #never = new AbortController().signal;
@@ -50,7 +53,7 @@ class DiscoveryWorld extends OctaviaWorld {
     const [subnet] = this.openstack.neutron.subnets
       .all()
       .filter((row) => row.name === 'private-v4');
-    const member = { address: parseAddress('10.10.1.1'), port: parsePort(8080) };
+    const member = { address: parseAddress(memberAddress), port: parsePort(memberPort) };
     const defaultPool = {
       ...{ name: 'p', protocol: 'HTTP' as const, algorithm: 'ROUND_ROBIN' as const },
       members: [member],
@@ -72,6 +75,17 @@ class DiscoveryWorld extends OctaviaWorld {
       .map(({ metadata }) => metadata?.annotations?.[annotations.discoveredFrom]?.split('/')[1])
       .filter((id) => id !== undefined)
       .sort();
+  }
+
+  /** Which load balancers have endpoints in the cluster, and where these lead. */
+  led(): string[] {
+    return this.slices().flatMap(({ metadata, endpoints, ports }) => {
+      const id = metadata?.annotations?.[annotations.discoveredFrom]?.split('/')[1];
+      const places = (endpoints ?? []).flatMap(({ addresses }) =>
+        addresses.flatMap((address) => ports?.map(({ port }) => `${address}:${port}`)),
+      );
+      return id === undefined ? [] : [`${id} to ${places.join()}`];
+    });
   }
 
   present(): string[] {
@@ -103,7 +117,9 @@ export async function playDiscovery(seed: number): Promise<void> {
     () => {
       const shown = world.shown();
       if (new Set(shown).size < shown.length) throw new Error('one is shown twice');
-      return world.present().length === 1 && shown.join() === world.present().join();
+      const [only, ...others] = world.present();
+      const isLed = world.led().join() === `${only} to ${memberAddress}:${memberPort}`;
+      return only !== undefined && others.length === 0 && shown.join() === only && isLed;
     },
     { maxSteps: 30_000 },
   );

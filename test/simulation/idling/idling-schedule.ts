@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   annotationsOf,
   hasIdledAt,
@@ -21,6 +22,8 @@ import { sleepyDeployment } from '../../contract/idling/objects.ts';
 import { SimulatedWorld } from '../world.ts';
 
 const where = { namespace: 'default', name: 'web' };
+const replicas = 3;
+const minReplicas = 2;
 
 /** A Service with all that sleeping touches, and people who put it to sleep and wake it. */
 class IdlingWorld extends SimulatedWorld {
@@ -35,12 +38,15 @@ class IdlingWorld extends SimulatedWorld {
         spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
       }),
       user.create(endpoints, { metadata: where }),
-      user.create(deployments, { ...(sleepyDeployment('web', 3) as object), metadata: where }),
+      user.create(deployments, {
+        ...(sleepyDeployment('web', replicas) as object),
+        metadata: where,
+      }),
       user.create(horizontalPodAutoscalers, {
         metadata: where,
         spec: {
           scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
-          ...{ minReplicas: 2, maxReplicas: 5 },
+          ...{ minReplicas, maxReplicas: 5 },
         },
       }),
       user.create(endpointSlices, {
@@ -87,13 +93,16 @@ class IdlingWorld extends SimulatedWorld {
     return {
       isMarked: hasIdledAt(service),
       replicas: deployment.spec?.replicas,
-      previous: annotationsOf(deployment)[previousScale],
-      bound: annotationsOf(autoscaler)[previousMinReplicas],
+      minReplicas: autoscaler.spec?.minReplicas,
+      marks: [
+        annotationsOf(deployment)[previousScale],
+        annotationsOf(autoscaler)[previousMinReplicas],
+      ].filter((mark) => mark !== undefined),
     };
   }
 }
 
-/** Three at once, of whom one may die; then somebody wakes it for good. */
+/** Three at once, of whom one may die; then somebody wakes it for good, and all is as it was before. */
 export async function playIdling(seed: number): Promise<void> {
   const world = new IdlingWorld(seed, { hasteMs: 100 });
   const { random } = world.simulation;
@@ -108,6 +117,7 @@ export async function playIdling(seed: number): Promise<void> {
   if (between.replicas === 0 && !between.isMarked) throw new Error('it sleeps and nobody knows');
   const last = world.begin('last', 'wake');
   await world.simulation.runUntil(last.isOver);
-  const { isMarked, replicas } = await world.state();
-  if (isMarked || (replicas ?? 0) === 0) throw new Error(`woken, it has ${replicas} replicas`);
+  const woken = await world.state();
+  const wanted = { isMarked: false, replicas, minReplicas, marks: [] };
+  if (!isDeepStrictEqual(woken, wanted)) throw new Error(`woken, it is ${JSON.stringify(woken)}`);
 }

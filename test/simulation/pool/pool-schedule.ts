@@ -1,7 +1,10 @@
 import type { SimulatedKind } from './simulated-announcer.ts';
 import { PoolWorld } from './pool-world.ts';
 
-/** Two Services and one address: the second waits for the first, and the controller dies on the way. */
+/**
+ * Two Services and one address: the second waits for the first, and the controller dies on the way, and who
+ * announces may be slow to stop. When both are gone, nothing is reserved.
+ */
 export async function playPool(seed: number): Promise<void> {
   const kind: SimulatedKind = seed % 2 === 0 ? 'cilium' : 'kube-vip';
   const world = await PoolWorld.create(seed, '192.0.2.1', kind, { hasteMs: 300 });
@@ -17,6 +20,12 @@ export async function playPool(seed: number): Promise<void> {
   await world.until(() => served().length > 0);
   const [first = ''] = served();
   if (served().length > 1) throw new Error('two Services have one address');
+  if (random() < 0.5) world.pauseAnnouncer(random() * 60_000);
   await world.deleteService(first);
   await world.until(() => served().length > 0 && !served().includes(first), 60_000);
+  const [second = ''] = served();
+  await world.deleteService(second);
+  const held = () => world.ipam.addresses().some(({ owners }) => owners.length > 0);
+  await world.until(() => world.services().every(({ metadata }) => metadata?.name !== second));
+  await world.until(() => !held(), 60_000);
 }

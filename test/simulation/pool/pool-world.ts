@@ -19,6 +19,7 @@ export const quarantineMs = 60_000;
 export class PoolWorld extends SimulatedWorld {
   readonly ipam: SimulatedIpam;
   readonly announcer: SimulatedAnnouncer;
+  readonly #announcing: SimulatedProcess;
   /** Called after every step. */
   onStep: () => void = () => {};
   readonly #kind: SimulatedKind;
@@ -30,6 +31,7 @@ export class PoolWorld extends SimulatedWorld {
     this.#kind = kind;
     this.ipam = new SimulatedIpam(this.simulation);
     const process = this.simulation.process('announcer');
+    this.#announcing = process;
     this.announcer = new SimulatedAnnouncer(kind, this.kubeClient(process), process.clock);
   }
 
@@ -85,6 +87,12 @@ export class PoolWorld extends SimulatedWorld {
       services: (inner) => controller.run(inner),
     });
     return process;
+  }
+
+  /** It goes on announcing what it does, and hears of nothing new. */
+  pauseAnnouncer(ms: number): void {
+    this.#announcing.pause();
+    this.simulation.clock.timer(ms, () => this.#announcing.resume());
   }
 
   async createService(
