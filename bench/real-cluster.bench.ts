@@ -13,8 +13,8 @@ const repeats = Number(process.env['CAUSEWAY_BENCH_REPEATS'] ?? 15);
 const namespace = 'default';
 
 interface Figures {
-  readonly readyMs: number;
-  readonly createdMs: number;
+  readonly readyMs: readonly number[];
+  readonly createdMs: readonly number[];
   readonly lost: number;
 }
 
@@ -43,9 +43,9 @@ class Stage {
     }
     const lost = await this.#lostByRestart();
     await proxies.stop();
-    const figures = { readyMs: median(ready), createdMs: median(created), lost };
-    console.log(`  ${proxies.kind}: ${JSON.stringify(figures)}`);
-    return figures;
+    const told = { readyMs: median(ready), createdMs: median(created), lost };
+    console.log(`  ${proxies.kind}: ${JSON.stringify(told)}`);
+    return { readyMs: ready, createdMs: created, lost };
   }
 
   async #fromCreation(clusterIP: string): Promise<number> {
@@ -128,6 +128,15 @@ type Figure =
   | 'service-created-to-first-answer'
   | 'rolling-restart-lost-more';
 
+/** The median of ours beside that of theirs, and how far single ones of ours are from it. */
+function beside(ours: readonly number[], theirs: readonly number[]): Measurement {
+  const baseline = median(theirs);
+  return {
+    ...{ value: median(ours), baseline },
+    spread: [Math.min(...ours) / baseline, Math.max(...ours) / baseline],
+  };
+}
+
 export const suite: BenchmarkSuite<Figure> = {
   name: 'real-cluster',
   long: true,
@@ -149,7 +158,6 @@ export const suite: BenchmarkSuite<Figure> = {
       const ours = new OurProxies(cluster);
       const [theirFigures, ourFigures] = [await stage.measure(theirs), await stage.measure(ours)];
       await client.close();
-      const beside = (value: number, baseline: number): Measurement => ({ value, baseline });
       return {
         'pod-ready-to-first-connection': beside(ourFigures.readyMs, theirFigures.readyMs),
         'service-created-to-first-answer': beside(ourFigures.createdMs, theirFigures.createdMs),

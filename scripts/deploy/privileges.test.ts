@@ -22,7 +22,12 @@ interface Workload {
       readonly spec: {
         readonly containers: readonly Container[];
         readonly initContainers?: readonly Container[];
-        readonly securityContext?: { readonly runAsNonRoot?: boolean };
+        readonly securityContext?: {
+          readonly runAsNonRoot?: boolean;
+          readonly seccompProfile?: { readonly type: string };
+        };
+        readonly volumes?: readonly { readonly hostPath?: { readonly path: string } }[];
+        readonly hostNetwork?: boolean;
         readonly hostPID?: boolean;
         readonly hostIPC?: boolean;
         readonly automountServiceAccountToken?: boolean;
@@ -66,7 +71,12 @@ describe('the manifests', () => {
       expect(context?.readOnlyRootFilesystem).toBe(true);
       expect(context?.privileged ?? false).toBe(false);
     }
-    if (extra.length === 0) expect(pod?.securityContext?.runAsNonRoot).toBe(true);
+    const isOnNode = extra.length > 0;
+    expect(pod?.securityContext?.runAsNonRoot ?? false).toBe(!isOnNode);
+    expect(pod?.securityContext?.seccompProfile?.type).toBe('RuntimeDefault');
+    expect(pod?.hostNetwork ?? false).toBe(isOnNode);
+    const ofNode = (pod?.volumes ?? []).flatMap(({ hostPath }) => hostPath?.path ?? []);
+    expect(ofNode).toEqual(isOnNode ? ['/proc/sys/net', '/dev/net/tun'] : []);
     expect(pod?.hostPID ?? false).toBe(false);
     expect(pod?.hostIPC ?? false).toBe(false);
   });

@@ -17,6 +17,9 @@ const isRunnable =
 
 /** The agents' setting, as it is if nobody says otherwise. */
 const probeMs = 500;
+/** Nobody is silent for as long as this, and no new connection fails later than that. */
+const mostAdverts = 6;
+const mostProbes = 4;
 
 /** One story: each test goes on where the one before it ended, and in the end everything is as before. */
 describe.skipIf(!isRunnable)('power cuts', () => {
@@ -44,7 +47,9 @@ describe.skipIf(!isRunnable)('power cuts', () => {
     const { gateway, figures } = await cutMaster(stage);
     cutOff = gateway;
     tell('gateway cut off', figures);
-    expect(figures.downloads.lostFrom).toEqual([]);
+    expect(figures.downloads).toMatchObject({ alive: figures.downloads.of, lostFrom: [] });
+    expect(figures.silenceMs).toBeLessThan(mostAdverts * advertMs);
+    expect(figures.lastFailureMs).toBeLessThanOrEqual(mostProbes * probeMs);
   });
 
   test('it is back: the other one keeps the address, nothing fails and nothing breaks', async () => {
@@ -65,6 +70,7 @@ describe.skipIf(!isRunnable)('power cuts', () => {
     const { node, figures } = await cutLeadingNode(stage);
     tell('node cut off', figures);
     expect(figures.downloads.lostFrom).toEqual([node.name]);
+    expect(figures.lastFailureMs).toBeLessThanOrEqual(mostProbes * probeMs);
     const back = await bringNodeBack(stage, node);
     tell('node back', back);
     expect(back.downloads.lostFrom).toEqual([]);

@@ -63,7 +63,16 @@ export class Installation {
   /** As the documentation says; Services must be gone. */
   async uninstall(): Promise<void> {
     await this.helm('uninstall', 'causeway', '--wait');
-    for (const node of this.#cluster.nodes) await removeOurRules(node);
+    const file = path.join(this.#cluster.files.root, 'root.json');
+    await fs.writeFile(file, JSON.stringify({ securityContext: { runAsUser: 0 } }));
+    const inSystem = (...words: string[]) => this.#cluster.kubectl('-n', 'kube-system', ...words);
+    for (const { name } of this.#cluster.nodes) {
+      const pod = ['--image', await imageName(), '--profile', 'netadmin', '--custom', file];
+      await inSystem('debug', `node/${name}`, ...pod, '--', 'causeway', 'proxy', 'cleanup');
+    }
+    const all = ['pods', '-l', 'app.kubernetes.io/managed-by=kubectl-debug', '--timeout=300s'];
+    await inSystem('wait', '--for=jsonpath={.status.phase}=Succeeded', ...all);
+    await inSystem('delete', ...all);
   }
 
   async helm(...words: string[]): Promise<string> {
@@ -95,6 +104,11 @@ export class Installation {
   async rollOut(what: string, within = 'default'): Promise<void> {
     await this.#cluster.kubectl('-n', within, 'rollout', 'status', what, '--timeout=300s');
   }
+}
+
+async function imageName(): Promise<string> {
+  const text = await fs.readFile(path.join(root, 'package.json'), 'utf8');
+  return `causeway:${(JSON.parse(text) as { version: string }).version}`;
 }
 
 /** What stays when our proxy is gone. */
