@@ -17,7 +17,7 @@ export class KernelDataPath implements DataPath {
   readonly kind = 'kernel';
   readonly pods: NamespacePods;
   readonly #namespaces: Namespaces;
-  readonly #servers = new NamespaceServers();
+  readonly #servers: NamespaceServers;
   readonly #directory: string;
   readonly #relays: Relay[] = [];
   #stopRouter = () => {};
@@ -25,6 +25,7 @@ export class KernelDataPath implements DataPath {
   private constructor(namespaces: Namespaces, directory: string) {
     this.#namespaces = namespaces;
     this.#directory = directory;
+    this.#servers = new NamespaceServers(namespaces.restingPlace);
     this.pods = new NamespacePods(namespaces, this.#servers);
   }
 

@@ -30,20 +30,19 @@ export interface ServerAnswer {
   readonly error?: string;
 }
 
+const workerFile = import.meta.url.endsWith('.ts')
+  ? './namespace-servers.worker.ts'
+  : './namespace-servers.worker.js';
+
 /** Servers inside of network namespaces, run by this process. */
 export class NamespaceServers {
-  readonly #worker = new Worker(
-    new URL(
-      import.meta.url.endsWith('.ts')
-        ? './namespace-servers.worker.ts'
-        : './namespace-servers.worker.js',
-      import.meta.url,
-    ),
-  );
+  readonly #worker: Worker;
   readonly #waiting = new Map<number, PromiseWithResolvers<void>>();
   #count = 0;
 
-  constructor() {
+  /** Who makes them is in that namespace when nothing is to be made: one that is left can go. */
+  constructor(restingPlace: string) {
+    this.#worker = new Worker(new URL(workerFile, import.meta.url), { workerData: restingPlace });
     this.#worker.on('message', ({ id, error }: ServerAnswer) => {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);

@@ -1,16 +1,18 @@
 import dgram from 'node:dgram';
 import http from 'node:http';
 import net from 'node:net';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { enterNetworkNamespace } from '../nftables/netlink/system-calls.ts';
 import type { EchoService, ServerAnswer, ServerRequest } from './namespace-servers.ts';
 import { join } from './relay.ts';
 
 /**
  * The servers in all namespaces. A thread that enters a namespace makes its sockets there, and they stay
- * there when it moves on; so one thread serves all of them, made one after another. It never goes back:
- * who is root of a user namespace only may not.
+ * there when it moves on; so one thread serves all of them, made one after another. It never goes back
+ * to where it was born: who is root of a user namespace only may not. But it leaves each when its servers
+ * listen, or a pod's namespace would stay, with its links and routes, after the pod is gone.
  */
+const restingPlace = workerData as string;
 
 const servers = new Map<string, (net.Server | dgram.Socket)[]>();
 
@@ -87,13 +89,11 @@ function listening(server: net.Server | dgram.Socket): Promise<void> {
 }
 
 async function serve(request: ServerRequest): Promise<void> {
-  switch (request.kind) {
-    case 'open':
-      return open(request);
-    case 'forward':
-      return forward(request);
-    case 'close':
-      return close(request.pod);
+  if (request.kind === 'close') return close(request.pod);
+  try {
+    await (request.kind === 'open' ? open(request) : forward(request));
+  } finally {
+    enterNetworkNamespace(restingPlace);
   }
 }
 

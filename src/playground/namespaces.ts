@@ -6,6 +6,8 @@ import { isInUserNamespace } from './user-namespace.ts';
 
 const prefix = 'cwplay';
 const directory = '/run/netns';
+/** Where the segments are. It is there from first to last. */
+const hub = 'switch';
 
 /**
  * Machines that are network namespaces, joined by segments that live in a namespace of their own, so
@@ -24,9 +26,9 @@ export class Namespaces {
   static async create(segments: readonly string[]): Promise<Namespaces> {
     await sweep();
     const namespaces = new Namespaces(`${prefix}${process.pid}`);
-    await namespaces.add('switch');
+    await namespaces.add(hub);
     await namespaces.ip(
-      'switch',
+      hub,
       segments.flatMap((name) => [`link add ${name} type bridge`, `link set ${name} up`]),
     );
     return namespaces;
@@ -40,6 +42,11 @@ export class Namespaces {
   /** The file that stands for it, for setns. */
   pathOf(machine: string): string {
     return `${directory}/${this.nameOf(machine)}`;
+  }
+
+  /** Where a thread can stay without keeping a machine from going. */
+  get restingPlace(): string {
+    return this.pathOf(hub);
   }
 
   /** The words that go before a command of this process to have it run there. */
@@ -86,7 +93,7 @@ export class Namespaces {
   ): Promise<void> {
     this.#ports += 1;
     const port = `port${this.#ports}`;
-    await this.ip('switch', [
+    await this.ip(hub, [
       `link add ${port} type veth peer name ${link} netns ${this.nameOf(machine)}`,
       `link set ${port} master ${segment} up`,
     ]);

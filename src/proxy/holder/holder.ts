@@ -23,14 +23,16 @@ interface Known {
   readonly servedSince: number | undefined;
 }
 
+/** One when a packet comes (the first five), and for those that are parked or late one when it goes. */
 type Outcome =
   | 'parked'
   | 'renewed'
+  | 'late'
   | 'full'
+  | 'stray'
   | 'expired'
   | 'replayed'
   | 'refused'
-  | 'stray'
   | 'lost';
 
 const sweepMs = 1_000;
@@ -91,6 +93,7 @@ export class Holder implements PacketTapListener {
     if (summary === undefined || known === undefined) {
       this.#count('stray');
     } else if (known.servedSince !== undefined) {
+      this.#count('late');
       this.#putBack([packet]);
     } else {
       const { service, port } = known;

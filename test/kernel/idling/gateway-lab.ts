@@ -15,7 +15,7 @@ import {
   startServiceProcess,
   type ServiceProcess,
 } from '../../services/service-process.ts';
-import { waitFor } from '../../services/wait-for.ts';
+import { HopelessError, waitFor } from '../../services/wait-for.ts';
 import { gateways, secret, servers, Topology } from '../gateway/topology.ts';
 import { openDoor } from '../proxy/command-lab.ts';
 import type { Result } from './node.ts';
@@ -51,6 +51,8 @@ export class GatewayLab {
   readonly #stopped = new AbortController();
   #kubelet: Promise<void> = Promise.resolve();
   #controller: ServiceProcess | undefined;
+  /** Rejects when a controller ends that nobody has stopped. */
+  readonly #controllerEnds = Promise.withResolvers<never>();
   #clients = 0;
 
   private constructor(parts: {
@@ -65,6 +67,8 @@ export class GatewayLab {
     this.#cluster = parts.cluster;
     this.#doors = parts.doors;
     this.#apiDoor = parts.apiDoor;
+    // It may end when nobody waits for it.
+    this.#controllerEnds.promise.catch(() => undefined);
   }
 
   static async start(startCluster: () => Promise<LiveCluster>): Promise<GatewayLab> {
@@ -86,7 +90,7 @@ export class GatewayLab {
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#kubelet;
-    await this.#controller?.stop();
+    await this.#stopController();
     for (const door of this.#doors) await door.close();
     await this.topology.stop();
     this.#apiDoor.close();
@@ -119,7 +123,7 @@ export class GatewayLab {
   }
 
   async #runController(provider: string, settings: object, env = {}): Promise<void> {
-    await this.#controller?.stop();
+    await this.#stopController();
     const config = path.join(this.topology.directory, 'controller.yaml');
     const common = {
       clusterId: 'lab',
@@ -130,11 +134,30 @@ export class GatewayLab {
       idling: { enabled: true },
     };
     await fs.writeFile(config, stringify({ ...common, ...settings }));
-    this.#controller = startServiceProcess(
+    const controller = startServiceProcess(
       process.execPath,
       [main, 'controller', '--config', config],
       { logFile: this.topology.log('controller'), env: { KUBECONFIG: '', ...env } },
     );
+    this.#controller = controller;
+    void controller.exited.then(() => {
+      if (this.#controller !== controller) return;
+      const last = logTail(this.topology.log('controller'));
+      this.#controllerEnds.reject(
+        new HopelessError(`the controller has ended by itself:\n${last}`),
+      );
+    });
+  }
+
+  async #stopController(): Promise<void> {
+    const controller = this.#controller;
+    this.#controller = undefined;
+    await controller?.stop();
+  }
+
+  /** Without a controller, as when it could not renew its lease in time, there is nothing to wait for. */
+  #whileControlled<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#controllerEnds.promise]);
   }
 
   /** `causeway`, as an operator would run it. */
@@ -145,7 +168,7 @@ export class GatewayLab {
 
   /** The Service's address at the gateways, once it is served. */
   async addressOf(name: string): Promise<string> {
-    return waitFor(
+    const served = waitFor(
       `${name} to be served`,
       async () => {
         const status = (await this.space.get('services', name))?.status as
@@ -157,6 +180,7 @@ export class GatewayLab {
       },
       { intervalMs: 100 },
     );
+    return this.#whileControlled(served);
   }
 
   /** Every node holds connections to the Service, and every gateway leads to the nodes. */
@@ -185,9 +209,10 @@ export class GatewayLab {
 
   async #shows(machine: string, table: string, map: string, text: RegExp): Promise<void> {
     const words = ['nft', 'list', 'map', 'inet', table, map];
-    await waitFor(`${machine} to show ${text.source}`, async () =>
+    const shown = waitFor(`${machine} to show ${text.source}`, async () =>
       text.test(await this.topology.network.run(machine, words)),
     );
+    await this.#whileControlled(shown);
   }
 
   /** The gateways reach the Service's cluster address by the first node. Answers that address. */
@@ -216,20 +241,21 @@ export class GatewayLab {
   /** Something says that the Service sleeps. */
   async untilMarked(name: string): Promise<void> {
     const isMarked = ({ metadata }: LiveObject) => metadata.annotations?.[mark] !== undefined;
-    await this.space.untilObject('the mark to come', 'services', name, isMarked);
+    await this.#whileControlled(
+      this.space.untilObject('the mark to come', 'services', name, isMarked),
+    );
   }
 
   /** A pod is ready, and nothing says that the Service sleeps. */
   async untilAwake(name: string): Promise<void> {
-    await this.space.untilObject(
-      'the mark to go',
-      'services',
-      name,
-      ({ metadata }) => metadata.annotations?.[mark] === undefined,
+    const isAwake = ({ metadata }: LiveObject) => metadata.annotations?.[mark] === undefined;
+    await this.#whileControlled(
+      this.space.untilObject('the mark to go', 'services', name, isAwake),
     );
-    await this.space.until('a ready pod', 'endpointslices', (slices) =>
+    const ready = this.space.until('a ready pod', 'endpointslices', (slices) =>
       slices.some((slice) => JSON.stringify(slice).includes('"ready":true')),
     );
+    await this.#whileControlled(ready);
   }
 
   /** Starts clients, outside of the cluster if not said; the result comes when all were answered or gave up. */
@@ -239,10 +265,11 @@ export class GatewayLab {
     const full = { count: 1, limitMs: 240_000, ...order };
     const words = [path.join(programs, 'clients.ts'), JSON.stringify(full)];
     const child = this.topology.start(machine, name, words);
-    return child.exited.then(async () => {
+    const result = child.exited.then(async () => {
       const text = await fs.readFile(this.topology.log(name), 'utf8');
       return JSON.parse(text.trim().split('\n').at(-1) ?? '') as Result;
     });
+    return this.#whileControlled(result);
   }
 
   async #startNode(name: NodeName, apiPort: number): Promise<void> {
