@@ -3,6 +3,7 @@ import { machineChecks } from '../doctor/machine-checks.ts';
 import { clusterChecks } from '../doctor/cluster-checks.ts';
 import type { Finding } from '../doctor/check.ts';
 import { CausewayError } from '../domain/error.ts';
+import { printableLines } from '../domain/printable.ts';
 import { KubeClient } from '../kube/client.ts';
 import { findConnection } from '../kube/connection.ts';
 import { HttpTransport } from '../kube/http-transport.ts';
@@ -71,6 +72,8 @@ const marks = {
 
 function print(name: string, finding: Finding): void {
   const fix = finding.kind === 'warning' || finding.kind === 'problem' ? finding.fix : undefined;
-  const line = `${marks[finding.kind]} ${name.padEnd(24)} ${finding.text}\n`;
-  process.stdout.write(fix === undefined ? line : `${line}  ${''.padEnd(24)} → ${fix}\n`);
+  const line = `${marks[finding.kind]} ${name.padEnd(24)} ${printableLines(finding.text)}\n`;
+  process.stdout.write(
+    fix === undefined ? line : `${line}  ${''.padEnd(24)} → ${printableLines(fix)}\n`,
+  );
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
+import { printableLines } from '../domain/printable.ts';
 import { annotationsOf, describeTarget, holdAnnotation } from '../idling/annotations.ts';
 import { chooseServices, type ServiceChoice } from '../idling/choose-services.ts';
 import { Idler, type IdlePlan } from '../idling/idler.ts';
@@ -91,7 +92,7 @@ async function idleAll(
       const error = CausewayError.from(thrown);
       if (error.code === 'aborted') throw error;
       failures.push(error);
-      progress.around(() => process.stderr.write(`causeway: ${error.message}\n`));
+      progress.around(() => process.stderr.write(`causeway: ${printableLines(error.message)}\n`));
     }
   };
   const plans: IdlePlan[] = [];
@@ -101,7 +102,7 @@ async function idleAll(
   }
   progress.clear();
   for (const warning of await sharedPods(client, plans, signal)) {
-    process.stderr.write(`causeway: warning: ${warning}\n`);
+    process.stderr.write(`causeway: warning: ${printableLines(warning)}\n`);
   }
   progress = new Progress('Putting to sleep', plans.length);
   for (const plan of plans) {
@@ -134,7 +135,8 @@ function say({ service, targets, warnings, isAsleep }: IdlePlan, isDry: boolean)
       `its ${holdAnnotation} is "accept": the connections that wake it come from the node's address and are not judged by NetworkPolicies`,
     );
   }
-  for (const warning of all) process.stderr.write(`causeway: warning: ${name}: ${warning}\n`);
+  for (const warning of all)
+    process.stderr.write(`causeway: warning: ${name}: ${printableLines(warning)}\n`);
 }
 
 function listCommand(): Command {

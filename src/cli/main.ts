@@ -1,6 +1,7 @@
 import { CommanderError, type Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
 import { ifStillAlive } from '../runtime/clock.ts';
+import { describeError } from './describe-error.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
 import { buildProgram } from './program.ts';
 
@@ -34,8 +35,7 @@ function report(thrown: unknown): number {
     return thrown.exitCode === 0 ? exitCodes.success : exitCodes.usage;
   }
   const error = CausewayError.from(thrown);
-  process.stderr.write(`causeway: ${error.message}\n`);
-  if (error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);
+  process.stderr.write(describeError(error));
   if (error.code === 'internal' || process.env['CAUSEWAY_DEBUG'] !== undefined) {
     process.stderr.write(`${error.stack ?? ''}\n`);
   }

@@ -20,3 +20,10 @@ test('programs get everything', () => {
   expect(JSON.parse(formatObjects('json', rows, columns))).toEqual(rows);
   expect(formatObjects('yaml', rows, columns)).toContain('name: web');
 });
+
+test('names that others chose bring neither new lines nor controls into a table', () => {
+  const hostile = [{ name: 'a\nb\u001b[2J\u009b', address: '', ports: [] }];
+  expect(formatObjects('table', hostile, columns)).toBe(
+    'NAME                      ADDRESS\na\\u000ab\\u001b[2J\\u009b\n',
+  );
+});

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { parseDuration } from '../domain/duration.ts';
 import { CausewayError } from '../domain/error.ts';
+import { printableLines } from '../domain/printable.ts';
 import { describeTarget } from '../idling/annotations.ts';
 import { ScaleDiscovery } from '../idling/scale-discovery.ts';
 import { wakeNow, type WakeResult } from '../idling/wake-now.ts';
@@ -56,12 +57,12 @@ async function wakeAll(
   for (const [index, result] of results.entries()) {
     const { namespace = '', name = '' } = names[index] ?? {};
     if (result.status === 'fulfilled') {
-      process.stdout.write(`${namespace}/${name}: ${describe(result.value)}\n`);
+      process.stdout.write(`${namespace}/${name}: ${printableLines(describe(result.value))}\n`);
       continue;
     }
     const error = CausewayError.from(result.reason);
     failures.push(error);
-    process.stderr.write(`causeway: ${error.message}\n`);
+    process.stderr.write(`causeway: ${printableLines(error.message)}\n`);
   }
   const [first] = failures;
   if (first !== undefined) {

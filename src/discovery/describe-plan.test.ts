@@ -83,3 +83,12 @@ test('a dry run leaves out a project whose namespace is being deleted, as a cycl
   );
   expect(await world.once()).toMatchObject({ skipped: 1, written: 0 });
 });
+
+test('a name that somebody chose in the cloud steers no terminal', async () => {
+  world = await startWorld();
+  world.addLoadBalancer('demo', 'web\u009b2J\u202e\u001b[31m', '10.10.0.5');
+  const printed = await dryRun();
+  expect(printed).toContain('load balancer "web');
+  // oxlint-disable-next-line no-control-regex
+  expect(printed.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+});

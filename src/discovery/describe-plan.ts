@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { withoutControls } from '../domain/printable.ts';
 import { keyOf, type KubeObject } from '../kube/object.ts';
 import { resourceName } from '../kube/resource.ts';
 import { updatedObject } from './compare-objects.ts';
@@ -23,7 +24,7 @@ export function describePlan(plan: LoadBalancerPlan): string {
   for (const { severity, message } of plan.problems) {
     lines.push(`  ${severity === 'note' ? 'note:' : '!'} ${message}`);
   }
-  return lines.map((line) => `${line}\n`).join('');
+  return lines.map((line) => `${withoutControls(line)}\n`).join('');
 }
 
 function describePorts({ translation }: LoadBalancerPlan): string[] {

@@ -5,3 +5,8 @@ export function withoutControls(text: string): string {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
+
+/** Text of several lines of ours, with parts that others have chosen. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(withoutControls).join('\n');
+}

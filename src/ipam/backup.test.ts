@@ -56,3 +56,13 @@ test('a target that is not empty leaves the source open', async () => {
   });
   expect(await valueOf(source, keys.site('s'))).not.toHaveProperty('suspended');
 });
+
+test('a backup with one damaged record is refused before anything is written', async () => {
+  const backup = await takeBackup(await filled(), 9, signal);
+  const damaged = { key: keys.credential('c'), value: { kind: 'operator' } };
+  const target = new MemoryLedger();
+  await expect(
+    restoreBackup(target, { ...backup, entries: [...backup.entries, damaged] }, 'move', 9, signal),
+  ).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining(damaged.key) });
+  expect((await target.load(stateRoot, signal)).entries).toEqual([]);
+});

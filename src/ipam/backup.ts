@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { CausewayError } from '../domain/error.ts';
 import { keys, partsOfKey, stateRoot } from './keys.ts';
-import type { Ledger, Write } from './ledger.ts';
+import type { Entry, Ledger, Write } from './ledger.ts';
 import { clusterRecordSchema, siteRecordSchema, type SiteRecord } from './records.ts';
+import { View } from './view.ts';
 
 const format = 'causeway-ipam/1';
 
@@ -52,9 +53,11 @@ export async function restoreBackup(
   // What was promised with heartbeats from before says nothing of who was heard since.
   const isOld = (key: string) => mode === 'restore' && partsOfKey(key).kind === 'beat';
   const entries = backup.entries.filter(({ key }) => !isOld(key));
-  const writes = entries.map(({ key, value }): Write => {
-    return { key, value: JSON.stringify(restored(key, value, mode, now)) };
-  });
+  const writes = readable(() =>
+    entries.map(({ key, value }) => {
+      return { key, value: JSON.stringify(restored(key, value, mode, now)) ?? '' };
+    }),
+  );
   const isSite = ({ key }: Write) => partsOfKey(key).kind === 'site';
   const ordered = [...writes.filter((write) => !isSite(write)), ...writes.filter(isSite)];
   for (let index = 0; index < ordered.length; index += batchSize) {
@@ -64,6 +67,21 @@ export async function restoreBackup(
     );
   }
   return ordered.length;
+}
+
+/** Nothing is written of a backup that no server could load afterwards. */
+function readable<T extends Omit<Entry, 'revision'>>(read: () => T[]): T[] {
+  try {
+    const writes = read();
+    new View().fill(writes.map((write) => ({ ...write, revision: 1 })));
+    return writes;
+  } catch (error) {
+    const { message } = CausewayError.from(error);
+    throw new CausewayError('invalid', `the backup is damaged: ${message.slice(0, 500)}`, {
+      cause: error,
+      hint: 'Nothing was restored. A newer version may have written it.',
+    });
+  }
 }
 
 async function refuseFilled(ledger: Ledger, signal: AbortSignal): Promise<void> {

@@ -20,6 +20,8 @@ test.each<[LabelSelector, boolean]>([
   [expression('none', 'Exists'), false],
   [expression('none', 'DoesNotExist'), true],
   [expression('app', 'DoesNotExist'), false],
+  [expression('constructor', 'Exists'), false],
+  [expression('toString', 'DoesNotExist'), true],
 ])('%j chooses: %s', (selector, chosen) => {
   expect(selectorMatches(selector, labels)).toBe(chosen);
 });

@@ -10,7 +10,8 @@ export function selectorMatches(selector: LabelSelector, labels: StringMap = {})
 
 /** As Kubernetes has it, `NotIn` also chooses objects without the label. */
 function meets(labels: StringMap, { key, operator, values = [] }: LabelSelectorRequirement) {
-  const value = labels[key];
+  // A label may be called `constructor`, which every object has.
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value);

@@ -28,5 +28,8 @@ describe('LineSplitter', () => {
     const splitter = new LineSplitter();
     expect(splitter.push(new TextEncoder().encode('one\ntw'))).toEqual(['one']);
     expect(splitter.isInsideLine).toBe(true);
+    expect(splitter.pendingBytes).toBe(2);
+    expect(splitter.push(new TextEncoder().encode('o\nth'))).toEqual(['two']);
+    expect(splitter.pendingBytes).toBe(2);
   });
 });

@@ -6,6 +6,7 @@ const newline = 0x0a;
  */
 export class LineSplitter {
   #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
 
   push(chunk: Uint8Array): string[] {
     const lines: string[] = [];
@@ -16,8 +17,16 @@ export class LineSplitter {
       if (line !== '') lines.push(line);
       start = end + 1;
     }
-    if (start < bytes.length) this.#pending.push(bytes.subarray(start));
+    if (start < bytes.length) {
+      this.#pending.push(bytes.subarray(start));
+      this.#pendingBytes += bytes.length - start;
+    }
     return lines;
+  }
+
+  /** How much there is of a line whose end has not come. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
   }
 
   /** Whether the stream so far ends inside a line. */
@@ -29,6 +38,7 @@ export class LineSplitter {
     if (this.#pending.length === 0) return bytes.toString('utf8', start, end);
     const whole = Buffer.concat([...this.#pending, bytes.subarray(start, end)]);
     this.#pending = [];
+    this.#pendingBytes = 0;
     return whole.toString('utf8');
   }
 }

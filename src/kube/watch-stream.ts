@@ -20,6 +20,9 @@ const defaultIdleTimeoutMs = 90_000;
 /** Events are parsed and handed on so many at a time, with pauses in between where there are more. */
 const batchSize = 64;
 
+/** No object of a cluster is nearly as large: what goes on beyond that is not an event. */
+const largestEvent = 64 * 1024 * 1024;
+
 /** Opens a watch. Its events come in batches as they arrive, until the server ends it or it breaks. */
 export async function openWatch<T extends KubeObject>(
   requester: Requester,
@@ -46,6 +49,9 @@ async function* readWatch<T extends KubeObject>(
     for await (const chunk of response.body) {
       watchdog.heard();
       const lines = splitter.push(chunk);
+      if (splitter.pendingBytes > largestEvent) {
+        throw new KubeError('unavailable', `${what}: an event is over ${largestEvent} bytes`);
+      }
       const breathe = startWork(clock);
       for (let index = 0; index < lines.length; index += batchSize) {
         yield* parseBatch<T>(what, lines.slice(index, index + batchSize));

@@ -1,4 +1,5 @@
 import type { TraceAnswer } from '../agent/trace/trace-connection.ts';
+import { withoutControls } from '../domain/printable.ts';
 import { keyOf } from '../kube/object.ts';
 import type { AddressOwner } from './find-owner.ts';
 import type { PathEndpoint } from './rows.ts';
@@ -55,7 +56,7 @@ export function describeTraces(
         ? ['', `${each.gateway} (${roleOf(each)}): the same.`]
         : ['', ...describeTrace(each, endpoints)],
     ),
-  ];
+  ].map(withoutControls);
 }
 
 function roleOf({ vrrp, answer }: GatewayTrace): string {

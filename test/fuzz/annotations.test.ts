@@ -13,11 +13,18 @@ import { readBoard } from '../../src/loadbalancer/gateway/gateway-board.ts';
 import { policyFrom } from '../../src/loadbalancer/gateway/policy-rules.ts';
 import { readNeeds } from '../../src/loadbalancer/gateway/service-needs.ts';
 import { translate } from '../../src/loadbalancer/octavia/klb-spec.ts';
-import { readLegacyState } from '../../src/loadbalancer/octavia/legacy-state.ts';
+import {
+  legacyStateAnnotation,
+  readLegacyState,
+} from '../../src/loadbalancer/octavia/legacy-state.ts';
 import { octaviaSettings } from '../../src/loadbalancer/octavia/settings.ts';
 import { readHolding } from '../../src/loadbalancer/pool/holding.ts';
 import { readWish } from '../../src/loadbalancer/pool/wish.ts';
 import { readRecord } from '../../src/loadbalancer/record.ts';
+import { eventRow } from '../../src/overview/event-row.ts';
+import { explainService } from '../../src/overview/explanation.ts';
+import { pathEndpoints } from '../../src/overview/service-path.ts';
+import { addSlices, countSlice, serviceRow } from '../../src/overview/service-row.ts';
 import { parseEgressPolicy } from '../../src/proxy/egress-firewall/egress-rules.ts';
 import { resolveName } from '../../src/proxy/egress-firewall/resolve-name.ts';
 import { tracedNode } from '../../src/proxy/testing/traced-node.ts';
@@ -124,7 +131,7 @@ describe('a hostile Service', () => {
             expect(tryParseAddress(each)).toBe(each);
           }
         }
-        attempt(() => readLegacyState(service.metadata?.annotations?.['openstack.org/x']));
+        attempt(() => readLegacyState(service.metadata?.annotations?.[legacyStateAnnotation]));
         attempt(() =>
           translate({
             ...{ service, slices: [slice], subnets: new Map([[4, 'subnet']]) },
@@ -146,6 +153,23 @@ describe('a hostile Service', () => {
         }
       }),
       { numRuns: 400 },
+    );
+  });
+
+  test('is a row of the dashboard and is explained, with Events that say anything', () => {
+    const event = fc
+      .record({ reason: hostileText, message: hostileText, type: hostileText, at: hostileText })
+      .map(({ at, ...rest }) => ({ metadata: { name: 'e' }, lastTimestamp: at, ...rest }));
+    fc.assert(
+      fc.property(hostileService, hostileSlice, fc.array(event), (service, slice, events) => {
+        const row = serviceRow(service, addSlices([countSlice(slice)]));
+        expect(row.key).toBe('shop/web');
+        const { summary, steps } = explainService(service, row, events.map(eventRow));
+        expect(summary).not.toBe('');
+        expect(steps.length).toBeGreaterThan(0);
+        pathEndpoints([slice]);
+      }),
+      { numRuns: 300 },
     );
   });
 

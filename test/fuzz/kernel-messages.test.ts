@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseAdvertisement, parseArp } from '../../src/agent/neighbours/claim.ts';
+import { hostAddressesIn } from '../../src/agent/keepalived/link-addresses.ts';
 import { tryParseAddress } from '../../src/domain/address.ts';
 import {
   decodeChain,
@@ -19,6 +20,7 @@ import {
   deletionRequest,
 } from '../../src/nftables/netlink/tracked-connection.ts';
 import { MessageWriter } from '../../src/nftables/netlink/writer.ts';
+import { strictChains } from '../../src/nftables/foreign-firewall.ts';
 import { parseCounters, parseListing } from '../../src/nftables/nft-json.ts';
 import type { SetDefinition } from '../../src/nftables/ruleset.ts';
 import { fillChecksums, summarize } from '../../src/proxy/holder/packet.ts';
@@ -204,6 +206,29 @@ test("nft's listings of anything are rules, or refused", () => {
     fc.property(text, (some) => {
       attempt(() => parseListing('t', some), ['internal']);
       attempt(() => parseCounters('s', some), ['internal']);
+      for (const { chain } of attempt(() => strictChains('ours', some)) ?? []) {
+        expect(chain).not.toMatch(/^inet ours /);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("ip's listings of anything are addresses, or refused", () => {
+  const link = {
+    ...{ ifname: 'eth0', operstate: 'UP' },
+    addr_info: [{ family: 'inet', local: '192.0.2.1', prefixlen: 32 }],
+  };
+  expect([...hostAddressesIn(JSON.stringify([{}, link]))]).toEqual(['192.0.2.1']);
+  const text = fc.oneof(
+    hostileText,
+    fc.oneof(hostileJson, nearly([{}, link])).map((value) => JSON.stringify(value) ?? ''),
+  );
+  fc.assert(
+    fc.property(text, (some) => {
+      for (const address of attempt(() => hostAddressesIn(some)) ?? []) {
+        expect(tryParseAddress(address)).toBe(address);
+      }
     }),
     { numRuns: 300 },
   );

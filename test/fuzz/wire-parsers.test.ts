@@ -6,6 +6,7 @@ import {
   readCounters,
   readRefusal,
   readStatus,
+  readTrace,
 } from '../../src/agent/client/answers.ts';
 import { errorReply } from '../../src/agent/http/reply.ts';
 import { parseSecrets } from '../../src/agent/http/secrets.ts';
@@ -15,6 +16,7 @@ import { readStoredJson } from '../../src/agent/store/stored-json.ts';
 import { StepReader } from '../../src/agent/store/change-lines.ts';
 import { PushReader, type Push } from '../../src/agent/wire/push.ts';
 import { readV1Config } from '../../src/agent/wire/v1.ts';
+import type { TraceAnswer } from '../../src/agent/trace/trace-connection.ts';
 import { tryParseAddress } from '../../src/domain/address.ts';
 import { readFields } from '../../src/ipam/etcd/protobuf.ts';
 import { FrameReader, frameOf } from '../../src/ipam/etcd/grpc-frames.ts';
@@ -25,6 +27,7 @@ import {
   decodeWatchResponse,
 } from '../../src/ipam/etcd/messages.ts';
 import { presentToken } from '../../src/ipam/credential.ts';
+import { describeTraces } from '../../src/overview/trace-text.ts';
 import {
   attempt,
   attemptAsync,
@@ -252,11 +255,27 @@ describe('the controller', () => {
   };
   const acknowledgement = { generation: 1, committed: true, older: status.older, errors: [] };
 
+  const trace = {
+    ...{ outcome: 'forwarded', because: 'x', servedAs: '192.0.2.1:80/TCP', others: ['x'] },
+    ...{ destination: '10.0.0.1:80', isSourceKept: true, silent: ['y'] },
+    steps: [{ chain: 'services', rule: 'accept' }],
+  };
+  const nearlyAnswers = [status, acknowledgement, trace].map(nearly);
+  /** What `causeway trace` prints of it. */
+  const expectPrintable = (answer: TraceAnswer) => {
+    const vrrp = 'MASTER';
+    for (const line of describeTraces([{ gateway: 'g1', vrrp, answer, problem: '' }], [])) {
+      // oxlint-disable-next-line no-control-regex
+      expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+    }
+  };
+
   test('takes from a gateway only what has the shape of an answer', () => {
     expect(readStatus(status)).toEqual(status);
     expect(readAcknowledgement(acknowledgement)).toEqual(acknowledgement);
+    expect(readTrace(trace)).toEqual(trace);
     fc.assert(
-      fc.property(fc.oneof(hostileJson, nearly(status), nearly(acknowledgement)), (value) => {
+      fc.property(fc.oneof(hostileJson, ...nearlyAnswers), (value) => {
         const taken = attempt(() => readStatus(value));
         if (taken !== undefined) {
           expect(taken.generation).toBeLessThanOrEqual(2 ** 52);
@@ -265,6 +284,8 @@ describe('the controller', () => {
         }
         attempt(() => readAcknowledgement(value));
         attempt(() => readCounters(value));
+        const answer = attempt(() => readTrace(value));
+        if (answer !== undefined) expectPrintable(answer);
         expect(['undefined', 'string']).toContain(typeof readRefusal(value).message);
       }),
       { numRuns: 300 },

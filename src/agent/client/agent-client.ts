@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { Agent, request, type Dispatcher } from '../../runtime/http-client.ts';
 import type { Address } from '../../domain/address.ts';
 import { CausewayError, type ErrorCode } from '../../domain/error.ts';
+import { LineSplitter } from '../../kube/lines.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { untilAborted } from '../../runtime/until-aborted.ts';
 import type { Acknowledgement } from '../admit/acknowledgement.ts';
@@ -10,7 +11,13 @@ import type { AgentStatus, EndpointCount } from '../http/status.ts';
 import { digestOf, signRequest } from '../http/tokens.ts';
 import type { LeverName } from '../levers.ts';
 import type { TraceAnswer, TraceQuestion } from '../trace/trace-connection.ts';
-import { readAcknowledgement, readCounters, readRefusal, readStatus } from './answers.ts';
+import {
+  readAcknowledgement,
+  readCounters,
+  readRefusal,
+  readStatus,
+  readTrace,
+} from './answers.ts';
 
 export interface AgentClientOptions {
   /** Where the agent listens, such as `https://192.0.2.7:15213`. */
@@ -103,19 +110,17 @@ export class AgentClient {
 
   /** What would become of a new connection there. */
   async trace(question: TraceQuestion, signal: AbortSignal): Promise<TraceAnswer> {
-    return (await this.#callJson('/v2/trace', question, signal)) as TraceAnswer;
+    return readTrace(await this.#callJson('/v2/trace', question, signal));
   }
 
   /** The agent's status now and after every change. While it is read, the agent knows that we are there. */
   async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
     const response = await this.#send('GET', '/v2/events', undefined, {}, signal, 0);
     if (response.statusCode !== 200) throw await refusal(response);
-    let rest = '';
+    const splitter = new LineSplitter();
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
-      const lines = (rest + chunk.toString()).split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > largestAnswer) throw tooLarge();
-      for (const line of lines) yield readStatus(parseJson(line));
+      for (const line of splitter.push(chunk)) yield readStatus(parseJson(line));
+      if (splitter.pendingBytes > largestAnswer) throw tooLarge();
     }
   }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CausewayError } from '../../domain/error.ts';
 import type { Acknowledgement } from '../admit/acknowledgement.ts';
 import type { AgentStatus, EndpointCount } from '../http/status.ts';
+import type { TraceAnswer } from '../trace/trace-connection.ts';
 
 // What an agent answers, as far as anybody goes by it. A gateway stands outside the cluster and may be in
 // other hands: what it says is checked here, so that nothing it says harms more than itself.
@@ -63,6 +64,17 @@ const counters = z.looseObject({
   ),
 });
 
+const trace = z.looseObject({
+  outcome: z.enum(['forwarded', 'sent-unchanged', 'dropped', 'rejected', 'not-served']),
+  because: text,
+  servedAs: text,
+  destination: text,
+  isSourceKept: z.boolean(),
+  others: texts,
+  silent: texts,
+  steps: z.array(z.looseObject({ chain: text, rule: text })),
+});
+
 export function readStatus(value: unknown): AgentStatus {
   return read(status, value, 'status') as unknown as AgentStatus;
 }
@@ -73,6 +85,10 @@ export function readAcknowledgement(value: unknown): Acknowledgement {
 
 export function readCounters(value: unknown): readonly EndpointCount[] {
   return read(counters, value, 'list of counters').endpoints as unknown as EndpointCount[];
+}
+
+export function readTrace(value: unknown): TraceAnswer {
+  return read(trace, value, 'trace');
 }
 
 const refusal = z.looseObject({

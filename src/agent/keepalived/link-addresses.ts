@@ -23,8 +23,13 @@ export async function readHostAddresses(
       hint: outcome.stderr.trim().slice(0, 200),
     });
   }
+  return hostAddressesIn(outcome.stdout);
+}
+
+/** Those in what `ip -json address show` prints. */
+export function hostAddressesIn(text: string): Set<Address> {
   const found = new Set<Address>();
-  for (const { addr_info: addresses } of linkRecords.parse(JSON.parse(outcome.stdout))) {
+  for (const { addr_info: addresses } of recordsIn(text)) {
     for (const { local, prefixlen } of addresses ?? []) {
       const address = local === undefined ? undefined : tryParseAddress(local);
       if (address === undefined) continue;
@@ -32,6 +37,14 @@ export async function readHostAddresses(
     }
   }
   return found;
+}
+
+function recordsIn(text: string): z.infer<typeof linkRecords> {
+  try {
+    return linkRecords.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new CausewayError('unavailable', 'ip printed something else than addresses', { cause });
+  }
 }
 
 /** Takes addresses off an interface in one go. Those that are gone already are no matter. */

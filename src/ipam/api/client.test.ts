@@ -8,7 +8,7 @@ const { signal } = new AbortController();
 
 /** Waits of this length are over at once, and noted. */
 let waited: number[];
-let answers: { status: number; retryAfter?: string }[];
+let answers: { status: number; retryAfter?: string; body?: string; isCut?: boolean }[];
 let server: http.Server;
 let client: IpamClient;
 
@@ -26,12 +26,12 @@ beforeEach(async () => {
   waited = [];
   answers = [];
   server = http.createServer((_request, response) => {
-    const { status, retryAfter } = answers.shift() ?? { status: 200 };
+    const { status, retryAfter, body, isCut } = answers.shift() ?? { status: 200 };
     if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
     response.statusCode = status;
-    response.end(
-      JSON.stringify(status === 200 ? { items: [] } : { code: 'unavailable', message: 'no' }),
-    );
+    const usual = status === 200 ? { items: [] } : { code: 'unavailable', message: 'no' };
+    if (isCut === true) response.write('{"items', () => response.destroy());
+    else response.end(body ?? JSON.stringify(usual));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -74,4 +74,29 @@ test('a server that fails is asked again at once', async () => {
   answers = [{ status: 503 }];
   expect(await list()).toEqual({ items: [] });
   expect(waited).toEqual([]);
+});
+
+test('one whose answer breaks off is asked again', async () => {
+  answers = [{ status: 200, isCut: true }];
+  expect(await list()).toEqual({ items: [] });
+});
+
+test('one that ends while it is asked is no end of ours: the next is asked', async () => {
+  answers = [{ status: 503, body: JSON.stringify({ code: 'aborted', message: 'it ends' }) }];
+  expect(await list()).toEqual({ items: [] });
+});
+
+test.each([
+  [404, '<html>default backend</html>'],
+  [302, ''],
+  [400, '{"error":"no route"}'],
+  [200, '<html>log in</html>'],
+  [200, '{"items":1}'],
+])('what is no allocator decides nothing: %i %s', async (status, body) => {
+  answers = [
+    { status, body },
+    { status, body },
+  ];
+  await expect(list()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(answers).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { CausewayError } from '../../domain/error.ts';
 import { abortedBy, sleep, type Clock } from '../../runtime/clock.ts';
 import { untilAborted } from '../../runtime/until-aborted.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
+import { parseJson, readAnswer, readText } from './answer.ts';
 import type { Operation } from './operation.ts';
 import { operations, type AnswerOf, type OperationName, type RequestOf } from './operations.ts';
 import { errorOf } from './problem.ts';
@@ -113,19 +114,22 @@ export class IpamClient {
       },
       body: input.body === undefined ? null : JSON.stringify(input.body),
     });
-    // undici notices an abort only once the request has a connection, which may take longer than its deadline.
-    const answer = await untilAborted(answering, signal).catch((error: unknown) => {
-      if (signal.aborted) throw abortedBy(signal);
-      const { message } = CausewayError.from(error);
-      throw new CausewayError('unavailable', `${base} can't be reached: ${message}`, {
-        cause: error,
-      });
+    const reading = answering.then(async ({ statusCode: status, headers, body }) => {
+      return { status, headers, text: await readText(body) };
     });
-    const text = await answer.body.text();
-    const body = parseJson(text);
-    if (answer.statusCode === 429) throw tooEarly(body, answer.headers['retry-after']);
-    if (answer.statusCode >= 300) throw errorOf(answer.statusCode, body);
-    return operation.answer.parse(body) as AnswerOf<Name>;
+    // undici notices an abort only once the request has a connection, which may take longer than its deadline.
+    const { status, headers, text } = await untilAborted(reading, signal).catch(
+      (error: unknown) => {
+        if (signal.aborted) throw abortedBy(signal);
+        if (error instanceof CausewayError) throw error;
+        const { message } = CausewayError.from(error);
+        throw new CausewayError('unavailable', `${base} can't be reached: ${message}`, {
+          cause: error,
+        });
+      },
+    );
+    if (status === 429) throw tooEarly(parseJson(text), headers['retry-after']);
+    return readAnswer(operation, status, text) as AnswerOf<Name>;
   }
 }
 
@@ -153,12 +157,4 @@ function pathOf(operation: Operation, input: { params: unknown; query?: unknown 
 function waitOf(body: unknown): number {
   const { waitMs } = (body ?? {}) as { waitMs?: unknown };
   return typeof waitMs === 'number' ? waitMs : 0;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CausewayError, type ErrorCode } from '../../domain/error.ts';
+import { withoutControls } from '../../domain/printable.ts';
 import { Refusal, refusalReasons } from '../refusal.ts';
 
 /** The body of every answer that is not a success. */
@@ -42,15 +43,33 @@ export function problemOf(error: CausewayError): { status: number; problem: Prob
   };
 }
 
-/** The error that a server's answer stands for. Codes of a newer server fall back to the status. */
+/** Said in a log, an Event or a terminal: no more than that, and nothing that steers it. */
+const mostSaid = 1_000;
+const said = (text: string) => withoutControls(text.slice(0, mostSaid));
+
+/**
+ * The error that a server's answer stands for. One that is not in our form is of a proxy or a stranger on the
+ * way, whatever its status: nobody has decided anything then. Codes of a newer server fall back to the status.
+ */
 export function errorOf(status: number, body: unknown): CausewayError {
   const parsed = problemSchema.safeParse(body);
-  const code = (Object.keys(statuses) as ErrorCode[]).find((each) => each === parsed.data?.code);
-  const fallback = status >= 500 ? 'unavailable' : status === 429 ? 'unavailable' : 'invalid';
-  const message = parsed.data?.message ?? `the server answered with status ${status}`;
-  const options = parsed.data?.hint === undefined ? {} : { hint: parsed.data.hint };
-  const reason = refusalReasons.find((each) => each === parsed.data?.reason);
+  if (!parsed.success) {
+    return new CausewayError('unavailable', `something answered with status ${status}`, {
+      hint: 'It is no allocator: look where its URL leads, and what stands on the way.',
+    });
+  }
+  const { message, hint, reason: word } = parsed.data;
+  const code = codeFrom(status, parsed.data.code);
+  const options = hint === undefined ? {} : { hint: said(hint) };
+  const reason = refusalReasons.find((each) => each === word);
   return reason === undefined
-    ? new CausewayError(code ?? fallback, message, options)
-    : new Refusal(code ?? fallback, reason, message, options);
+    ? new CausewayError(code, said(message), options)
+    : new Refusal(code, reason, said(message), options);
+}
+
+function codeFrom(status: number, word: string): ErrorCode {
+  // It is the server that gave up, because it ends: another one can be asked.
+  if (word === 'aborted') return 'unavailable';
+  const known = (Object.keys(statuses) as ErrorCode[]).find((each) => each === word);
+  return known ?? (status >= 500 || status === 429 ? 'unavailable' : 'invalid');
 }

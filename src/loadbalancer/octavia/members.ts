@@ -86,7 +86,7 @@ function isSelected(node: Node, selector: string | undefined): boolean {
   return (selector ?? '').split(',').every((part) => {
     const [key = '', value] = part.split('=').map((side) => side.trim());
     if (key === '') return true;
-    return value === undefined ? key in labels : labels[key] === value;
+    return value === undefined ? Object.hasOwn(labels, key) : labels[key] === value;
   });
 }
 

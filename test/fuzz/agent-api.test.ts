@@ -1,0 +1,144 @@
+import path from 'node:path';
+import fc from 'fast-check';
+import { Agent } from 'undici';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Gateway } from '../../src/agent/gateway.ts';
+import { EventStream } from '../../src/agent/http/event-stream.ts';
+import { startAgentServer, type AgentServer } from '../../src/agent/http/server.ts';
+import type { AgentStatus } from '../../src/agent/http/status.ts';
+import { digestOf, signRequest } from '../../src/agent/http/tokens.ts';
+import { V1Api } from '../../src/agent/http/v1-api.ts';
+import { V2Api } from '../../src/agent/http/v2-api.ts';
+import { leverNames, Levers } from '../../src/agent/levers.ts';
+import { StateStore } from '../../src/agent/store/state-store.ts';
+import { FakeWorld, Mortality } from '../../src/agent/testing/fake-world.ts';
+import { traceConnection } from '../../src/agent/trace/trace-connection.ts';
+import { tryParseAddress } from '../../src/domain/address.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { silentLog } from '../../src/runtime/log.ts';
+import { noMetrics } from '../../src/runtime/metrics.ts';
+import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
+import { hostileJson, hostileText, nearly } from './hostile.ts';
+
+// Somebody with the agents' secret sends anything to every call.
+
+const { signal } = new AbortController();
+const secret = Buffer.from('a secret of enough bytes');
+const name = 'g1';
+const dispatcher = new Agent({ connections: 4 });
+const reasons: string[] = [];
+let server: AgentServer;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  const directory = await scratchDirectory('fuzz-agent');
+  const { store, stored } = await StateStore.open(directory);
+  const world = new FakeWorld();
+  const common = { clock: systemClock, log: silentLog, metrics: noMetrics };
+  const gateway = new Gateway({
+    ...{ ruleset: world.ruleset(new Mortality()), mover: world.mover(new Mortality()) },
+    ...{ ...common, store, stored, limits: { share: 0.5, count: 20 } },
+    levers: await Levers.load(path.join(directory, 'levers.json')),
+    forgetConnections: () => Promise.resolve(),
+    forgetStrays: () => Promise.resolve(),
+  });
+  await gateway.restore(signal);
+  const status = () => ({ agent: name }) as AgentStatus;
+  const servable = { families: new Set([4, 6] as const), taken: new Map() };
+  const secrets = () => [secret];
+  const layout = {
+    ...{ table: 'causeway', hashSeed: 1, localSources: [] },
+    ...{ hairpin: false, resumeConnections: true },
+  };
+  server = await startAgentServer(
+    {
+      ...{ host: '127.0.0.1', port: 0, socketFile: path.join(directory, 'api.sock') },
+      ...{ ...common, tls: undefined, events: new EventStream(() => {}), status },
+      metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),
+      v1: new V1Api({ gateway, clock: systemClock, masquerade: 'always', servable, secrets }),
+      v2: new V2Api({
+        ...{ name, gateway, clock: systemClock, servable, secrets, status },
+        limits: { totalBytes: 100_000, lineBytes: 10_000 },
+        handSilent: (silent) => {
+          expect([...silent].every((each) => tryParseAddress(each) === each)).toBe(true);
+          return Promise.resolve();
+        },
+        pull: (lever, reason) => {
+          expect(leverNames).toContain(lever);
+          if (reason !== undefined) reasons.push(reason);
+          return Promise.resolve();
+        },
+        countConnections: () => Promise.resolve([]),
+        trace: (question) =>
+          traceConnection(
+            { state: gateway.state, silent: gateway.silent, settings: layout },
+            question,
+          ),
+      }),
+    },
+    signal,
+  );
+  stop = async () => {
+    await dispatcher.close();
+    await server.close();
+    await store.close();
+    await removeDirectory(directory);
+  };
+});
+afterAll(() => stop());
+
+const question = {
+  ...{ client: '198.51.100.7', clientPort: 40_000, address: '192.0.2.1' },
+  ...{ protocol: 'TCP', port: 80, service: 'shop/web' },
+};
+const valid: Readonly<Record<string, unknown>> = {
+  '/v2/push': { causeway: 'agent/v2', revision: 2, kind: 'state', generation: 7 },
+  '/v2/silent': { silent: ['10.0.0.1', '2001:db8::1'] },
+  '/v2/levers': { lever: 'frozen', on: true, reason: 'new disks' },
+  '/v2/undo': { reason: 'it was wrong' },
+  '/v2/trace': question,
+};
+const call = fc.constantFrom(...Object.keys(valid)).chain((where) =>
+  fc.record({
+    where: fc.constant(where),
+    type: fc.constantFrom('application/jsonl', 'application/json', 'x/y'),
+    encoding: fc.constantFrom('identity', 'gzip', 'zstd', 'br'),
+    body: fc.oneof(
+      fc
+        .oneof(nearly(valid[where]), hostileJson, fc.constant(valid[where]))
+        .map((value) => JSON.stringify(value)),
+      hostileText,
+    ),
+  }),
+);
+
+test('whoever has the secret is done what he asks for, or refused in words, and never a fault of ours', async () => {
+  const statuses = new Map<string, Set<number>>();
+  await fc.assert(
+    fc.asyncProperty(call, async ({ where, type, encoding, body }) => {
+      const bytes = Buffer.from(body ?? '');
+      const binding = { audience: name, method: 'POST', path: where };
+      const token = await signRequest(secret, binding, digestOf(bytes), systemClock.wallTime());
+      const isPlain = encoding === 'identity';
+      const answer = await dispatcher.request({
+        ...{ origin: server.url, path: where, method: 'POST', body: bytes },
+        headers: {
+          ...{ authorization: `Bearer ${token}`, 'content-type': type },
+          ...(isPlain ? {} : { 'content-encoding': encoding }),
+        },
+      });
+      const text = await answer.body.text();
+      const told = `${where} ${type} ${encoding} ${body}: ${text}`;
+      expect(answer.statusCode, told).toBeLessThan(500);
+      expect(text).not.toMatch(/ at .*\.ts:|node_modules|a secret of enough/);
+      // oxlint-disable-next-line no-control-regex
+      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+      statuses.set(where, (statuses.get(where) ?? new Set()).add(answer.statusCode));
+    }),
+    { numRuns: 400 },
+  );
+  for (const where of ['/v2/silent', '/v2/levers', '/v2/trace']) {
+    expect([...(statuses.get(where) ?? [])], where).toContain(200);
+  }
+  expect(reasons.every((reason) => /^[\x20-\x7e]{1,200}$/.test(reason))).toBe(true);
+});
