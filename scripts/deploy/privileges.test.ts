@@ -87,7 +87,7 @@ const units = path.join(import.meta.dirname, '..', '..', 'deploy', 'systemd');
 describe('the units', () => {
   test.each([
     ['causeway-controller.service', ''],
-    ['causeway-agent.service', 'CAP_NET_ADMIN CAP_NET_RAW CAP_KILL'],
+    ['causeway-agent.service', 'CAP_NET_ADMIN CAP_NET_RAW'],
     ['causeway-keepalived.service', 'CAP_NET_ADMIN CAP_NET_RAW CAP_SYS_NICE'],
     ['causeway-proxy.service', 'CAP_NET_ADMIN'],
   ])('%s has no capability beyond its own', (unit, capabilities) => {

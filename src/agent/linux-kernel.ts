@@ -2,7 +2,9 @@ import type { Driver, ElementCount } from '../nftables/driver.ts';
 import {
   enforceKernelSettings,
   readConnections,
+  settingsIn,
   type KernelSetting,
+  type MachineSettings,
 } from '../nftables/kernel-settings.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import type { VirtualService } from '../nftables/virtual-service.ts';
@@ -32,6 +34,8 @@ export interface LinuxKernelOptions {
   readonly layout: LayoutSettings;
   /** The links towards clients and towards nodes, where they are known. */
   readonly links: { readonly external?: string; readonly internal?: string };
+  /** Where the kernel's settings are. */
+  readonly settingsDirectory: string;
 }
 
 /** The kernel that this process runs on. */
@@ -41,6 +45,7 @@ export class LinuxKernel implements Kernel {
   readonly #driver: Driver;
   readonly #conntrack: Conntrack;
   readonly #links: LinuxKernelOptions['links'];
+  readonly #files: MachineSettings;
   #settings: readonly KernelSetting[] = [];
   #connections: { count: number; limit: number } | null = null;
 
@@ -50,6 +55,7 @@ export class LinuxKernel implements Kernel {
     const { layout } = options;
     this.layout = layout;
     this.#links = options.links;
+    this.#files = settingsIn(options.settingsDirectory);
     this.ruleset = new EngineRuleset(driver, layout, {
       open: (family) =>
         openDriver(options.driver, routedTable(layout.table, family), family === 4 ? 'ip' : 'ip6'),
@@ -67,16 +73,17 @@ export class LinuxKernel implements Kernel {
   /** Sets the kernel's settings right and counts its connections. */
   async look(): Promise<void> {
     await this.#enforce(this.ruleset.isRouting);
-    this.#connections = await readConnections();
+    this.#connections = await readConnections(this.#files);
   }
 
   async #enforce(isRouting: boolean): Promise<void> {
     const { external, internal } = this.#links;
-    this.#settings = await enforceKernelSettings({
+    const needs = {
       interfaces: [external, internal].filter((link) => link !== undefined),
       resumesConnections: true,
       routesBy: isRouting ? internal : undefined,
-    });
+    };
+    this.#settings = await enforceKernelSettings(needs, this.#files);
   }
 
   async forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {

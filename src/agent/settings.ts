@@ -3,6 +3,7 @@ import { networkSetting } from '../config/parsed.ts';
 import { familyOf, tryParseAddress, type Address, type Family } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
 import { parsePort } from '../domain/port.ts';
+import { settingsDirectory } from '../nftables/kernel-settings.ts';
 import {
   anchorFor,
   keepalivedFiles,
@@ -61,6 +62,9 @@ const settingsObject = z.strictObject({
   runtimeDirectory: file
     .default('/run/causeway-agent')
     .describe('where files of one boot are kept'),
+  settingsDirectory: file
+    .default(settingsDirectory)
+    .describe("where the kernel's settings are, for containers whose own /proc/sys is read-only"),
   secretsFile: file.optional().describe('shared secrets for /v2, base64, one a line'),
   seedFile: file
     .optional()

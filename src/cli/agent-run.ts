@@ -82,7 +82,8 @@ async function openKernel(settings: AgentSettings): Promise<LinuxKernel | Memory
     ...(external === undefined ? {} : { external: external.interface }),
     ...(internal === undefined ? {} : { internal: internal.interface }),
   };
-  return LinuxKernel.open({ driver, layout, links });
+  const { settingsDirectory } = settings;
+  return LinuxKernel.open({ driver, layout, links, settingsDirectory });
 }
 
 async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> {

@@ -25,7 +25,7 @@ export interface SettingsFiles {
 }
 
 /** The settings of a whole machine, with its links. */
-interface MachineSettings extends SettingsFiles {
+export interface MachineSettings extends SettingsFiles {
   /** Links that have settings of IPv6, and `all` and `default`. */
   links6(): Promise<readonly string[]>;
 }
@@ -40,7 +40,7 @@ const loose = 2;
  */
 export async function enforceKernelSettings(
   needs: KernelNeeds,
-  files: MachineSettings = procFiles,
+  files: MachineSettings,
 ): Promise<KernelSetting[]> {
   const found: KernelSetting[] = [];
   for (const [name, wanted] of await wantedSettings(needs, files)) {
@@ -99,10 +99,12 @@ async function keptAdvertisements(files: MachineSettings): Promise<[string, stri
 }
 
 /** How many connections the kernel tracks, and how many it could. */
-export async function readConnections(): Promise<{ count: number; limit: number } | null> {
+export async function readConnections(
+  files: SettingsFiles,
+): Promise<{ count: number; limit: number } | null> {
   const [count, limit] = await Promise.all([
-    procFiles.read('net.netfilter.nf_conntrack_count'),
-    procFiles.read('net.netfilter.nf_conntrack_max'),
+    files.read('net.netfilter.nf_conntrack_count'),
+    files.read('net.netfilter.nf_conntrack_max'),
   ]);
   return count === null || limit === null ? null : { count: Number(count), limit: Number(limit) };
 }
@@ -129,8 +131,6 @@ export const settingsIn = (directory: string): MachineSettings => ({
   write: (name, value) => fs.writeFile(fileOf(directory, name), value),
   links6: () => fs.readdir(path.join(directory, 'net/ipv6/conf')).catch(() => []),
 });
-
-const procFiles = settingsIn(settingsDirectory);
 
 /** The part in the middle may be the name of a link with dots in it. */
 function fileOf(directory: string, name: string): string {

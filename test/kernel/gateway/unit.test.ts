@@ -21,17 +21,40 @@ async function confinement(unit: string): Promise<string[]> {
   return ['setpriv', `--bounding-set=${set}`, '--no-new-privs', '--'];
 }
 
-describe.skipIf(!isRunnable)('the units', () => {
+/**
+ * And to what a container leaves it: a root and kernel settings that are read-only, but for its own
+ * directory ($0) and, in there, those of the network.
+ */
+const container = `
+mkdir -p "$0/sys/net"
+mount --make-rprivate /
+mount --bind "$0" "$0"
+mount --bind /proc/sys/net "$0/sys/net"
+mount --bind /proc/sys /proc/sys
+mount -o remount,bind,ro /proc/sys
+mount -o remount,bind,ro /
+exec "$@"
+`;
+
+describe.skipIf(!isRunnable).each([
+  ['as units', false],
+  ['in containers', true],
+])('agent and keepalived %s', (_, isContainer) => {
   let topology: Topology;
   beforeAll(async () => {
     topology = await Topology.start();
   });
   afterAll(() => topology.stop());
 
-  test('leave the agent and keepalived the capabilities that they need', async () => {
-    const agent = await confinement('causeway-agent.service');
-    const keepalived = await confinement('causeway-keepalived.service');
-    const starting = topology.startAgent('g1', { addresses: { start: 'external' } }, agent);
+  test('have the capabilities that they need', async () => {
+    const within = isContainer
+      ? ['unshare', '--mount', 'sh', '-euc', container, topology.directory]
+      : [];
+    const agent = [...within, ...(await confinement('causeway-agent.service'))];
+    const keepalived = [...within, ...(await confinement('causeway-keepalived.service'))];
+    const settingsDirectory = isContainer ? `${topology.directory}/sys` : '/proc/sys';
+    const changes = { addresses: { start: 'external' }, settingsDirectory };
+    const starting = topology.startAgent('g1', changes, agent);
     const file = (name: string) => topology.runtimeFile('g1', name);
     await waitFor('the configuration', () => fs.stat(file('keepalived.conf')));
     topology.startProgram('g1', 'keepalived', [
