@@ -60,3 +60,21 @@ export async function compare(
     spread: [first.ratio, last.ratio],
   };
 }
+
+/**
+ * The median of many values beside that of as many baselines, with the spread over groups of them, as if
+ * each group had been measured alone.
+ */
+export function besideMedian(
+  values: readonly number[],
+  baselines: readonly number[],
+  groups = 5,
+): Measurement {
+  const ratios = Array.from({ length: groups }, (_, group) => {
+    const ofGroup = (all: readonly number[]) =>
+      all.filter((_value, index) => Math.floor((index * groups) / all.length) === group);
+    return median(ofGroup(values)) / median(ofGroup(baselines));
+  });
+  const spread = [Math.min(...ratios), Math.max(...ratios)] as const;
+  return { value: median(values), baseline: median(baselines), spread };
+}

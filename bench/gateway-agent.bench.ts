@@ -2,7 +2,7 @@ import type { Endpoint } from '../src/agent/model/endpoint.ts';
 import { writeDelta, writeState } from '../src/agent/wire/write-push.ts';
 import { Topology } from '../test/kernel/gateway/topology.ts';
 import { allServices, nothing, service, serviceCount } from './agent-load.ts';
-import { median, type BenchmarkSuite } from './benchmark.ts';
+import { besideMedian, type BenchmarkSuite, type Measurement } from './benchmark.ts';
 
 const requests = 200;
 const { signal } = new AbortController();
@@ -28,14 +28,14 @@ class LoadedGateway {
    * The median times of a request that replaces one destination of one Service, and of one that changes
    * nothing and is written down all the same. One by one in turns, so that both meet the same machine.
    */
-  async compareRequests(): Promise<{ value: number; baseline: number }> {
+  async compareRequests(): Promise<Measurement> {
     const replacing: number[] = [];
     const noOps: number[] = [];
     for (let index = 0; index < requests; index += 1) {
       noOps.push(await this.#request([]));
       replacing.push(await this.#request([service(index % serviceCount, this.#generation)]));
     }
-    return { value: median(replacing), baseline: median(noOps) };
+    return besideMedian(replacing, noOps);
   }
 
   async changeNothing(): Promise<void> {

@@ -8,17 +8,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Bar, BenchmarkSuite, Measurement } from './benchmark.ts';
-
-interface Figure {
-  readonly name: string;
-  readonly value: number;
-  readonly baseline: number | null;
-  readonly ratio: number | null;
-  readonly bar: string;
-  readonly holds: boolean;
-  readonly spread: readonly [number, number] | null;
-}
+import type { BenchmarkSuite } from './benchmark.ts';
+import { describeBar, judge, tableOf, type Figure } from './report.ts';
 
 const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
@@ -78,51 +69,14 @@ async function measure(chosen: readonly BenchmarkSuite[]): Promise<Figure[]> {
   for (const suite of chosen) {
     console.log(`\n${suite.name}`);
     const measurements = await suite.run();
-    for (const [name, bar] of Object.entries(suite.bars)) {
+    const ofSuite = Object.entries(suite.bars).map(([name, bar]) => {
       const measurement = measurements[name];
       if (measurement === undefined) throw new Error(`${suite.name} measured no ${name}`);
-      const figure = judge(name, bar, measurement);
-      figures.push(figure);
-      console.log(describe(figure, bar));
-    }
+      return judge(name, bar, measurement);
+    });
+    // As soon as it is measured: a suite that fails later takes nothing away from it.
+    process.stdout.write(tableOf(ofSuite));
+    figures.push(...ofSuite);
   }
   return figures;
-}
-
-function judge(name: string, bar: Bar, measurement: Measurement): Figure {
-  const { value, baseline } = measurement;
-  const ratio = baseline === null ? null : value / baseline;
-  const judged = bar.of === 'ratio' ? (ratio ?? Number.NaN) : value;
-  const holds = isMet(bar, judged);
-  const spread = measurement.spread ?? null;
-  return { name, value, baseline, ratio, bar: describeBar(bar), holds, spread };
-}
-
-function isMet({ comparison, limit }: Bar, judged: number): boolean {
-  switch (comparison) {
-    case 'at most':
-      return judged <= limit;
-    case 'at least':
-      return judged >= limit;
-    case 'exactly':
-      return judged === limit;
-  }
-}
-
-function describeBar(bar: Bar): string {
-  return bar.of === 'ratio'
-    ? `${bar.comparison} ${bar.limit} x the baseline`
-    : `${bar.comparison} ${bar.limit} ${bar.unit}`;
-}
-
-function describe(figure: Figure, bar: Bar): string {
-  const number = (value: number) => Number(value.toPrecision(4)).toString();
-  const beside =
-    figure.baseline === null || figure.ratio === null
-      ? ''
-      : ` beside ${number(figure.baseline)} ${bar.unit}, ratio ${number(figure.ratio)}`;
-  const spread =
-    figure.spread === null ? '' : ` (${figure.spread.map(number).join(' to ')} over the repeats)`;
-  const verdict = figure.holds ? 'holds ' : 'BROKEN';
-  return `  ${verdict} ${figure.name}: ${number(figure.value)} ${bar.unit}${beside}${spread}; bar: ${figure.bar}`;
 }
