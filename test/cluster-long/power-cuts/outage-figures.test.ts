@@ -3,7 +3,7 @@ import { outageFigures, readLines, type Line } from './outage-figures.ts';
 
 const answer = (at: number, until: number, node?: string): Line => ({
   kind: 'answer',
-  ...{ at, until, node },
+  ...{ at, until, node, failure: node === undefined ? 'ABORT_ERR' : undefined },
 });
 
 test('silence is from the last answer before the event to the first after it', () => {
@@ -17,6 +17,7 @@ test('silence is from the last answer before the event to the first after it', (
   ];
   const figures = outageFigures(lines, 800);
   expect(figures).toMatchObject({ silenceMs: 2_000, failed: 2, lastFailureMs: 150 });
+  expect(figures.failures).toEqual(['ABORT_ERR at 100', 'ABORT_ERR at 150']);
 });
 
 test('what was before the event does not count', () => {

@@ -4,6 +4,8 @@ export interface Answer {
   readonly at: number;
   readonly until: number;
   readonly node?: string | undefined;
+  /** What became of it, if nobody answered. */
+  readonly failure?: string | undefined;
 }
 
 /** How downloads fare, by the node that they come from. */
@@ -22,6 +24,8 @@ export interface OutageFigures {
   /** The longest time in which no connection was answered. */
   readonly silenceMs: number;
   readonly failed: number;
+  /** How they failed, each with when it began after the event: `ECONNREFUSED at 120`. */
+  readonly failures: readonly string[];
   /** How long after the event the last connection began that failed; 0 if none did. */
   readonly lastFailureMs: number;
   readonly downloads: {
@@ -49,6 +53,7 @@ export function outageFigures(lines: readonly Line[], eventAt: number): OutageFi
   return {
     silenceMs,
     failed: failures.length,
+    failures: failures.map(({ at, failure = 'failed' }) => `${failure} at ${at - eventAt}`),
     lastFailureMs: Math.max(0, ...failures.map(({ at }) => at - eventAt)),
     downloads: {
       of: sum(counts.map(({ moving, broken, still }) => moving + broken + still)),

@@ -34,12 +34,14 @@ describe.skipIf(!isRunnable)('power cuts', () => {
     await stage?.stop();
   });
 
-  function tell(what: string, { silenceMs, failed, lastFailureMs, downloads }: OutageFigures) {
+  function tell(what: string, figures: OutageFigures) {
+    const { silenceMs, failed, failures, lastFailureMs, downloads } = figures;
     const silence = `silent for ${silenceMs} ms (${(silenceMs / advertMs).toFixed(1)} adverts)`;
     const last = `the last ${lastFailureMs} ms (${(lastFailureMs / probeMs).toFixed(1)} probes) after`;
     const lost = failed === 0 ? 'no connection failed' : `${failed} connections failed, ${last}`;
     told.push(
       `${what}: ${silence}; ${lost}; ${downloads.alive} of ${downloads.of} downloads go on`,
+      ...failures.map((failure) => `  ${failure} ms`),
     );
   }
 

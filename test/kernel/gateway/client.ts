@@ -11,7 +11,10 @@
 //   node client.ts pause ADDRESS PORT COUNT             COUNT steady downloads until SIGTERM; the longest time
 //                                                       that each got nothing
 //
-// The last four print "flowing" once everything is under way; `silence` also who answers, when that changes.
+//   node client.ts connect ADDRESS PORT MS              a new connection every 20 ms until SIGTERM; how many, and
+//                                                       what became of those that nobody answered within MS
+//
+// The last five print "flowing" once everything is under way; `silence` also who answers, when that changes.
 
 import dgram from 'node:dgram';
 import net from 'node:net';
@@ -43,6 +46,9 @@ switch (verb) {
   case 'pause':
     await pause();
     break;
+  case 'connect':
+    await connect();
+    break;
   default:
     throw new Error(`unknown: ${verb}`);
 }
@@ -68,6 +74,27 @@ function who(address: string, port: number, limitMs: number): Promise<string> {
     socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     socket.on('close', () => resolve(text));
   });
+}
+
+async function connect(): Promise<void> {
+  const [address = '', port = '', limitMs = ''] = args;
+  const stop = new AbortController();
+  process.once('SIGTERM', () => stop.abort());
+  const begun = performance.now();
+  const all: Promise<string | undefined>[] = [];
+  const one = async () => {
+    const at = Math.round(performance.now() - begun);
+    const answer = await who(address, Number(port), Number(limitMs));
+    const after = Math.round(performance.now() - begun) - at;
+    return answer.includes(' ') ? undefined : `${answer || 'closed'} at ${at} after ${after} ms`;
+  };
+  while (!stop.signal.aborted) {
+    all.push(one());
+    if (all.length === 1 && (await all[0]) === undefined) process.stdout.write('flowing\n');
+    await delay(20);
+  }
+  const failures = (await Promise.all(all)).filter((failure) => failure !== undefined);
+  print({ asked: all.length, failures });
 }
 
 function whoUdp(address: string, port: number, limitMs: number): Promise<string> {

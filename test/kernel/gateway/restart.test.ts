@@ -44,6 +44,23 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
     expect((await topology.client(master).status(signal)).generation).toBe(generation);
   });
 
+  test('properly, under load, costs no new connection', async () => {
+    const name = await waitFor('one master', () => topology.master());
+    const served = endpoint('10.77.1.1', 'TCP', ['p1', 'p2']);
+    await push(name, served);
+    const connecting = await topology.startClient('c', 'connect', '10.77.1.1', 80, 2_000);
+    for (let round = 0; round < 5; round += 1) {
+      await topology.stopAgent(name);
+      await topology.startAgent(name, { probe: { intervalMs: 500 } });
+      await push(name, served, endpoint('10.77.1.2', 'TCP', ['p1', 'p2']));
+      await push(name, served);
+    }
+    connecting.stop();
+    const { asked, failures } = await connecting.result<{ asked: number; failures: string[] }>();
+    expect(asked).toBeGreaterThan(50);
+    expect(failures).toEqual([]);
+  });
+
   test('at any moment of an apply, serves the old or the new configuration and nothing between', async () => {
     const name = await waitFor('one master', () => topology.master());
     const old = [

@@ -285,6 +285,11 @@ export class Topology {
   }
 
   /** The agent dies without a word; keepalived and the kernel go on. */
+  /** As who looks after it would. */
+  async stopAgent(name: GatewayName): Promise<void> {
+    await this.agents.get(name)?.stop();
+  }
+
   async killAgent(name: GatewayName): Promise<void> {
     const agent = this.agents.get(name);
     agent?.kill('SIGKILL');

@@ -30,14 +30,16 @@ for (;;) {
 function ask(): Promise<Answer> {
   const at = Date.now();
   return new Promise((resolve) => {
-    const done = (node?: string) => resolve({ kind: 'answer', at, until: Date.now(), node });
+    const done = (node?: string, failure?: string) =>
+      resolve({ kind: 'answer', at, until: Date.now(), node, failure });
+    const fail = (error: NodeJS.ErrnoException) => done(undefined, error.code ?? error.name);
     const request = http.get(url, { agent: false, signal: AbortSignal.timeout(patienceMs) });
-    request.on('error', () => done());
+    request.on('error', fail);
     request.on('response', (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      response.on('error', () => done());
-      response.on('end', () => done(nodeIn(text)));
+      response.on('error', fail);
+      response.on('end', () => done(nodeIn(text), 'another answer'));
     });
   });
 }
