@@ -1,3 +1,5 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requireNetworkTools } from '../../kernel/gateway/network.ts';
 import { ensureProductImage } from '../../services/image/product-image.ts';
@@ -14,6 +16,8 @@ const isRunnable =
   (await isAvailable(ensureProductImage)) &&
   (await isAvailable(() => ensureProgram('helm')));
 
+const installationPage = path.join(import.meta.dirname, '../../../docs/installation.md');
+
 interface ServiceObject {
   readonly status: { readonly loadBalancer: { readonly ingress?: readonly { ip: string }[] } };
 }
@@ -24,8 +28,10 @@ describe.skipIf(!isRunnable)('Causeway on a real cluster whose nodes have no kub
   let gateways: Gateways;
   let installation: Installation;
   let address = '';
+  let imageSize = 0;
   beforeAll(async () => {
-    const { archive } = await ensureProductImage();
+    const { archive, size } = await ensureProductImage();
+    imageSize = size;
     cluster = await RealCluster.start({ kubeProxy: false, images: [archive] });
     gateways = await Gateways.start(cluster);
   });
@@ -35,6 +41,13 @@ describe.skipIf(!isRunnable)('Causeway on a real cluster whose nodes have no kub
     cluster.kubectl('exec', 'client', '--', '/workload', 'get', url);
   const replicas = async () =>
     (await cluster.get<{ spec: { replicas: number } }>('deployment/web')).spec.replicas;
+
+  test('its image is no larger than the page on installation says', async () => {
+    const page = await fs.readFile(installationPage, 'utf8');
+    const megabytes = Number(/^\| all \| (\d+) \|$/m.exec(page)?.[1]);
+    // The base is this machine's Debian, which may be another one.
+    expect(imageSize / 1_000_000).toBeLessThan(1.1 * megabytes);
+  });
 
   test('Helm installs it with the roles and the pod security that ship, and everything is ready', async () => {
     installation = await Installation.install(cluster, gateways);
