@@ -29,6 +29,27 @@ async function openDriver(
   return driver === 'netlink' ? NetlinkDriver.open(options) : new NftDriver(options);
 }
 
+/** Removes everything that an agent has written with a table's name. */
+export async function removeTables(
+  kind: LinuxKernelOptions['driver'],
+  table: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const all = [
+    [routedTable(table, 4), 'ip'],
+    [routedTable(table, 6), 'ip6'],
+    [table, 'inet'],
+  ] as const;
+  for (const [name, family] of all) {
+    const driver = await openDriver(kind, name, family);
+    try {
+      await driver.apply({ table: name, operations: [{ op: 'remove-table' }] }, signal);
+    } finally {
+      await driver.close();
+    }
+  }
+}
+
 export interface LinuxKernelOptions {
   readonly driver: 'netlink' | 'nft';
   readonly layout: LayoutSettings;

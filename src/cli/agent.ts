@@ -6,6 +6,7 @@ import type { LeverName } from '../agent/levers.ts';
 import { agentSettings, socketFile } from '../agent/settings.ts';
 import { CausewayError } from '../domain/error.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { cleanUpAgentCommand } from './agent-cleanup.ts';
 import { runAgentCommand } from './agent-run.ts';
 import { addConfigOptions, readConfig } from './config-options.ts';
 import { addOutputOption, printObjects, type OutputFormat } from './output.ts';
@@ -30,6 +31,7 @@ export function agentCommand(): Command {
     leverCommand('refuse-removal', 'removal', false, 'take that back, if no push has come yet'),
   );
   agent.addCommand(undoCommand());
+  agent.addCommand(cleanUpAgentCommand());
   return agent;
 }
 

@@ -13,6 +13,7 @@ import type { KeepalivedFiles } from './settings.ts';
 export type StartMode = 'spawn' | 'external';
 
 const startLimitMs = 10_000;
+const stopLimitMs = 10_000;
 const pollMs = 20;
 
 /** The keepalived process, which is not our child: it must outlive us. Found by its pid files. */
@@ -71,6 +72,18 @@ export class KeepalivedProcess {
     } finally {
       await output.close();
     }
+  }
+
+  /** Ends it, which takes its addresses off the links, and waits until it has gone. */
+  async stop(signal: AbortSignal): Promise<void> {
+    const pid = await this.#livePid(this.#files.pid);
+    if (pid === undefined) return;
+    process.kill(pid, 'SIGTERM');
+    await withDeadline(this.#clock, stopLimitMs, signal, 'stopping keepalived', async (limit) => {
+      while ((await this.#livePid(this.#files.pid)) !== undefined) {
+        await sleep(this.#clock, pollMs, limit);
+      }
+    });
   }
 
   /** Makes it read its configuration again. */
