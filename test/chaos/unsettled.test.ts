@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Observation, SeenGateway, SeenService, Wish } from './observation.ts';
+import type { Observation, SeenGateway, SeenService, Wish, Wishes } from './observation.ts';
 import { findUnsettled } from './unsettled.ts';
 
 const web: SeenService = {
@@ -32,10 +32,14 @@ const settled: Observation = {
   discovered: [],
 };
 
-function reasons(change: Partial<Observation>, wishes: [string, Wish][] = [['web', wish]]) {
+function reasons(
+  change: Partial<Observation>,
+  wishes: [string, Wish][] = [['web', wish]],
+  others: Partial<Wishes> = {},
+) {
   return findUnsettled(
     { ...settled, ...change },
-    { services: new Map(wishes), owners: new Set(), balancers: new Set() },
+    { services: new Map(wishes), owners: new Set(), balancers: new Set(), ...others },
   );
 }
 
@@ -88,6 +92,41 @@ describe('what keeps a calm from being one', () => {
       'the sleeper has 0 replicas',
     ],
     [
+      'a sleeper that was woken and is still marked',
+      { sleeper: { isMarked: true, replicas: 1 } },
+      'the sleeper is still marked',
+    ],
+    [
+      'a sleeper that answers nobody',
+      { answers: new Map([['web at 203.0.113.1, port 80', 'p1 9001']]) },
+      'the sleeper is answered by nobody',
+    ],
+    [
+      'no rules',
+      { gateways: [gateway('g1', true), { ...gateway('g2', false), rules: new Set() }] },
+      'g2 has no rules for 10.77.128.1',
+    ],
+    [
+      'an address that is announced still',
+      {
+        gateways: [
+          gateway('g1', true),
+          { ...gateway('g2', false), announced: new Set(['10.77.128.1', '10.77.128.2']) },
+        ],
+      },
+      'g2 still announces 10.77.128.2',
+    ],
+    [
+      'a load balancer in the other project that nobody shows',
+      { others: [{ id: 'x', name: 'theirs' }] },
+      'theirs is not discovered',
+    ],
+    [
+      'a load balancer that is shown twice',
+      { others: [{ id: 'x', name: 'theirs' }], discovered: ['a-x', 'b-x'] },
+      'theirs is not discovered',
+    ],
+    [
       'two masters',
       { gateways: [gateway('g1', true), gateway('g2', true)] },
       '2 gateways are master',
@@ -105,7 +144,38 @@ describe('what keeps a calm from being one', () => {
     ],
     ['a gateway that is away', { gateways: [gateway('g1', true)] }, 'a gateway can not be asked'],
   ])('%s', (_, change, reason) => {
-    expect(reasons(change)).toEqual([reason]);
+    const balancers = new Set((change.others ?? []).map(({ name }) => name));
+    expect(reasons(change, [['web', wish]], { balancers })).toEqual([reason]);
+  });
+
+  test('what others asked for and did not get', () => {
+    expect(reasons({}, [['web', wish]], { owners: new Set(['x']) })).toEqual([
+      'the ledger does not know x',
+    ]);
+    expect(reasons({}, [['web', wish]], { balancers: new Set(['theirs']) })).toEqual([
+      'theirs was not made',
+    ]);
+    const others = [{ id: 'x', name: 'theirs' }];
+    expect(reasons({ others, discovered: ['a-x'] })).toEqual(['theirs was not removed']);
+  });
+
+  test('a port that a Service names and the cloud has not', () => {
+    const services = [{ ...web, l2Ports: ['port-1', 'port-9'] }];
+    expect(reasons({ services })).toEqual(['port port-9 is not in the cloud']);
+  });
+
+  test('a Service of a pool whose address nobody has reserved', () => {
+    const pool = { ...web, serviceClass: 'causeway.dev/pool', l2Ports: [] };
+    const empty: Partial<Observation> = {
+      services: [pool],
+      cloud: { ports: new Map(), floating: new Map() },
+      gateways: settled.gateways.map((each) => ({
+        ...{ ...each, rules: new Set<string>(), announced: new Set<string>() },
+      })),
+    };
+    const wished: [string, Wish][] = [['web', { ...wish, serviceClass: 'pool' }]];
+    expect(reasons({ ...empty, reserved: new Set(['203.0.113.1']) }, wished)).toEqual([]);
+    expect(reasons(empty, wished)).toEqual(['the ledger has not reserved 203.0.113.1']);
   });
 
   test('a port that no Service names', () => {
@@ -137,5 +207,9 @@ describe('what keeps a calm from being one', () => {
       'the load balancer of web leads 80 to 10.79.2.2:9001',
     ]);
     expect(reasons({ ...seen([]), services: [] }, [])).toEqual(["load balancer lb is nobody's"]);
+    const stuck = [{ ...balancer, ways: [], status: 'PENDING_UPDATE' }];
+    expect(reasons({ ...seen([]), balancers: stuck }, [['web', octavia]])).toEqual([
+      'the load balancer of web is PENDING_UPDATE',
+    ]);
   });
 });

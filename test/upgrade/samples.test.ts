@@ -6,6 +6,8 @@ import { sampleKinds } from './kinds.ts';
 import { meaningFile } from './sample-kind.ts';
 
 const samples = path.join(import.meta.dirname, 'samples');
+/** Forms of state that 0.1.0 did not know. */
+const newer = new Set<string>();
 const versions = (await fs.readdir(samples)).sort();
 let scratch = '';
 beforeAll(async () => {
@@ -13,8 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => removeDirectory(scratch));
 
-test('there are samples of every release', () => {
+test('there are samples of every release, each with what it meant', async () => {
   expect(versions).toContain('0.1.0');
+  for (const { name } of sampleKinds.filter((kind) => !newer.has(kind.name))) {
+    expect(await fs.readdir(path.join(samples, '0.1.0', name)), name).toContain(meaningFile);
+  }
 });
 
 describe.each(versions)('what %s wrote', (version) => {
