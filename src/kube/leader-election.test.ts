@@ -232,6 +232,21 @@ describe('leader election', () => {
     expect(stored()?.spec?.holderIdentity).toBe('thief');
   });
 
+  it('finds out that another one leads although its own clock has not noticed', async () => {
+    const { api, clock, start, stored } = setUp();
+    const one = start('one');
+    await clock.advance(0);
+    const { signal } = new AbortController();
+    await one.process.leadership?.confirm(signal);
+    expect(one.process.leadership?.isHeld).toBe(true);
+    const taken = { ...stored(), spec: { ...stored()?.spec, holderIdentity: 'two' } };
+    api.put('leases', taken);
+    await expect(one.process.leadership?.confirm(signal)).rejects.toMatchObject({ code: 'gone' });
+    expect(one.process.leadership?.isHeld).toBe(false);
+    await clock.advance(3_000);
+    expect(await one.ended).toContain('the lease is lost');
+  });
+
   it('goes by its own clock, not by the times written in the lease', async () => {
     const { api, clock, leaders, start } = setUp();
     const spec = {

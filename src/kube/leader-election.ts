@@ -141,6 +141,7 @@ class Election {
     const stop = () => working.abort(signal.reason);
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
+    leadership.renewedBy((inner) => this.#renewNow(held, inner));
     // The work answers for itself.
     this.#readiness = () => undefined;
     this.#report(true);
@@ -230,10 +231,7 @@ class Election {
     for (;;) {
       try {
         await sleep(clock, this.#times.retryMs, signal);
-        const started = clock.monotonic();
-        const renewed = await this.#renew(held, signal);
-        held.lease = renewed;
-        held.leadership.extend(started + this.#times.renewDeadlineMs);
+        await this.#renewNow(held, signal);
       } catch (thrown) {
         if (signal.aborted) return undefined;
         const error = CausewayError.from(thrown);
@@ -244,6 +242,17 @@ class Election {
         }
         this.#log.warn({ error }, 'the lease could not be renewed yet');
       }
+    }
+  }
+
+  async #renewNow(held: Held, signal: AbortSignal): Promise<void> {
+    const started = this.#options.clock.monotonic();
+    try {
+      held.lease = await this.#renew(held, signal);
+      held.leadership.extend(started + this.#times.renewDeadlineMs);
+    } catch (error) {
+      if (isErrorCode(error, 'gone')) held.leadership.end();
+      throw error;
     }
   }
 

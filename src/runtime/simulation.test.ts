@@ -99,3 +99,21 @@ test('with haste, time also moves while calls are under way', async () => {
   }
   expect(outcomes).toEqual(new Set(['timer,answer', 'answer,timer']));
 });
+
+test('a machine that is suspended knows nothing of the time that passes', async () => {
+  const simulation = new Simulation(3);
+  const process = simulation.process('p');
+  const fired: number[] = [];
+  process.clock.timer(1_000, () => fired.push(process.clock.monotonic()));
+  await simulation.runFor(400);
+  process.suspend();
+  await simulation.runFor(30_000);
+  expect(process.clock.monotonic()).toBe(400);
+  expect(process.clock.wallTime()).toBe(simulation.clock.wallTime());
+  process.resume();
+  await simulation.runFor(500);
+  expect(fired).toEqual([]);
+  await simulation.runFor(200);
+  expect(fired).toEqual([1_000]);
+  expect(simulation.clock.monotonic()).toBe(31_100);
+});

@@ -103,6 +103,10 @@ export class SimulatedProcess {
   readonly #overdue: (() => void)[] = [];
   #isKilled = false;
   #isPaused = false;
+  /** Since when, by everybody else's clock, its machine is suspended. */
+  #suspendedAt: number | undefined;
+  /** For how long it was in all: its monotonic clock knows nothing of that. */
+  #lostMs = 0;
   #killAt: { readonly call: number; readonly moment: 'before' | 'after' } | undefined;
 
   constructor(name: string, simulation: Simulation, schedule: Schedule) {
@@ -111,7 +115,7 @@ export class SimulatedProcess {
     this.#simulation = simulation;
     this.clock = {
       wallTime: () => simulation.clock.wallTime(),
-      monotonic: () => simulation.clock.monotonic(),
+      monotonic: () => (this.#suspendedAt ?? simulation.clock.monotonic()) - this.#lostMs,
       timer: (delayMs, callback): Timer => this.#timer(delayMs, callback),
     };
   }
@@ -174,21 +178,34 @@ export class SimulatedProcess {
     this.#simulation.trace.push(`${this.clock.monotonic()} ${this.name} is paused`);
   }
 
-  /** It goes on where it stood; what was due meanwhile is due now. */
+  /** Its machine stands still, and its monotonic clock with it: it can't notice afterwards. */
+  suspend(): void {
+    this.#suspendedAt ??= this.#simulation.clock.monotonic();
+    this.pause();
+  }
+
+  /** It goes on where it stood; what was due meanwhile is due now, by its own clock. */
   resume(): void {
     this.#isPaused = false;
+    if (this.#suspendedAt !== undefined) {
+      this.#lostMs += this.#simulation.clock.monotonic() - this.#suspendedAt;
+      this.#suspendedAt = undefined;
+    }
     this.#simulation.trace.push(`${this.clock.monotonic()} ${this.name} goes on`);
     for (const fire of this.#overdue.splice(0)) this.#simulation.clock.timer(0, fire);
   }
 
   #timer(delayMs: number, callback: () => void): Timer {
     let isCancelled = false;
+    const dueAt = this.clock.monotonic() + delayMs;
     const fire = () => {
       if (this.#isKilled || isCancelled) return;
+      const restMs = dueAt - this.clock.monotonic();
       if (this.#isPaused) this.#overdue.push(fire);
+      else if (restMs > 0) timer = this.#simulation.clock.timer(restMs, fire);
       else callback();
     };
-    const timer = this.#simulation.clock.timer(delayMs, fire);
+    let timer = this.#simulation.clock.timer(delayMs, fire);
     return {
       cancel: () => {
         isCancelled = true;

@@ -6,6 +6,11 @@ import { withTimer } from './deadline.ts';
 export interface WriteFence {
   /** Throws when we must not write any more; else the milliseconds for which we may. */
   remainingMs(): number;
+  /**
+   * Finds out whether we still may, whatever our clock says: that of a machine which was suspended has not
+   * noticed. Rejects when we may not, and when nobody can be asked.
+   */
+  confirm?(signal: AbortSignal): Promise<void>;
 }
 
 /**

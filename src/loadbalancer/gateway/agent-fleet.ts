@@ -81,7 +81,9 @@ export class AgentFleet {
       refused: metrics.gauge(fleetMetrics.refused),
       fenced: metrics.gauge(fleetMetrics.fenced),
     };
-    this.#health = new FleetHealth({ ...options, onNews: () => {} });
+    const heard = (gateway: string, generation: number) =>
+      this.#links.find(({ name }) => name === gateway)?.heard(generation);
+    this.#health = new FleetHealth({ ...options, onNews: () => {}, onGeneration: heard });
     const pushes = metrics.counter(fleetMetrics.pushes);
     this.#links = [...options.agents].map(
       ([name, agent]) =>
@@ -166,6 +168,12 @@ export class AgentFleet {
 
   get generation(): number {
     return this.#wanted.generation;
+  }
+
+  /** Asks all whether they still have what they confirmed; one that does not answer is as it was known. */
+  async look(signal: AbortSignal): Promise<void> {
+    await Promise.allSettled(this.#links.map((link) => link.look(signal)));
+    signal.throwIfAborted();
   }
 
   /**

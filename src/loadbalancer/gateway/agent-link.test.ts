@@ -5,6 +5,7 @@ import { parsePort } from '../../domain/port.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { seededRandom } from '../../runtime/random.ts';
 import { SimulatedClock } from '../../runtime/simulated-clock.ts';
+import { writeState } from '../../agent/wire/write-push.ts';
 import { AgentLink } from './agent-link.ts';
 import { MemoryAgent } from './memory-agent.ts';
 import { WantedState } from './wanted-state.ts';
@@ -36,7 +37,8 @@ function start(seen: number) {
   const link = new AgentLink({
     ...{ name: 'g1', agent, clock, random: seededRandom(1), log: silentLog },
     ...{ limitMs: 1_000, checkEveryMs: 60_000 },
-    ...{ goBeyond: () => {}, onNews: () => {}, onPush: () => {}, onComplaints: () => {} },
+    goBeyond: (generation) => state.goBeyond(generation),
+    ...{ onNews: () => {}, onPush: () => {}, onComplaints: () => {} },
   });
   const state = new WantedState(1);
   const gone = endpoints.slice(endpoints.length - seen);
@@ -86,4 +88,43 @@ test('who is stopped while it speaks with the gateway ends at once, and not at t
   await clock.advance(0);
   expect(agent.pushes).toHaveLength(1);
   await Promise.all(running.splice(0));
+});
+
+/** Somebody who takes himself for the leader says something else. */
+async function interfere(agent: MemoryAgent): Promise<void> {
+  const generation = agent.generation + 1;
+  const whole = { endpoints, policies: [], assignments: [], nodes: [] };
+  await agent.push(writeState(whole, { generation }), stop.signal);
+}
+
+test('a gateway that tells of a generation beyond ours gets ours again', async () => {
+  const { agent, clock, link, run } = start(3);
+  agent.mayLose = 3;
+  run();
+  await clock.advance(1_000);
+  const own = agent.generation;
+  link.heard(own);
+  link.heard(own - 1);
+  await clock.advance(1_000);
+  expect(agent.pushes).toHaveLength(1);
+  await interfere(agent);
+  expect(link.confirmed).toBe(own);
+  link.heard(agent.generation);
+  expect(link.confirmed).toBe(0);
+  await clock.advance(1_000);
+  expect(agent.holds.size).toBe(0);
+  expect(link.confirmed).toBe(own + 2);
+});
+
+test('before anything is taken for unused, a gateway can be asked what it has', async () => {
+  const { agent, clock, link, run } = start(3);
+  agent.mayLose = 3;
+  run();
+  await clock.advance(1_000);
+  const before = link.confirmed;
+  await link.look(stop.signal);
+  expect(link.confirmed).toBe(before);
+  await interfere(agent);
+  await link.look(stop.signal);
+  expect(link.confirmed).toBe(0);
 });

@@ -128,9 +128,8 @@ export class AgentLink {
         `asking the agent ${name}`,
         (inner) => agent.status(inner),
       );
-      this.#reported = status.generation;
       this.#serves = status.endpoints;
-      if (status.generation !== this.#confirmed) this.#confirmed = 0;
+      this.#isAt(status.generation);
       this.#older = status.older;
       this.#agreeOn(commonRevision(revisions, status.revisions));
       this.#options.onNews();
@@ -149,6 +148,31 @@ export class AgentLink {
   /** There is something new to push. One that fails is not asked sooner for it: it gets the whole later. */
   nudge(): void {
     if (this.#failures === 0) this.#wake?.();
+  }
+
+  #isAt(generation: number): void {
+    this.#reported = generation;
+    if (generation !== this.#confirmed) this.#confirmed = 0;
+  }
+
+  /**
+   * The generation that it has, told while nothing is under way. One beyond ours is an operator's, or that of a
+   * controller that took itself for the leader, as one does whose machine was suspended: it gets ours again.
+   */
+  heard(generation: number): void {
+    if (this.#wake === undefined || this.#confirmed === 0 || generation <= this.#confirmed) return;
+    this.#isAt(generation);
+    this.nudge();
+    this.#options.onNews();
+  }
+
+  /** Asks whether it still has what it confirmed; not while it is being told something else. */
+  async look(signal: AbortSignal): Promise<void> {
+    if (this.#wake === undefined || this.#failures > 0) return;
+    const { generation } = await this.#limited('asking', signal, (inner) =>
+      this.#options.agent.status(inner),
+    );
+    this.heard(generation);
   }
 
   async run(state: WantedState, signal: AbortSignal): Promise<void> {
@@ -188,7 +212,10 @@ export class AgentLink {
       return true;
     }
     const base =
-      isWhole && !this.#isOtherRevision && state.canStartFrom(this.#confirmed)
+      isWhole &&
+      this.#confirmed > 0 &&
+      !this.#isOtherRevision &&
+      state.canStartFrom(this.#confirmed)
         ? this.#confirmed
         : undefined;
     // It takes nothing that is not newer than what it has.

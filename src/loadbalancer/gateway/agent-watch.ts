@@ -19,6 +19,8 @@ export interface AgentWatchOptions {
   readonly limitMs: number;
   /** Called when its status has changed, or can't be followed any more. */
   readonly onNews: () => void;
+  /** Called with the generation that it says it has. */
+  readonly onGeneration: (generation: number) => void;
 }
 
 const pace: BackoffPolicy = { baseMs: 500, maxMs: 15_000, jitter: 0.3 };
@@ -79,7 +81,7 @@ export class AgentWatch {
   }
 
   async #follow(signal: AbortSignal, onStatus: () => void): Promise<void> {
-    const { agent, onNews } = this.#options;
+    const { agent, onNews, onGeneration } = this.#options;
     this.#stream = new AbortController();
     const both = AbortSignal.any([signal, this.#stream.signal]);
     const quiet = this.#watchQuiet();
@@ -91,6 +93,7 @@ export class AgentWatch {
         quiet.restart();
         onStatus();
         onNews();
+        onGeneration(status.generation);
         if (isFirst) this.hand(this.#silent);
       }
     } finally {
@@ -131,11 +134,17 @@ export class AgentWatch {
 
   /** Asks when nothing was heard for long; without an answer the stream is opened anew. */
   #watchQuiet() {
-    const { clock, agent, limitMs } = this.#options;
+    const { clock, agent, limitMs, onGeneration } = this.#options;
     const ask = () => {
       if (this.#status === undefined) this.#stream.abort();
       const asking = this.#limited((inner) => agent.status(inner));
-      asking.then(restart, () => this.#stream.abort());
+      asking.then(
+        ({ generation }) => {
+          restart();
+          onGeneration(generation);
+        },
+        () => this.#stream.abort(),
+      );
     };
     // The first status comes at once, or the agent hangs.
     let timer = clock.timer(limitMs, ask);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { PushRefused } from '../../agent/admit/admit.ts';
 import { CausewayError } from '../../domain/error.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { noMetrics } from '../../runtime/metrics.ts';
@@ -74,3 +75,21 @@ test('a lease that is lost is no reason to try all the time', async () => {
   stop.abort();
   await running;
 });
+
+test.each(['stale', 'base-mismatch'] as const)(
+  'who is refused as %s asks whether it still leads before it goes beyond that',
+  async (reason) => {
+    const agent = new MemoryAgent();
+    agent.push = () => Promise.reject(new PushRefused(reason, 'not newer', 'Send a larger one.'));
+    let isLeader = true;
+    const fence = {
+      remainingMs: () => 1_000,
+      confirm: () =>
+        isLeader ? Promise.resolve() : Promise.reject(new CausewayError('gone', 'another leads')),
+    };
+    const fenced = fencedAgent(agent, fence, new SimulatedClock());
+    await expect(fenced.push([], signal)).rejects.toThrow('not newer');
+    isLeader = false;
+    await expect(fenced.push([], signal)).rejects.toThrow('another leads');
+  },
+);

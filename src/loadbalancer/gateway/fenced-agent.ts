@@ -14,7 +14,15 @@ export function fencedAgent(agent: AgentPort, fence: WriteFence, clock: Clock): 
   const fenced: AgentPort = {
     status: (signal) => limited(signal, (inner) => agent.status(inner)),
     events: (signal) => agent.events(signal),
-    push: (lines: Iterable<string>, signal) => limited(signal, (inner) => agent.push(lines, inner)),
+    push: async (lines: Iterable<string>, signal) => {
+      try {
+        return await limited(signal, (inner) => agent.push(lines, inner));
+      } catch (error) {
+        // Somebody was faster. Before we go beyond what they said: are we still the one to say something?
+        if (isOvertaken(error)) await fence.confirm?.(signal);
+        throw error;
+      }
+    },
     handSilent: (silent: Iterable<Address>, signal) =>
       limited(signal, (inner) => agent.handSilent(silent, inner)),
   };
@@ -23,4 +31,10 @@ export function fencedAgent(agent: AgentPort, fence: WriteFence, clock: Clock): 
   const counters: AgentPort['counters'] = (signal) =>
     limited(signal, (inner) => agent.counters?.(inner) ?? none);
   return { ...fenced, counters };
+}
+
+/** By its own word, over the wire and in memory. */
+function isOvertaken(error: unknown): boolean {
+  if (!(error instanceof Error && 'reason' in error)) return false;
+  return error.reason === 'stale' || error.reason === 'base-mismatch';
 }

@@ -6,7 +6,10 @@ import type { AgentPort } from './agent-link.ts';
 import { agreeOnSilence } from './agreed-silence.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 
-export interface FleetHealthOptions extends Omit<AgentWatchOptions, 'name' | 'agent'> {
+export interface FleetHealthOptions
+  extends Omit<AgentWatchOptions, 'name' | 'agent' | 'onGeneration'> {
+  /** Called with the generation that a gateway says it has. */
+  readonly onGeneration: (gateway: string, generation: number) => void;
   readonly agents: ReadonlyMap<string, AgentPort>;
   readonly metrics: Metrics;
 }
@@ -26,7 +29,8 @@ export class FleetHealth {
     this.#watches = new Map(
       [...options.agents].map(([name, agent]) => {
         const onNews = () => this.#heardFrom(name);
-        return [name, new AgentWatch({ ...options, name, agent, onNews })];
+        const onGeneration = (generation: number) => options.onGeneration(name, generation);
+        return [name, new AgentWatch({ ...options, name, agent, onNews, onGeneration })];
       }),
     );
   }

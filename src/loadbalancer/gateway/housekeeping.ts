@@ -135,7 +135,10 @@ export class GatewayHousekeeping {
   /** A port is deleted only after every gateway has confirmed a state without it, or is fenced. */
   async #clean(signal: AbortSignal): Promise<void> {
     const { keeper, fencing, fleet, log } = this.#options;
-    for (const port of keeper.unused()) {
+    const unused = keeper.unused();
+    // What a gateway confirmed may have been replaced by somebody who led before and does not know better.
+    if (unused.length > 0) await fleet.look(signal);
+    for (const port of unused) {
       if (!fencing.mayGo(port.address)) {
         const announcers = fleet.mayAnnounce(port.address);
         log.debug({ address: port.address, announcers }, 'the address is not free yet');

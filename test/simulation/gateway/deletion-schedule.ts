@@ -2,13 +2,11 @@ import type { MemoryAgent } from '../../../src/loadbalancer/gateway/memory-agent
 import type { Loss } from '../kubernetes-transport.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort, doublyClaimed } from './invariants.ts';
-
-type Candidate = ReturnType<GatewayWorld['startCandidate']>;
+import { Pair, type Later } from './pair.ts';
 
 /** How long everything is in trouble, and how long it may take afterwards until all is right: as in chaos. */
 const troubleMs = 30_000;
 const patienceMs = 180_000;
-const restartMs = 1_000;
 
 /**
  * A Service is deleted while both gateways time out, do what they are told without anybody hearing of it, or
@@ -48,8 +46,6 @@ export async function playDeletion(seed: number): Promise<void> {
   await world.settle(() => (clock.monotonic() > end ? ['patience is over'] : always()));
 }
 
-type Later = (ms: number, act: () => void) => unknown;
-
 /** It gets into some trouble, and perhaps into another. */
 function trouble(agent: MemoryAgent, random: () => number, later: Later): void {
   const modes = ['hangs', 'hangs', 'mute', 'fails', 'works'] as const;
@@ -57,44 +53,4 @@ function trouble(agent: MemoryAgent, random: () => number, later: Later): void {
     later(troubleMs, () => {
       agent.mode = modes[Math.floor(random() * modes.length)] ?? 'works';
     });
-}
-
-/** Two controllers, each started again by its service manager when it has ended. */
-class Pair {
-  readonly #world: GatewayWorld;
-  readonly #candidates: [Candidate, Candidate];
-
-  constructor(world: GatewayWorld) {
-    this.#world = world;
-    this.#candidates = [world.startCandidate(), world.startCandidate()];
-    this.#candidates.forEach((_, index) => this.#keep(index));
-  }
-
-  trouble(random: () => number, later: Later): void {
-    const candidate = this.#candidates[random() < 0.5 ? 0 : 1];
-    const { process } = candidate;
-    const acts = [
-      () => process.kill(),
-      () => candidate.stop(),
-      () => {
-        process.pause();
-        later(25_000, () => process.resume());
-      },
-      () => {},
-    ];
-    acts[Math.floor(random() * acts.length)]?.();
-  }
-
-  recover(): void {
-    for (const { process } of this.#candidates) if (process.isPaused) process.resume();
-  }
-
-  #keep(index: number): void {
-    this.#candidates[index]?.process.ended.addEventListener('abort', () => {
-      this.#world.simulation.clock.timer(restartMs, () => {
-        this.#candidates[index] = this.#world.startCandidate();
-        this.#keep(index);
-      });
-    });
-  }
 }

@@ -66,7 +66,7 @@ const lines: readonly Line<ScenarioName>[] = [
     says: 'CleanUnusedPorts 3, delete what is not used: the next clean-up does',
     calls: {
       'a Service is deleted, and its port with it':
-        /^(GET network floatingips|DELETE network ports)/,
+        /^(ASK agent|GET network floatingips|DELETE network ports)/,
     },
   },
   {
