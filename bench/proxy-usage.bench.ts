@@ -3,7 +3,7 @@ import { waitFor } from '../test/services/wait-for.ts';
 import { median, type BenchmarkSuite } from './benchmark.ts';
 import { ManyServices } from './many-services.ts';
 import type { Usage } from './process-usage.ts';
-import { openApi } from './real-cluster-load.ts';
+import { withApi } from './real-cluster-load.ts';
 import { KubeProxies, OurProxies, type NodeProxies } from './real-cluster-proxies.ts';
 
 /** CAUSEWAY_BENCH_SERVICES and CAUSEWAY_BENCH_SECONDS make it short for a try. */
@@ -67,16 +67,16 @@ export const suite: BenchmarkSuite<Figure> = {
     await OurProxies.compile();
     const cluster = await RealCluster.start({ kubeProxy: false });
     try {
-      const client = await openApi(cluster);
-      const many = new ManyServices(client, serviceCount);
-      await many.create();
-      const theirs = await measure(new KubeProxies(cluster), many);
-      const ours = await measure(new OurProxies(cluster), many);
-      await client.close();
-      return {
-        'proxy-cpu-under-changes': { value: ours.cpuMs, baseline: theirs.cpuMs },
-        'proxy-memory-under-changes': { value: ours.residentMb, baseline: theirs.residentMb },
-      };
+      return await withApi(cluster, async (client) => {
+        const many = new ManyServices(client, serviceCount);
+        await many.create();
+        const theirs = await measure(new KubeProxies(cluster), many);
+        const ours = await measure(new OurProxies(cluster), many);
+        return {
+          'proxy-cpu-under-changes': { value: ours.cpuMs, baseline: theirs.cpuMs },
+          'proxy-memory-under-changes': { value: ours.residentMb, baseline: theirs.residentMb },
+        };
+      });
     } finally {
       await cluster.stop();
     }

@@ -11,14 +11,21 @@ import { openWayIn } from '../test/services/real-cluster/way-in.ts';
 
 const namespace = 'default';
 
-/** The API of a cluster, from this process. */
-export async function openApi(cluster: RealCluster): Promise<KubeClient> {
-  const { kubeconfig } = await openWayIn(cluster);
+/** Works with the API of a cluster from this process. */
+export async function withApi<T>(
+  cluster: RealCluster,
+  work: (client: KubeClient) => Promise<T>,
+): Promise<T> {
+  const { kubeconfig, door } = await openWayIn(cluster);
   const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
-  return new KubeClient({
-    transport: new HttpTransport(connection, systemClock),
-    clock: systemClock,
-  });
+  const transport = new HttpTransport(connection, systemClock);
+  const client = new KubeClient({ transport, clock: systemClock });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+    await door.close();
+  }
 }
 
 /** When an address first answers somebody on a node, in milliseconds since 1970. */

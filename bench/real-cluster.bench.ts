@@ -5,7 +5,7 @@ import { RealCluster } from '../test/services/real-cluster/real-cluster.ts';
 import { Traffic } from '../test/services/real-cluster/traffic.ts';
 import { waitFor } from '../test/services/wait-for.ts';
 import { median, type BenchmarkSuite, type Measurement } from './benchmark.ts';
-import { FirstAnswer, now, openApi, seenReady } from './real-cluster-load.ts';
+import { FirstAnswer, now, withApi, seenReady } from './real-cluster-load.ts';
 import { KubeProxies, OurProxies, type NodeProxies } from './real-cluster-proxies.ts';
 
 /** CAUSEWAY_BENCH_REPEATS makes it short for a try. */
@@ -151,18 +151,17 @@ export const suite: BenchmarkSuite<Figure> = {
     await OurProxies.compile();
     const cluster = await RealCluster.start({ kubeProxy: false });
     try {
-      const client = await openApi(cluster);
-      const stage = new Stage(cluster, client);
-      await stage.prepare();
-      const theirs = new KubeProxies(cluster);
-      const ours = new OurProxies(cluster);
-      const [theirFigures, ourFigures] = [await stage.measure(theirs), await stage.measure(ours)];
-      await client.close();
+      const [theirs, ours] = await withApi(cluster, async (client) => {
+        const stage = new Stage(cluster, client);
+        await stage.prepare();
+        const first = await stage.measure(new KubeProxies(cluster));
+        return [first, await stage.measure(new OurProxies(cluster))];
+      });
       return {
-        'pod-ready-to-first-connection': beside(ourFigures.readyMs, theirFigures.readyMs),
-        'service-created-to-first-answer': beside(ourFigures.createdMs, theirFigures.createdMs),
+        'pod-ready-to-first-connection': beside(ours.readyMs, theirs.readyMs),
+        'service-created-to-first-answer': beside(ours.createdMs, theirs.createdMs),
         'rolling-restart-lost-more': {
-          ...{ value: Math.max(0, ourFigures.lost - theirFigures.lost), baseline: null },
+          ...{ value: Math.max(0, ours.lost - theirs.lost), baseline: null },
         },
       };
     } finally {

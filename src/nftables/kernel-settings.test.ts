@@ -6,6 +6,7 @@ const right: Readonly<Record<string, string>> = {
   'net.ipv6.conf.all.forwarding': '1',
   'net.netfilter.nf_conntrack_tcp_be_liberal': '1',
   'net.netfilter.nf_conntrack_tcp_loose': '1',
+  'net.netfilter.nf_conntrack_tcp_timeout_close': '1',
   'net.ipv4.conf.all.rp_filter': '0',
   'net.ipv4.conf.ext.rp_filter': '0',
   'net.ipv4.conf.ext.arp_ignore': '1',
@@ -52,6 +53,12 @@ test.each<[string, Record<string, string>, Partial<KernelNeeds>, string[]]>([
     { 'net.netfilter.nf_conntrack_tcp_loose': '0' },
     {},
     ['net.netfilter.nf_conntrack_tcp_loose=1'],
+  ],
+  [
+    'what was reset is remembered',
+    { 'net.netfilter.nf_conntrack_tcp_timeout_close': '10' },
+    {},
+    ['net.netfilter.nf_conntrack_tcp_timeout_close=1'],
   ],
   [
     'windows are checked where no connection is resumed',

@@ -66,6 +66,8 @@ async function wantedSettings(
     wanted.set('net.netfilter.nf_conntrack_tcp_be_liberal', '1');
     // A connection that another gateway had is picked up in mid-stream.
     wanted.set('net.netfilter.nf_conntrack_tcp_loose', '1');
+    // What was picked up from the server's side refuses its client's next connection until it is forgotten.
+    wanted.set('net.netfilter.nf_conntrack_tcp_timeout_close', '1');
   }
   const all = Number(await files.read(reversePath('all')));
   for (const link of new Set(interfaces)) {

@@ -57,6 +57,28 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
     expect(up.map(({ text, error }) => error ?? text)).toEqual(up.map(() => String(whole)));
   });
 
+  test('serve a client again from the port of a connection that was handed over and reset', async () => {
+    await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
+    const ports = transfers(57_000, 10, 'download 10000');
+    const downloads = await lab.begin(lab.client, ...ports);
+    await move(first, second);
+    const connections = async (state: string) => {
+      const all = await second.run('conntrack', '-L', '-p', 'tcp', '--state', state);
+      return [...new Set(all.match(/port=5700\d/g))];
+    };
+    // Between two packets of the servers', so that theirs are the first to be seen.
+    await second.run('conntrack', '-F');
+    await expect.poll(() => connections('ESTABLISHED')).toHaveLength(ports.length);
+    downloads.kill();
+    await downloads.answers;
+    await expect.poll(() => connections('ESTABLISHED')).toEqual([]);
+    // Less than the ten seconds for which the kernel would remember the reset, and refuse.
+    const again = ports.map((each) => ({ ...each, say: 'who', timeoutMs: 5_000 }));
+    const answers = await lab.ask(lab.client, ...again);
+    await move(second, first);
+    expect(answers.filter(({ error }) => error !== undefined)).toEqual([]);
+  });
+
   test('keep quiet about packets they cannot place, so that the connection lives on elsewhere', async () => {
     await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
     await second.setting('net.netfilter.nf_conntrack_tcp_loose', 0);

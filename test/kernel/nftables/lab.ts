@@ -75,6 +75,7 @@ export class Lab {
     await host.setting('net.ipv4.ip_forward', 1);
     await host.setting('net.ipv6.conf.all.forwarding', 1);
     await host.setting('net.netfilter.nf_conntrack_tcp_be_liberal', 1);
+    await host.setting('net.netfilter.nf_conntrack_tcp_timeout_close', 1);
     await this.network.join(host, 'ext', `10.77.0.1${number}/24`, `fd77::1${number}/64`);
     await this.network.join(host, 'int', `10.78.0.1${number}/24`, `fd78::1${number}/64`);
     const driver = await NetlinkDriver.open({ table: settings.table, networkNamespace: host.path });
@@ -145,11 +146,14 @@ export class Lab {
     return JSON.parse(output) as Answer[];
   }
 
-  /** Starts a client and resolves once all its connections are up; `answers` follow when it is done. */
+  /**
+   * Starts a client and resolves once all its connections are up; `answers` follow when it is done.
+   * Killed, it leaves its machine to reset what comes.
+   */
   async begin(
     host: Host,
     ...requests: Request[]
-  ): Promise<{ readonly answers: Promise<Answer[]> }> {
+  ): Promise<{ readonly answers: Promise<Answer[]>; readonly kill: () => void }> {
     const child = host.start(
       process.execPath,
       path.join(programs, 'client.ts'),
@@ -168,7 +172,7 @@ export class Lab {
         if (connected >= requests.length) resolve();
       });
     });
-    return { answers };
+    return { answers, kill: () => child.kill('SIGKILL') };
   }
 
   async remove(): Promise<void> {
