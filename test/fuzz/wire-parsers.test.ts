@@ -110,6 +110,14 @@ describe('the agent', () => {
     expect(push(wholePush)).toMatchObject({ complaints: [] });
   });
 
+  test.each(['\u007fendpoint', '\u009b2J', 'x'.repeat(5_000)])(
+    'complains in few printable words about a record of the kind %j',
+    (kind) => {
+      const lines = [header, { [kind]: {} }, { end: { records: 1 } }];
+      expect(push(lines)?.complaints[0]?.message).toMatch(/^[\x20-\x7e]{1,400}$/);
+    },
+  );
+
   test('answers any error in printable words', () => {
     fc.assert(
       fc.property(hostileText, (text) => {

@@ -162,7 +162,10 @@ export class PushReader {
     else if (isDelta && kind === 'removePolicy') this.#removePolicy(body);
     else if (isDelta && kind === 'removeAssignment') this.#removeAssignment(body);
     else if (isDelta && kind === 'removeNode') this.#removeNode(body);
-    else this.#complain(undefined, `${JSON.stringify(kind)} is not a kind of record here`);
+    else {
+      const problem = new Error(`${JSON.stringify(kind)} is not a kind of record here`);
+      this.#complain(undefined, describeProblem(problem));
+    }
   }
 
   #endpoint(body: unknown): void {
