@@ -9,13 +9,18 @@
 ARG BUILD_IMAGE=node:26-trixie-slim
 ARG RUNTIME_IMAGE=debian:trixie-slim
 
-# What runs beside our own files: production packages, and the pinned Node.
+# What runs beside our own files: production packages, and the pinned Node. Nobody debugs either in a
+# container: the symbols, and what packages have for readers and compilers, stay behind.
 FROM ${BUILD_IMAGE} AS packages
+RUN apt-get update -q && apt-get install -y -q --no-install-recommends binutils
 WORKDIR /causeway
 COPY package.json package-lock.json .npmrc ./
 RUN npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
- && mkdir runtime && mv node_modules/node-linux-*/bin/node runtime/node \
- && rm -rf node_modules/node-linux-* package-lock.json .npmrc
+ && mkdir runtime && mv node_modules/node-linux-*/bin/node node_modules/node-linux-*/LICENSE runtime/ \
+ && strip runtime/node \
+ && rm -rf node_modules/node-linux-* package-lock.json .npmrc \
+ && find node_modules -type f -regextype posix-extended -regex '.*\.([cm]?ts|md|map)' \
+      ! -iname 'licen[cs]e*' ! -iname 'readme*' -delete
 
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /build
@@ -26,10 +31,13 @@ RUN PATH="/build/node_modules/.bin:$PATH" ./node_modules/node-linux-*/bin/node s
 
 FROM ${RUNTIME_IMAGE}
 # libatomic1: the pinned Node needs it. nft: what the kernel's rules of others are read with.
-# keepalived: for the gateway's agent.
+# keepalived: for the gateway's agent. It is linked with SNMP's library and that with Perl's, whose
+# modules nobody loads: more than half of all that these packages bring.
 RUN apt-get update -q \
  && apt-get install -y -q --no-install-recommends ca-certificates keepalived libatomic1 nftables \
- && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/*
+ && find /usr/share/doc -type f ! -name copyright -delete \
+ && rm -rf /usr/share/perl /usr/lib/*/perl /usr/share/man/* /usr/share/locale/* /usr/share/lintian \
+      /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/lib/dpkg/*-old /var/log/*
 RUN printf '#!/bin/sh\nexec /opt/causeway/runtime/node /opt/causeway/dist/cli/main.js "$@"\n' > /usr/local/bin/causeway \
  && chmod 755 /usr/local/bin/causeway
 COPY --from=packages /causeway /opt/causeway
