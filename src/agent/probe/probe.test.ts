@@ -71,7 +71,7 @@ describe('who is silent', () => {
   });
 });
 
-const kubelet = parsePort(10250);
+const health = parsePort(10256);
 const other = parseAddress('2001:db8::1');
 
 function stateWith(...endpoints: Endpoint[]): GatewayState {
@@ -117,7 +117,7 @@ describe('what is knocked at', () => {
       ],
     ],
     [
-      'a node on its kubelet, also where a service is sent to its node port',
+      'a node on the port of its health, also where a service is sent to its node port',
       [endpointTo(30_080, [b])],
       [],
     ],
@@ -135,29 +135,29 @@ describe('what is knocked at', () => {
       ],
     ],
   ])('%s', (_, endpoints, expected) => {
-    const found = probeTargets(stateWith(...endpoints), kubelet);
-    expect([...found]).toEqual([...expected, [b, kubelet]]);
+    const found = probeTargets(stateWith(...endpoints), health);
+    expect([...found]).toEqual([...expected, [b, health]]);
   });
 
   test('a pod that was in company before and is alone now', () => {
-    const before = probeTargets(stateWith(web), kubelet);
+    const before = probeTargets(stateWith(web), health);
     const after = stateWith(endpointTo(8080, [a]), endpointTo(80, [other]));
-    expect([...probeTargets(after, kubelet, before)]).toEqual([
+    expect([...probeTargets(after, health, before)]).toEqual([
       [a, 8080],
-      [b, kubelet],
+      [b, health],
     ]);
   });
 });
 
 test('targets are worked out anew when the state has changed, and not before', () => {
   const holder = new StateHolder();
-  const targets = new TargetsOfState(parsePort(10250));
+  const targets = new TargetsOfState(parsePort(10256));
   const none = targets.of(holder.current);
   expect([...none]).toEqual([]);
   expect(targets.of(holder.current)).toBe(none);
   const nodes = new Map([[b, { address: b }]]);
   holder.commit({ ...emptyState, generation: 1, nodes });
-  expect([...targets.of(holder.current)]).toEqual([[b, 10250]]);
+  expect([...targets.of(holder.current)]).toEqual([[b, 10256]]);
   // Who had company is still knocked at.
   const change = (endpoint: Endpoint) => new Map([[endpointKey(endpoint), endpoint]]);
   holder.commit({ ...emptyState, generation: 2, endpoints: change(endpointTo(80, [a, c])) });
