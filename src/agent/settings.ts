@@ -178,7 +178,9 @@ const settingsObject = z.strictObject({
       intervalMs: z.number().int().min(0).max(60_000).default(500).describe('0 turns probes off'),
       fall: z.number().int().min(1).default(2).describe('unanswered probes that make silence'),
       rise: z.number().int().min(1).default(2).describe('answered probes that end it'),
-      nodePort: port.prefault(10256).describe('port of nodes that is knocked at; refusing is an answer'),
+      nodePort: port
+        .prefault(10256)
+        .describe('port of nodes that is knocked at; refusing is an answer'),
     })
     .prefault({}),
   limits: z
