@@ -138,3 +138,12 @@ describe('a KubeProxyConfiguration', () => {
     expect(convertKubeProxyConfiguration({ nodeName: 'node1' })).toBeUndefined();
   });
 });
+
+test('what is no plain value is told as it was written, whatever it calls its parts', () => {
+  const conntrack = { tcpEstablishedTimeout: [{ toString: false }] };
+  const { warnings = [] } = convertKubeProxyConfiguration({ ...kind, conntrack }) ?? {};
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toContain('conntrack.tcpEstablishedTimeout has no effect');
+  expect(warnings[0]).toContain('toString');
+  expect(warnings[0]).not.toContain('Cannot convert');
+});

@@ -47,9 +47,12 @@ const ignored =
   (because: string): Reader =>
   (value) =>
     isEmpty(value) ? undefined : { ignored: because };
+/** What is no plain value is shown as it was written; it may hold anything, also a `toString` of its own. */
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 const inSeconds =
   (set: string): Reader =>
-  (value) => ({ set, value: parseDuration(String(value)) / 1000 });
+  (value) => ({ set, value: parseDuration(textOf(value)) / 1000 });
 /** Only of the section that belongs to the mode. */
 const ofMode =
   (mode: 'iptables' | 'nftables', reader: Reader): Reader =>
@@ -85,7 +88,7 @@ const readers: Readonly<Record<string, Reader>> = {
     value: Number(value) >= 4 ? 'debug' : 'info',
   }),
   hostnameOverride: (value) =>
-    isEmpty(value) ? undefined : { set: 'nodeName', value: String(value).trim().toLowerCase() },
+    isEmpty(value) ? undefined : { set: 'nodeName', value: textOf(value).trim().toLowerCase() },
   bindAddress: (value) =>
     isWildcard(value) ? undefined : { ignored: "the Node's own addresses are used" },
   healthzBindAddress: bindTo('health'),
@@ -108,7 +111,7 @@ const readers: Readonly<Record<string, Reader>> = {
   'nftables.minSyncPeriod': ofMode('nftables', inSeconds('sync.minSeconds')),
   detectLocalMode: (value) => {
     if (isEmpty(value)) return undefined;
-    const mode = own(localModes, String(value));
+    const mode = own(localModes, textOf(value));
     return mode === undefined
       ? { ignored: `${JSON.stringify(value)} is not known` }
       : { set: 'insiders.by', value: mode };
@@ -120,7 +123,7 @@ const readers: Readonly<Record<string, Reader>> = {
       ? undefined
       : {
           set: 'insiders.networks',
-          value: String(value)
+          value: textOf(value)
             .split(',')
             .map((text) => text.trim()),
         },
@@ -176,9 +179,9 @@ function bindTo(section: 'health' | 'metrics'): Reader {
   return (value) => {
     if (isEmpty(value)) return undefined;
     // Its port is the usual one then.
-    const alone = tryParseAddress(String(value));
+    const alone = tryParseAddress(textOf(value));
     if (alone !== undefined) return { set: `${section}.address`, value: alone };
-    const found = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(String(value));
+    const found = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(textOf(value));
     if (found === null) return { ignored: `${JSON.stringify(value)} is not an address and a port` };
     const address = found[1] ?? found[2] ?? '';
     const port = { set: `${section}.port`, value: Number(found[3]) };
