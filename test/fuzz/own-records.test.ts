@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { tryParseAddress } from '../../src/domain/address.ts';
+import { configMaps } from '../../src/kube/resources.ts';
+import {
+  addressBookName,
+  ConfigMapAddressBook,
+} from '../../src/loadbalancer/gateway/address-book.ts';
+import { Departures } from '../../src/loadbalancer/pool/departures.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { memoryKubeClient } from '../../src/sandbox/kubernetes/memory-client.testing.ts';
+import { attemptAsync, hostileJson, hostileText, nearlyText } from './hostile.ts';
+
+const { signal } = new AbortController();
+const namespace = 'kube-system';
+/** As the API server lets them be called. */
+const keys = fc.oneof(
+  fc.stringMatching(/^[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,39}$/),
+  fc.constantFrom('constructor', 'toString', '__proto__', 'version'),
+);
+
+async function clientWith(name: string, data: Record<string, string>) {
+  const client = memoryKubeClient();
+  await client.create(configMaps, { metadata: { namespace, name }, data });
+  return client;
+}
+
+describe('what the controller has written down, in the hands of whoever may edit ConfigMaps', () => {
+  test('is a book of addresses in which every line counts, or refused', async () => {
+    const addresses = fc.ipV4().map((address) => [address, 'given'] as const);
+    const lines = fc.oneof({ arbitrary: addresses, weight: 9 }, fc.tuple(keys, hostileText));
+    let booksRead = 0;
+    const book = async (entries: readonly (readonly [string, string])[]) => {
+      const data = Object.fromEntries(entries);
+      const client = await clientWith(addressBookName, data);
+      const options = { client, namespace, clock: systemClock };
+      const read = await attemptAsync(() => new ConfigMapAddressBook(options).read(signal));
+      if (read === undefined) return;
+      booksRead += 1;
+      expect(read.size).toBe(Object.keys(data).filter((key) => key !== 'version').length);
+      for (const address of read) expect(tryParseAddress(address)).toBe(address);
+    };
+    await fc.assert(fc.asyncProperty(fc.array(lines, { maxLength: 6 }), book), { numRuns: 300 });
+    expect(booksRead).toBeGreaterThan(50);
+  });
+
+  test('is a list of Services that went, and what nobody can read stays in it', async () => {
+    const announced = { by: 'kube-vip', namespace: 'shop', name: 'web', wasSeen: true };
+    const known = JSON.stringify({ fence: 7, withdrawn: true, announced });
+    const text = fc.oneof(
+      ...[nearlyText(known), hostileText, fc.constant(known)],
+      hostileJson.map((value) => JSON.stringify(value)),
+    );
+    let found = 0;
+    const list = async (data: Record<string, string>) => {
+      const name = 'causeway-pool-departed';
+      const client = await clientWith(name, data);
+      const departures = await new Departures(client, namespace).list(signal);
+      for (const { uid, withdrawn } of departures) {
+        expect(Object.hasOwn(data, uid)).toBe(true);
+        expect(typeof withdrawn).toBe('boolean');
+      }
+      found += departures.length;
+      expect((await client.get(configMaps, { namespace, name })).data ?? {}).toEqual(data);
+    };
+    await fc.assert(fc.asyncProperty(fc.dictionary(keys, text, { maxKeys: 4 }), list), {
+      numRuns: 300,
+    });
+    expect(found).toBeGreaterThan(50);
+  });
+});
