@@ -7,7 +7,7 @@ const rulesFor = (clusterAddress: string) => `table ip knocks {
   chain output {
     type filter hook output priority 0;
     tcp flags & (syn | ack) == syn ip daddr ${clusterAddress} counter name cluster
-    tcp flags & (syn | ack) == syn tcp dport 10250 counter name nodes
+    tcp flags & (syn | ack) == syn tcp dport 10256 counter name nodes
   }
 }
 `;
