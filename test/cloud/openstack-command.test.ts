@@ -5,17 +5,15 @@ import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
 } from '../../src/sandbox/openstack/cloud.ts';
+import { ensureDebianPackages } from '../services/debian-packages.ts';
+import { isAvailable } from '../services/missing.ts';
 import { runProgram } from '../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 
-/** The command of python3-openstackclient, with python3-octaviaclient beside it. */
 const program = '/usr/bin/openstack';
-
-const isHere = await fs.access(program).then(
-  () => true,
-  () => false,
-);
-if (!isHere) process.stderr.write(`skipped: ${program} is not here\n`);
+/** Keystone brings the command, but not its part for load balancers. */
+const packages = ['python3-openstackclient', 'python3-octaviaclient'];
+const isHere = await isAvailable(() => ensureDebianPackages(packages));
 
 describe.skipIf(!isHere)('the embedded cloud under the openstack command', () => {
   let cloud: EmbeddedOpenStack;
