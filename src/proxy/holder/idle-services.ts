@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { keyOf } from '../../kube/object.ts';
 import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
-import { sleep, type Clock } from '../../runtime/clock.ts';
+import { sleep, type Clock, type Timer } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -14,7 +14,7 @@ import { connectionRoom, descriptorLimit } from './descriptor-limit.ts';
 import { Holder } from './holder.ts';
 import { IdleSwitch, type HoldingWay } from './idle-switch.ts';
 import { NeedPodsSender } from './need-pods-sender.ts';
-import { KernelPacketTap } from './packet-tap.ts';
+import { KernelPacketTap, type PacketTapOptions } from './packet-tap.ts';
 import type { HolderSettings } from './settings.ts';
 import { whenParked } from './when-parked.ts';
 
@@ -129,38 +129,55 @@ export class IdleServices {
   async #keepTapOpen(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     for (let failures = 1; !signal.aborted; failures += 1) {
+      const delayMs = backoffDelay(tapRetry, failures, systemRandom);
       try {
-        await this.#useTap(signal);
+        await this.#useTap(delayMs, signal);
       } catch (thrown) {
         const error = CausewayError.from(thrown);
         log.error({ error, hint: error.hint }, 'connections to idle Services cannot be held');
-        await sleep(clock, backoffDelay(tapRetry, failures, systemRandom), signal);
+        await sleep(clock, delayMs, signal);
       }
     }
   }
 
-  async #useTap(signal: AbortSignal): Promise<void> {
-    const {
-      settings,
-      networkNamespace,
-      settingsDirectory,
-      tellsByInterface = false,
-    } = this.#options;
-    const { logGroup, device, insideDevice } = settings;
-    const options = {
-      ...{ logGroup, device, settingsDirectory },
-      ...(tellsByInterface ? { insideDevice } : {}),
-      ...(networkNamespace === undefined ? {} : { networkNamespace }),
-    };
-    const tap = await KernelPacketTap.open(options, this.#holder);
+  /** As long as it goes well; where nothing can be put back, until it is time to try again. */
+  async #useTap(retryMs: number, signal: AbortSignal): Promise<void> {
+    const tap = await KernelPacketTap.open(this.#tapOptions(), this.#holder);
     this.#holder.attach(tap);
-    const stopped = Promise.withResolvers<undefined>();
-    if (signal.aborted) stopped.resolve(undefined);
-    signal.addEventListener('abort', () => stopped.resolve(undefined), { once: true });
-    const failure = await Promise.race([tap.failed, stopped.promise]);
+    const over = Promise.withResolvers<unknown>();
+    void tap.failed.then(over.resolve);
+    const end = () => over.resolve(undefined);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    const nextTry =
+      tap.whyNoDevice === undefined ? undefined : this.#warnAndRetry(tap, retryMs, end);
+    const failure = await over.promise;
+    nextTry?.cancel();
+    signal.removeEventListener('abort', end);
     this.#holder.attach(undefined);
     await tap.close();
     if (failure !== undefined) throw CausewayError.from(failure);
+  }
+
+  #warnAndRetry({ whyNoDevice }: KernelPacketTap, retryMs: number, then: () => void): Timer {
+    const { clock, log, settings } = this.#options;
+    const { device } = settings;
+    const hint = `Load the kernel module tun, let this process open /dev/net/tun, and give no other device the name ${device}.`;
+    log.warn(
+      { device, error: whyNoDevice, hint },
+      'connections wake idle Services, but go on with the next packet of their clients',
+    );
+    return clock.timer(retryMs, then);
+  }
+
+  #tapOptions(): PacketTapOptions {
+    const { settings, networkNamespace, settingsDirectory, tellsByInterface } = this.#options;
+    const { logGroup, device, insideDevice } = settings;
+    return {
+      ...{ logGroup, device, settingsDirectory },
+      ...(tellsByInterface === true ? { insideDevice } : {}),
+      ...(networkNamespace === undefined ? {} : { networkNamespace }),
+    };
   }
 }
 

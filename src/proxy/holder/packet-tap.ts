@@ -30,11 +30,12 @@ export interface PacketTap {
   inject(packet: Buffer, isInside: boolean): boolean;
 }
 
-interface Descriptors {
-  readonly stop: number;
-  readonly device: number;
-  readonly insideDevice?: number;
-}
+/** What packets are put back through, or why there is nothing of the kind. */
+export type Devices =
+  | { readonly device: number; readonly insideDevice?: number }
+  | { readonly whyNoDevice: string };
+
+type Descriptors = Devices & { readonly stop: number };
 
 type WorkerMessage =
   | { readonly kind: 'packets'; readonly bytes: Uint8Array }
@@ -50,11 +51,14 @@ const headerLength = 4;
 export class KernelPacketTap implements PacketTap {
   /** Resolves if the thread fails: then nothing is held any more. */
   readonly failed: Promise<unknown>;
+  /** Packets are heard, but not put back: clients have to send them again. */
+  readonly whyNoDevice: string | undefined;
   readonly #descriptors: Descriptors;
   readonly #ended: Promise<void>;
 
   private constructor(worker: Worker, descriptors: Descriptors) {
     this.#descriptors = descriptors;
+    this.whyNoDevice = 'whyNoDevice' in descriptors ? descriptors.whyNoDevice : undefined;
     this.#ended = new Promise((resolve) => worker.once('exit', () => resolve()));
     this.failed = new Promise((resolve) => worker.once('error', resolve));
   }
@@ -77,6 +81,7 @@ export class KernelPacketTap implements PacketTap {
   }
 
   inject(packet: Buffer, isInside: boolean): boolean {
+    if ('whyNoDevice' in this.#descriptors) return false;
     const { device, insideDevice = device } = this.#descriptors;
     try {
       return fs.writeSync(isInside ? insideDevice : device, packet) === packet.length;
@@ -88,10 +93,13 @@ export class KernelPacketTap implements PacketTap {
   async close(): Promise<void> {
     const one = Buffer.alloc(8);
     one.writeBigUInt64LE(1n);
-    const { stop, device, insideDevice } = this.#descriptors;
+    const { stop, ...devices } = this.#descriptors;
     fs.writeSync(stop, one);
     await this.#ended;
-    for (const each of [stop, device, insideDevice]) if (each !== undefined) fs.closeSync(each);
+    fs.closeSync(stop);
+    if ('whyNoDevice' in devices) return;
+    fs.closeSync(devices.device);
+    if (devices.insideDevice !== undefined) fs.closeSync(devices.insideDevice);
   }
 }
 

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { CausewayError } from '../../domain/error.ts';
 import {
   createEventDescriptor,
   enterNetworkNamespace,
@@ -11,7 +12,7 @@ import {
 import { insideLogGroup } from '../../nftables/names.ts';
 import { listenToGroup } from './log-group.ts';
 import { openTogether } from './open-together.ts';
-import type { PacketTapOptions } from './packet-tap.ts';
+import type { Devices, PacketTapOptions } from './packet-tap.ts';
 import { openTunDevice } from './tun-device.ts';
 
 /** Passes on what rules log, until it is told to stop through a descriptor. */
@@ -20,15 +21,11 @@ if (options.networkNamespace !== undefined) enterNetworkNamespace(options.networ
 const bufferBytes = 16 * 1024 * 1024;
 
 const { socket, ...descriptors } = openTogether((keep) => {
-  const open = (name: string) => keep(openTunDevice(name, options.settingsDirectory), fs.closeSync);
-  const device = open(options.device);
-  const insideDevice =
-    options.insideDevice === undefined ? {} : { insideDevice: open(options.insideDevice) };
   const log = keep(new NetlinkSocket(), (opened) => opened.close());
   log.reserve(64 * 1024, bufferBytes);
   listenToGroup(log, options.logGroup);
   listenToGroup(log, insideLogGroup(options.logGroup));
-  return { socket: log, stop: createEventDescriptor(), device, ...insideDevice };
+  return { socket: log, stop: createEventDescriptor(), ...openDevices() };
 });
 parentPort?.postMessage({ kind: 'ready', ...descriptors });
 
@@ -39,6 +36,21 @@ try {
   socket.close();
 }
 parentPort?.close();
+
+/** Who hears a packet can wake a Service, also where nothing can be put back. */
+function openDevices(): Devices {
+  try {
+    return openTogether((keep) => {
+      const open = (name: string) =>
+        keep(openTunDevice(name, options.settingsDirectory), fs.closeSync);
+      const device = open(options.device);
+      if (options.insideDevice === undefined) return { device };
+      return { device, insideDevice: open(options.insideDevice) };
+    });
+  } catch (error) {
+    return { whyNoDevice: CausewayError.from(error).message };
+  }
+}
 
 function passOn(): void {
   try {
