@@ -4,6 +4,7 @@ import { addressFromBytes, addressToInteger, familyOf, parseAddress } from './ad
 import {
   comparePrefixes,
   formatPrefix,
+  hostPrefix,
   lastAddress,
   parseInterface,
   parsePrefix,
@@ -34,6 +35,11 @@ test.each([
   ...['10.1/16', '010.0.0.0/8', '1.2.3.0/24/24', '1.2.3.0/-1', '::1%eth0/128'],
 ])('refuses %j', (text) => {
   expect(() => parsePrefix(text)).toThrow();
+});
+
+test.each(['192.0.2.1/32', '2001:db8::1/128'])('an address is alone in %s', (text) => {
+  const prefix = parsePrefix(text);
+  expect(hostPrefix(prefix.address)).toEqual(prefix);
 });
 
 test('host bits are refused with the network that may have been meant', () => {

@@ -58,6 +58,11 @@ export function prefixOf(address: Address, length: number): Prefix {
   return { address: addressFromInteger(value, family), length };
 }
 
+/** The network that an address is alone in. */
+export function hostPrefix(address: Address): Prefix {
+  return { address, length: addressBits(familyOf(address)) };
+}
+
 export function formatPrefix(prefix: Prefix): string {
   return `${prefix.address}/${prefix.length}`;
 }

@@ -5,6 +5,7 @@ import {
   parseInterface,
   prefixContains,
   prefixFamily,
+  hostPrefix,
   prefixOf,
   type Prefix,
 } from '../domain/prefix.ts';
@@ -236,7 +237,7 @@ class Translator {
       .filter((range) => prefixFamily(range) === family);
     const { addresses } = this.#input.node;
     const letsNodeIn = ranges.some((range) => addresses.some((own) => prefixContains(range, own)));
-    const own = letsNodeIn ? [prefixOf(address, family === 4 ? 32 : 128)] : [];
+    const own = letsNodeIn ? [hostPrefix(address)] : [];
     return { sourceRanges: [...ranges, ...own] };
   }
 

@@ -1,3 +1,4 @@
+import type { GatewayName } from '../kernel/gateway/topology.ts';
 import { JobDirectory } from './job-unit.ts';
 import { clusterName, site, type LedgerServers } from './ledger.ts';
 import type { Networks } from './networks.ts';
@@ -18,7 +19,7 @@ export interface JobsPlan {
   readonly ledger: LedgerServers;
   readonly secretFile: string;
   /** The agents' sockets by the gateways' names. */
-  readonly agents: ReadonlyMap<string, string>;
+  readonly agents: ReadonlyMap<GatewayName, string>;
 }
 
 /** A controller with all its providers. */
@@ -29,7 +30,8 @@ export async function controllerUnit(name: string, plan: JobsPlan): Promise<Unit
   const clouds = await own.write('clouds.yaml', await ways.clouds(name, 'demo'));
   const agents = [];
   for (const [gateway, socket] of plan.agents) {
-    agents.push({ name: gateway, url: await ways.socket(`${name} to ${gateway}`, socket) });
+    const url = await ways.socket(`${name} to ${gateway}`, socket);
+    agents.push({ name: gateway, url, port: networks.gatewayPorts.get(gateway) });
   }
   const servers = [];
   for (const url of ledger.urls) servers.push(await ways.http(`${name} to ipam`, url));
@@ -45,6 +47,8 @@ export async function controllerUnit(name: string, plan: JobsPlan): Promise<Unit
     gateway: {
       ...{ enabled: true, layer: 'Pod', portManager: 'openstack', lookSeconds },
       ...{ subnets, floatingNetwork, secretFile, agents },
+      // Shorter than the pauses, so that gateways are fenced every now and then.
+      ...{ fenceAfterSeconds: 8, restSeconds: 5 },
     },
     octavia: { enabled: true, members: 'Pod', subnets: [balancerSubnet], floatingNetwork },
     pool: {

@@ -2,6 +2,7 @@ import { parseAddress } from '../../src/domain/address.ts';
 import { parsePrefix } from '../../src/domain/prefix.ts';
 import { collect } from '../../src/openstack/collect.ts';
 import type { Neutron } from '../../src/openstack/neutron/neutron.ts';
+import { externalAddressesOf, gateways, type GatewayName } from '../kernel/gateway/topology.ts';
 
 const { signal } = new AbortController();
 
@@ -10,6 +11,8 @@ export interface Networks {
   readonly floatingNetwork: string;
   /** Where load balancers get their addresses. */
   readonly balancerSubnet: string;
+  /** Ids of the gateways' own ports. */
+  readonly gatewayPorts: ReadonlyMap<GatewayName, string>;
 }
 
 /** The network in which the gateways stand, behind a router to where floating IPs come from. */
@@ -33,7 +36,32 @@ export async function makeNetworks(neutron: Neutron): Promise<Networks> {
   const balancers = { name: 'balancers', networkId, cidr: parsePrefix('10.76.0.0/16') };
   const { id: balancerSubnet } = await neutron.subnets.create(balancers, { signal });
   await neutron.addRouterInterface(router.id, balancerSubnet, { signal });
-  return { subnets: [four.id, six.id], floatingNetwork: external.id, balancerSubnet };
+  const subnets = [four.id, six.id];
+  const gatewayPorts = await makeGatewayPorts(neutron, networkId, four.id, six.id);
+  return { subnets, floatingNetwork: external.id, balancerSubnet, gatewayPorts };
+}
+
+async function makeGatewayPorts(
+  neutron: Neutron,
+  networkId: string,
+  four: string,
+  six: string,
+): Promise<Map<GatewayName, string>> {
+  const ids = new Map<GatewayName, string>();
+  for (const gateway of gateways) {
+    const { v4, v6 } = externalAddressesOf(gateway);
+    const fixedIps = [
+      { subnetId: four, address: parseAddress(v4) },
+      { subnetId: six, address: parseAddress(v6) },
+    ];
+    const spec = { name: gatewayPortName(gateway), networkId, fixedIps };
+    ids.set(gateway, (await neutron.ports.create(spec, { signal })).id);
+  }
+  return ids;
+}
+
+export function gatewayPortName(gateway: GatewayName): string {
+  return `gateway ${gateway}`;
 }
 
 /** A network of somebody else, with load balancers to discover. */

@@ -1,3 +1,4 @@
+import type { Allowed } from '../kernel/gateway/port-security.ts';
 import type { PodName, ServiceClass } from './imagined-user.ts';
 import type { SeenSleeper } from './sleeper.ts';
 
@@ -42,6 +43,7 @@ export interface SeenCloud {
   readonly ports: ReadonlyMap<string, readonly string[]>;
   /** The floating addresses, and the port that each leads to. */
   readonly floating: ReadonlyMap<string, string | undefined>;
+  readonly allowed: Allowed;
 }
 
 /** Everything at about the same moment. */

@@ -4,6 +4,7 @@ import { findLostAddresses, findSharedPlaces, findTakenTwice, SilenceJudge } fro
 import type { Knock, Target } from './knock.ts';
 import { startKnocking, type Knocking } from './knocking.ts';
 import { answerKey, type Observation, type SeenService } from './observation.ts';
+import { fencedGateways } from '../kernel/gateway/port-security.ts';
 import { lookAtSleeper, sleeperAnswer, sleeperName } from './sleeper.ts';
 import type { System } from './system.ts';
 import type { User } from './user.ts';
@@ -43,6 +44,7 @@ export class Observer {
   #sleeperExcusedAt = 0;
   #told = new Set<string>();
   #translated = '';
+  #fenced = '';
   #ended: Promise<void> = Promise.resolve();
 
   constructor(system: System, user: User, chronicle: Chronicle) {
@@ -107,7 +109,7 @@ export class Observer {
       const beganAt = performance.now();
       // A restart of what is looked at is no news.
       await this.#lookAtServices().catch(() => undefined);
-      await this.#translate().catch(() => undefined);
+      await this.#playCloud().catch(() => undefined);
       // What is slow already must not be slow because it is looked at.
       const pauseMs = Math.max(this.#system.pace.observeMs, 3 * (performance.now() - beganAt));
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
@@ -193,12 +195,20 @@ export class Observer {
       this.#tellOnce(`${key} is answered by ${said}, which is not of it`);
   }
 
-  /** What the cloud's router does: translates floating addresses as Neutron says. */
-  async #translate(): Promise<void> {
-    const { floating, ports } = await lookAtCloud(this.#system.clients, this.#patience());
+  /** What the cloud does by Neutron's word: its router translates floating addresses, its ports drop packets. */
+  async #playCloud(): Promise<void> {
+    const { floating, ports, allowed } = await lookAtCloud(this.#system.clients, this.#patience());
+    await this.#system.security.obey(allowed);
+    this.#tellFences(fencedGateways(allowed).join(' and '));
     const state = JSON.stringify([...floating, ...ports]);
     if (state === this.#translated) return;
     await this.#system.world.translate();
     this.#translated = state;
+  }
+
+  #tellFences(fenced: string): void {
+    if (fenced === this.#fenced) return;
+    this.#chronicle.tell(fenced === '' ? 'nobody is fenced' : `fenced: ${fenced}`);
+    this.#fenced = fenced;
   }
 }

@@ -12,6 +12,7 @@ import type { Ground } from './fault-kinds.ts';
 import { makeNetworks } from './networks.ts';
 import { makeNodeProxy, type NodeProxy } from './node-proxy.ts';
 import { paces, type Pace } from './pace.ts';
+import { PortSecurity } from '../kernel/gateway/port-security.ts';
 import { Sleeper, sleeperName, sleeperPod, sleeperPort } from './sleeper.ts';
 import { firstTargetPort, podNames, targetPorts } from './imagined-user.ts';
 import { mountSmallDisk, unmountSmallDisk, unmountStaleDisks } from './small-disk.ts';
@@ -29,6 +30,7 @@ export class System {
   readonly world: OutsideWorld;
   readonly units = new Map<string, Unit>();
   readonly ways: Ways;
+  readonly security: PortSecurity;
   readonly ledger: LedgerServers;
   readonly pace: Pace;
   readonly sleeper: Sleeper;
@@ -46,6 +48,7 @@ export class System {
     this.sleeperAddress = parts.sleeperAddress;
     this.pace = paces[ground];
     this.ways = new Ways(parts.surroundings);
+    this.security = new PortSecurity(parts.topology.network);
   }
 
   static async start(on: Ground): Promise<System> {

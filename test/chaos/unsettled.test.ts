@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parsePrefix } from '../../src/domain/prefix.ts';
 import type { Observation, SeenGateway, SeenService, Wish, Wishes } from './observation.ts';
 import { findUnsettled } from './unsettled.ts';
 
@@ -18,6 +19,10 @@ const settled: Observation = {
   cloud: {
     ports: new Map([['port-1', ['10.77.128.1']]]),
     floating: new Map([['203.0.113.1', 'port-1']]),
+    allowed: new Map([
+      ['g1', [parsePrefix('10.77.0.0/16')]],
+      ['g2', [parsePrefix('10.77.0.0/16')]],
+    ]),
   },
   gateways: [gateway('g1', true), gateway('g2', false)],
   answers: new Map([
@@ -70,6 +75,16 @@ describe('what keeps a calm from being one', () => {
       'a floating IP that leads nowhere',
       { cloud: { ...settled.cloud, floating: new Map([['203.0.113.9', undefined]]) } },
       "floating IP 203.0.113.9 is nobody's",
+    ],
+    [
+      'a gateway that is fenced',
+      {
+        cloud: {
+          ...settled.cloud,
+          allowed: new Map([...settled.cloud.allowed, ['g2', [parsePrefix('10.77.0.12/32')]]]),
+        },
+      },
+      'g2 may not use 10.77.128.1',
     ],
     [
       'rules that are left',
@@ -168,7 +183,7 @@ describe('what keeps a calm from being one', () => {
     const pool = { ...web, serviceClass: 'causeway.dev/pool', l2Ports: [] };
     const empty: Partial<Observation> = {
       services: [pool],
-      cloud: { ports: new Map(), floating: new Map() },
+      cloud: { ...settled.cloud, ports: new Map(), floating: new Map() },
       gateways: settled.gateways.map((each) => ({
         ...{ ...each, rules: new Set<string>(), announced: new Set<string>() },
       })),
@@ -194,7 +209,7 @@ describe('what keeps a calm from being one', () => {
     const seen = (ways: string[]): Partial<Observation> => ({
       services: [service],
       balancers: [{ ...balancer, ways }],
-      cloud: { ports: new Map(), floating: new Map([['203.0.113.1', 'vip']]) },
+      cloud: { ...settled.cloud, ports: new Map(), floating: new Map([['203.0.113.1', 'vip']]) },
       gateways: settled.gateways.map((each) => ({
         ...each,
         rules: new Set(),

@@ -1,3 +1,5 @@
+import { parseAddress } from '../../src/domain/address.ts';
+import { prefixContains } from '../../src/domain/prefix.ts';
 import { servers } from '../kernel/gateway/topology.ts';
 import { sleeperAnswer, sleeperName } from './sleeper.ts';
 import {
@@ -21,6 +23,7 @@ export function findUnsettled(seen: Observation, wishes: Wishes): string[] {
     ),
     ...findLeftInCloud(seen),
     ...findLeftOnGateways(seen),
+    ...findShutOut(seen),
     ...findLeftInLedger(seen, wishes),
     ...findUndiscovered(seen, wishes),
     ...findAsleep(seen),
@@ -105,6 +108,16 @@ function findLeftOnGateways({ cloud, gateways }: Observation): string[] {
       ...difference(wanted, announced).map((address) => `${name} does not announce ${address}`),
     ]),
   ];
+}
+
+/** A gateway that was fenced is let through again when all is well. */
+function findShutOut({ cloud }: Observation): string[] {
+  const wanted = [...cloud.ports.values()].flat().map(parseAddress);
+  return [...cloud.allowed].flatMap(([name, prefixes]) =>
+    wanted
+      .filter((address) => !prefixes.some((prefix) => prefixContains(prefix, address)))
+      .map((address) => `${name} may not use ${address}`),
+  );
 }
 
 function findLeftInLedger({ services, reserved, owners }: Observation, wishes: Wishes): string[] {

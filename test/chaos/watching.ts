@@ -1,4 +1,5 @@
 import fs from 'node:fs/promises';
+import { hostPrefix, type Prefix } from '../../src/domain/prefix.ts';
 import type { Service } from '../../src/kube/core-objects.ts';
 import { services } from '../../src/kube/resources.ts';
 import {
@@ -9,7 +10,7 @@ import {
 import { readyCondition } from '../../src/loadbalancer/service-status.ts';
 import { gateways, type GatewayName, type Topology } from '../kernel/gateway/topology.ts';
 import type { Clients } from './clients.ts';
-import { virtualAddressesIn } from './networks.ts';
+import { gatewayPortName, virtualAddressesIn } from './networks.ts';
 import type {
   Observation,
   SeenBalancer,
@@ -58,18 +59,24 @@ function seenService(service: Service): SeenService {
 
 export async function lookAtCloud({ neutron }: Clients, signal: AbortSignal): Promise<SeenCloud> {
   const ports = new Map<string, readonly string[]>();
-  for await (const { id, name, fixedIps } of neutron.ports.list({}, { signal })) {
-    if (!name.startsWith('causeway-')) continue;
-    ports.set(
-      id,
-      fixedIps.map(({ address }) => String(address)),
-    );
+  const allowed = new Map<GatewayName, readonly Prefix[]>();
+  for await (const { id, name, fixedIps, allowedAddressPairs } of neutron.ports.list(
+    {},
+    { signal },
+  )) {
+    const addresses = fixedIps.map(({ address }) => address);
+    const gateway = gateways.find((each) => name === gatewayPortName(each));
+    if (gateway !== undefined) {
+      const pairs = allowedAddressPairs.map(({ prefix }) => prefix);
+      allowed.set(gateway, [...addresses.map(hostPrefix), ...pairs]);
+    }
+    if (name.startsWith('causeway-')) ports.set(id, addresses.map(String));
   }
   const floating = new Map<string, string | undefined>();
   for await (const { address, portId } of neutron.floatingIps.list({}, { signal })) {
     floating.set(String(address), portId);
   }
-  return { ports, floating };
+  return { ports, floating, allowed };
 }
 
 /** The load balancers of the cluster's project, with what they lead to. */

@@ -1,5 +1,5 @@
-import { familyOf, type Address } from '../../domain/address.ts';
-import { formatPrefix, prefixContains, prefixOf, type Prefix } from '../../domain/prefix.ts';
+import type { Address } from '../../domain/address.ts';
+import { formatPrefix, hostPrefix, prefixContains, type Prefix } from '../../domain/prefix.ts';
 import type { AddressPair, Port } from '../../openstack/neutron/resources.ts';
 import type { DoorReport } from './address-doors.ts';
 
@@ -20,7 +20,7 @@ export interface PairRules {
 /** The pairs that let a port use these addresses. */
 export function neededPrefixes(rules: PairRules, addresses: Iterable<Address>): Prefix[] {
   if (rules.mode === 'network') return [...rules.networks];
-  return [...addresses].map((address) => prefixOf(address, familyOf(address) === 4 ? 32 : 128));
+  return [...addresses].map(hostPrefix);
 }
 
 /** The port's pairs with these prefixes added or taken off. Whatever else it has stays. */

@@ -284,12 +284,12 @@ export class Topology {
     await this.network.killAll(name);
   }
 
-  /** The agent dies without a word; keepalived and the kernel go on. */
   /** As who looks after it would. */
   async stopAgent(name: GatewayName): Promise<void> {
     await this.agents.get(name)?.stop();
   }
 
+  /** The agent dies without a word; keepalived and the kernel go on. */
   async killAgent(name: GatewayName): Promise<void> {
     const agent = this.agents.get(name);
     agent?.kill('SIGKILL');
@@ -326,7 +326,8 @@ export class Topology {
   async #plugGateway(name: GatewayName): Promise<void> {
     const host = hostOf[name];
     const { network } = this;
-    await network.plug(name, 'ext', 'external', [`10.77.0.${host}/16`, `2001:db8:77::${host}/64`]);
+    const { v4, v6 } = externalAddressesOf(name);
+    await network.plug(name, 'ext', 'external', [`${v4}/16`, `${v6}/64`]);
     await network.plug(name, 'int', 'internal', [`10.78.0.${host}/24`, `2001:db8:78::${host}/64`]);
     await this.#routePods(name);
   }
@@ -377,6 +378,11 @@ export class Topology {
 
 export const gateways: readonly GatewayName[] = ['g1', 'g2'];
 const hostOf = { g1: 11, g2: 12 } as const;
+
+/** A gateway's own addresses in the external network. */
+export function externalAddressesOf(name: GatewayName): { v4: string; v6: string } {
+  return { v4: `10.77.0.${hostOf[name]}`, v6: `2001:db8:77::${hostOf[name]}` };
+}
 
 export interface RunningClient {
   stop(): void;
