@@ -1,5 +1,4 @@
 import fs from 'node:fs/promises';
-import { hostPrefix, type Prefix } from '../../src/domain/prefix.ts';
 import type { Service } from '../../src/kube/core-objects.ts';
 import { services } from '../../src/kube/resources.ts';
 import {
@@ -8,9 +7,11 @@ import {
   readPortIds,
 } from '../../src/loadbalancer/gateway/annotations.ts';
 import { readyCondition } from '../../src/loadbalancer/service-status.ts';
+import { collect } from '../../src/openstack/collect.ts';
+import { allowedBy } from '../cluster/gateway/gateway-networks.ts';
 import { gateways, type GatewayName, type Topology } from '../kernel/gateway/topology.ts';
 import type { Clients } from './clients.ts';
-import { gatewayPortName, virtualAddressesIn } from './networks.ts';
+import { virtualAddressesIn } from './networks.ts';
 import type {
   Observation,
   SeenBalancer,
@@ -58,25 +59,16 @@ function seenService(service: Service): SeenService {
 }
 
 export async function lookAtCloud({ neutron }: Clients, signal: AbortSignal): Promise<SeenCloud> {
-  const ports = new Map<string, readonly string[]>();
-  const allowed = new Map<GatewayName, readonly Prefix[]>();
-  for await (const { id, name, fixedIps, allowedAddressPairs } of neutron.ports.list(
-    {},
-    { signal },
-  )) {
-    const addresses = fixedIps.map(({ address }) => address);
-    const gateway = gateways.find((each) => name === gatewayPortName(each));
-    if (gateway !== undefined) {
-      const pairs = allowedAddressPairs.map(({ prefix }) => prefix);
-      allowed.set(gateway, [...addresses.map(hostPrefix), ...pairs]);
-    }
-    if (name.startsWith('causeway-')) ports.set(id, addresses.map(String));
-  }
+  const listed = await collect(neutron.ports.list({}, { signal }));
+  const ours = listed.filter(({ name }) => name.startsWith('causeway-'));
+  const ports = new Map(
+    ours.map(({ id, fixedIps }) => [id, fixedIps.map(({ address }) => String(address))]),
+  );
   const floating = new Map<string, string | undefined>();
   for await (const { address, portId } of neutron.floatingIps.list({}, { signal })) {
     floating.set(String(address), portId);
   }
-  return { ports, floating, allowed };
+  return { ports, floating, allowed: allowedBy(listed) };
 }
 
 /** The load balancers of the cluster's project, with what they lead to. */

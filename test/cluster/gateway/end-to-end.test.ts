@@ -98,8 +98,33 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     expect(await lab.addressesOf('web')).toEqual(addresses);
   });
 
-  test('both are deleted: nothing answers, and nothing is left in Neutron', async () => {
-    await lab.kubectl('delete', 'service', 'web', 'mail', '--timeout=300s');
+  test('a gateway that hangs is fenced: nobody hears it under an address that is given back', async () => {
+    const nobodyIsFenced = async () => (await lab.obeyPorts()).length === 0;
+    await waitFor('both gateways to be let through', nobodyIsFenced);
+    const [, six = ''] = await lab.addressesOf('mail');
+    const struck = await waitFor('one master', () => lab.topology.master());
+    const thaw = await lab.topology.network.freeze(struck);
+    await lab.kubectl('delete', 'service', 'mail', '--wait=false');
+    const isFenced = async () => (await lab.obeyPorts()).includes(struck);
+    // Its kernel has the address, and would go on with it.
+    expect(await lab.topology.network.ip(struck, '-6 address show dev ext')).toContain(six);
+    expect(await lab.world.isHeard(six)).toBe(true);
+    await waitFor('it to be fenced', isFenced);
+    await waitFor('mail to go', async () => (await lab.find('mail')) === undefined);
+    expect(await lab.topology.network.ip(struck, '-6 address show dev ext')).toContain(six);
+    expect(await lab.world.isHeard(six)).toBe(false);
+    await answers(['p1', 'p2'], 8080);
+    await thaw();
+    await waitFor('the fence to be lifted', nobodyIsFenced);
+    await waitFor('it to give the address back', async () => {
+      const shown = await lab.topology.network.ip(struck, '-6 address show dev ext');
+      return !shown.includes(six);
+    });
+    await answers(['p1', 'p2'], 8080);
+  });
+
+  test('it is deleted, too: nothing answers, and nothing is left in Neutron', async () => {
+    await lab.kubectl('delete', 'service', 'web', '--timeout=300s');
     await isSilent(8080);
     await lab.untilNothingIsLeft();
     for (const name of ['g1', 'g2'] as const) {

@@ -1,8 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePrefix } from '../../../src/domain/prefix.ts';
 import { KubeClient } from '../../../src/kube/client.ts';
 import { findConnection } from '../../../src/kube/connection.ts';
 import type { Service } from '../../../src/kube/core-objects.ts';
@@ -15,6 +13,7 @@ import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { fencedGateways, PortSecurity } from '../../kernel/gateway/port-security.ts';
 import {
   gateways,
   secret,
@@ -28,6 +27,7 @@ import { ensureProgram } from '../../services/programs.ts';
 import { runOrThrow } from '../../services/run-program.ts';
 import { logTail, startServiceProcess } from '../../services/service-process.ts';
 import { waitFor } from '../../services/wait-for.ts';
+import { allowedBy, makeGatewayNetworks, type GatewayNetworks } from './gateway-networks.ts';
 import { openAgentDoor, type AgentDoor } from './agent-door.ts';
 import { KeptProcess } from '../../services/kept-process.ts';
 import { nodeNames, nodeObjects, nodeStatus, NodeProxies } from './nodes.ts';
@@ -43,11 +43,6 @@ type PodName = (typeof pods)[number];
 
 export type Layer = 'NodePort' | 'ClusterIP' | 'Pod';
 
-interface Networks {
-  readonly subnets: readonly string[];
-  readonly floatingNetwork: string;
-}
-
 /**
  * A real kube-apiserver with its controllers, real Keystone and Neutron, two gateways with real nft and
  * keepalived, and the controller as a process of its own.
@@ -60,11 +55,12 @@ export class Lab {
   readonly #openstack: RealOpenStack;
   readonly #cloud: Cloud;
   readonly #doors: readonly AgentDoor[];
+  readonly #security: PortSecurity;
   #kubectl = '';
   #client: KubeClient | undefined;
   #controller: KeptProcess | undefined;
   #proxies: NodeProxies | undefined;
-  #networks: Networks | undefined;
+  #networks: GatewayNetworks | undefined;
 
   private constructor(parts: {
     topology: Topology;
@@ -82,6 +78,7 @@ export class Lab {
     this.#openstack = parts.openstack;
     this.#cloud = parts.cloud;
     this.#doors = parts.doors;
+    this.#security = new PortSecurity(parts.topology.network);
   }
 
   static async start(): Promise<Lab> {
@@ -266,6 +263,13 @@ export class Lab {
     );
   }
 
+  /** Does what port security does by Neutron's word, once: answers whom it keeps from all but its own addresses. */
+  async obeyPorts(): Promise<GatewayName[]> {
+    const allowed = allowedBy(await collect(this.neutron.ports.list({}, { signal })));
+    await this.#security.obey(allowed);
+    return fencedGateways(allowed);
+  }
+
   async #leftovers(): Promise<string[]> {
     const ports = await collect(this.neutron.ports.list({}, { signal }));
     const floating = await collect(this.neutron.floatingIps.list({}, { signal }));
@@ -281,7 +285,7 @@ export class Lab {
     const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
     const transport = new HttpTransport(connection, systemClock);
     this.#client = new KubeClient({ transport, clock: systemClock });
-    this.#networks = await this.#makeNetworks();
+    this.#networks = await makeGatewayNetworks(this.neutron);
     await fs.writeFile(this.#secretFile(), secret.toString('base64'));
     await Promise.all(pods.map((name) => this.#startWebServer(name)));
     await this.apply(...nodeObjects());
@@ -299,6 +303,10 @@ export class Lab {
   }
 
   #settings(layer: Layer): object {
+    const { subnets, floatingNetwork, gatewayPorts } = this.#networks ?? {};
+    const agents = gateways.map((name, index) => {
+      return { name, url: this.#doors[index]?.url, port: gatewayPorts?.get(name) };
+    });
     return {
       clusterId,
       kubeconfig: this.#kubernetes.kubeconfig,
@@ -311,37 +319,11 @@ export class Lab {
         enabled: true,
         layer,
         portManager: 'openstack',
-        ...this.#networks,
+        ...{ subnets, floatingNetwork, agents },
+        ...{ fenceAfterSeconds: 5, restSeconds: 1 },
         secretFile: this.#secretFile(),
-        agents: gateways.map((name, index) => ({ name, url: this.#doors[index]?.url })),
       },
     };
-  }
-
-  /** The network in which the gateways stand, behind a router to where floating IPs come from. */
-  async #makeNetworks(): Promise<Networks> {
-    const { neutron } = this;
-    const network = await neutron.networks.create({ name: 'gateways' }, { signal });
-    const makeSubnet = (cidr: string, start: string, end: string) =>
-      neutron.subnets.create(
-        {
-          name: 'gateways',
-          networkId: network.id,
-          cidr: parsePrefix(cidr),
-          allocationPools: [{ start: parseAddress(start), end: parseAddress(end) }],
-        },
-        { signal },
-      );
-    const subnet = await makeSubnet('10.77.0.0/16', '10.77.128.1', '10.77.128.200');
-    const six = await makeSubnet('2001:db8:77::/64', '2001:db8:77::1:1', '2001:db8:77::1:ff');
-    const [external] = await collect(neutron.networks.list({ external: true }, { signal }));
-    if (external === undefined) throw new Error('the cloud has no external network');
-    const router = await neutron.routers.create(
-      { name: 'gateways', externalNetworkId: external.id },
-      { signal },
-    );
-    await neutron.addRouterInterface(router.id, subnet.id, { signal });
-    return { subnets: [subnet.id, six.id], floatingNetwork: external.id };
   }
 
   async #startWebServer(pod: PodName): Promise<void> {

@@ -65,6 +65,15 @@ export class OutsideWorld {
     await this.#topology.network.run('router', ['nft', '-f', '-'], rules);
   }
 
+  /** Whether anybody beside the router answers for an address of IPv6, asked anew. */
+  async isHeard(address: string): Promise<boolean> {
+    const { network } = this.#topology;
+    await network.ip('router', '-6 neigh flush all');
+    const ping = ['ping', '-q', '-c', '3', '-i', '0.5', '-W', '1', address];
+    await runProgram('ip', ['netns', 'exec', network.namespace('router'), ...ping]);
+    return (await network.ip('router', `-6 neigh show ${address}`)).includes('lladdr');
+  }
+
   /** What curl gets from out there, undefined when it gets nothing. */
   async curl(address: string, port: number): Promise<string | undefined> {
     const host = address.includes(':') ? `[${address}]` : address;

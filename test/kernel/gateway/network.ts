@@ -103,7 +103,13 @@ export class TestNetwork {
 
   /** Everything that runs on a machine. */
   async killAll(machine: string): Promise<void> {
-    await killNamespace(this.namespace(machine));
+    await signalNamespace(this.namespace(machine), 'SIGKILL');
+  }
+
+  /** Nothing on a machine runs any more, and its kernel goes on, until what is answered is called. */
+  async freeze(machine: string): Promise<() => Promise<void>> {
+    await signalNamespace(this.namespace(machine), 'SIGSTOP');
+    return () => signalNamespace(this.namespace(machine), 'SIGCONT');
   }
 
   /** A machine with all that runs on it and all its cables. */
@@ -140,18 +146,20 @@ async function removeNamespace(name: string): Promise<void> {
   for (const line of links.stdout.split('\n').filter((each) => each !== '')) {
     await runProgram('ip', ['-n', name, 'link', 'delete', line.split(/[ @]/)[0] ?? '']);
   }
-  await killNamespace(name);
+  await signalNamespace(name, 'SIGKILL');
   await runProgram('ip', ['netns', 'delete', name]);
 }
 
-async function killNamespace(name: string): Promise<void> {
+async function signalNamespace(name: string, signal: NodeJS.Signals): Promise<void> {
   const pids = await runProgram('ip', ['netns', 'pids', name]);
-  for (const pid of pids.stdout.split('\n').filter((line) => line !== '')) killPid(Number(pid));
+  for (const pid of pids.stdout.split('\n').filter((line) => line !== '')) {
+    signalProcess(Number(pid), signal);
+  }
 }
 
-function killPid(pid: number): void {
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // It ended by itself in the meantime.
   }
