@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   defaultLeaseTimes,
@@ -54,6 +55,30 @@ describe('what is written into the lease', () => {
       leaseTransitions: 4,
     });
     expect(leaseHeldBy(undefined, 'me', defaultLeaseTimes, wallTime).leaseTransitions).toBe(0);
+  });
+
+  it('fits whatever stood there before', () => {
+    const int32 = fc.integer({ min: 0, max: 2 ** 31 - 1 });
+    const spec = fc.record(
+      {
+        holderIdentity: fc.oneof(fc.string(), fc.constant('me')),
+        leaseDurationSeconds: int32.filter((seconds) => seconds > 0),
+        leaseTransitions: fc.oneof(int32, fc.constant(2 ** 31 - 1)),
+        acquireTime: fc.constant('0001-01-01T00:00:00.000000Z'),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(spec, fc.nat(), (before, now) => {
+        const lease = { metadata: { uid: 'u', resourceVersion: '1' }, spec: before };
+        const after = leaseHeldBy(lease, 'me', defaultLeaseTimes, wallTime);
+        expect(after.leaseTransitions).toBeLessThanOrEqual(2 ** 31 - 1);
+        expect(after.leaseTransitions).toBeGreaterThanOrEqual(before.leaseTransitions ?? 0);
+        const waitMs = waitBeforeTaking({ lease, changedAt: 0 }, 'me', now);
+        expect(waitMs).toBeGreaterThanOrEqual(0);
+        expect(Number.isFinite(waitMs)).toBe(true);
+      }),
+    );
   });
 
   it('names nobody when it is given back', () => {

@@ -16,6 +16,9 @@ export const defaultLeaseTimes: LeaseTimes = {
   retryMs: 2_000,
 };
 
+/** What the API server takes. A lease that somebody has filled up must not be nobody's for ever. */
+const mostTransitions = 2 ** 31 - 1;
+
 /** A lease as someone has seen it, with the time by their own clock at which they saw it change. */
 export interface Observation {
   readonly lease: Lease;
@@ -54,7 +57,8 @@ export function leaseHeldBy(
     leaseDurationSeconds: Math.ceil(times.leaseMs / 1000),
     acquireTime: isRenewal ? (previous.acquireTime ?? now) : now,
     renewTime: now,
-    leaseTransitions: before === undefined || isRenewal ? transitions : transitions + 1,
+    leaseTransitions:
+      before === undefined || isRenewal ? transitions : Math.min(transitions + 1, mostTransitions),
   };
 }
 
