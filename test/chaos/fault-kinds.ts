@@ -36,6 +36,7 @@ export type FaultName =
   | 'compacted'
   | 'keepalived killed'
   | 'link down'
+  | 'hung'
   | 'power cut';
 
 const gateways = ['g1', 'g2'];
@@ -94,6 +95,7 @@ export function faultKindsOn(ground: Ground): readonly FaultKind[] {
       gateways.flatMap((name) => [`${name} external`, `${name} internal`]),
       [3, 15],
     ),
+    traffic('hung', gateways, [5, 35]),
     traffic('power cut', gateways, [3, 15]),
   ];
 }

@@ -80,6 +80,7 @@ export const levers: Readonly<Record<FaultName, Lever>> = {
     await network.ip('switch', `link set ${port} down`);
     return async () => void (await network.ip('switch', `link set ${port} up`));
   },
+  hung: ({ topology }, place) => topology.network.freeze(place),
   'power cut': async (system, place) => {
     const gateway = place as GatewayName;
     // Its service manager has no power either.

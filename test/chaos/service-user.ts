@@ -2,6 +2,7 @@ import type { KubeClient } from '../../src/kube/client.ts';
 import type { Service } from '../../src/kube/core-objects.ts';
 import type { EndpointSlice } from '../../src/kube/network-objects.ts';
 import { endpointSlices, services } from '../../src/kube/resources.ts';
+import { sharingKeyAnnotation } from '../../src/loadbalancer/gateway/annotations.ts';
 import { servers } from '../kernel/gateway/topology.ts';
 import { persist } from './doings.ts';
 import type { PodName } from './imagined-user.ts';
@@ -52,7 +53,7 @@ function portsOf({ port, targetPort }: Wish) {
 
 function serviceOf(name: string, wish: Wish): Service {
   return {
-    metadata: { namespace, name },
+    metadata: { namespace, name, ...(sharesNothing(wish) ? alone(name) : {}) },
     spec: {
       type: 'LoadBalancer',
       loadBalancerClass: `causeway.dev/${wish.serviceClass}`,
@@ -61,6 +62,15 @@ function serviceOf(name: string, wish: Wish): Service {
       ports: portsOf(wish),
     },
   };
+}
+
+/** Some have an address to themselves, which waits for all gateways when they go. */
+function sharesNothing({ serviceClass, targetPort }: Wish): boolean {
+  return serviceClass === 'gateway' && targetPort % 3 !== 0;
+}
+
+function alone(name: string) {
+  return { annotations: { [sharingKeyAnnotation]: name } };
 }
 
 function sliceName(service: string, family: (typeof families)[number]): string {

@@ -128,3 +128,13 @@ test('before anything is taken for unused, a gateway can be asked what it has', 
   await link.look(stop.signal);
   expect(link.confirmed).toBe(0);
 });
+
+test('a gateway that hangs is silent since it was asked, not since that was noticed', async () => {
+  const { agent, clock, link, run } = start(3);
+  agent.mode = 'hangs';
+  run();
+  await clock.advance(900);
+  expect(link.downForMs).toBeUndefined();
+  await clock.advance(29_100);
+  expect(link.downForMs).toBe(30_000);
+});

@@ -120,6 +120,7 @@ export class AgentLink {
   /** Asks which generation it has. False while it can't be reached. */
   async greet(signal: AbortSignal, limitMs = this.#options.limitMs): Promise<boolean> {
     const { clock, agent, name } = this.#options;
+    const askedAt = clock.monotonic();
     try {
       const status = await withDeadline(
         clock,
@@ -135,7 +136,7 @@ export class AgentLink {
       this.#options.onNews();
       return true;
     } catch (error) {
-      this.#failed(error, signal);
+      this.#failed(error, askedAt, signal);
       return false;
     }
   }
@@ -232,6 +233,7 @@ export class AgentLink {
       base === undefined
         ? writeState(state.all(), options)
         : writeDelta(state.since(base), { ...options, base });
+    const askedAt = this.#options.clock.monotonic();
     try {
       const answer = await this.#limited('pushing', signal, (inner) =>
         this.#options.agent.push(lines, inner),
@@ -253,7 +255,7 @@ export class AgentLink {
     } catch (error) {
       this.#options.onPush('failed');
       this.#revision = undefined;
-      this.#failed(error, signal);
+      this.#failed(error, askedAt, signal);
       if (isMassRemoval(error)) this.#hasSeenAllGo = await this.#findSeen(state, signal);
       // Whatever went wrong with a difference, the whole may go right.
       return false;
@@ -302,12 +304,13 @@ export class AgentLink {
     this.#options.onNews();
   }
 
-  #failed(thrown: unknown, signal: AbortSignal): void {
+  /** It is silent since it was asked, not since that was noticed. */
+  #failed(thrown: unknown, askedAt: number, signal: AbortSignal): void {
     // A lease that was lost aborts as well, and must be paced like any other failure.
     if (signal.aborted) return;
     const error = CausewayError.from(thrown);
     this.#failures += 1;
-    this.#failingSince ??= this.#options.clock.monotonic();
+    this.#failingSince ??= askedAt;
     this.#failure = error;
     this.#options.log.warn({ agent: this.name, error, failures: this.#failures }, 'agent failed');
     this.#options.onNews();
