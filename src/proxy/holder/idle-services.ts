@@ -150,7 +150,7 @@ export class IdleServices {
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });
     const nextTry =
-      tap.whyNoDevice === undefined ? undefined : this.#warnAndRetry(tap, retryMs, end);
+      tap.whyNoDevice === undefined ? undefined : this.#warnAndRetry(tap.whyNoDevice, retryMs, end);
     const failure = await over.promise;
     nextTry?.cancel();
     signal.removeEventListener('abort', end);
@@ -159,7 +159,7 @@ export class IdleServices {
     if (failure !== undefined) throw CausewayError.from(failure);
   }
 
-  #warnAndRetry({ whyNoDevice }: KernelPacketTap, retryMs: number, then: () => void): Timer {
+  #warnAndRetry(whyNoDevice: string, retryMs: number, then: () => void): Timer {
     const { clock, log, settings } = this.#options;
     const { device } = settings;
     const hint = `Load the kernel module tun, let this process open /dev/net/tun, and give no other device the name ${device}.`;

@@ -1,3 +1,4 @@
+import fs from 'node:fs/promises';
 import { idledAt } from '../../../src/idling/annotations.ts';
 import { endpointSlices, services } from '../../../src/kube/resources.ts';
 import { logTail, type ServiceProcess } from '../../services/service-process.ts';
@@ -10,12 +11,12 @@ const slice = { namespace: 'shop', name: 'web-1' };
 
 /** A Service that sleeps on a node whose proxy is the command itself; its pod is awake all the time. */
 export class SleepingLab {
-  readonly lab: CommandLab;
+  readonly #lab: CommandLab;
   readonly #count: number;
   #proxy: ServiceProcess | undefined;
 
   private constructor(lab: CommandLab, count: number) {
-    this.lab = lab;
+    this.#lab = lab;
     this.#count = count;
   }
 
@@ -42,11 +43,21 @@ export class SleepingLab {
   }
 
   remove(): Promise<void> {
-    return this.lab.remove();
+    return this.#lab.remove();
+  }
+
+  /** Runs something on the node. */
+  onNode(program: string, ...args: string[]): Promise<string> {
+    return this.#lab.lab.host('node').run(program, ...args);
+  }
+
+  /** What the proxy has said so far. */
+  log(): Promise<string> {
+    return fs.readFile(this.#lab.logFile, 'utf8');
   }
 
   async start(): Promise<void> {
-    this.#proxy = await this.lab.start({ conntrack: { maxPerCore: 0, min: 0 } }, '--services=all');
+    this.#proxy = await this.#lab.start({ conntrack: { maxPerCore: 0, min: 0 } }, '--services=all');
   }
 
   async kill(): Promise<void> {
@@ -59,7 +70,7 @@ export class SleepingLab {
     await waitFor(
       `${this.#count} to wait`,
       async () => {
-        if (this.#proxy?.isRunning() !== true) throw new HopelessError(logTail(this.lab.logFile));
+        if (this.#proxy?.isRunning() !== true) throw new HopelessError(logTail(this.#lab.logFile));
         const packets = await this.metric('causeway_holder_waiting_packets');
         if (packets < this.#count) throw new Error(`${packets} wait`);
         return true;
@@ -70,19 +81,22 @@ export class SleepingLab {
 
   /** What the proxy's metrics say; 0 where they do not name it. */
   async metric(name: string): Promise<number> {
-    const { body } = await this.lab.get('http://127.0.0.1:10249/metrics');
+    const { body } = await this.#lab.get('http://127.0.0.1:10249/metrics');
     const line = body.split('\n').find((each) => each.startsWith(`${name} `));
     return Number(line?.slice(name.length) ?? 0);
   }
 
   async setEndpoints(isReady: boolean): Promise<void> {
     const endpoints = isReady ? [endpoint('p1')] : [];
-    await this.lab.client.patchMerge(endpointSlices, slice, { endpoints });
+    await this.#lab.client.patchMerge(endpointSlices, slice, { endpoints });
   }
 
   async connectAll(): Promise<string[]> {
     const one = { address: virtual, port: 80, timeoutMs: patienceMs };
-    const answers = await this.lab.lab.ask('p2', ...Array.from({ length: this.#count }, () => one));
+    const answers = await this.#lab.lab.ask(
+      'p2',
+      ...Array.from({ length: this.#count }, () => one),
+    );
     return answers.map(heard);
   }
 
@@ -93,8 +107,7 @@ export class SleepingLab {
 
   async asleep(): Promise<void> {
     await waitFor('the rules to hold', async () => {
-      const node = this.lab.lab.host('node');
-      const rules = await node.run('nft', 'list', 'table', 'inet', 'causeway-proxy');
+      const rules = await this.onNode('nft', 'list', 'table', 'inet', 'causeway-proxy');
       return rules.includes(`${virtual} . tcp . 80 : goto hold-`);
     });
   }

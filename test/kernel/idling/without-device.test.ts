@@ -1,4 +1,3 @@
-import fs from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
@@ -14,39 +13,36 @@ describe.runIf(canUseNamespaces())('a node on which packets cannot be put back',
 
   beforeAll(async () => {
     lab = await SleepingLab.create(count);
-    await node('ip', 'link', 'add', device, 'type', 'bridge');
+    await lab.onNode('ip', 'link', 'add', device, 'type', 'bridge');
     await lab.start();
   });
   afterAll(() => lab?.remove());
 
-  const node = (program: string, ...args: string[]) =>
-    lab.lab.lab.host('node').run(program, ...args);
-
-  test('still hears who waits, and serves them with their own next packet', async () => {
+  /** Clients come while it sleeps, and wait until it wakes: answers with what they heard. */
+  const callAndWake = async () => {
     await lab.asleep();
     const answers = lab.connectAll();
     await lab.waiting();
     await lab.setEndpoints(true);
-    expect(await answers).toEqual(lab.all);
+    return answers;
+  };
+
+  test('still hears who waits, and serves them with their own next packet', async () => {
+    expect(await callAndWake()).toEqual(lab.all);
     expect(await lab.metric(packets('lost'))).toBeGreaterThanOrEqual(count);
     expect(await lab.metric(packets('replayed'))).toBe(0);
-    const log = await fs.readFile(lab.lab.logFile, 'utf8');
-    expect(log).toMatch(
+    expect(await lab.log()).toMatch(
       /warn.*open \/dev\/net\/tun.*wake idle Services, but go on with the next packet/,
     );
   });
 
   test('puts them back as soon as it can', async () => {
-    await node('ip', 'link', 'delete', device);
+    await lab.onNode('ip', 'link', 'delete', device);
     await waitFor('a device of its own', async () =>
-      (await node('ip', '-details', 'link')).includes('tun type tun'),
+      (await lab.onNode('ip', '-details', 'link')).includes('tun type tun'),
     );
     await lab.setEndpoints(false);
-    await lab.asleep();
-    const answers = lab.connectAll();
-    await lab.waiting();
-    await lab.setEndpoints(true);
-    expect(await answers).toEqual(lab.all);
+    expect(await callAndWake()).toEqual(lab.all);
     expect(await lab.metric(packets('replayed'))).toBeGreaterThanOrEqual(count);
   });
 });
