@@ -15,7 +15,7 @@ FROM ${BUILD_IMAGE} AS packages
 RUN apt-get update -q && apt-get install -y -q --no-install-recommends binutils
 WORKDIR /causeway
 COPY package.json package-lock.json .npmrc ./
-RUN npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
  && mkdir runtime && mv node_modules/node-linux-*/bin/node node_modules/node-linux-*/LICENSE runtime/ \
  && strip runtime/node \
  && rm -rf node_modules/node-linux-* package-lock.json .npmrc \
@@ -25,7 +25,7 @@ RUN npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund --log
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-RUN npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
+RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY . .
 RUN PATH="/build/node_modules/.bin:$PATH" ./node_modules/node-linux-*/bin/node scripts/build.ts
 

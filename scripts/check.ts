@@ -2,7 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { completeLock, formatLock } from './complete-lock.ts';
 import { findLayerViolations } from './layers.ts';
+import { readLock } from './lock-file.ts';
 
 const root = path.dirname(import.meta.dirname);
 
@@ -32,6 +34,14 @@ const checks: readonly Check[] = [
   { name: 'format', run: program('biome', 'format', '.') },
   { name: 'dead code', run: program('knip', '--no-progress') },
   { name: 'references', run: script('scripts/docs.ts', '--check') },
+  {
+    name: 'lock file',
+    run: async () => {
+      const lock = readLock();
+      if (formatLock(completeLock(lock)) === formatLock(lock)) return undefined;
+      return 'package-lock.json lacks optional packages, and "npm ci" rejects it: run npm run lock';
+    },
+  },
   {
     name: 'layers',
     async run() {

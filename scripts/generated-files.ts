@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { readLock } from './lock-file.ts';
 import { helmFiles } from './deploy/helm.ts';
 import { kustomizeFiles } from './deploy/kustomize.ts';
 import { grafanaDashboard } from './operations/grafana.ts';
 import { prometheusFiles, runbooksPage } from './operations/prometheus.ts';
 import { referencePages } from './reference-pages.ts';
-import { billOfMaterials, readLock } from './sbom.ts';
+import { billOfMaterials } from './sbom.ts';
 
 const root = path.dirname(import.meta.dirname);
 

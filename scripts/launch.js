@@ -31,7 +31,7 @@ function pinnedNode(from) {
   if (isNewEnough) return process.execPath;
   return fail(
     `Node ${oldestNode} or newer is needed, this is ${process.version}, and no pinned Node is installed for ` +
-      `${process.platform}-${process.arch}. Install a newer Node, or run "npm install" where optional dependencies are allowed.`,
+      `${process.platform}-${process.arch}. Install a newer Node, or run "npm ci" where optional dependencies are allowed.`,
   );
 }
 
@@ -77,18 +77,15 @@ export async function ensureDependencies() {
     process.stderr.write(
       'Installing dependencies (once for each change of package-lock.json)...\n',
     );
-    // Not "npm ci": it insists on lock entries for every platform's optional binaries, also for
-    // platforms we never run on. This installs what the lock file pins and leaves the file alone.
     const code = await run('npm', [
-      'install',
-      '--no-save',
+      'ci',
       '--ignore-scripts',
       '--no-fund',
       '--no-audit',
       '--loglevel=error',
     ]);
     if (code !== 0)
-      fail(`"npm install" failed with code ${code}: the package registry must be reachable once.`);
+      fail(`"npm ci" failed with code ${code}: the package registry must be reachable once.`);
     fs.writeFileSync(stamp, wanted);
   } finally {
     release();

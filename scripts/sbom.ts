@@ -1,27 +1,4 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-
-const root = path.dirname(import.meta.dirname);
-
-export interface LockedPackage {
-  readonly version?: string;
-  readonly integrity?: string;
-  readonly license?: string;
-  readonly dev?: boolean;
-  readonly optional?: boolean;
-  readonly link?: boolean;
-  readonly hasInstallScript?: boolean;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
-}
-
-export interface Lock {
-  readonly packages: Readonly<Record<string, LockedPackage>>;
-}
-
-export function readLock(): Lock {
-  return JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as Lock;
-}
+import { resolveInLock, type Lock, type LockedPackage } from './lock-file.ts';
 
 /** The packages that come with the product, by their place below `node_modules`. */
 export function shippedPackages({ packages }: Lock): [string, LockedPackage][] {
@@ -87,15 +64,8 @@ function nameOf(place: string): string {
   return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
-/** As Node finds them: beside the package itself, else further up. */
 function dependenciesOf(lock: Lock, place: string): string[] {
   const { dependencies, optionalDependencies } = lock.packages[place] ?? {};
   const names = Object.keys({ ...dependencies, ...optionalDependencies });
-  return names.flatMap((name) => {
-    for (let above = place; ; above = above.replace(/\/?node_modules\/(?:@[^/]+\/)?[^/]+$/, '')) {
-      const candidate = `${above === '' ? '' : `${above}/`}node_modules/${name}`;
-      if (lock.packages[candidate] !== undefined) return [candidate];
-      if (above === '') return [];
-    }
-  });
+  return names.flatMap((name) => resolveInLock(lock, place, name) ?? []);
 }
