@@ -62,18 +62,24 @@ export class GrpcConnection {
       });
       const fail = (error: unknown) => {
         signal.removeEventListener('abort', onAbort);
+        // Node emits "connect" also for a session that was destroyed while it connected.
+        session.off('connect', onConnect);
         session.destroy();
         reject(connectionError(endpoint, error));
       };
       const onAbort = () => fail(abortedBy(signal));
-      session.once('error', fail);
-      signal.addEventListener('abort', onAbort, { once: true });
-      session.once('connect', () => {
+      const onConnect = () => {
         signal.removeEventListener('abort', onAbort);
+        const connection = new GrpcConnection(endpoint, session, clock);
         session.off('error', fail);
         session.setLocalWindowSize(windowSize);
-        resolve(new GrpcConnection(endpoint, session, clock));
-      });
+        resolve(connection);
+      };
+      // "on", not "once": a second error of an abandoned session has no other listener.
+      session.on('error', fail);
+      session.once('connect', onConnect);
+      if (signal.aborted) onAbort();
+      else signal.addEventListener('abort', onAbort, { once: true });
     });
   }
 
