@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CausewayError } from '../../../src/domain/error.ts';
+import { freeOnce, listOnce, reserveOnce } from '../../contract/ipam/history.ts';
+import type { Allocator } from './ledger-lab.ts';
+
+/** What the tenant knows of one owner. `unknown`: the answer to the last call was lost. */
+type Knowledge =
+  | { readonly state: 'held'; readonly address: string; readonly fence: number }
+  | { readonly state: 'free' }
+  | { readonly state: 'unknown' };
+
+/** The calls that a tenant has under way at once. */
+const lanes = 3;
+
+/** Reserves and frees addresses at one allocator without a pause, and remembers every answer. */
+export class Tenant {
+  readonly #allocator: Allocator;
+  readonly #site: string;
+  readonly #owners = new Map<string, Knowledge>();
+  readonly #stopped = new AbortController();
+  readonly #work: Promise<unknown>;
+  acknowledged = 0;
+  /** The error codes of the calls that failed. */
+  readonly failures = new Set<string>();
+
+  constructor(allocator: Allocator, site: string) {
+    this.#allocator = allocator;
+    this.#site = site;
+    this.#work = Promise.all(Array.from({ length: lanes }, (_, lane) => this.#runLane(lane)));
+    this.#work.catch(() => undefined);
+  }
+
+  /** Rejects with what went wrong if a call was answered with an unexpected result. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#work;
+  }
+
+  /** What contradicts the ledger as this allocator tells it; and all that the ledger holds. */
+  async compare(by: Allocator): Promise<{ problems: string[]; held: string[] }> {
+    const { cluster } = this.#allocator;
+    const { listed = {} } = await listOnce(by.client, this.#site, cluster);
+    const problems = [...this.#owners].flatMap(([owner, known]) => {
+      const address = listed[owner];
+      const isRight =
+        known.state === 'unknown' ||
+        (known.state === 'free' ? address === undefined : address === known.address);
+      return isRight ? [] : [`${cluster}/${owner}: ${JSON.stringify(known)} but ${address}`];
+    });
+    return { problems, held: Object.values(listed) };
+  }
+
+  async #runLane(lane: number): Promise<void> {
+    for (let turn = 0; !this.#stopped.signal.aborted; turn += 1) {
+      const owner = `owner-${lane}-${turn % 4}`;
+      try {
+        await this.#step(owner);
+        this.acknowledged += 1;
+      } catch (error) {
+        const { code } = CausewayError.from(error);
+        this.#owners.set(owner, { state: 'unknown' });
+        this.failures.add(code);
+      }
+      await delay(20);
+    }
+  }
+
+  async #step(owner: string): Promise<void> {
+    const { client, cluster } = this.#allocator;
+    const known = this.#owners.get(owner);
+    if (known?.state === 'held') {
+      const { result } = await freeOnce(client, this.#site, cluster, owner, known.fence);
+      if (result !== 'freed') throw new Error(`${owner} was told ${result}`);
+      this.#owners.set(owner, { state: 'free' });
+      return;
+    }
+    const { result, address, fence } = await reserveOnce(client, this.#site, cluster, owner);
+    if (result !== 'held' || address === undefined || fence === undefined) {
+      throw new Error(`${owner} was told ${result}`);
+    }
+    this.#owners.set(owner, { state: 'held', address, fence });
+  }
+}
