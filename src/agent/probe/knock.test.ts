@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
 import { systemClock } from '../../runtime/clock.ts';
@@ -35,4 +37,35 @@ test('a refusal is an answer, too', async () => {
   await new Promise((resolve) => server.close(resolve));
   expect(await knock(systemClock, { address, port: closed }, 60_000, signal)).toBe(true);
   server.listen(0);
+});
+
+/** A port whose queue of connections is full: the kernel drops further attempts silently. */
+async function silentPort() {
+  const listen = 'listen({ port: 0, host: "127.0.0.1", backlog: 1 }, report)';
+  const script = `function report() { console.log(this.address().port) }
+    require("node:net").createServer().${listen}`;
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const fillers: net.Socket[] = [];
+  onTestFinished(() => {
+    for (const filler of fillers) filler.destroy();
+    child.kill('SIGKILL');
+  });
+  const [text] = (await once(child.stdout, 'data')) as [Buffer];
+  child.kill('SIGSTOP');
+  const silent = parsePort(Number(text.toString()));
+  for (let count = 0; count < 4; count += 1) {
+    fillers.push(net.connect(silent, '127.0.0.1').on('error', () => {}));
+  }
+  await expect.poll(() => fillers.filter(({ connecting }) => !connecting).length).toBe(2);
+  return silent;
+}
+
+test('an attempt without an answer leaves no socket behind', async () => {
+  const silent = await silentPort();
+  const attempts = () =>
+    process.getActiveResourcesInfo().filter((name) => name === 'ConnectWrap').length;
+  const before = attempts();
+  expect(before).toBeGreaterThan(0);
+  expect(await knock(systemClock, { address, port: silent }, 20, signal)).toBe(false);
+  await expect.poll(attempts).toBe(before);
 });

@@ -20,7 +20,9 @@ export function knock(
     const finish = (answered: boolean) => {
       timer.cancel();
       signal.removeEventListener('abort', onAbort);
-      socket.resetAndDestroy();
+      // Node resets a socket that still connects only once it is connected, which may never happen.
+      if (socket.connecting) socket.destroy();
+      else socket.resetAndDestroy();
       resolve(answered);
     };
     const onAbort = () => finish(false);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import net from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { relay } from './relay.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { dial, relay } from './relay.ts';
 
 const open: net.Socket[] = [];
 const servers: net.Server[] = [];
@@ -66,4 +67,14 @@ describe('carrying bytes', () => {
     writer.resume();
     await done;
   });
+});
+
+test('a client that has gone before the first attempt gets no connection', async () => {
+  const server = net.createServer();
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  const dialled = dial({ address: '127.0.0.1', port }, systemClock, AbortSignal.abort());
+  void dialled.then((socket) => open.push(socket)).catch(() => undefined);
+  await expect(dialled).rejects.toMatchObject({ code: 'aborted' });
 });

@@ -37,11 +37,12 @@ function dialOnce({ address, port }: Destination, signal: AbortSignal): Promise<
     };
     const onAbort = () => fail(new CausewayError('aborted', 'the client has gone'));
     socket.setTimeout(dialTimeoutMs, () => fail(new CausewayError('timeout', 'no answer')));
+    // The listener stays, so that the socket has one until its new owner adds others.
     socket.once('error', fail);
-    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
     socket.once('connect', () => {
       signal.removeEventListener('abort', onAbort);
-      socket.off('error', fail);
       socket.setTimeout(0);
       resolve(socket);
     });
