@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import { CausewayError } from '../domain/error.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { EtcdLedger } from './etcd-ledger.ts';
+import type { TlsFiles } from './etcd/grpc-connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { IpamLedgerSettings } from './settings.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
@@ -15,22 +16,34 @@ export async function openLedger(settings: IpamLedgerSettings, clock: Clock): Pr
       hint: 'Write sqlite:FILE or etcd:https://HOST:2379,https://HOST:2379.',
     });
   }
-  const { root, caFile, certificateFile, keyFile, user, passwordFile } = settings.etcd;
+  const { root, user, passwordFile } = settings.etcd;
   const password = (await readIfNamed(passwordFile))?.trim();
   if ((user === undefined) !== (password === undefined)) {
     throw new CausewayError('invalid', 'etcd.user and etcd.passwordFile go together');
   }
+  // A file that is missing at the start is an error of the configuration.
+  await readTls(settings);
   return new EtcdLedger({
     endpoints: place.split(',').map(parseEndpoint),
     root,
     clock,
-    tls: {
-      ca: await readIfNamed(caFile),
-      certificate: await readIfNamed(certificateFile),
-      key: await readIfNamed(keyFile),
-    },
+    tls: () => readTls(settings).catch(retryLater),
     user: user === undefined || password === undefined ? undefined : { name: user, password },
   });
+}
+
+async function readTls({ etcd }: IpamLedgerSettings): Promise<TlsFiles> {
+  const { caFile, certificateFile, keyFile } = etcd;
+  return {
+    ca: await readIfNamed(caFile),
+    certificate: await readIfNamed(certificateFile),
+    key: await readIfNamed(keyFile),
+  };
+}
+
+/** A file that is missing later is being replaced, or the operator has to put it back. */
+function retryLater(error: unknown): never {
+  throw new CausewayError('unavailable', CausewayError.from(error).message, { cause: error });
 }
 
 function parseEndpoint(text: string): string {

@@ -19,7 +19,6 @@ import { readV1Config } from '../../src/agent/wire/v1.ts';
 import type { TraceAnswer } from '../../src/agent/trace/trace-connection.ts';
 import { tryParseAddress } from '../../src/domain/address.ts';
 import { readFields } from '../../src/ipam/etcd/protobuf.ts';
-import { FrameReader, frameOf } from '../../src/ipam/etcd/grpc-frames.ts';
 import {
   decodeRangeResponse,
   decodeToken,
@@ -316,7 +315,8 @@ describe('the allocator', () => {
     const valid = Buffer.from('0a0608011801200112090a016b18052a01760018011801', 'hex');
     fc.assert(
       fc.property(fc.oneof(hostileBytes, nearlyBytes(valid)), (bytes) => {
-        for (const decode of [...readers, decodeToken]) attempt(() => decode(bytes), ['internal']);
+        for (const decode of [...readers, decodeToken])
+          attempt(() => decode(bytes), ['unavailable']);
         let end = 0;
         attempt(() => {
           for (const { value, bytes: content } of readFields(bytes)) {
@@ -324,7 +324,7 @@ describe('the allocator', () => {
             end += content.length;
           }
           expect(end).toBeLessThanOrEqual(bytes.length);
-        }, ['internal']);
+        }, ['unavailable']);
       }),
       { numRuns: 500 },
     );
@@ -335,12 +335,5 @@ describe('the allocator', () => {
     expect(() => [...readFields(endless)]).toThrow('not protobuf');
     const size = Buffer.concat([Buffer.from([0x0a]), Buffer.alloc(200, 0x80), Buffer.from([0])]);
     expect(() => [...readFields(size)]).toThrow('not protobuf');
-  });
-
-  test('refuses frames that are compressed or larger than any answer', () => {
-    const read = (bytes: Buffer) => new FrameReader(() => {}).push(bytes);
-    expect(() => read(frameOf(Buffer.from('x')))).not.toThrow();
-    expect(() => read(Buffer.from([1, 0, 0, 0, 1, 65]))).toThrow('compressed or too large');
-    expect(() => read(Buffer.from([0, 0xff, 0xff, 0xff, 0xff]))).toThrow('compressed or too large');
   });
 });

@@ -12,7 +12,8 @@ import { decodeToken, encodeAuthenticate } from './messages.ts';
 export interface EtcdOptions {
   /** `http://` or `https://` with a port; tried in order, around and around. */
   readonly endpoints: readonly string[];
-  readonly tls?: TlsFiles | undefined;
+  /** Read for each new connection, so that renewed certificates are used without a restart. */
+  readonly tls?: (() => Promise<TlsFiles>) | undefined;
   readonly user?: { readonly name: string; readonly password: string } | undefined;
   readonly clock: Clock;
   /** How long one call may take before another endpoint is tried. */
@@ -85,6 +86,8 @@ export class EtcdClient {
 
   async #connected(signal: AbortSignal): Promise<GrpcConnection> {
     if (this.#usable?.isUsable === true) return this.#usable;
+    this.#usable?.close();
+    this.#usable = undefined;
     this.#connection ??= this.#connect().finally(() => (this.#connection = undefined));
     const connection = await this.#connection;
     if (signal.aborted) throw abortedBy(signal);
@@ -93,14 +96,17 @@ export class EtcdClient {
 
   /** Tries every endpoint once. */
   async #connect(): Promise<GrpcConnection> {
-    const { endpoints, tls = {}, clock } = this.#options;
+    const { endpoints, tls, clock } = this.#options;
     let failure = new CausewayError('unavailable', 'the etcd client is closed');
     for (let attempt = 0; attempt < endpoints.length && !this.#closed; attempt += 1) {
       const endpoint = endpoints[this.#next % endpoints.length] ?? '';
       try {
-        const connection = await withDeadline(clock, connectLimitMs, undefined, endpoint, (limit) =>
-          GrpcConnection.connect(endpoint, tls, clock, limit),
+        const what = `connecting to etcd at ${endpoint}`;
+        const connection = await withDeadline(
+          ...([clock, connectLimitMs, undefined, what] as const),
+          async (limit) => GrpcConnection.connect(endpoint, (await tls?.()) ?? {}, limit),
         );
+        if (this.#closed) connection.close();
         this.#usable = connection;
         return connection;
       } catch (error) {

@@ -1,7 +1,16 @@
-import http2 from 'node:http2';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
+import {
+  Client,
+  connectivityState,
+  credentials,
+  Metadata,
+  type ChannelCredentials,
+  type ChannelOptions,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import type { CausewayError } from '../../domain/error.ts';
-import { abortedBy, type Clock, type Timer } from '../../runtime/clock.ts';
-import { FrameReader, frameOf } from './grpc-frames.ts';
+import { abortedBy } from '../../runtime/clock.ts';
 import { connectionError, grpcError } from './grpc-error.ts';
 
 export interface TlsFiles {
@@ -22,183 +31,210 @@ export interface GrpcStream {
   close(): void;
 }
 
-/** etcd closes a connection that pings more often than every 5 s (its --grpc-keepalive-min-time). */
-const pingEveryMs = 6_000;
-const pingLimitMs = 3_000;
-/** Enough for a page of entries without a pause for flow control. */
-const windowSize = 4 * 1024 * 1024;
+const channelOptions: ChannelOptions = {
+  // etcd closes a connection that pings more often than every 5 s (its --grpc-keepalive-min-time),
+  // and a connection without calls that pings at all.
+  'grpc.keepalive_time_ms': 6_000,
+  'grpc.keepalive_timeout_ms': 3_000,
+  'grpc.keepalive_permit_without_calls': 0,
+  // The window holds a page of entries, so that a page needs no pause for flow control.
+  'grpc-node.flow_control_window': 4 * 1024 * 1024,
+  // A page of a snapshot and a batch of a watch are smaller than this.
+  'grpc.max_receive_message_length': 256 * 1024 * 1024,
+  // The caller decides about a repetition: a call is sent once.
+  'grpc.enable_retries': 0,
+  // Each connection object has a TCP connection of its own.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.service_config_disable_resolution': 1,
+  'grpc.enable_http_proxy': 0,
+  'grpc.enable_channelz': 0,
+};
 
-/** One HTTP/2 connection that carries gRPC calls. It is used until it breaks, and then replaced. */
+/** One HTTP/2 connection that carries gRPC calls. The owner replaces a connection that broke. */
 export class GrpcConnection {
   readonly endpoint: string;
-  readonly #session: http2.ClientHttp2Session;
-  readonly #clock: Clock;
-  #timer: Timer | undefined;
-  #failure: CausewayError | undefined;
+  readonly #client: Client;
+  /** Ends a call that is under way, with the reason. */
+  readonly #underWay = new Set<(reason: CausewayError) => void>();
+  #isClosed = false;
 
-  private constructor(endpoint: string, session: http2.ClientHttp2Session, clock: Clock) {
+  private constructor(endpoint: string, client: Client) {
     this.endpoint = endpoint;
-    this.#session = session;
-    this.#clock = clock;
-    session.on('error', (error) => this.#fail(error));
-    session.on('goaway', () => this.#fail(new Error('the server is going away')));
-    session.on('close', () => this.#fail(new Error('the connection was closed')));
-    this.#pingLater();
+    this.#client = client;
   }
 
-  static connect(
+  /** Rejects with `unavailable` as soon as the first attempt fails or the signal fires. */
+  static async connect(
     endpoint: string,
     tls: TlsFiles,
-    clock: Clock,
     signal: AbortSignal,
   ): Promise<GrpcConnection> {
-    return new Promise((resolve, reject) => {
-      const { ca, certificate: cert, key } = tls;
-      const session = http2.connect(endpoint, {
-        ...(ca === undefined ? {} : { ca }),
-        ...(cert === undefined ? {} : { cert }),
-        ...(key === undefined ? {} : { key }),
-        settings: { initialWindowSize: windowSize, enablePush: false },
+    let client: Client | undefined;
+    try {
+      client = new Client(targetOf(endpoint), credentialsOf(endpoint, tls), {
+        ...channelOptions,
+        ...serverNameOf(endpoint),
       });
-      const fail = (error: unknown) => {
-        signal.removeEventListener('abort', onAbort);
-        // Node emits "connect" also for a session that was destroyed while it connected.
-        session.off('connect', onConnect);
-        session.destroy();
-        reject(connectionError(endpoint, error));
-      };
-      const onAbort = () => fail(abortedBy(signal));
-      const onConnect = () => {
-        signal.removeEventListener('abort', onAbort);
-        const connection = new GrpcConnection(endpoint, session, clock);
-        session.off('error', fail);
-        session.setLocalWindowSize(windowSize);
-        resolve(connection);
-      };
-      // "on", not "once": a second error of an abandoned session has no other listener.
-      session.on('error', fail);
-      session.once('connect', onConnect);
-      if (signal.aborted) onAbort();
-      else signal.addEventListener('abort', onAbort, { once: true });
-    });
+      await firstAttempt(client, signal);
+      return new GrpcConnection(endpoint, client);
+    } catch (error) {
+      client?.close();
+      throw connectionError(endpoint, error);
+    }
   }
 
   get isUsable(): boolean {
-    return this.#failure === undefined && !this.#session.closed && !this.#session.destroyed;
+    if (this.#isClosed) return false;
+    return this.#client.getChannel().getConnectivityState(false) === connectivityState.READY;
   }
 
   /** One request, one response. Rejects with `aborted` on the signal, else as etcd says. */
-  unary(call: GrpcCall, message: Buffer, signal: AbortSignal): Promise<Buffer> {
+  unary({ path, metadata }: GrpcCall, message: Buffer, signal: AbortSignal): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      let response: Buffer | undefined;
-      const onAbort = () => {
-        stream.close(http2.constants.NGHTTP2_CANCEL);
-        settle(abortedBy(signal));
-      };
-      const settle = (error: CausewayError | undefined) => {
+      if (signal.aborted) throw abortedBy(signal);
+      this.#refuseClosed();
+      const call = this.#client.makeUnaryRequest(
+        ...([path, same, same, message, metadataOf(metadata)] as const),
+        (error: ServiceError | null, response?: Buffer) => {
+          if (error !== null) settle(statusError(error));
+          else if (response === undefined) settle(connectionError(this.endpoint, noResponse()));
+          else settle(undefined, response);
+        },
+      );
+      const settle = (error: CausewayError | undefined, response?: Buffer) => {
         signal.removeEventListener('abort', onAbort);
+        this.#underWay.delete(giveUp);
         if (error !== undefined) reject(error);
         else if (response !== undefined) resolve(response);
-        else reject(connectionError(this.endpoint, new Error('no response')));
       };
-      const stream = this.#open(call, { onMessage: (body) => (response = body), onEnd: settle });
-      if (signal.aborted) onAbort();
-      else signal.addEventListener('abort', onAbort, { once: true });
-      stream.end(frameOf(message));
+      const giveUp = (reason: CausewayError) => {
+        settle(reason);
+        call.cancel();
+      };
+      const onAbort = () => giveUp(abortedBy(signal));
+      this.#underWay.add(giveUp);
+      signal.addEventListener('abort', onAbort, { once: true });
     });
   }
 
-  /** `onEnd` is called once, with the reason, however the stream ends. */
+  /** Calls `onEnd` once, with the reason, unless the caller closes the stream first. */
   stream(
-    call: GrpcCall,
+    { path, metadata }: GrpcCall,
     onMessage: (message: Buffer) => void,
     onEnd: (error: CausewayError) => void,
   ): GrpcStream {
-    const stream = this.#open(call, {
-      onMessage,
-      onEnd: (error) => onEnd(error ?? connectionError(this.endpoint, new Error('stream ended'))),
+    this.#refuseClosed();
+    const call = this.#client.makeBidiStreamRequest(path, same, same, metadataOf(metadata));
+    let hasEnded = false;
+    const cancel = () => {
+      hasEnded = true;
+      this.#underWay.delete(end);
+      call.cancel();
+    };
+    const end = (reason: CausewayError) => {
+      if (hasEnded) return;
+      cancel();
+      onEnd(reason);
+    };
+    this.#underWay.add(end);
+    call.on('data', (message: Buffer) => {
+      if (!hasEnded) onMessage(message);
     });
+    call.on('error', (error: ServiceError) => end(statusError(error)));
+    call.on('end', () => end(connectionError(this.endpoint, new Error('the stream ended'))));
     return {
       send: (message) => {
-        if (!stream.closed && !stream.destroyed) stream.write(frameOf(message));
+        if (!hasEnded) call.write(message);
       },
-      close: () => stream.close(http2.constants.NGHTTP2_CANCEL),
+      close: cancel,
     };
   }
 
+  /** Ends every call that is under way. */
   close(): void {
-    this.#fail(new Error('closed by us'));
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const reason = connectionError(this.endpoint, new Error('the connection was closed'));
+    for (const end of [...this.#underWay]) end(reason);
+    this.#client.close();
   }
 
-  #open(
-    { path, metadata }: GrpcCall,
-    handlers: {
-      readonly onMessage: (message: Buffer) => void;
-      readonly onEnd: (error: CausewayError | undefined) => void;
-    },
-  ): http2.ClientHttp2Stream {
-    if (this.#failure !== undefined) throw this.#failure;
-    const stream = this.#session.request({
-      ':method': 'POST',
-      ':path': path,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-      ...metadata,
-    });
-    const frames = new FrameReader(handlers.onMessage);
-    let status: http2.IncomingHttpHeaders = {};
-    let failure: unknown;
-    stream.on('response', (headers) => (status = headers));
-    stream.on('trailers', (headers) => (status = headers));
-    stream.on('data', (chunk: Buffer) => {
-      try {
-        frames.push(chunk);
-      } catch (error) {
-        // What can't be read ends this stream, not the process.
-        failure = error;
-        stream.close(http2.constants.NGHTTP2_CANCEL);
-      }
-    });
-    stream.on('error', (error) => (failure = error));
-    stream.on('close', () => handlers.onEnd(this.#outcome(status, failure)));
-    return stream;
-  }
-
-  #outcome(status: http2.IncomingHttpHeaders, failure: unknown): CausewayError | undefined {
-    const code = status['grpc-status'];
-    if (typeof code !== 'string') {
-      return connectionError(this.endpoint, failure ?? this.#failure ?? new Error('cut off'));
-    }
-    if (code === '0') return undefined;
-    const text = status['grpc-message'];
-    return grpcError(Number(code), typeof text === 'string' ? percentDecoded(text) : '');
-  }
-
-  /** A peer that stops answering without closing (a stopped process, a cut cable) is found by pings. */
-  #pingLater(): void {
-    this.#timer = this.#clock.timer(pingEveryMs, () => {
-      if (!this.isUsable) return;
-      this.#timer = this.#clock.timer(pingLimitMs, () =>
-        this.#fail(new Error('no answer to a ping')),
-      );
-      this.#session.ping(() => {
-        this.#timer?.cancel();
-        if (this.isUsable) this.#pingLater();
-      });
-    });
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= connectionError(this.endpoint, error);
-    this.#timer?.cancel();
-    if (!this.#session.destroyed) this.#session.destroy();
+  #refuseClosed(): void {
+    if (this.#isClosed) throw connectionError(this.endpoint, new Error('the connection is closed'));
   }
 }
 
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
+/** Messages are encoded and decoded by their caller. */
+const same = (message: Buffer): Buffer => message;
+const noResponse = () => new Error('no response');
+const statusError = ({ code, details }: ServiceError) => grpcError(code, details);
+
+function metadataOf(entries: Readonly<Record<string, string>>): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(entries)) metadata.set(name, value);
+  return metadata;
+}
+
+function targetOf(endpoint: string): string {
+  const { protocol, hostname, port } = new URL(endpoint);
+  return `dns:///${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
+}
+
+/**
+ * Node refuses an IP address as the name that a TLS client asks for, and grpc-js asks for the host of
+ * the endpoint. For an IP address another name is asked for; the certificate is checked for the address.
+ */
+function serverNameOf(endpoint: string): ChannelOptions {
+  return isIP(hostOf(endpoint)) === 0 ? {} : { 'grpc.ssl_target_name_override': 'etcd' };
+}
+
+function credentialsOf(endpoint: string, { ca, certificate, key }: TlsFiles): ChannelCredentials {
+  if (new URL(endpoint).protocol !== 'https:') return credentials.createInsecure();
+  const bytes = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
+  return credentials.createSsl(bytes(ca), bytes(key), bytes(certificate), {
+    checkServerIdentity: (_, peer) => checkServerIdentity(hostOf(endpoint), peer),
+  });
+}
+
+function hostOf(endpoint: string): string {
+  return new URL(endpoint).hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+/** Resolves when the channel is connected. Rejects when its first attempt fails. */
+async function firstAttempt(client: Client, signal: AbortSignal): Promise<void> {
+  const channel = client.getChannel();
+  for (;;) {
+    if (signal.aborted) throw abortedBy(signal);
+    const state = channel.getConnectivityState(true);
+    switch (state) {
+      case connectivityState.READY:
+        return;
+      case connectivityState.TRANSIENT_FAILURE:
+      case connectivityState.SHUTDOWN:
+        throw await reasonOfFailure(client);
+      case connectivityState.IDLE:
+      case connectivityState.CONNECTING:
+        await stateChange(client, state, signal);
+    }
   }
+}
+
+function stateChange(client: Client, from: connectivityState, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(abortedBy(signal));
+    signal.addEventListener('abort', onAbort, { once: true });
+    client.getChannel().watchConnectivityState(from, Infinity, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+  });
+}
+
+/** A channel does not tell why it failed. A call on a failed channel ends at once with the reason. */
+function reasonOfFailure(client: Client): Promise<Error> {
+  return new Promise((resolve) => {
+    client.makeUnaryRequest('/', same, same, Buffer.alloc(0), (error) =>
+      resolve(new Error(error?.details ?? 'the connection failed')),
+    );
+  });
 }

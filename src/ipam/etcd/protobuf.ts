@@ -120,6 +120,7 @@ export function isNegative(value: number): boolean {
   return value >= 2 ** 63;
 }
 
+/** `unavailable`, so that the caller asks again: a message from outside is no defect of this process. */
 function malformed(): CausewayError {
-  return new CausewayError('internal', 'etcd sent a message that is not protobuf as expected');
+  return new CausewayError('unavailable', 'etcd sent a message that is not protobuf as expected');
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CausewayError } from '../../../src/domain/error.ts';
+import type { TlsFiles } from '../../../src/ipam/etcd/grpc-connection.ts';
 import { EtcdLedger } from '../../../src/ipam/etcd-ledger.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { startEtcdCluster, type EtcdCluster } from '../../services/etcd-cluster.ts';
@@ -37,7 +39,7 @@ describe.skipIf(!available)('on one etcd with TLS and users', () => {
   const open = (more: object = {}) =>
     new EtcdLedger({
       endpoints: etcd.endpoints,
-      tls: etcd.tls,
+      tls: () => Promise.resolve(etcd.tls ?? {}),
       user,
       clock: systemClock,
       root: newRoot(),
@@ -56,8 +58,31 @@ describe.skipIf(!available)('on one etcd with TLS and users', () => {
   });
 
   test('is refused without a certificate', async () => {
-    const ledger = open({ tls: { ca: etcd.tls?.ca } });
+    const ledger = open({ tls: () => Promise.resolve({ ca: etcd.tls?.ca }) });
     await expect(ledger.barrier(never)).rejects.toMatchObject({ code: 'unavailable' });
+    await ledger.close();
+  });
+
+  test('uses renewed certificates for the next connection, without a restart', async () => {
+    let files: TlsFiles = { ca: etcd.tls?.ca };
+    const ledger = open({ tls: () => Promise.resolve(files) });
+    await expect(ledger.barrier(never)).rejects.toMatchObject({ code: 'unavailable' });
+    files = etcd.tls ?? {};
+    expect(await waitFor('an answer', () => ledger.barrier(never))).toBeGreaterThan(0);
+    await ledger.close();
+  });
+
+  test('waits for certificates that can’t be read for a moment', async () => {
+    let canRead = false;
+    const ledger = open({
+      tls: () =>
+        canRead
+          ? Promise.resolve(etcd.tls ?? {})
+          : Promise.reject(new CausewayError('unavailable', 'the file is being replaced')),
+    });
+    await expect(ledger.barrier(never)).rejects.toMatchObject({ code: 'unavailable' });
+    canRead = true;
+    expect(await ledger.barrier(never)).toBeGreaterThan(0);
     await ledger.close();
   });
 
