@@ -86,6 +86,8 @@ describe.skipIf(!available)('three servers on three etcd members', () => {
       const reclaims = reclaimNowAndThen(fleet, history, seededRandom(seed * 100 + 30), isOver);
       const faults = breakThings(fleet, seededRandom(seed), isOver);
       await Promise.all([...work, ...beats, reclaims, faults]);
+      // The faults restart every server that they kill.
+      expect(fleet.servers.filter(({ process }) => !process.isRunning())).toEqual([]);
       // What was acknowledged is there, on every server.
       for (const [index, cluster] of clusters.flatMap((each) => [each, each, each]).entries()) {
         await history.record(90 + (index % 3), fleet.clients, { kind: 'holdings', cluster }, (at) =>
