@@ -36,9 +36,10 @@ export const agentRefusals: Readonly<Record<string, { status: number; meaning: s
     status: 409,
     meaning: 'a change of something that the agent does not have; send the whole',
   },
-  'mass-removal': {
+  'another-cluster': {
     status: 409,
-    meaning: 'it removes more than one push may without saying that it means it',
+    meaning:
+      'it confirms withheld removals of frontends that another cluster sent; an operator can allow them',
   },
   'too-large': { status: 413, meaning: 'the body is larger than the agent’s limit' },
   'unsupported-media': { status: 415, meaning: 'the body is of a type that is not taken' },

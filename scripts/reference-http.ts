@@ -16,6 +16,9 @@ export const agentRequests: Readonly<Record<string, HttpRequest>> = {
   'POST /v2/push': withToken(
     'takes a whole configuration or a change of one, as lines of JSON, all or nothing',
   ),
+  'POST /v2/removals': withToken(
+    'confirms withheld removals that the controller has verified, exactly those that it names',
+  ),
   'POST /v2/silent': withToken('takes who does not answer, as all gateways together see it'),
   'POST /v2/levers': withToken('drains, freezes, and takes it back'),
   'POST /v2/undo': withToken('goes back to what was served before the last change'),

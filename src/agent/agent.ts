@@ -316,6 +316,8 @@ class Agent {
       reason === undefined ? undefined : { since: clock.wallTime(), reason },
     );
     if (name === 'drained') await this.#faults.set('drained', reason !== undefined);
+    // What is withheld already is released at once: no further update may come for it.
+    if (name === 'removal' && reason !== undefined) await this.#gateway.releaseRemovals();
     log.info({ lever: name, reason }, reason === undefined ? 'lever taken back' : 'lever pulled');
     this.#statusDue.call();
   }

@@ -15,6 +15,7 @@ export const alarmMetric = {
  * - `addresses-missing`: this gateway is master and lacks addresses that it should hold
  * - `degraded`: the kernel may differ from the accepted configuration
  * - `bad-health`: this machine cannot serve, and has given up its addresses or would
+ * - `removals-withheld`: frontends are still served because their removal is not confirmed
  */
 export type AlarmName =
   | 'two-masters'
@@ -22,7 +23,8 @@ export type AlarmName =
   | 'cut-off'
   | 'addresses-missing'
   | 'degraded'
-  | 'bad-health';
+  | 'bad-health'
+  | 'removals-withheld';
 
 /** What is wrong now and needs somebody to look. */
 export class Alarms {

@@ -1,4 +1,4 @@
-import { groupByEndpoint, listOlder } from './admit/acknowledgement.ts';
+import { groupByEndpoint, listOlder, listWithheld } from './admit/acknowledgement.ts';
 import type { Alarms } from './alarms.ts';
 import type { Gateway } from './gateway.ts';
 import type { AgentStatus } from './http/status.ts';
@@ -38,6 +38,7 @@ export function describeAgent(parts: DescribedParts): AgentStatus {
     generation: state.generation,
     endpoints: state.endpoints.size,
     older: listOlder(state),
+    withheld: listWithheld(state),
     errors: groupByEndpoint(gateway.complaints),
     notFailoverSafe: kernel.notFailoverSafe().slice(0, mostListed).map(formatEndpointId),
     sound: !gateway.isDegraded,

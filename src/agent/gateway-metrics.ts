@@ -26,6 +26,12 @@ export const gatewayMetrics = {
     help: 'How many endpoints are served from an older generation because their newest record was bad.',
     labels: [],
   },
+  withheld: {
+    kind: 'gauge',
+    name: 'causeway_agent_removals_withheld',
+    help: 'How many frontends are still served because their removal waits for a confirmation.',
+    labels: [],
+  },
   commits: {
     kind: 'counter',
     name: 'causeway_agent_ruleset_commits_total',

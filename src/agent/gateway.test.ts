@@ -9,7 +9,7 @@ import { silentLog } from '../runtime/log.ts';
 import { noMetrics } from '../runtime/metrics.ts';
 import { Gateway } from './gateway.ts';
 import { Levers } from './levers.ts';
-import { makeEndpoint, type Endpoint } from './model/endpoint.ts';
+import { endpointKey, makeEndpoint, type Endpoint, type EndpointKey } from './model/endpoint.ts';
 import { StateStore } from './store/state-store.ts';
 import { FakeWorld, Mortality } from './testing/fake-world.ts';
 import { PushReader, type Push } from './wire/push.ts';
@@ -227,24 +227,92 @@ describe('the gateway', () => {
     await agent.close();
   });
 
-  test('takes one mass removal that an operator allows, and no second one', async () => {
+  test('withholds a mass removal, unless an operator allows it, and allows no second one', async () => {
     const many = Array.from({ length: 50 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
     const world = new FakeWorld();
     const agent = await startAgent(world);
     await agent.push(pushOf(1, ...many));
-    const refused = { reason: 'mass-removal', hint: expect.stringContaining('allow-removal') };
-    await expect(agent.push(pushOf(2))).rejects.toMatchObject(refused);
+    expect((await agent.push(pushOf(2))).withheld).toHaveLength(50);
+    expect(world.services.size).toBe(50);
+    await agent.push(pushOf(3, ...many));
     await agent.levers.set('removal', { since: 0, reason: 'the tests are gone' });
-    // What would have been taken anyway does not use it up, nor does what fails.
-    await agent.push(pushOf(3, ...many.slice(1)));
+    // An update that would be applied anyway does not use the permission up, nor does one that fails.
+    await agent.push(pushOf(4, ...many.slice(1)));
     world.failures.add('announce');
-    await expect(agent.push(pushOf(4))).rejects.toThrow('announce failed');
+    await expect(agent.push(pushOf(5))).rejects.toThrow('announce failed');
     expect(agent.levers.get('removal')).toBeDefined();
-    await agent.push(pushOf(5));
+    await agent.push(pushOf(6));
     expect(world.services.size).toBe(0);
     expect(agent.levers.get('removal')).toBeUndefined();
-    await agent.push(pushOf(6, ...many));
-    await expect(agent.push(pushOf(7))).rejects.toMatchObject(refused);
+    await agent.push(pushOf(7, ...many));
+    expect((await agent.push(pushOf(8))).withheld).toHaveLength(50);
+    const permission = { since: 0, reason: 'the tests are gone' };
+    await agent.levers.set('removal', permission);
+    await agent.gateway.releaseRemovals();
+    expect(world.services.size).toBe(0);
+    expect(agent.levers.get('removal')).toBeUndefined();
+    // Where nothing is withheld, it is left for the next update.
+    await agent.levers.set('removal', permission);
+    await agent.gateway.releaseRemovals();
+    expect(agent.levers.get('removal')).toEqual(permission);
+    await agent.close();
+  });
+
+  test('withheld removals outlive the agent, and go when they are confirmed, exactly those', async () => {
+    const many = Array.from({ length: 30 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
+    const keys = many.map(endpointKey);
+    const world = new FakeWorld();
+    const first = await startAgent(world);
+    await first.push(pushOf(1, ...many));
+    const added = endpoint(99, '10.0.0.9');
+    expect(await first.push(pushOf(2, added))).toMatchObject({ generation: 2, committed: true });
+    expect(world.services.size).toBe(31);
+    await first.close();
+
+    const agent = await startAgent(world);
+    await agent.gateway.restore(signal);
+    expect(world.services.size).toBe(31);
+    const confirm = (generation: number, ...endpoints: EndpointKey[]) =>
+      agent.gateway.confirmRemovals(
+        { generation, cluster: undefined, endpoints: new Set(endpoints) },
+        signal,
+      );
+    await expect(confirm(1, ...keys)).rejects.toMatchObject({ reason: 'base-mismatch' });
+    // A frontend that is not withheld is not removed, whatever a confirmation names.
+    const answer = await confirm(2, endpointKey(added), ...keys.slice(1));
+    expect(answer.withheld).toMatchObject([{ address: many[0]?.address, generation: 1 }]);
+    expect([...world.services.keys()].sort()).toHaveLength(2);
+    expect(answer.generation).toBe(2);
+    // A delta goes on from the generation that the update had.
+    const delta = {
+      ...pushOf(3),
+      header: { ...pushOf(3).header, kind: 'delta' as const, base: 2 },
+    };
+    expect((await agent.push(delta)).withheld).toHaveLength(1);
+    await agent.levers.set('frozen', { since: 0, reason: 'a look' });
+    await expect(confirm(3, ...keys)).rejects.toMatchObject({ reason: 'frozen' });
+    await agent.close();
+  });
+
+  test('the controller of another cluster confirms no removal', async () => {
+    const many = Array.from({ length: 30 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
+    const of = (cluster: string, push: Push) => ({ ...push, header: { ...push.header, cluster } });
+    const agent = await startAgent(new FakeWorld());
+    await agent.push(of('one', pushOf(1, ...many)));
+    await agent.push(of('two', pushOf(2)));
+    const confirm = (cluster: string) =>
+      agent.gateway.confirmRemovals(
+        { generation: 2, cluster, endpoints: new Set(many.map(endpointKey)) },
+        signal,
+      );
+    await expect(confirm('two')).rejects.toMatchObject({
+      reason: 'another-cluster',
+      hint: expect.stringContaining('allow-removal'),
+    });
+    expect((await confirm('one')).older).toEqual([]);
+    // Nothing is withheld any more: the next update says whose gateway it is.
+    await agent.push(of('two', pushOf(3, ...many)));
+    expect(agent.gateway.state.cluster).toBe('two');
     await agent.close();
   });
 

@@ -7,7 +7,8 @@ import { withDeadline } from '../runtime/deadline.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { acknowledge, type Acknowledgement } from './admit/acknowledgement.ts';
-import { admit, PushRefused, type RemovalLimits } from './admit/admit.ts';
+import { admit, PushRefused } from './admit/admit.ts';
+import { confirmedRemovals, withheldIn, type RemovalLimits } from './admit/withhold.ts';
 import type { AddressMover } from './apply/address-mover.ts';
 import { applyChange, RollbackFailed } from './apply/apply-change.ts';
 import { blame } from './apply/blame.ts';
@@ -21,6 +22,7 @@ import {
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import type { Levers } from './levers.ts';
+import type { EndpointKey } from './model/endpoint.ts';
 import { changesTraffic, inverseOf, type GatewayState } from './model/state.ts';
 import type { Step } from './store/change-lines.ts';
 import { rememberStep, type StateStore, type Stored } from './store/state-store.ts';
@@ -44,6 +46,14 @@ export interface GatewayOptions {
   forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
   /** The same for flows to these services that lead to none of their endpoints, whatever they led to. */
   forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
+}
+
+/** The withheld removals that a controller has verified, and what it verified them against. */
+export interface RemovalConfirmation {
+  readonly generation: number;
+  /** The UID of the cluster whose API server was asked. */
+  readonly cluster: string | undefined;
+  readonly endpoints: ReadonlySet<EndpointKey>;
 }
 
 const applyLimitMs = 60_000;
@@ -73,6 +83,7 @@ export class Gateway {
       duration: metrics.histogram(gatewayMetrics.duration),
       endpoints: metrics.gauge(gatewayMetrics.endpoints),
       kept: metrics.gauge(gatewayMetrics.kept),
+      withheld: metrics.gauge(gatewayMetrics.withheld),
       commits: metrics.counter(gatewayMetrics.commits),
       silent: metrics.gauge(gatewayMetrics.silent),
       degraded: metrics.gauge(gatewayMetrics.degraded),
@@ -113,6 +124,46 @@ export class Gateway {
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
     return this.#turns.take(() => this.#push(digest, read, signal));
+  }
+
+  /**
+   * Applies withheld removals that the controller has verified, exactly those that it names. It verified
+   * them against one generation and for one cluster: for any other they are not confirmed.
+   */
+  confirmRemovals(
+    { generation, cluster, endpoints }: RemovalConfirmation,
+    signal: AbortSignal,
+  ): Promise<Acknowledgement> {
+    return this.#turns.take(async () => {
+      this.#refuseFrozen();
+      refuseOtherState(this.state, generation, cluster);
+      return this.#applyWithheld(endpoints, signal);
+    });
+  }
+
+  /** An operator allows the removals that are withheld now, if there are any: that uses the permission up. */
+  releaseRemovals(): Promise<void> {
+    return this.#turns.take(async () => {
+      const withheld = withheldIn(this.state);
+      if (withheld.size === 0) return;
+      await this.#applyWithheld(withheld, new AbortController().signal);
+      await this.#options.levers.set('removal', undefined);
+    });
+  }
+
+  async #applyWithheld(keys: Iterable<EndpointKey>, signal: AbortSignal): Promise<Acknowledgement> {
+    const change = confirmedRemovals(this.state, keys);
+    if (change.endpoints.size === 0) return acknowledge(this.state, this.#complaints, false);
+    const undo = inverseOf(this.state, change, 0);
+    const wrote = await this.#apply({ change, undo, undoes: 0 }, signal);
+    this.#options.log.info({ frontends: change.endpoints.size }, 'withheld removals are applied');
+    return acknowledge(this.state, this.#complaints, wrote);
+  }
+
+  #refuseFrozen(): void {
+    const frozen = this.#options.levers.get('frozen');
+    if (frozen === undefined) return;
+    throw new PushRefused('frozen', `this gateway is frozen: ${frozen.reason}`, 'Thaw it first.');
   }
 
   /** Goes one accepted step back and takes no push until it is told to. */
@@ -179,10 +230,7 @@ export class Gateway {
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
     const { levers, limits, clock } = this.#options;
-    const frozen = levers.get('frozen');
-    if (frozen !== undefined) {
-      throw new PushRefused('frozen', `this gateway is frozen: ${frozen.reason}`, 'Thaw it first.');
-    }
+    this.#refuseFrozen();
     const push = read(this.state);
     const isAllowed = levers.get('removal') !== undefined;
     const admission = admit(this.state, push, digest, { ...limits, isAllowed });
@@ -196,7 +244,7 @@ export class Gateway {
     try {
       const wrote = await this.#apply({ change, undo, undoes: 0 }, signal);
       finish('applied');
-      if (admission.isMassRemoval) await levers.set('removal', undefined);
+      if (admission.usesPermission) await levers.set('removal', undefined);
       return acknowledge(this.state, admission.complaints, wrote);
     } catch (error) {
       finish('failed');
@@ -304,7 +352,29 @@ export class Gateway {
     this.#metrics.generation.set({}, this.state.generation);
     this.#metrics.endpoints.set({}, this.state.endpoints.size);
     this.#metrics.kept.set({}, this.state.kept.size);
+    this.#metrics.withheld.set({}, withheldIn(this.state).size);
     this.#metrics.degraded.set({}, this.#isDegraded ? 1 : 0);
+  }
+}
+
+function refuseOtherState(
+  state: GatewayState,
+  generation: number,
+  cluster: string | undefined,
+): void {
+  if (generation !== state.generation) {
+    throw new PushRefused(
+      'base-mismatch',
+      `the removals were verified against generation ${generation}, but ${state.generation} is served`,
+      'Read the status and verify the removals that it lists.',
+    );
+  }
+  if (state.cluster !== undefined && cluster !== state.cluster) {
+    throw new PushRefused(
+      'another-cluster',
+      `the frontends are those of the cluster ${state.cluster}, and the controller speaks for ${cluster ?? 'no cluster'}`,
+      'If they are meant to go, run `causeway agent allow-removal` on the gateway.',
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import { noMetrics } from '../runtime/metrics.ts';
 import { SimulatedClock } from '../runtime/simulated-clock.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { Alarms } from './alarms.ts';
+import { emptyState } from './model/state.ts';
 import { Upkeep } from './upkeep.ts';
 
 test('tables that can not be watched are looked at instead, until they can', async () => {
@@ -17,6 +18,7 @@ test('tables that can not be watched are looked at instead, until they can', asy
     status: { onChange: () => {} },
     gateway: {
       isDegraded: false,
+      state: emptyState,
       restore: () => {
         restores += 1;
         return Promise.resolve();

@@ -9,10 +9,12 @@ import type { Gateway } from './gateway.ts';
 import type { KeepalivedMover } from './keepalived/keepalived-mover.ts';
 import type { VrrpStatus } from './keepalived/vrrp-status.ts';
 import type { Kernel } from './kernel.ts';
+import { withheldIn } from './admit/withhold.ts';
+import { WithheldWatch } from './withheld-watch.ts';
 import { WakeUp } from './wake-up.ts';
 
 export interface UpkeepOptions {
-  readonly gateway: Pick<Gateway, 'isDegraded' | 'restore' | 'compactIfNeeded'>;
+  readonly gateway: Pick<Gateway, 'isDegraded' | 'restore' | 'compactIfNeeded' | 'state'>;
   readonly kernel: Pick<
     Kernel,
     'foreignChanges' | 'look' | 'elements' | 'connections' | 'forgetAllConnections'
@@ -80,6 +82,7 @@ export class Upkeep {
 
   async #raiseAlarms(signal: AbortSignal): Promise<void> {
     const { gateway, mover, alarms, clock } = this.#options;
+    const withheld = new WithheldWatch(clock);
     while (!signal.aborted) {
       await sleep(clock, repairEveryMs, signal);
       if (gateway.isDegraded) this.#repairDue.call();
@@ -87,6 +90,7 @@ export class Upkeep {
         'degraded',
         gateway.isDegraded ? 'the kernel may differ from what is accepted' : undefined,
       );
+      alarms.set('removals-withheld', withheld.alarm(withheldIn(gateway.state).size));
       const missing = await mover?.findMissing(signal).catch(() => undefined);
       const count = missing?.size ?? 0;
       alarms.set('addresses-missing', count === 0 ? undefined : `${count} addresses are missing`);

@@ -25,10 +25,15 @@ export function agentCommand(): Command {
   agent.addCommand(leverCommand('freeze', 'frozen', true, 'take no push until thawed'));
   agent.addCommand(leverCommand('thaw', 'frozen', false, 'take pushes again'));
   agent.addCommand(
-    leverCommand('allow-removal', 'removal', true, 'take the next push, however much it removes'),
+    leverCommand(
+      'allow-removal',
+      'removal',
+      true,
+      'apply the removals that are withheld, or all of those in the next update',
+    ),
   );
   agent.addCommand(
-    leverCommand('refuse-removal', 'removal', false, 'take that back, if no push has come yet'),
+    leverCommand('refuse-removal', 'removal', false, 'take that back, if no update has come yet'),
   );
   agent.addCommand(undoCommand());
   agent.addCommand(cleanUpAgentCommand());
@@ -111,6 +116,7 @@ function printStatus(format: OutputFormat, status: AgentStatus): void {
       { title: 'generation', value: ({ generation }) => String(generation) },
       { title: 'endpoints', value: ({ endpoints }) => String(endpoints) },
       { title: 'older', value: ({ older }) => String(older.length) },
+      { title: 'withheld', value: ({ withheld }) => String(withheld?.length ?? '-') },
       { title: 'vrrp', value: ({ vrrp }) => vrrp.state },
       { title: 'levers', value: describeLevers },
       { title: 'alarms', value: ({ alarms }) => alarms.join('; ') || '-' },

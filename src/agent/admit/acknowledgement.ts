@@ -1,5 +1,5 @@
-import { parseEndpointKey } from '../model/endpoint.ts';
-import type { GatewayState } from '../model/state.ts';
+import { parseEndpointKey, type EndpointKey } from '../model/endpoint.ts';
+import type { GatewayState, Kept } from '../model/state.ts';
 import type { Complaint } from '../wire/complaint.ts';
 import { formatEndpointId, type EndpointIdRecord } from '../wire/records.ts';
 
@@ -7,6 +7,12 @@ import { formatEndpointId, type EndpointIdRecord } from '../wire/records.ts';
 export interface OlderRecord extends EndpointIdRecord {
   readonly generation: number;
   readonly reason: string;
+}
+
+/** A frontend that is still served because the guard withholds its removal. */
+export interface WithheldRecord extends OlderRecord {
+  /** `namespace/name` of the Service that it was served for, where that is known. */
+  readonly service?: string | undefined;
 }
 
 /** Something that was wrong with a push, grouped by the endpoint that it belongs to. */
@@ -21,6 +27,11 @@ export interface Acknowledgement {
   /** Whether anything had to be written to the kernel. */
   readonly committed: boolean;
   readonly older: readonly OlderRecord[];
+  /**
+   * The removals that are withheld until the controller confirms them, one by one. Each is listed under
+   * `older`, too. Missing where the agent is of a version that rejects such an update.
+   */
+  readonly withheld?: readonly WithheldRecord[];
   readonly errors: readonly EndpointErrors[];
 }
 
@@ -33,18 +44,30 @@ export function acknowledge(
     generation: state.generation,
     committed,
     older: listOlder(state),
+    withheld: listWithheld(state),
     errors: groupByEndpoint(complaints),
   };
 }
 
 export function listOlder(state: GatewayState): OlderRecord[] {
-  return [...state.kept]
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([key, kept]) => ({
-      ...formatEndpointId(parseEndpointKey(key)),
-      generation: kept.generation,
-      reason: kept.reason,
-    }));
+  return sortedKept(state).map(formatKept);
+}
+
+export function listWithheld(state: GatewayState): WithheldRecord[] {
+  return sortedKept(state)
+    .filter(([, { isWithheld }]) => isWithheld === true)
+    .map(([key, kept]) => {
+      const service = state.endpoints.get(key)?.service;
+      return { ...formatKept([key, kept]), ...(service === undefined ? {} : { service }) };
+    });
+}
+
+function sortedKept({ kept }: GatewayState): [EndpointKey, Kept][] {
+  return [...kept].sort(([left], [right]) => (left < right ? -1 : 1));
+}
+
+function formatKept([key, { generation, reason }]: [EndpointKey, Kept]): OlderRecord {
+  return { ...formatEndpointId(parseEndpointKey(key)), generation, reason };
 }
 
 export function groupByEndpoint(complaints: readonly Complaint[]): EndpointErrors[] {

@@ -192,21 +192,6 @@ describe('admitting a push', () => {
     expect(removed.state.assignments.size).toBe(0);
   });
 
-  const many = (count: number) => Array.from({ length: count }, (_, index) => endpoint(index + 1));
-  test.each([
-    ['more than half and more than 20', 45, 22, true],
-    ['more than half but only 20', 30, 10, false],
-    ['more than 20 but only half', 60, 30, false],
-    ['everything, of few', 10, 0, false],
-    ['everything, of many', 21, 0, true],
-  ])('removing %s', (_name, before, left, isRefused) => {
-    const { state } = after(pushOf(1, many(before)));
-    const attempt = () => admit(state, pushOf(2, many(left)), 'x', limits);
-    if (isRefused) expect(attempt).toThrow(expect.objectContaining({ reason: 'mass-removal' }));
-    else expect(attempt).not.toThrow();
-    expect(() => admit(state, pushOf(2, many(left), true), 'x', limits)).not.toThrow();
-  });
-
   test('a delta leads where the full state would, and back again', () => {
     const sets = fc.uniqueArray(
       fc.tuple(fc.integer({ min: 1, max: 15 }), fc.constantFrom('10.0.0.1', '10.0.0.2')),

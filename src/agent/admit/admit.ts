@@ -11,14 +11,8 @@ import type { Assignment } from '../model/policy.ts';
 import type { Change, Edits, GatewayState, Kept } from '../model/state.ts';
 import type { Complaint } from '../wire/complaint.ts';
 import type { Push } from '../wire/push.ts';
-
-/** How much one push may remove without saying that it means it: the share and the number together. */
-export interface RemovalLimits {
-  readonly share: number;
-  readonly count: number;
-  /** An operator has said that it is meant. */
-  readonly isAllowed?: boolean;
-}
+import { keepNeeds } from './withheld-needs.ts';
+import { applyDecision, decideRemovals, withheldNotes, type RemovalLimits } from './withhold.ts';
 
 /** The decision on a push. */
 export type Admission =
@@ -27,13 +21,13 @@ export type Admission =
       readonly verdict: 'admitted';
       readonly change: Change;
       readonly complaints: readonly Complaint[];
-      /** It removes more than a push may that does not say that it means it. */
-      readonly isMassRemoval: boolean;
+      /** It makes use of the operator's permission to remove, which is good for one update. */
+      readonly usesPermission: boolean;
     };
 
 /** A push that is well formed and yet can't be taken. The reason is what a controller decides by. */
 export class PushRefused extends CausewayError {
-  readonly reason: 'stale' | 'base-mismatch' | 'mass-removal' | 'frozen';
+  readonly reason: 'stale' | 'base-mismatch' | 'another-cluster' | 'frozen';
 
   constructor(reason: PushRefused['reason'], message: string, hint: string) {
     super('conflict', message, { hint });
@@ -54,32 +48,42 @@ export function admit(
   }
   refuseStale(state, push);
   const bad = badEndpoints(state, push);
-  const endpoints = new Map(endpointEdits(state, push, bad));
-  const kept = keptEdits(state, push, bad, endpoints);
-  const removed = [...endpoints.values()].filter((endpoint) => endpoint === undefined).length;
-  const served = state.endpoints.size;
-  const isMassRemoval = removed > limits.count && removed > limits.share * served;
-  if (isMassRemoval && !header.meansRemoval && limits.isAllowed !== true) {
-    throw new PushRefused(
-      'mass-removal',
-      `this would remove ${removed} of the ${served} endpoints that are served`,
-      'If that is meant, run `causeway agent allow-removal` on the gateway, or send it with meansRemoval.',
-    );
-  }
+  const asked = new Map(endpointEdits(state, push, bad));
+  const removed = new Set([...asked.keys()].filter((key) => asked.get(key) === undefined));
+  const isWanted = (key: EndpointKey) => push.endpoints.has(key) || bad.has(key);
+  const decision = decideRemovals(state, push, removed, isWanted, limits);
+  const { withheld, usesPermission } = decision;
+  const endpoints = applyDecision(asked, decision);
+  const kept = new Map([
+    ...keptEdits(state, push, bad, endpoints),
+    ...withheldNotes(state, decision),
+  ]);
+  const others = keepNeeds(state, push, withheld, {
+    policies: edits(push, state.policies, push.policies, push.removedPolicies, push.badPolicies),
+    assignments: assignmentEdits(state, push),
+    nodes: edits(push, state.nodes, push.nodes, push.removedNodes, new Set()),
+  });
   return {
     verdict: 'admitted',
-    isMassRemoval,
+    usesPermission,
     complaints: [...push.complaints, ...collisions(state, push), ...closings(state, push)],
     change: {
-      generation: header.generation,
-      digest,
-      endpoints,
-      policies: edits(push, state.policies, push.policies, push.removedPolicies, push.badPolicies),
-      assignments: assignmentEdits(state, push),
-      nodes: edits(push, state.nodes, push.nodes, push.removedNodes, new Set()),
-      kept,
+      ...{ generation: header.generation, digest, endpoints, ...others, kept },
+      cluster: clusterAfter(state, push, withheld),
     },
   };
+}
+
+/**
+ * The cluster that the gateway serves after the update. While removals are withheld it is the one that
+ * the frontends came from, so that the controller of another cluster can't confirm them.
+ */
+function clusterAfter(
+  state: GatewayState,
+  { header }: Push,
+  withheld: ReadonlySet<EndpointKey>,
+): string | undefined {
+  return state.cluster !== undefined && withheld.size > 0 ? state.cluster : header.cluster;
 }
 
 function refuseStale(state: GatewayState, push: Push): void {

@@ -9,6 +9,9 @@ import { untilAborted } from '../../runtime/until-aborted.ts';
 import type { Acknowledgement } from '../admit/acknowledgement.ts';
 import type { AgentStatus, EndpointCount } from '../http/status.ts';
 import { digestOf, signRequest } from '../http/tokens.ts';
+import type { RemovalConfirmation } from '../gateway.ts';
+import { parseEndpointKey } from '../model/endpoint.ts';
+import { formatEndpointId } from '../wire/records.ts';
 import type { LeverName } from '../levers.ts';
 import type { TraceAnswer, TraceQuestion } from '../trace/trace-connection.ts';
 import {
@@ -82,6 +85,17 @@ export class AgentClient {
       ...(isLarge ? { 'content-encoding': 'gzip' } : {}),
     };
     return readAcknowledgement(await this.#call('POST', '/v2/push', body, headers, signal));
+  }
+
+  /** Confirms withheld removals that were verified, exactly these. */
+  async confirmRemovals(
+    confirmation: RemovalConfirmation,
+    signal: AbortSignal,
+  ): Promise<Acknowledgement> {
+    const { generation, cluster, endpoints } = confirmation;
+    const removals = [...endpoints].map((key) => formatEndpointId(parseEndpointKey(key)));
+    const body = { generation, ...(cluster === undefined ? {} : { cluster }), removals };
+    return readAcknowledgement(await this.#callJson('/v2/removals', body, signal));
   }
 
   /** Hands over who is silent, as all gateways together see it. */

@@ -18,6 +18,9 @@ const text = z.string().max(10_000);
 const texts = z.array(text);
 const endpointId = z.looseObject({ address: text, protocol: text, port: z.number() });
 const older = z.array(endpointId.extend({ generation, reason: text }));
+const withheld = z
+  .array(endpointId.extend({ generation, reason: text, service: text.optional() }))
+  .optional();
 const errors = z.array(
   z.looseObject({
     endpoint: endpointId.nullable(),
@@ -33,6 +36,7 @@ const status = z.looseObject({
   generation,
   endpoints: count,
   older,
+  withheld,
   errors,
   notFailoverSafe: z.array(endpointId),
   sound: z.boolean(),
@@ -51,6 +55,7 @@ const acknowledgement = z.looseObject({
   generation,
   committed: z.boolean(),
   older,
+  withheld,
   errors,
 });
 
@@ -80,7 +85,7 @@ export function readStatus(value: unknown): AgentStatus {
 }
 
 export function readAcknowledgement(value: unknown): Acknowledgement {
-  return read(acknowledgement, value, 'acknowledgement');
+  return read(acknowledgement, value, 'acknowledgement') as unknown as Acknowledgement;
 }
 
 export function readCounters(value: unknown): readonly EndpointCount[] {

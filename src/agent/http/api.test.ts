@@ -169,6 +169,7 @@ describe('/v2', () => {
       generation: 1,
       committed: true,
       older: [],
+      withheld: [],
       errors: [],
     });
     expect(world.services.size).toBe(2);

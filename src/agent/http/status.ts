@@ -1,4 +1,4 @@
-import type { EndpointErrors, OlderRecord } from '../admit/acknowledgement.ts';
+import type { EndpointErrors, OlderRecord, WithheldRecord } from '../admit/acknowledgement.ts';
 import type { EndpointIdRecord } from '../wire/records.ts';
 import type { KernelSetting } from '../../nftables/kernel-settings.ts';
 import type { Lever } from '../levers.ts';
@@ -12,6 +12,8 @@ export interface AgentStatus {
   readonly generation: number;
   readonly endpoints: number;
   readonly older: readonly OlderRecord[];
+  /** Removals that the guard withholds. Missing where the agent is of a version that does not know it. */
+  readonly withheld?: readonly WithheldRecord[];
   /** What was wrong with the last push that was taken. */
   readonly errors: readonly EndpointErrors[];
   /** Endpoints whose running connections may not survive a failover, the first hundred of them. */

@@ -6,9 +6,11 @@ import { parsePort, parseProtocol } from '../../domain/port.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { setUnservableAside, type ServableAddresses } from '../admit/servable.ts';
 import type { Gateway } from '../gateway.ts';
+import { endpointKey } from '../model/endpoint.ts';
 import { leverNames, type LeverName } from '../levers.ts';
 import type { TraceAnswer, TraceQuestion } from '../trace/trace-connection.ts';
-import { PushReader } from '../wire/push.ts';
+import { clusterText, PushReader } from '../wire/push.ts';
+import { parseEndpointId } from '../wire/records.ts';
 import { readLines, readSmallBody, UnsupportedMedia, type BodyLimits } from './body.ts';
 import type { Reply } from './reply.ts';
 import type { AgentStatus, EndpointCount } from './status.ts';
@@ -51,6 +53,11 @@ const traceBody = z.strictObject({
   protocol: z.string(),
   port: z.number(),
   service: z.string().optional(),
+});
+const removalsBody = z.strictObject({
+  generation: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  cluster: clusterText.optional(),
+  removals: z.array(z.unknown()),
 });
 const silentBody = z.strictObject({ silent: z.array(z.string()) });
 
@@ -96,6 +103,8 @@ export class V2Api {
         return { status: 200, body: { endpoints: await this.#options.countConnections(signal) } };
       case 'POST /v2/push':
         return this.#push(request, claims, signal);
+      case 'POST /v2/removals':
+        return this.#confirmRemovals(request, claims, signal);
       case 'POST /v2/silent':
         return this.#silent(request, claims);
       case 'POST /v2/levers':
@@ -132,6 +141,18 @@ export class V2Api {
       () => push,
       signal,
     );
+    return { status: 200, body };
+  }
+
+  async #confirmRemovals(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const { generation, cluster, removals } = removalsBody.parse(await readJson(request, claims));
+    const endpoints = new Set(removals.map((id) => endpointKey(parseEndpointId(id))));
+    const { gateway } = this.#options;
+    const body = await gateway.confirmRemovals({ generation, cluster, endpoints }, signal);
     return { status: 200, body };
   }
 

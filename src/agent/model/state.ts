@@ -7,6 +7,8 @@ export interface Kept {
   /** The push that what is served came with. */
   readonly generation: number;
   readonly reason: string;
+  /** The newest update removes it, and the guard withholds that removal until it is confirmed. */
+  readonly isWithheld?: boolean;
 }
 
 /** Everything a gateway has been told to serve. Changed only by committing a {@link Change}. */
@@ -15,6 +17,8 @@ export interface GatewayState {
   readonly generation: number;
   /** The digest of that push, so that a repeated request is known from a different one. */
   readonly digest: string;
+  /** The UID of the cluster that the gateway serves; undefined until a controller has sent one. */
+  readonly cluster?: string | undefined;
   readonly endpoints: ReadonlyMap<EndpointKey, Endpoint>;
   readonly policies: ReadonlyMap<PolicyKey, Policy>;
   readonly assignments: ReadonlyMap<Address, Assignment>;
@@ -34,6 +38,8 @@ export type Edits<Key, Value> = ReadonlyMap<Key, Value | undefined>;
 export interface Change {
   readonly generation: number;
   readonly digest: string;
+  /** The cluster that the gateway serves from now on; the same as before where it is left out. */
+  readonly cluster?: string | undefined;
   readonly endpoints: Edits<EndpointKey, Endpoint>;
   readonly policies: Edits<PolicyKey, Policy>;
   readonly assignments: Edits<Address, Assignment>;
@@ -128,12 +134,14 @@ export class StateHolder {
     }
     this.#state.generation = change.generation;
     this.#state.digest = change.digest;
+    if (change.cluster !== undefined) this.#state.cluster = change.cluster;
   }
 }
 
 interface MutableState {
   generation: number;
   digest: string;
+  cluster?: string | undefined;
   readonly endpoints: Map<EndpointKey, Endpoint>;
   readonly policies: Map<PolicyKey, Policy>;
   readonly assignments: Map<Address, Assignment>;

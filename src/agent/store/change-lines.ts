@@ -36,6 +36,7 @@ export function* writeStep(step: Step): Generator<string> {
       generation: change.generation,
       digest: change.digest,
       undoes,
+      ...(change.cluster === undefined ? {} : { cluster: change.cluster }),
       ...(undo === undefined ? {} : { undo: { generation: undo.generation } }),
     },
   });
@@ -88,10 +89,16 @@ const stepHeader = z.object({
     generation: z.number(),
     digest: z.string(),
     undoes: z.number(),
+    cluster: z.string().optional(),
     undo: z.object({ generation: z.number() }).optional(),
   }),
 });
-const storedKept = z.object({ key: z.string(), generation: z.number(), reason: z.string() });
+const storedKept = z.object({
+  key: z.string(),
+  generation: z.number(),
+  reason: z.string(),
+  isWithheld: z.boolean().optional(),
+});
 
 /** Puts a step together from its lines. Throws `invalid` where they are not what was once written. */
 export class StepReader {
@@ -126,7 +133,10 @@ export class StepReader {
 
   #finish(header: z.infer<typeof stepHeader>['step']): Step {
     const step: Step = {
-      change: this.#change.build(header.generation, header.digest),
+      change: {
+        ...this.#change.build(header.generation, header.digest),
+        ...(header.cluster === undefined ? {} : { cluster: header.cluster }),
+      },
       undo: header.undo === undefined ? undefined : this.#undo.build(header.undo.generation, ''),
       undoes: header.undoes,
     };
@@ -181,8 +191,12 @@ class ChangeBuilder {
         this.#nodes.set(parseAddress(z.string().parse(body)), undefined);
         return;
       case 'kept': {
-        const { key, generation, reason } = storedKept.parse(body);
-        this.#kept.set(storedEndpointKey(key), { generation, reason });
+        const { key, generation, reason, isWithheld } = storedKept.parse(body);
+        const kept = { generation, reason };
+        this.#kept.set(
+          storedEndpointKey(key),
+          isWithheld === undefined ? kept : { ...kept, isWithheld },
+        );
         return;
       }
       case 'notKept':

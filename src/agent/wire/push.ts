@@ -30,6 +30,8 @@ export interface PushHeader {
   readonly base: number | undefined;
   /** The sender knows that this removes much, and means it. */
   readonly meansRemoval: boolean;
+  /** The UID of the cluster that the sender speaks for. */
+  readonly cluster: string | undefined;
 }
 
 /** A request as it was understood: what is good in it, and what is wrong with the rest. */
@@ -60,6 +62,12 @@ export interface UnreadableEndpoints {
 
 const generationNumber = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
 
+/** A cluster's UID, as the controller reads it from the namespace kube-system. */
+export const clusterText = z
+  .string()
+  .max(100)
+  .regex(/^[\x21-\x7e]+$/, 'is not a UID');
+
 const headerRecord = z.strictObject({
   causeway: z.literal('agent/v2'),
   revision: z.number().int(),
@@ -67,6 +75,7 @@ const headerRecord = z.strictObject({
   generation: generationNumber,
   base: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
   meansRemoval: z.boolean().optional(),
+  cluster: clusterText.optional(),
 });
 
 const trailerRecord = z.strictObject({ end: z.strictObject({ records: z.number().int().min(0) }) });
@@ -302,12 +311,12 @@ function parseHeader(value: object, known: Revisions): { header: PushHeader; rev
   }
   const header = headerRecord.safeParse(value);
   if (!header.success) throw refused(`the header is wrong: ${describeProblem(header.error)}`);
-  const { kind, generation, base, meansRemoval } = header.data;
+  const { kind, generation, base, meansRemoval, cluster } = header.data;
   if ((kind === 'delta') !== (base !== undefined)) {
     throw refused('a delta has a base, and only a delta');
   }
   return {
-    header: { kind, generation, base, meansRemoval: meansRemoval ?? false },
+    header: { kind, generation, base, meansRemoval: meansRemoval ?? false, cluster },
     revision: header.data.revision,
   };
 }

@@ -71,7 +71,7 @@ export function readV1Config(claim: unknown, generation: number, masquerade: Mas
   const config = configClaim.parse(claim);
   const policies = readPolicies(config['network-policies']);
   return {
-    header: { kind: 'state', generation, base: undefined, meansRemoval: true },
+    header: { kind: 'state', generation, base: undefined, meansRemoval: true, cluster: undefined },
     endpoints: readEndpoints(config.ingress, masquerade),
     policies,
     assignments: readAssignments(config['policy-assignments'], policies),

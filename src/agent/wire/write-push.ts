@@ -26,6 +26,8 @@ export interface PushOptions {
   readonly generation: number;
   /** Says that a large removal is meant: each Service was seen deleted or released. */
   readonly meansRemoval?: boolean;
+  /** The UID of the cluster that the sender speaks for. Only agents that withhold removals know it. */
+  readonly cluster?: string | undefined;
   /** The revision to write in, by `commonRevision`; the newest where it is left out. */
   readonly revision?: number;
 }
