@@ -11,7 +11,7 @@ import { findConnection } from '../src/kube/connection.ts';
 import { EventRecorder } from '../src/kube/event-recorder.ts';
 import { HttpTransport } from '../src/kube/http-transport.ts';
 import { services } from '../src/kube/resources.ts';
-import type { AgentPort } from '../src/loadbalancer/gateway/agent-link.ts';
+import type { AgentPort } from '../src/loadbalancer/gateway/agent-port.ts';
 import { makeGatewayProvider } from '../src/loadbalancer/gateway/make-gateway-provider.ts';
 import { OpenStackPortManager } from '../src/loadbalancer/gateway/openstack-port-manager.ts';
 import { ServiceController } from '../src/loadbalancer/service-controller.ts';

@@ -1,6 +1,7 @@
 import { CausewayError } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { namespaces } from '../kube/resources.ts';
+import type { Log } from '../runtime/log.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
 
 /**
@@ -19,4 +20,22 @@ export async function clusterIdOf(
   throw new CausewayError('invalid', 'the namespace kube-system has no UID', {
     hint: 'Set clusterId to a name that no other cluster of the cloud project has.',
   });
+}
+
+/**
+ * The UID of the cluster, whatever name it has in the settings. Gateways remember it, so that another
+ * cluster can't confirm removals. Undefined where it can't be read now: a controller starts without it.
+ */
+export async function clusterUidOf(
+  { client, log }: { readonly client: KubeClient; readonly log: Log },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const system = await client.find(namespaces, { name: 'kube-system' }, { signal });
+    return system?.metadata?.uid;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    log.warn({ error: CausewayError.from(error) }, "the cluster's UID can't be read");
+    return undefined;
+  }
 }

@@ -3,7 +3,7 @@ import { parseSecrets } from '../agent/http/secrets.ts';
 import type { Family } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
 import { ConfigMapAddressBook } from '../loadbalancer/gateway/address-book.ts';
-import type { AgentPort } from '../loadbalancer/gateway/agent-link.ts';
+import type { AgentPort } from '../loadbalancer/gateway/agent-port.ts';
 import type { AddressDoors } from '../loadbalancer/gateway/address-doors.ts';
 import { fencedAgent } from '../loadbalancer/gateway/fenced-agent.ts';
 import { GatewayBoard } from '../loadbalancer/gateway/gateway-board.ts';
@@ -20,7 +20,7 @@ import { loadCloudConfig } from '../openstack/config/load.ts';
 import { Neutron } from '../openstack/neutron/neutron.ts';
 import type { Subnet } from '../openstack/neutron/resources.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { clusterIdOf } from './cluster-id.ts';
+import { clusterIdOf, clusterUidOf } from './cluster-id.ts';
 import type { ProviderSurroundings } from './controller-providers.ts';
 import { readTextFile } from './read-text-file.ts';
 
@@ -54,6 +54,7 @@ export async function gatewayProvider(
     ...(openStack === undefined ? {} : { doors: openStack.doors }),
     board: new GatewayBoard({ ...surroundings, namespace: leaderElection.namespace }),
     agents: await makeAgentPorts(settings, surroundings),
+    cluster: await clusterUidOf(surroundings, signal),
     withoutAffinity: gateway.agents.filter(({ api }) => api === 'v1').map(({ name }) => name),
   });
 }

@@ -10,6 +10,7 @@ import { seededRandom } from '../../runtime/random.ts';
 import { settled, SimulatedClock } from '../../runtime/simulated-clock.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { MemoryAgent } from './memory-agent.ts';
+import { doubtsAll } from './removal-verifiers.testing.ts';
 
 const address = parseAddress('192.0.2.1');
 const endpoint = (service: string, port = 80): Endpoint =>
@@ -50,6 +51,7 @@ function begin(metrics: Metrics, limitMs: number, ...agents: MemoryAgent[]) {
     metrics,
     limitMs,
     checkEveryMs: 60_000,
+    verifier: doubtsAll,
     onNews: () => {},
     onComplaint: (service) => complaints.push(service),
   });
@@ -173,17 +175,6 @@ test('one that fails is asked at a growing pace, whatever changes meanwhile', as
     await clock.advance(50);
   }
   expect(pushed.mock.calls.length).toBeLessThan(10);
-});
-
-test('the first push does not say that it means to remove; later ones do', async () => {
-  const agent = new MemoryAgent();
-  const { fleet } = await start(agent);
-  fleet.setService('default/a', [endpoint('a')]);
-  run(fleet);
-  await settled();
-  fleet.setService('default/a', []);
-  await settled();
-  expect(agent.pushes.map(({ header }) => header.meansRemoval)).toEqual([false, true]);
 });
 
 test('generations start beyond those of every gateway', async () => {

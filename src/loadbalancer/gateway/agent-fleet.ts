@@ -5,15 +5,19 @@ import {
   type EndpointId,
   type EndpointKey,
 } from '../../agent/model/endpoint.ts';
+import type { AgentStatus } from '../../agent/http/status.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
 import { supervise, type Loop } from '../../runtime/supervisor.ts';
 import { AddressUse } from './address-use.ts';
-import { AgentLink, type AgentPort } from './agent-link.ts';
+import { AgentLink } from './agent-link.ts';
+import type { AgentPort } from './agent-port.ts';
 import { FleetHealth } from './fleet-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
+import { RemovalLoop } from './removal-loop.ts';
+import type { RemovalVerifier } from './removal-verifier.ts';
 import { WantedState, type NamespacePolicies } from './wanted-state.ts';
 
 export interface FleetOptions {
@@ -24,6 +28,10 @@ export interface FleetOptions {
   readonly metrics: Metrics;
   readonly limitMs: number;
   readonly checkEveryMs: number;
+  /** Verifies removals that gateways withhold. */
+  readonly verifier: RemovalVerifier;
+  /** The UID of the cluster that the gateways serve, where it is known. */
+  readonly cluster?: string | undefined;
   /** Something about the gateways has changed: what waits for them may go on. */
   readonly onNews: () => void;
   /** A gateway has begun or ceased to complain about this Service. */
@@ -51,6 +59,8 @@ export interface GatewayStanding {
   readonly isFenced: boolean;
   /** How many endpoints it found something wrong with, and what else it complains about. */
   readonly refusedEndpoints: number;
+  /** How many frontends it still serves because their removal is not verified. */
+  readonly withheldRemovals: number;
   readonly complaints: readonly string[];
 }
 
@@ -66,6 +76,7 @@ export class AgentFleet {
   /** Gateways that can't announce anything that is ours, or not these addresses. */
   readonly #fenced = new Map<string, 'all' | Set<Address>>();
   readonly #addresses = new AddressUse();
+  readonly #removals: RemovalLoop;
   #state: WantedState | undefined;
   #isComplete = false;
   #firstGeneration = Number.POSITIVE_INFINITY;
@@ -79,11 +90,17 @@ export class AgentFleet {
       generation: metrics.gauge(fleetMetrics.generation),
       wanted: metrics.gauge(fleetMetrics.wantedGeneration),
       refused: metrics.gauge(fleetMetrics.refused),
+      withheld: metrics.gauge(fleetMetrics.withheld),
       fenced: metrics.gauge(fleetMetrics.fenced),
     };
-    const heard = (gateway: string, generation: number) =>
-      this.#links.find(({ name }) => name === gateway)?.heard(generation);
-    this.#health = new FleetHealth({ ...options, onNews: () => {}, onGeneration: heard });
+    const heard = (gateway: string, status: AgentStatus) =>
+      this.#links.find(({ name }) => name === gateway)?.heard(status);
+    this.#health = new FleetHealth({ ...options, onNews: () => {}, onStatus: heard });
+    this.#removals = new RemovalLoop({
+      ...{ links: () => this.#links, verifier: options.verifier, clock, log },
+      isWanted: (key) => this.#state?.wants(key) === true,
+      onNews: () => this.#noticed(onNews),
+    });
     const pushes = metrics.counter(fleetMetrics.pushes);
     this.#links = [...options.agents].map(
       ([name, agent]) =>
@@ -95,10 +112,12 @@ export class AgentFleet {
           log,
           limitMs,
           checkEveryMs,
+          cluster: options.cluster,
           goBeyond: (generation) => this.#change((state) => state.goBeyond(generation)),
           onNews: () => this.#noticed(onNews),
           onPush: (outcome) => pushes.add({ gateway: name, outcome }),
           onComplaints: (endpoints) => this.#complained(endpoints),
+          onReleased: (endpoints) => this.#removals.released(endpoints),
         }),
     );
   }
@@ -166,6 +185,16 @@ export class AgentFleet {
       .map(({ name }) => name);
   }
 
+  /** The gateways that can be reached and still serve frontends of this Service that it no longer has. */
+  withholding(service: string): readonly string[] {
+    return this.#links
+      .filter(({ failure }) => failure === undefined)
+      .filter(({ removals }) =>
+        [...removals.frontends.values()].some((frontend) => frontend.service === service),
+      )
+      .map(({ name }) => name);
+  }
+
   get generation(): number {
     return this.#wanted.generation;
   }
@@ -217,16 +246,21 @@ export class AgentFleet {
 
   standings(): readonly GatewayStanding[] {
     const newest = this.#state?.generation ?? Number.POSITIVE_INFINITY;
-    return this.#links.map(({ name, downForMs, failure, confirmed, reported, complaints }) => ({
-      name,
-      downForMs,
-      failure: failure?.message,
-      generation: reported,
-      isCurrent: failure === undefined && confirmed >= newest && this.#isComplete,
-      isMaster: this.#health.statusOf(name)?.vrrp.state === 'MASTER',
-      isFenced: this.#fenced.get(name) === 'all',
-      refusedEndpoints: complaints.size,
-      complaints: [...complaints.general, ...(this.#health.statusOf(name)?.alarms ?? [])],
+    return this.#links.map((link) => ({
+      name: link.name,
+      downForMs: link.downForMs,
+      failure: link.failure?.message,
+      generation: link.reported,
+      isCurrent: this.#isComplete && isUpToDate(link, newest),
+      isMaster: this.#health.statusOf(link.name)?.vrrp.state === 'MASTER',
+      isFenced: this.#fenced.get(link.name) === 'all',
+      refusedEndpoints: link.complaints.size,
+      withheldRemovals: link.removals.frontends.size,
+      complaints: [
+        ...link.complaints.general,
+        ...[link.removals.describe() ?? []].flat(),
+        ...(this.#health.statusOf(link.name)?.alarms ?? []),
+      ],
     }));
   }
 
@@ -238,7 +272,12 @@ export class AgentFleet {
     ]);
     await supervise(signal, {
       ...Object.fromEntries(loops),
-      ...(this.#links.length === 0 ? {} : { health: (inner) => this.#health.run(inner) }),
+      ...(this.#links.length === 0
+        ? {}
+        : {
+            health: (inner) => this.#health.run(inner),
+            'withheld removals': (inner) => this.#removals.loop(inner),
+          }),
     });
   }
 
@@ -270,6 +309,7 @@ export class AgentFleet {
   #noticed(onNews: () => void): void {
     const confirmed = this.#links.map((link) => link.confirmed);
     this.#state?.forgetRemoved(Math.min(...confirmed));
+    this.#removals.noticed();
     this.#show();
     onNews();
   }
@@ -296,12 +336,18 @@ export class AgentFleet {
   #show(): void {
     const newest = this.#state?.generation ?? 0;
     this.#gauges.wanted.set({}, newest);
-    for (const { name, failure, confirmed, reported, complaints } of this.#links) {
+    for (const { name, failure, confirmed, reported, complaints, removals } of this.#links) {
       this.#gauges.reachable.set({ gateway: name }, failure === undefined ? 1 : 0);
       this.#gauges.behind.set({ gateway: name }, confirmed < newest ? 1 : 0);
       this.#gauges.generation.set({ gateway: name }, reported);
       this.#gauges.refused.set({ gateway: name }, complaints.size);
+      this.#gauges.withheld.set({ gateway: name }, removals.frontends.size);
       this.#gauges.fenced.set({ gateway: name }, this.#fenced.get(name) === 'all' ? 1 : 0);
     }
   }
+}
+
+/** Whether the gateway has the newest state, and serves nothing beside it. */
+function isUpToDate({ failure, confirmed, removals }: AgentLink, newest: number): boolean {
+  return failure === undefined && confirmed >= newest && removals.frontends.size === 0;
 }

@@ -1,9 +1,7 @@
 import { CausewayError } from '../../domain/error.ts';
-import type { Address } from '../../domain/address.ts';
 import type { Acknowledgement, OlderRecord } from '../../agent/admit/acknowledgement.ts';
-import type { AgentStatus } from '../../agent/http/status.ts';
 import { endpointKey, type EndpointKey } from '../../agent/model/endpoint.ts';
-import { endpointIdOf, type EndpointIdRecord } from '../../agent/wire/records.ts';
+import { endpointIdOf } from '../../agent/wire/records.ts';
 import { commonRevision, revisions } from '../../agent/wire/revision.ts';
 import { writeDelta, writeState } from '../../agent/wire/write-push.ts';
 import { backoffDelay, type BackoffPolicy } from '../../runtime/backoff.ts';
@@ -11,20 +9,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
+import { reasonOf, type AgentPort, type HeardStatus } from './agent-port.ts';
 import { Complaints } from './complaints.ts';
 import type { WantedState } from './wanted-state.ts';
-
-/** What is needed of an agent: the client over HTTP, or one in memory. */
-export interface AgentPort {
-  status(signal: AbortSignal): Promise<AgentStatus>;
-  push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement>;
-  /** Its status now and after every change, until the signal fires. */
-  events(signal: AbortSignal): AsyncIterable<AgentStatus>;
-  /** Hands over who is silent, as all gateways together see it. */
-  handSilent(silent: Iterable<Address>, signal: AbortSignal): Promise<void>;
-  /** Every endpoint that it serves, where it can be asked. */
-  counters?(signal: AbortSignal): Promise<readonly EndpointIdRecord[]>;
-}
+import { WithheldRemovals, type RemovalVerdict } from './withheld-removals.ts';
 
 export interface AgentLinkOptions {
   readonly name: string;
@@ -36,6 +24,8 @@ export interface AgentLinkOptions {
   readonly limitMs: number;
   /** Asked again this often, also when nothing has changed, to notice an agent that lost its state. */
   readonly checkEveryMs: number;
+  /** The UID of the cluster that we speak for, where it is known. */
+  readonly cluster?: string | undefined;
   /** Makes the wanted generation larger than this one, which the gateway has already. */
   readonly goBeyond: (generation: number) => void;
   /** Called after each answer and each failure. */
@@ -43,6 +33,8 @@ export interface AgentLinkOptions {
   readonly onPush: (outcome: 'taken' | 'failed') => void;
   /** Called with the endpoints that it has begun or ceased to complain about. */
   readonly onComplaints: (endpoints: ReadonlySet<EndpointKey>) => void;
+  /** Called with frontends that an operator let the gateway lose: the others may lose them, too. */
+  readonly onReleased: (endpoints: ReadonlySet<EndpointKey>) => void;
 }
 
 const pace: BackoffPolicy = { baseMs: 250, maxMs: 15_000, jitter: 0.3 };
@@ -67,12 +59,11 @@ export class AgentLink {
   #writtenIn: number | undefined;
   /** How many endpoints it said that it serves. */
   #serves = 0;
-  /** What it has came from us, so whatever it loses now was seen to be deleted or released. */
-  #hasOurs = false;
-  /** It refused to lose that much, and we have seen all of it go. */
-  #hasSeenAllGo = false;
-  /** What it refused to lose and we know nothing of. */
-  #doubted: ReadonlySet<EndpointKey> = new Set();
+  /** It withholds removals until we confirm them. An older version rejects the whole update instead. */
+  #withholds = false;
+  readonly #removals = new WithheldRemovals();
+  /** It may have more than we told it, so the next update is the full state. */
+  #needsWhole = false;
   #wake: (() => void) | undefined;
 
   constructor(options: AgentLinkOptions) {
@@ -112,6 +103,17 @@ export class AgentLink {
     return this.#options.clock.monotonic() - this.#failingSince;
   }
 
+  /** The removals that it withholds, or rejects updates for. */
+  get removals(): WithheldRemovals {
+    return this.#removals;
+  }
+
+  /** Takes the verdict on what it withholds, and acts on it. */
+  judge(verdict: RemovalVerdict): void {
+    this.#removals.judge(verdict);
+    this.nudge();
+  }
+
   /** Whether it may still serve the address although the state no longer has it. */
   stillServes(address: string): boolean {
     return this.#older.some((record) => record.address === address);
@@ -132,6 +134,8 @@ export class AgentLink {
       this.#serves = status.endpoints;
       this.#isAt(status.generation);
       this.#older = status.older;
+      this.#withholds = status.withheld !== undefined;
+      this.#noticeReleased(status);
       this.#agreeOn(commonRevision(revisions, status.revisions));
       this.#options.onNews();
       return true;
@@ -160,20 +164,35 @@ export class AgentLink {
    * The generation that it has, told while nothing is under way. One beyond ours is an operator's, or that of a
    * controller that took itself for the leader, as one does whose machine was suspended: it gets ours again.
    */
-  heard(generation: number): void {
-    if (this.#wake === undefined || this.#confirmed === 0 || generation <= this.#confirmed) return;
-    this.#isAt(generation);
+  heard(status: HeardStatus): void {
+    if (this.#wake === undefined || this.#confirmed === 0) return;
+    const { generation } = status;
+    const isReleased = this.#noticeReleased(status);
+    if (generation > this.#confirmed) this.#isAt(generation);
+    else if (!isReleased) return;
     this.nudge();
     this.#options.onNews();
+  }
+
+  /** An operator has allowed removals on the gateway itself: it withholds less than it told us. */
+  #noticeReleased({ generation, withheld }: HeardStatus): boolean {
+    if (withheld === undefined || generation !== this.#confirmed) return false;
+    const now = new Set(withheld.flatMap((record) => endpointIdOf(record) ?? []).map(endpointKey));
+    const released = [...this.#removals.frontends.keys()].filter((key) => !now.has(key));
+    if (released.length === 0) return false;
+    this.#removals.take(withheld);
+    this.#needsWhole ||= this.#removals.frontends.size === 0;
+    this.#options.onReleased(new Set(released));
+    return true;
   }
 
   /** Asks whether it still has what it confirmed; not while it is being told something else. */
   async look(signal: AbortSignal): Promise<void> {
     if (this.#wake === undefined || this.#failures > 0) return;
-    const { generation } = await this.#limited('asking', signal, (inner) =>
+    const status = await this.#limited('asking', signal, (inner) =>
       this.#options.agent.status(inner),
     );
-    this.heard(generation);
+    this.heard(status);
   }
 
   async run(state: WantedState, signal: AbortSignal): Promise<void> {
@@ -183,7 +202,11 @@ export class AgentLink {
     // A gateway may have been changed while nobody watched: the first push is the whole.
     let isWhole = false;
     while (!signal.aborted) {
-      if (!isWhole || this.#confirmed < state.generation || this.#failure !== undefined) {
+      if (this.#needsWhole) isWhole = false;
+      const confirmable = isWhole ? this.#confirmable(state) : undefined;
+      if (confirmable !== undefined) {
+        await this.#confirmRemovals(confirmable, signal);
+      } else if (!isWhole || this.#confirmed < state.generation || this.#failure !== undefined) {
         isWhole = await this.#push(state, isWhole, signal);
       } else if (await this.greet(signal)) {
         isWhole = this.#isCurrent(state);
@@ -191,13 +214,54 @@ export class AgentLink {
       const delay =
         this.#failures > 0
           ? backoffDelay(pace, this.#failures, random)
-          : this.#confirmed < state.generation
+          : this.#isBehind(state)
             ? 0
             : checkEveryMs;
       // Who was stopped while it spoke with the gateway has nobody left to wake it.
       if (delay > 0 && !signal.aborted) await this.#sleep(clock, delay);
     }
     signal.removeEventListener('abort', onAbort);
+  }
+
+  #isBehind(state: WantedState): boolean {
+    const isUpToDate = this.#confirmed >= state.generation && !this.#needsWhole;
+    return !isUpToDate || this.#confirmable(state) !== undefined;
+  }
+
+  /** The verified removals, where the gateway has what we think it has. */
+  #confirmable(state: WantedState) {
+    if (this.#confirmed === 0 || this.#failure !== undefined) return undefined;
+    return this.#removals.confirmable((key) => state.wants(key));
+  }
+
+  async #confirmRemovals(
+    verified: { readonly cluster: string | undefined; readonly endpoints: Set<EndpointKey> },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { agent, clock, log, onNews } = this.#options;
+    const askedAt = clock.monotonic();
+    this.#removals.forgetVerdicts();
+    try {
+      const answer = await this.#limited('confirming removals to', signal, async (inner) =>
+        agent.confirmRemovals?.({ generation: this.#confirmed, ...verified }, inner),
+      );
+      if (answer === undefined) return;
+      log.info({ agent: this.name, count: verified.endpoints.size }, 'confirmed removals');
+      this.#older = answer.older;
+      this.#removals.take(answer.withheld ?? []);
+      // What else was kept for their sake, such as network policies, goes with the full state.
+      this.#needsWhole = this.#removals.frontends.size === 0;
+      onNews();
+    } catch (error) {
+      const { message } = CausewayError.from(error);
+      if (reasonOf(error) === 'another-cluster') {
+        for (const key of verified.endpoints) this.#removals.doubt(key, message);
+        onNews();
+        return;
+      }
+      this.#needsWhole = true;
+      this.#failed(error, askedAt, signal);
+    }
   }
 
   #isCurrent(state: WantedState): boolean {
@@ -223,11 +287,13 @@ export class AgentLink {
     if (this.#reported >= state.generation) this.#options.goBeyond(this.#reported);
     const revision = this.#revision ?? revisions.oldest;
     const { generation } = state;
-    // It was given an older state back meanwhile, or another disk: nobody here has seen that go.
-    if (this.#reported < state.firstGeneration) this.#hasOurs = false;
-    const meansRemoval = this.#hasOurs || this.#hasSeenAllGo;
-    this.#hasSeenAllGo = false;
-    const options = { generation, meansRemoval, revision };
+    const meansRemoval = this.#removals.isRejectionVerified((key) => state.wants(key));
+    // An agent that withholds removals wants them confirmed one by one, and knows clusters.
+    const { cluster } = this.#options;
+    const options = {
+      ...{ generation, revision },
+      ...(this.#withholds ? { cluster } : { meansRemoval }),
+    };
     const touched = base === undefined ? undefined : state.endpointsSince(base);
     const lines =
       base === undefined
@@ -242,11 +308,8 @@ export class AgentLink {
       this.#isOtherRevision = false;
       this.#confirmed = generation;
       this.#reported = answer.generation;
-      this.#hasOurs = true;
-      // It refused before: now an operator has allowed it.
-      state.release(this.#doubted);
-      this.#doubted = new Set();
-      this.#older = answer.older;
+      this.#needsWhole = false;
+      this.#takeRemovals(answer, meansRemoval);
       const news = this.#complaints.take(answer.errors, touched);
       this.#options.onPush('taken');
       this.#succeeded();
@@ -256,32 +319,39 @@ export class AgentLink {
       this.#options.onPush('failed');
       this.#revision = undefined;
       this.#failed(error, askedAt, signal);
-      if (isMassRemoval(error)) this.#hasSeenAllGo = await this.#findSeen(state, signal);
+      if (reasonOf(error) === 'mass-removal') await this.#listRejected(state, signal);
       // Whatever went wrong with a difference, the whole may go right.
       return false;
     }
   }
 
+  #takeRemovals({ older, withheld = [] }: Acknowledgement, meantRemoval: boolean): void {
+    this.#older = older;
+    const { isRejection } = this.#removals;
+    const gone = this.#removals.take(withheld);
+    // It rejected that before, and we have not verified it: an operator has allowed it.
+    if (isRejection && !meantRemoval) this.#options.onReleased(new Set(gone.keys()));
+  }
+
   /**
-   * Whether we know of everything that it serves: each endpoint is wanted, or was seen to go. A list that
-   * is shorter than what it serves proves nothing, nor does one that can't be had.
+   * Asks an agent of an older version what it serves, to verify what it refuses to lose. A list that is
+   * shorter than what it serves proves nothing, nor does one that can't be had.
    */
-  async #findSeen(state: WantedState, signal: AbortSignal): Promise<boolean> {
-    const { agent } = this.#options;
+  async #listRejected(state: WantedState, signal: AbortSignal): Promise<void> {
+    const { agent, log, onNews } = this.#options;
     try {
       const served = await this.#limited('asking', signal, (inner) =>
         agent.counters === undefined ? Promise.resolve([]) : agent.counters(inner),
       );
-      const ids = served.map(endpointIdOf).filter((id) => id !== undefined);
-      this.#doubted = new Set(ids.map(endpointKey).filter((key) => !state.knows(key)));
-      const isWhole = ids.length > 0 && ids.length >= this.#serves && ids.length === served.length;
-      return isWhole && this.#doubted.size === 0;
+      const ids = served.flatMap((record) => endpointIdOf(record) ?? []);
+      const isWhole = ids.length >= this.#serves && ids.length === served.length;
+      const lost = ids.filter((id) => !state.wants(endpointKey(id)));
+      this.#removals.reject(isWhole ? lost : []);
+      onNews();
     } catch (error) {
-      this.#options.log.warn(
-        { agent: this.name, error: CausewayError.from(error) },
-        'what the agent serves is not known',
-      );
-      return false;
+      const known = CausewayError.from(error);
+      log.warn({ agent: this.name, error: known }, 'the frontends of the agent are not known');
+      this.#removals.reject([]);
     }
   }
 
@@ -326,9 +396,4 @@ export class AgentLink {
       };
     });
   }
-}
-
-/** By its own word, over the wire and in memory. */
-function isMassRemoval(error: unknown): boolean {
-  return error instanceof Error && 'reason' in error && error.reason === 'mass-removal';
 }

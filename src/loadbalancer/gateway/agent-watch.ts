@@ -6,7 +6,7 @@ import { sleep, type Clock } from '../../runtime/clock.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { AgentPort } from './agent-link.ts';
+import type { AgentPort } from './agent-port.ts';
 import type { SilenceView } from './agreed-silence.ts';
 
 export interface AgentWatchOptions {
@@ -19,8 +19,8 @@ export interface AgentWatchOptions {
   readonly limitMs: number;
   /** Called when its status has changed, or can't be followed any more. */
   readonly onNews: () => void;
-  /** Called with the generation that it says it has. */
-  readonly onGeneration: (generation: number) => void;
+  /** Called with what it says about itself. */
+  readonly onStatus: (status: AgentStatus) => void;
 }
 
 const pace: BackoffPolicy = { baseMs: 500, maxMs: 15_000, jitter: 0.3 };
@@ -80,8 +80,8 @@ export class AgentWatch {
     }
   }
 
-  async #follow(signal: AbortSignal, onStatus: () => void): Promise<void> {
-    const { agent, onNews, onGeneration } = this.#options;
+  async #follow(signal: AbortSignal, onFirst: () => void): Promise<void> {
+    const { agent, onNews, onStatus } = this.#options;
     this.#stream = new AbortController();
     const both = AbortSignal.any([signal, this.#stream.signal]);
     const quiet = this.#watchQuiet();
@@ -91,9 +91,9 @@ export class AgentWatch {
         const isFirst = this.#status === undefined;
         this.#status = status;
         quiet.restart();
-        onStatus();
+        onFirst();
         onNews();
-        onGeneration(status.generation);
+        onStatus(status);
         if (isFirst) this.hand(this.#silent);
       }
     } finally {
@@ -134,14 +134,14 @@ export class AgentWatch {
 
   /** Asks when nothing was heard for long; without an answer the stream is opened anew. */
   #watchQuiet() {
-    const { clock, agent, limitMs, onGeneration } = this.#options;
+    const { clock, agent, limitMs, onStatus } = this.#options;
     const ask = () => {
       if (this.#status === undefined) this.#stream.abort();
       const asking = this.#limited((inner) => agent.status(inner));
       asking.then(
-        ({ generation }) => {
+        (status) => {
           restart();
-          onGeneration(generation);
+          onStatus(status);
         },
         () => this.#stream.abort(),
       );

@@ -79,3 +79,14 @@ export function compareClaims(
   if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? -1 : 1;
   return left.owner < right.owner ? -1 : left.owner > right.owner ? 1 : 0;
 }
+
+/** The claims of each port. */
+export function groupByPort(claims: readonly PriorClaim[]): Map<string, PriorClaim[]> {
+  const groups = new Map<string, PriorClaim[]>();
+  for (const claim of claims) {
+    const group = groups.get(claim.portId);
+    if (group === undefined) groups.set(claim.portId, [claim]);
+    else group.push(claim);
+  }
+  return groups;
+}

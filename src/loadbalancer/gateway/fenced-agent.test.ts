@@ -6,9 +6,10 @@ import { noMetrics } from '../../runtime/metrics.ts';
 import { seededRandom } from '../../runtime/random.ts';
 import { SimulatedClock } from '../../runtime/simulated-clock.ts';
 import { AgentFleet } from './agent-fleet.ts';
-import type { AgentPort } from './agent-link.ts';
+import type { AgentPort } from './agent-port.ts';
 import { fencedAgent } from './fenced-agent.ts';
 import { MemoryAgent } from './memory-agent.ts';
+import { doubtsAll } from './removal-verifiers.testing.ts';
 
 const signal = new AbortController().signal;
 
@@ -63,6 +64,7 @@ test('a lease that is lost is no reason to try all the time', async () => {
   const stop = new AbortController();
   const nothing = () => {};
   const fleet = new AgentFleet({
+    verifier: doubtsAll,
     agents: new Map([['g1', fencedAgent(new MemoryAgent(), { remainingMs }, clock)]]),
     ...{ clock, random: seededRandom(1), log: silentLog, metrics: noMetrics },
     ...{ limitMs: 1_000, checkEveryMs: 60_000, onNews: nothing, onComplaint: nothing },

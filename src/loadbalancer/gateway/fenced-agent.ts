@@ -1,7 +1,8 @@
+import type { RemovalConfirmation } from '../../agent/gateway.ts';
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { withinFence, type WriteFence } from '../../runtime/write-fence.ts';
-import type { AgentPort } from './agent-link.ts';
+import { reasonOf, type AgentPort } from './agent-port.ts';
 
 /**
  * The agent for as long as we lead. A leader that was paused and wakes up would otherwise tell the
@@ -11,30 +12,51 @@ import type { AgentPort } from './agent-link.ts';
 export function fencedAgent(agent: AgentPort, fence: WriteFence, clock: Clock): AgentPort {
   const limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
     withinFence(clock, fence, signal, 'speaking with the agent', work);
+  const confirmed = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      // Somebody was faster. Before we go beyond what they said: are we still the one to say something?
+      if (isOvertaken(error)) await fence.confirm?.(signal);
+      throw error;
+    }
+  };
   const fenced: AgentPort = {
     status: (signal) => limited(signal, (inner) => agent.status(inner)),
     events: (signal) => agent.events(signal),
-    push: async (lines: Iterable<string>, signal) => {
-      try {
-        return await limited(signal, (inner) => agent.push(lines, inner));
-      } catch (error) {
-        // Somebody was faster. Before we go beyond what they said: are we still the one to say something?
-        if (isOvertaken(error)) await fence.confirm?.(signal);
-        throw error;
-      }
-    },
+    push: (lines: Iterable<string>, signal) =>
+      confirmed(signal, () => limited(signal, (inner) => agent.push(lines, inner))),
     handSilent: (silent: Iterable<Address>, signal) =>
       limited(signal, (inner) => agent.handSilent(silent, inner)),
   };
-  if (agent.counters === undefined) return fenced;
-  const none = Promise.resolve([]);
-  const counters: AgentPort['counters'] = (signal) =>
-    limited(signal, (inner) => agent.counters?.(inner) ?? none);
-  return { ...fenced, counters };
+  return { ...fenced, ...optional(agent, limited, confirmed) };
 }
 
-/** By its own word, over the wire and in memory. */
+type Limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+type Confirmed = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+
+/** The requests that not every agent knows. */
+function optional(
+  agent: AgentPort,
+  limited: Limited,
+  confirmed: Confirmed,
+): Pick<AgentPort, 'counters' | 'confirmRemovals'> {
+  const counters = agent.counters?.bind(agent);
+  const confirmRemovals = agent.confirmRemovals?.bind(agent);
+  return {
+    ...(counters === undefined
+      ? {}
+      : { counters: (signal: AbortSignal) => limited(signal, (inner) => counters(inner)) }),
+    ...(confirmRemovals === undefined
+      ? {}
+      : {
+          confirmRemovals: (removals: RemovalConfirmation, signal: AbortSignal) =>
+            confirmed(signal, () => limited(signal, (inner) => confirmRemovals(removals, inner))),
+        }),
+  };
+}
+
 function isOvertaken(error: unknown): boolean {
-  if (!(error instanceof Error && 'reason' in error)) return false;
-  return error.reason === 'stale' || error.reason === 'base-mismatch';
+  const reason = reasonOf(error);
+  return reason === 'stale' || reason === 'base-mismatch';
 }

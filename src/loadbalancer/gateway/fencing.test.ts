@@ -13,6 +13,7 @@ import type { AddressDoors } from './address-doors.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { Fencing } from './fencing.ts';
 import { MemoryAgent } from './memory-agent.ts';
+import { doubtsAll } from './removal-verifiers.testing.ts';
 import { PortKeeper } from './port-keeper.ts';
 import { MemoryAddressBook } from './memory-address-book.testing.ts';
 import { StaticPortManager } from './static-port-manager.ts';
@@ -71,6 +72,7 @@ async function start(grain: 'address' | 'gateway') {
   const doors = new MemoryDoors(grain);
   const common = { clock, log: silentLog, onNews: () => fencing.request() };
   const fleet: AgentFleet = new AgentFleet({
+    verifier: doubtsAll,
     ...{ ...common, metrics: noMetrics, random: seededRandom(1) },
     agents: new Map([
       ['g1', agents[0]],

@@ -1,15 +1,15 @@
 import type { Address } from '../../domain/address.ts';
+import type { AgentStatus } from '../../agent/http/status.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { supervise, type Loop } from '../../runtime/supervisor.ts';
 import { AgentWatch, type AgentWatchOptions } from './agent-watch.ts';
-import type { AgentPort } from './agent-link.ts';
+import type { AgentPort } from './agent-port.ts';
 import { agreeOnSilence } from './agreed-silence.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 
-export interface FleetHealthOptions
-  extends Omit<AgentWatchOptions, 'name' | 'agent' | 'onGeneration'> {
-  /** Called with the generation that a gateway says it has. */
-  readonly onGeneration: (gateway: string, generation: number) => void;
+export interface FleetHealthOptions extends Omit<AgentWatchOptions, 'name' | 'agent' | 'onStatus'> {
+  /** Called with what a gateway says about itself. */
+  readonly onStatus: (gateway: string, status: AgentStatus) => void;
   readonly agents: ReadonlyMap<string, AgentPort>;
   readonly metrics: Metrics;
 }
@@ -29,8 +29,8 @@ export class FleetHealth {
     this.#watches = new Map(
       [...options.agents].map(([name, agent]) => {
         const onNews = () => this.#heardFrom(name);
-        const onGeneration = (generation: number) => options.onGeneration(name, generation);
-        return [name, new AgentWatch({ ...options, name, agent, onNews, onGeneration })];
+        const onStatus = (status: AgentStatus) => options.onStatus(name, status);
+        return [name, new AgentWatch({ ...options, name, agent, onNews, onStatus })];
       }),
     );
   }

@@ -31,6 +31,12 @@ export const fleetMetrics = {
     help: 'How many endpoints (address, protocol, port) the gateway found something wrong with.',
     labels: ['gateway'],
   },
+  withheld: {
+    kind: 'gauge',
+    name: 'causeway_gateway_withheld_removals',
+    help: 'How many frontends the gateway still serves because their removal is not verified.',
+    labels: ['gateway'],
+  },
   fenced: {
     kind: 'gauge',
     name: 'causeway_gateway_fenced',

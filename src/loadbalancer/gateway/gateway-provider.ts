@@ -207,10 +207,12 @@ export class GatewayProvider implements LoadBalancerProvider {
     const { fleet, housekeeping } = this.#options;
     const since = this.#leaving.get(owner.uid) ?? fleet.generation;
     const behind = fleet.behind(since);
-    if (behind.length > 0) {
+    const serving = behind.length > 0 ? behind : fleet.withholding(key);
+    if (serving.length > 0) {
       this.#leaving.set(owner.uid, since);
       housekeeping.waiting(key);
-      const message = `Waiting until ${behind.join(', ')} no longer serve it`;
+      const why = behind.length > 0 ? '' : '; the removal has to be verified first';
+      const message = `Waiting until ${serving.join(', ')} no longer serve it${why}`;
       return { kind: 'pending', message, retryAfterMs: waitMs };
     }
     this.#leaving.delete(owner.uid);

@@ -9,7 +9,7 @@ import type { LoadBalancerProvider } from '../provider.ts';
 import { AffinityNotes } from './affinity-notes.ts';
 import { alwaysOpen, type AddressDoors } from './address-doors.ts';
 import { AgentFleet } from './agent-fleet.ts';
-import type { AgentPort } from './agent-link.ts';
+import type { AgentPort } from './agent-port.ts';
 import type { BackendLayer } from './backends.ts';
 import { ClusterView } from './cluster-view.ts';
 import { Fencing } from './fencing.ts';
@@ -19,6 +19,7 @@ import { GatewayHousekeeping } from './housekeeping.ts';
 import { PodPolicies } from './pod-policies.ts';
 import { PortKeeper } from './port-keeper.ts';
 import type { PortManager } from './port-manager.ts';
+import { ClusterRemovalVerifier } from './removal-verifier.ts';
 import { ServedPolicies } from './served-policies.ts';
 
 export interface GatewayParts {
@@ -39,6 +40,8 @@ export interface GatewayParts {
   readonly board?: GatewayBoard;
   readonly fenceAfterMs?: number;
   readonly restMs?: number;
+  /** The UID of the cluster, by which gateways tell it from another one; unknown where left out. */
+  readonly cluster?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -63,6 +66,10 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     metrics,
     limitMs: agentLimitMs,
     checkEveryMs: agentCheckMs,
+    verifier: new ClusterRemovalVerifier({
+      ...{ client, keeper, clock, expectedCluster: parts.cluster },
+    }),
+    cluster: parts.cluster,
     onNews: () => housekeeping.news(),
     onComplaint: (service) => housekeeping.lookAt(service),
   });

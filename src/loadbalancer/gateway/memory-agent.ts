@@ -1,13 +1,24 @@
-import type { Acknowledgement } from '../../agent/admit/acknowledgement.ts';
+import type {
+  Acknowledgement,
+  OlderRecord,
+  WithheldRecord,
+} from '../../agent/admit/acknowledgement.ts';
 import { PushRefused } from '../../agent/admit/admit.ts';
+import { AgentRefused } from '../../agent/client/agent-client.ts';
+import type { RemovalConfirmation } from '../../agent/gateway.ts';
 import type { AgentStatus } from '../../agent/http/status.ts';
-import { endpointKey, type Endpoint, type EndpointKey } from '../../agent/model/endpoint.ts';
+import {
+  endpointKey,
+  parseEndpointKey,
+  type Endpoint,
+  type EndpointKey,
+} from '../../agent/model/endpoint.ts';
 import type { Assignment, Policy } from '../../agent/model/policy.ts';
 import { PushReader, type Push } from '../../agent/wire/push.ts';
 import type { Revisions } from '../../agent/wire/revision.ts';
 import { formatEndpointId, type EndpointIdRecord } from '../../agent/wire/records.ts';
 import { CausewayError } from '../../domain/error.ts';
-import type { AgentPort } from './agent-link.ts';
+import type { AgentPort } from './agent-port.ts';
 
 /**
  * An agent that takes whatever is newer, unless told to fail, to hang, to be frozen or to keep something. A
@@ -22,8 +33,15 @@ export class MemoryAgent implements AgentPort {
   mode: 'works' | 'fails' | 'hangs' | 'mute' = 'works';
   /** Takes no push, and answers everything else. */
   isFrozen = false;
-  /** Refuses to lose more endpoints than this in a push that does not say that it means it. */
+  /** Withholds the removals of an update that has more of them than this. */
   mayLose = Number.POSITIVE_INFINITY;
+  /** An older version rejects such an update as a whole, unless it says that it means it. */
+  isOlderVersion = false;
+  /** The removals that it withholds. */
+  readonly withholds = new Set<EndpointKey>();
+  /** The cluster that it serves, and those that confirmed removals. */
+  cluster: string | undefined;
+  readonly confirmations: RemovalConfirmation[] = [];
   #lastTaken = '';
   /** Whom it sees as silent, and who it was told is. */
   sees: readonly string[] = [];
@@ -71,14 +89,22 @@ export class MemoryAgent implements AgentPort {
   #describe(): AgentStatus {
     const silent = { heard: 3, seen: this.sees, acted: [] };
     const { generation, vrrp } = this;
-    const rest = { older: [], errors: [], alarms: [], frozen: null, drained: null, sound: true };
+    const withheld = this.isOlderVersion ? {} : { withheld: this.#withheld() };
+    const rest = {
+      older: this.#older(),
+      errors: [],
+      alarms: [],
+      frozen: null,
+      drained: null,
+      sound: true,
+    };
     return {
       generation,
       endpoints: this.holds.size,
       vrrp: { state: vrrp, since: null },
       silent,
       revisions: this.revisions,
-      ...rest,
+      ...{ ...withheld, ...rest },
     } as unknown as AgentStatus;
   }
 
@@ -92,19 +118,79 @@ export class MemoryAgent implements AgentPort {
     this.#lastTaken = text.join('');
     this.pushes.push(push);
     const isWhole = push.header.kind === 'state';
+    const kept = this.#withhold(push);
     merge(this.holds, isWhole, push.removedEndpoints, push.endpoints);
+    for (const [key, endpoint] of kept) this.holds.set(key, endpoint);
     merge(this.policies, isWhole, push.removedPolicies, push.policies);
     merge(this.assignments, isWhole, push.removedAssignments, push.assignments);
     this.generation = push.header.generation;
-    const older =
-      this.keeps === undefined ? [] : [{ ...this.keeps, generation: 1, reason: 'broken' }];
     const errors = [...push.endpoints.values()]
       .filter((endpoint) => this.dislikes.has(endpointKey(endpoint)))
       .map((endpoint) => ({
         endpoint: formatEndpointId(endpoint),
         errors: [{ record: 1, message: 'not to my taste' }],
       }));
-    return { generation: this.generation, committed: true, older, errors };
+    return { ...this.#acknowledge(), errors };
+  }
+
+  async confirmRemovals(
+    confirmation: RemovalConfirmation,
+    signal: AbortSignal,
+  ): Promise<Acknowledgement> {
+    await this.#suffer(signal);
+    const { generation, cluster, endpoints } = confirmation;
+    if (this.isFrozen) throw new PushRefused('frozen', 'frozen', 'Thaw it first.');
+    if (generation !== this.generation) {
+      throw new PushRefused('base-mismatch', 'another generation', 'Verify again.');
+    }
+    if (this.cluster !== undefined && cluster !== this.cluster) {
+      throw new PushRefused('another-cluster', 'of another cluster', 'Allow the removal.');
+    }
+    this.confirmations.push(confirmation);
+    for (const key of this.withholds.intersection(endpoints)) {
+      this.withholds.delete(key);
+      this.holds.delete(key);
+    }
+    return { ...this.#acknowledge(), errors: [] };
+  }
+
+  /** An operator allows all removals that it withholds. */
+  allowRemovals(): void {
+    for (const key of this.withholds) this.holds.delete(key);
+    this.withholds.clear();
+    this.tell();
+  }
+
+  /** Decides what is withheld after the update; answers with what is served on for that. */
+  #withhold(push: Push): Map<EndpointKey, Endpoint> {
+    const { header } = push;
+    const lost = [...this.holds.keys()].filter((key) => isLost(push, key));
+    if (lost.length > this.mayLose && !header.meansRemoval) {
+      for (const key of lost) this.withholds.add(key);
+    }
+    for (const key of this.withholds) {
+      if (push.endpoints.has(key) || header.meansRemoval) this.withholds.delete(key);
+    }
+    if (this.withholds.size === 0 || this.cluster === undefined) this.cluster = header.cluster;
+    return new Map([...this.holds].filter(([key]) => this.withholds.has(key)));
+  }
+
+  #acknowledge(): Omit<Acknowledgement, 'errors'> {
+    const withheld = this.isOlderVersion ? {} : { withheld: this.#withheld() };
+    return { generation: this.generation, committed: true, older: this.#older(), ...withheld };
+  }
+
+  #withheld(): WithheldRecord[] {
+    return [...this.withholds].map((key) => ({
+      ...formatEndpointId(parseEndpointKey(key)),
+      ...{ generation: 1, reason: 'withheld', service: this.holds.get(key)?.service },
+    }));
+  }
+
+  #older(): OlderRecord[] {
+    const { keeps } = this;
+    const broken = keeps === undefined ? [] : [{ ...keeps, generation: 1, reason: 'broken' }];
+    return [...broken, ...this.#withheld()];
   }
 
   /** As the agent does. One that was taken already is taken again, and changes nothing. */
@@ -119,8 +205,8 @@ export class MemoryAgent implements AgentPort {
       throw new PushRefused('base-mismatch', 'another base', 'Send the full state.');
     }
     const lost = [...this.holds.keys()].filter((key) => isLost(push, key));
-    if (lost.length > this.mayLose && !header.meansRemoval) {
-      throw new PushRefused('mass-removal', 'too much would go', 'Say that it is meant.');
+    if (this.isOlderVersion && lost.length > this.mayLose && !header.meansRemoval) {
+      throw new AgentRefused(409, 'mass-removal', 'too much would go', 'Say that it is meant.');
     }
   }
 

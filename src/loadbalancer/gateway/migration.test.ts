@@ -26,7 +26,7 @@ import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '../../sandbox/op
 import { accounts } from '../../sandbox/openstack/seed.ts';
 import { ServiceController } from '../service-controller.ts';
 import { legacyManagedAnnotation, legacyPortAnnotation } from './annotations.ts';
-import type { AgentPort } from './agent-link.ts';
+import type { AgentPort } from './agent-port.ts';
 import { handBackToLbaas } from './hand-back.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './memory-agent.ts';

@@ -3,7 +3,7 @@ import { CausewayError } from '../../domain/error.ts';
 import type { LostPort, PortManager } from './port-manager.ts';
 import { PortMapper } from './port-mapper.ts';
 import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
-import { isElsewhere, type PriorClaim } from './claim-order.ts';
+import { groupByPort, isElsewhere, type PriorClaim } from './claim-order.ts';
 
 export type Reservation =
   | { readonly kind: 'port'; readonly port: L2Port }
@@ -171,6 +171,16 @@ export class PortKeeper {
   /** Ports that nobody uses, and that are there to be deleted. */
   unused(): readonly L2Port[] {
     return this.#mapper.unused().flatMap(({ port }) => port ?? []);
+  }
+
+  /** All ports that are known, used or not. */
+  ports(): readonly L2Port[] {
+    return this.#mapper.knownPorts();
+  }
+
+  /** Whether a Service has this protocol and port on the address, or is about to have it. */
+  isHeld(address: Address, port: L4Port): boolean {
+    return this.#mapper.isHeld(address, port);
   }
 
   /** The addresses of all ports, and of those that somebody uses. */
@@ -385,14 +395,4 @@ export class PortKeeper {
     this.#making.set(slot, making);
     return making;
   }
-}
-
-function groupByPort(claims: readonly PriorClaim[]): Map<string, PriorClaim[]> {
-  const groups = new Map<string, PriorClaim[]>();
-  for (const claim of claims) {
-    const group = groups.get(claim.portId);
-    if (group === undefined) groups.set(claim.portId, [claim]);
-    else group.push(claim);
-  }
-  return groups;
 }

@@ -182,6 +182,13 @@ export class PortMapper {
     return [...this.#byPort.values()].flatMap(({ port }) => port ?? []);
   }
 
+  /** Whether a Service has this protocol and port on the address, or is about to have it. */
+  isHeld(address: Address, port: L4Port): boolean {
+    return [...this.#byPort.values()].some(
+      (slot) => slot.port?.address === address && userOf(slot, [port], '') !== undefined,
+    );
+  }
+
   usedPorts(): readonly L2Port[] {
     return [...this.#byPort.values()].flatMap(({ port, users }) =>
       port === undefined || users.size === 0 ? [] : port,

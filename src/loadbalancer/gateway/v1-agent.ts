@@ -10,7 +10,7 @@ import { revisions } from '../../agent/wire/revision.ts';
 import type { Address } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { AgentPort } from './agent-link.ts';
+import type { AgentPort } from './agent-port.ts';
 import { writeV1Config } from './v1-config.ts';
 
 export interface V1AgentOptions {

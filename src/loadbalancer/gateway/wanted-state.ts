@@ -40,17 +40,12 @@ export class WantedState {
   readonly #claimants = new SmallSets<EndpointKey, string>();
   /** What each namespace has, so that what it no longer has is found. */
   readonly #byNamespace = new Map<string, NamespacePolicies>();
-  /** Endpoints that we never saw, and that an operator let a gateway lose. */
-  readonly #released = new Set<EndpointKey>();
-  /** Whatever a gateway has of an older generation is somebody else's. */
-  readonly firstGeneration: number;
   #generation: number;
   /** What was removed up to here may be forgotten already: a gateway that is older needs all. */
   #forgottenUpTo: number;
 
   /** Starts beyond every generation that a gateway may have seen. */
   constructor(firstGeneration: number) {
-    this.firstGeneration = firstGeneration;
     this.#generation = firstGeneration;
     this.#forgottenUpTo = firstGeneration;
   }
@@ -171,14 +166,8 @@ export class WantedState {
     return this.#endpoints.get(key)?.service;
   }
 
-  /** Whether the endpoint is wanted, or was and was seen to go, or an operator let it go elsewhere. */
-  knows(key: EndpointKey): boolean {
-    return this.#endpoints.stampOf(key) > 0 || this.#released.has(key);
-  }
-
-  /** A gateway has lost these with an operator's leave: the others may lose them too. */
-  release(keys: Iterable<EndpointKey>): void {
-    for (const key of keys) this.#released.add(key);
+  wants(key: EndpointKey): boolean {
+    return this.#endpoints.get(key) !== undefined;
   }
 
   /** Every gateway has confirmed this generation: what was removed by then needs no mention any more. */
@@ -187,7 +176,6 @@ export class WantedState {
     for (const map of [this.#endpoints, this.#nodes, this.#policies, this.#assignments]) {
       map.forgetRemoved(upTo);
     }
-    this.#released.clear();
     this.#forgottenUpTo = upTo;
   }
 

@@ -8,7 +8,7 @@ import { EventRecorder } from '../../../src/kube/event-recorder.ts';
 import type { Service, ServiceSpec } from '../../../src/kube/core-objects.ts';
 import type { ObjectName } from '../../../src/kube/object.ts';
 import { namespaces, services } from '../../../src/kube/resources.ts';
-import type { AgentPort } from '../../../src/loadbalancer/gateway/agent-link.ts';
+import type { AgentPort } from '../../../src/loadbalancer/gateway/agent-port.ts';
 import {
   legacyManagedAnnotation,
   legacyPortAnnotation,
