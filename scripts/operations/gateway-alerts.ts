@@ -11,7 +11,7 @@ export const gatewayAlerts: AlertGroup = {
       for: '1m',
       summary: 'Gateway {{ $labels.instance }} raises the alarm {{ $labels.alarm }}.',
       meaning:
-        'The gateway has found something that it can’t mend by itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine; with `cut-off`, `bad-health` or `addresses-missing` the gateway serves nothing, and the other one should have taken over; with `degraded` it goes on with what it has and takes nothing new.',
+        'The gateway has found something that it can’t mend by itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine; with `cut-off`, `bad-health` or `addresses-missing` the gateway serves nothing, and the other one should have taken over; with `degraded` it goes on with what it has and takes nothing new; with `removals-withheld` it takes all that is new, and still serves frontends whose removal no controller has confirmed.',
       look: [
         '`causeway agent status -c /etc/causeway/agent.yaml` on the gateway: the column ALARMS says it in words.',
         '`journalctl -u causeway-agent -u causeway-keepalived` since the alarm began.',
@@ -22,6 +22,7 @@ export const gatewayAlerts: AlertGroup = {
         '`cut-off`: look at the internal link, its VLAN and the nodes’ routes.',
         '`addresses-missing`: keepalived’s log says why it could not set them; `systemctl restart causeway-keepalived`.',
         '`degraded`: the log names the step that failed; most often another program changes the table `causeway`. The agent tries again every few seconds.',
+        '`removals-withheld`: see the alert CausewayRemovalsWithheld.',
         '`bad-health`: the message says which check failed. Mend that; the gateway takes part again by itself.',
       ],
       example: { 'causeway_agent_alarm{instance="gw1",alarm="two-masters"}': '1x10' },
@@ -131,6 +132,26 @@ export const gatewayAlerts: AlertGroup = {
       look: ['`causeway gateways list` says why and since when.'],
       remedy: ['When the machine is well again: `causeway gateways unfence NAME`.'],
       example: { 'causeway_gateway_fenced{gateway="gw1"}': '1x20' },
+      firesAt: '10m',
+    },
+    {
+      name: 'CausewayRemovalsWithheld',
+      severity: 'warning',
+      expression: 'causeway_gateway_withheld_removals > 0',
+      for: '5m',
+      summary:
+        'Gateway {{ $labels.gateway }} still serves {{ $value }} frontends whose removal is not verified.',
+      meaning:
+        'An update removed so much that the gateway withholds the removals. The controller could not verify them: a Service of the API server or the record of addresses still has the address and port, or the API server is that of another cluster, or has lost its data. All else is applied, and nothing is removed.',
+      look: [
+        '`causeway gateways list`: the column PROBLEMS names a frontend and the reason for the doubt.',
+        '`causeway agent status -o json` on the gateway lists all of them under `withheld`.',
+      ],
+      remedy: [
+        'Wait, if the API server is being restored: the controller verifies again every 15 seconds.',
+        'If the frontends are meant to go: `causeway agent allow-removal --reason …` on one gateway; the other gateways of the same cluster follow.',
+      ],
+      example: { 'causeway_gateway_withheld_removals{gateway="gw1"}': '25x20' },
       firesAt: '10m',
     },
     {

@@ -70,6 +70,7 @@ export function gatewayRow(name: string, url: string, status: AgentStatus): Gate
 }
 
 function problemOf(status: AgentStatus): string {
+  const withheld = status.withheld?.length ?? 0;
   const wrongSettings = status.kernelSettings.filter(({ wanted, found }) => wanted !== found);
   const problems = [
     ...status.alarms,
@@ -77,6 +78,9 @@ function problemOf(status: AgentStatus): string {
     ...(status.errors.length === 0
       ? []
       : [`${status.errors.length} endpoints could not be taken over.`]),
+    ...(withheld === 0
+      ? []
+      : [`${withheld} frontends are still served: their removal is not confirmed yet.`]),
     ...wrongSettings.map(
       ({ name, wanted, found }) => `${name} is ${found ?? 'missing'}, not ${wanted}.`,
     ),
