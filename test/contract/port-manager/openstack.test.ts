@@ -9,6 +9,7 @@ import { CausewayError } from '../../../src/domain/error.ts';
 import { formatPrefix, parsePrefix } from '../../../src/domain/prefix.ts';
 import { OpenStackAddressDoors } from '../../../src/loadbalancer/gateway/openstack-address-doors.ts';
 import { OpenStackPortManager } from '../../../src/loadbalancer/gateway/openstack-port-manager.ts';
+import { MemoryPortBook } from '../../../src/loadbalancer/gateway/memory-port-book.testing.ts';
 import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import type { Port, Subnet } from '../../../src/openstack/neutron/resources.ts';
 import { describeEveryCloud, uniqueName } from '../openstack/clouds.ts';
@@ -22,10 +23,17 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
   let neutron: Neutron;
   let subnet: Subnet;
   let floatingNetwork = '';
-  const managerOf = (clusterId: string, withFloating = false) =>
+  const books = new Map<string, MemoryPortBook>();
+  const bookOf = (id: string) => {
+    const book = books.get(id) ?? new MemoryPortBook();
+    books.set(id, book);
+    return book;
+  };
+  const managerOf = (id: string, withFloating = false, uid = `uid-of-${id}`) =>
     new OpenStackPortManager({
       neutron,
-      clusterId,
+      cluster: { id, uid },
+      book: bookOf(uid),
       subnets: new Map([[4, subnet]]),
       ...(withFloating ? { floating: { networkId: floatingNetwork } } : {}),
     });
@@ -196,7 +204,8 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
   test('a port whose floating IP can not be had is not left behind', async () => {
     const manager = new OpenStackPortManager({
       neutron,
-      clusterId: 'halves',
+      cluster: { id: 'halves', uid: 'uid-of-halves' },
+      book: bookOf('uid-of-halves'),
       subnets: new Map([[4, subnet]]),
       floating: { networkId: subnet.networkId },
     });
