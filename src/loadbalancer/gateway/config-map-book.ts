@@ -16,8 +16,8 @@ export interface BookFormat<Entry extends string> {
   readonly name: string;
   readonly value: string;
   /** Undefined: the key is no entry of this book. */
-  parse(key: string): Entry | undefined;
-  format(entry: Entry): string;
+  readonly parse: (key: string) => Entry | undefined;
+  readonly format: (entry: Entry) => string;
 }
 
 const versionKey = 'version';

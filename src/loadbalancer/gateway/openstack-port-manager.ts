@@ -111,11 +111,9 @@ export class OpenStackPortManager implements PortManager {
         const floating = await neutron.floatingIps.get(id, { signal });
         const isFree = floating.portId === undefined && this.#marks.isMadeByUs(floating);
         if (isFree) await neutron.floatingIps.delete(id, { signal });
-        return;
+      } else if (this.#marks.isOurs(await neutron.ports.get(id, { signal }))) {
+        await this.#deletePort(id, signal);
       }
-      const port = await neutron.ports.get(id, { signal });
-      if (!['own', 'old'].includes(this.#marks.standing(port))) return;
-      await this.#deletePort(id, signal);
     } catch (error) {
       if (!isErrorCode(error, 'not-found')) throw error;
     }
@@ -130,9 +128,7 @@ export class OpenStackPortManager implements PortManager {
       throw error;
     });
     if (port === undefined) return undefined;
-    if (!isInherited(port) && !['own', 'old'].includes(this.#marks.standing(port))) {
-      return undefined;
-    }
+    if (!isInherited(port) && !this.#marks.isOurs(port)) return undefined;
     this.#record.know(id, this.#marks.entryOf(port));
     if (!this.#marks.isComplete(port)) this.#mismarked.add(id);
     const floating = await neutron.floatingIps.list({ portId: id }, { signal }).next();

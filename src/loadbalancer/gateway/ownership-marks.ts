@@ -97,7 +97,7 @@ export class OwnershipMarks {
   }
 
   isKept(floating: FloatingIp): boolean {
-    return isMark(floating.description, this.#kept) && this.#isOurs(floating);
+    return isMark(floating.description, this.#kept) && this.isOurs(floating);
   }
 
   /** On a port of ours it is ours, whichever of the two made it. */
@@ -108,7 +108,7 @@ export class OwnershipMarks {
   /** By its description from the first moment, by its tag if somebody has described it anew. */
   isMadeByUs(floating: FloatingIp): boolean {
     const isDescribed = floating.description.startsWith(`${this.#managed}, port `);
-    return (isDescribed || floating.tags.includes(this.#clusterTag)) && this.#isOurs(floating);
+    return (isDescribed || floating.tags.includes(this.#clusterTag)) && this.isOurs(floating);
   }
 
   /**
@@ -126,7 +126,8 @@ export class OwnershipMarks {
     return isInherited(floating) ? 'ch-k8s-lbaas' : undefined;
   }
 
-  #isOurs(object: Marked): boolean {
+  /** Nothing says that it is another cluster's. */
+  isOurs(object: Marked): boolean {
     return ['own', 'old'].includes(this.standing(object));
   }
 

@@ -33,7 +33,8 @@ interface Usage {
 }
 
 /** An object without an owner in this cluster. `isKnown`: the controller knows why nothing owns it. */
-interface Unowned extends Orphan {
+interface Unowned {
+  readonly orphan: Orphan;
   readonly isKnown: boolean;
 }
 
@@ -61,17 +62,17 @@ export class Orphans {
     const usage = this.#usage();
     const unowned = [...this.#balancers(usage), ...this.#floatingIps(usage)];
     const held = unowned.filter(({ isKnown }) => !isKnown);
-    this.#heldBalancers = held.filter(({ kind }) => kind === 'load-balancer').length;
-    const isSeenTwice = ({ id }: Orphan) => this.#suspects.has(id);
-    const orphans = held.filter(isSeenTwice).map(({ isKnown: _, ...orphan }) => orphan);
+    this.#heldBalancers = held.filter(({ orphan }) => orphan.kind === 'load-balancer').length;
+    const isSeenTwice = ({ orphan }: Unowned) => this.#suspects.has(orphan.id);
+    const orphans = held.filter(isSeenTwice).map(({ orphan }) => orphan);
     const otherClusters = this.#otherClusters();
     const confirmed = await register.report({ orphans, otherClusters }, signal);
-    for (const orphan of unowned.filter(isSeenTwice)) {
-      if (!orphan.isKnown && !confirmed.has(orphan.id)) continue;
+    for (const { orphan, isKnown } of unowned.filter(isSeenTwice)) {
+      if (!isKnown && !confirmed.has(orphan.id)) continue;
       const isDeleted = await this.#delete(orphan, signal);
-      if (isDeleted && !orphan.isKnown) register.deleted(orphan);
+      if (isDeleted && !isKnown) register.deleted(orphan);
     }
-    this.#suspects = new Set(unowned.map(({ id }) => id));
+    this.#suspects = new Set(unowned.map(({ orphan }) => orphan.id));
   }
 
   #usage(): Usage {
@@ -98,7 +99,7 @@ export class Orphans {
       const isReplaced = served.has(owner.uid) && provisioningStatus === 'ERROR';
       if (owners.has(owner.uid) && !isReplaced) return [];
       const isKnown = isReplaced || this.#isReleased(owner, balancer);
-      return [{ ...this.#orphan('load-balancer', balancer, owner), address, isKnown }];
+      return [{ orphan: { ...this.#orphan('load-balancer', balancer, owner), address }, isKnown }];
     });
   }
 
@@ -108,7 +109,7 @@ export class Orphans {
       if (owner === undefined || used.has(floating.id) || owners.has(owner.uid)) return [];
       const { address } = floating;
       const isKnown = this.#isReleased(owner, floating);
-      return [{ ...this.#orphan('floating-ip', floating, owner), address, isKnown }];
+      return [{ orphan: { ...this.#orphan('floating-ip', floating, owner), address }, isKnown }];
     });
   }
 
