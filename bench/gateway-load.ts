@@ -13,6 +13,7 @@ import { HttpTransport } from '../src/kube/http-transport.ts';
 import { services } from '../src/kube/resources.ts';
 import type { AgentPort } from '../src/loadbalancer/gateway/agent-port.ts';
 import { makeGatewayProvider } from '../src/loadbalancer/gateway/make-gateway-provider.ts';
+import { configMapPortBook } from '../src/loadbalancer/gateway/port-book.ts';
 import { OpenStackPortManager } from '../src/loadbalancer/gateway/openstack-port-manager.ts';
 import { ServiceController } from '../src/loadbalancer/service-controller.ts';
 import { Cloud } from '../src/openstack/cloud.ts';
@@ -190,7 +191,8 @@ export async function startController(
     ...common,
     manager: new OpenStackPortManager({
       neutron,
-      clusterId: place.clusterId,
+      cluster: { id: place.clusterId, uid: place.clusterId },
+      book: configMapPortBook({ client, clock: systemClock, namespace: 'kube-system' }),
       subnets: new Map([[4, subnet]]),
       floating: { networkId: place.floatingNetwork, subnetId: place.floatingSubnet },
     }),

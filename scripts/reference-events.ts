@@ -54,6 +54,15 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
   ),
   PortNotServed: warning('gateway', 'One of its ports can not be served; the others are.'),
   GatewayRefused: warning('gateway', 'Every gateway has refused it; the message has their words.'),
+  OrphansHeld: warning(
+    'gateway, octavia',
+    'Cloud objects have a mark of this cluster and no Service uses them. They stay until `causeway orphans delete` confirms the deletion.',
+  ),
+  OrphanDeleted: normal('gateway, octavia', 'An orphan was deleted, as an operator has confirmed.'),
+  ClusterIdShared: warning(
+    'gateway, octavia',
+    'Another cluster uses the same clusterId in this cloud project. Its objects are not touched.',
+  ),
   KuryrEnsureLB: normal('octavia', 'A load balancer is being made.'),
   KuryrEnsuredLB: normal('octavia', 'The load balancer is there.'),
   KuryrEnsureLBError: warning('octavia', 'Octavia has failed; it is tried again.'),

@@ -8,6 +8,7 @@ import { idlingMetricDefinitions } from '../src/idling/metric-definitions.ts';
 import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
 import { usageMetricDefinitions } from '../src/ipam/usage.ts';
 import { fleetMetrics } from '../src/loadbalancer/gateway/fleet-metrics.ts';
+import { orphanMetrics } from '../src/loadbalancer/orphan-register.ts';
 import { controllerCommandSettings } from '../src/cli/controller-settings.ts';
 import { departureMetricDefinitions } from '../src/loadbalancer/pool/departure-watch.ts';
 import { poolMetricDefinitions } from '../src/loadbalancer/pool/drift-watch.ts';
@@ -37,6 +38,7 @@ export const allMetrics: readonly MetricDefinition[] = [
   ...allocatorMetricDefinitions,
   ...controllerMetrics,
   ...Object.values(fleetMetrics),
+  ...Object.values(orphanMetrics),
   ...discoveryMetricDefinitions,
   ...egressFirewallMetricDefinitions,
   ...holderMetricDefinitions,

@@ -1,4 +1,6 @@
 import { addressBookName } from '../../src/loadbalancer/gateway/address-book.ts';
+import { portBookName } from '../../src/loadbalancer/gateway/port-book.ts';
+import { orphanRegisterName } from '../../src/loadbalancer/orphan-register.ts';
 import { boardName } from '../../src/loadbalancer/gateway/gateway-board.ts';
 import { poolKinds } from '../../src/loadbalancer/pool/detect-announcer.ts';
 import { metalLbStatuses } from '../../src/loadbalancer/pool/withdrawal.ts';
@@ -67,7 +69,7 @@ export const permissions = {
     atHome: [
       rule(core, ['configmaps'], 'create'),
       named(core, 'configmaps', `${follow} patch`, boardName),
-      named(core, 'configmaps', 'get patch', addressBookName),
+      named(core, 'configmaps', 'get patch', addressBookName, portBookName, orphanRegisterName),
     ],
   },
   'gateway-pods': {
@@ -92,6 +94,10 @@ export const permissions = {
         'get',
         kuryrLoadBalancerDefinition.metadata?.name ?? '',
       ),
+    ],
+    atHome: [
+      rule(core, ['configmaps'], 'create'),
+      named(core, 'configmaps', 'get patch', orphanRegisterName),
     ],
   },
   pool: {

@@ -138,5 +138,44 @@ export const controllerAlerts: AlertGroup = {
       example: { 'causeway_event_loop_delay_seconds{instance="a",quantile="0.99"}': '0.9x20' },
       firesAt: '15m',
     },
+    {
+      name: 'CausewayOrphansHeld',
+      severity: 'warning',
+      expression: 'sum by (provider, kind) (causeway_orphans) > 0',
+      for: '15m',
+      summary:
+        '{{ $labels.provider }} keeps {{ $value }} objects of the kind {{ $labels.kind }} that no Service uses.',
+      meaning:
+        'The objects have a mark of this cluster, and the cluster has no record that it released them. They cost quota and keep their addresses. Causeway deletes none of them by itself.',
+      look: [
+        '`causeway orphans list`: the objects, and the Service that each mark names.',
+        '`kubectl describe configmap causeway-orphans -n causeway-system`: the Events.',
+        'Was etcd restored from a backup, or does another cluster use the same `clusterId`?',
+      ],
+      remedy: [
+        'A Service is missing: create it again. On Octavia it gets its load balancer back; on gateways it does with `causeway.dev/address`.',
+        'Nothing needs the objects: `causeway orphans delete ID --yes`.',
+      ],
+      example: { 'causeway_orphans{provider="octavia",kind="load-balancer"}': '2x40' },
+      firesAt: '20m',
+    },
+    {
+      name: 'CausewayClusterIdShared',
+      severity: 'critical',
+      expression: 'max by (provider) (causeway_cluster_id_conflicts) > 0',
+      for: '5m',
+      summary: 'Another cluster uses the same clusterId in the cloud project.',
+      meaning:
+        'Causeway tells the objects of the two clusters apart by the UID in their marks and touches only its own. A Causeway 0.1.0 in the other cluster does not, and deletes them.',
+      look: [
+        '`causeway status` shows the UID of the other cluster.',
+        '`kubectl get namespace kube-system -o jsonpath={.metadata.uid}` in each cluster.',
+      ],
+      remedy: [
+        'Upgrade both clusters. Leave `clusterId` out in new clusters, or give each cluster its own.',
+      ],
+      example: { 'causeway_cluster_id_conflicts{provider="octavia"}': '1x20' },
+      firesAt: '10m',
+    },
   ],
 };

@@ -9,7 +9,7 @@ const rows: readonly (readonly [string, RegExp])[] = [
   ['Idling', /^causeway_(?:idling|holder)_/],
   ['Shared addresses', /^causeway_(?:ipam|pool)_/],
   ['Discovery', /^causeway_discovery_/],
-  ['OpenStack', /^causeway_openstack_/],
+  ['OpenStack', /^causeway_(?:openstack_|orphans|cluster_id_)/],
   ['Kubernetes API', /^causeway_(?:kube_|leader)/],
   ['Processes', /^causeway_(?:queue|reconcile|event_loop|resident)_/],
 ];

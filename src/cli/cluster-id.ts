@@ -1,25 +1,42 @@
 import { CausewayError } from '../domain/error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { namespaces } from '../kube/resources.ts';
+import { readClusterIdentity, type ClusterIdentity } from '../loadbalancer/cluster-identity.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
+import type { Readiness } from '../observe/readiness.ts';
+import { sleep } from '../runtime/clock.ts';
+import type { ProviderSurroundings } from './controller-providers.ts';
+
+const retryMs = 5_000;
 
 /**
- * What tells this cluster from the others in its cloud project. Where no name is set it is the UID of the
- * namespace kube-system, which no two clusters share and which lasts as long as the cluster: a default
- * that two clusters have in common would let them delete each other's ports.
+ * The identity of this cluster. The controller does nothing in the cloud without it, so it waits until the
+ * namespace kube-system can be read, and says why it waits: in the log and in its readiness.
  */
-export async function clusterIdOf(
+export async function clusterIdentityOf(
   { clusterId }: Pick<ControllerSettings, 'clusterId'>,
-  client: KubeClient,
+  { client, clock, log }: Pick<ProviderSurroundings, 'client' | 'clock' | 'log'>,
+  readiness: Readiness,
   signal: AbortSignal,
-): Promise<string> {
-  if (clusterId !== undefined) return clusterId;
-  const { metadata } = await client.get(namespaces, { name: 'kube-system' }, { signal });
-  if (metadata?.uid !== undefined) return metadata.uid;
-  throw new CausewayError('invalid', 'the namespace kube-system has no UID', {
-    hint: 'Set clusterId to a name that no other cluster of the cloud project has.',
-  });
+): Promise<ClusterIdentity> {
+  let problem: string | undefined = 'the UID of the namespace kube-system has not been read yet';
+  readiness.add('cluster identity', () => problem);
+  for (;;) {
+    try {
+      const identity = await readClusterIdentity(clusterId, client, signal);
+      problem = undefined;
+      return identity;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const known = CausewayError.from(error);
+      problem = `the UID of the namespace kube-system can't be read: ${known.message}`;
+      const hint =
+        'The controller needs the permission to get the namespace kube-system. It does nothing before.';
+      log.error({ error: known, hint }, problem);
+      await sleep(clock, retryMs, signal);
+    }
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import { AgentClient } from '../agent/client/agent-client.ts';
 import { parseSecrets } from '../agent/http/secrets.ts';
 import type { Family } from '../domain/address.ts';
 import { CausewayError } from '../domain/error.ts';
+import type { ClusterIdentity } from '../loadbalancer/cluster-identity.ts';
 import { ConfigMapAddressBook } from '../loadbalancer/gateway/address-book.ts';
 import type { AgentPort } from '../loadbalancer/gateway/agent-port.ts';
 import type { AddressDoors } from '../loadbalancer/gateway/address-doors.ts';
@@ -10,6 +11,7 @@ import { GatewayBoard } from '../loadbalancer/gateway/gateway-board.ts';
 import { makeGatewayProvider } from '../loadbalancer/gateway/make-gateway-provider.ts';
 import { OpenStackAddressDoors } from '../loadbalancer/gateway/openstack-address-doors.ts';
 import { OpenStackPortManager } from '../loadbalancer/gateway/openstack-port-manager.ts';
+import { configMapPortBook, type PortBook } from '../loadbalancer/gateway/port-book.ts';
 import type { PortManager } from '../loadbalancer/gateway/port-manager.ts';
 import { StaticPortManager } from '../loadbalancer/gateway/static-port-manager.ts';
 import { V1Agent } from '../loadbalancer/gateway/v1-agent.ts';
@@ -20,14 +22,16 @@ import { loadCloudConfig } from '../openstack/config/load.ts';
 import { Neutron } from '../openstack/neutron/neutron.ts';
 import type { Subnet } from '../openstack/neutron/resources.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { clusterIdOf, clusterUidOf } from './cluster-id.ts';
+import { clusterUidOf } from './cluster-id.ts';
 import type { ProviderSurroundings } from './controller-providers.ts';
+import type { OwnershipOf } from './ownership.ts';
 import { readTextFile } from './read-text-file.ts';
 
 /** The gateway provider as the controller's settings describe it. */
 export async function gatewayProvider(
   settings: ControllerSettings,
   surroundings: ProviderSurroundings,
+  ownershipOf: OwnershipOf,
   signal: AbortSignal,
 ): Promise<LoadBalancerProvider> {
   const { gateway, leaderElection } = settings;
@@ -35,7 +39,8 @@ export async function gatewayProvider(
     gateway.portManager === 'static'
       ? undefined
       : await openStackOf(settings, surroundings, signal);
-  const clusterId = await clusterIdOf(settings, surroundings.client, signal);
+  const place = { ...surroundings, namespace: leaderElection.namespace };
+  const owned = openStack === undefined ? undefined : await ownershipOf('gateway', signal);
   return makeGatewayProvider({
     ...surroundings,
     layer: gateway.layer,
@@ -46,25 +51,26 @@ export async function gatewayProvider(
     fenceAfterMs: gateway.fenceAfterSeconds * 1000,
     restMs: gateway.restSeconds * 1000,
     manager:
-      openStack?.managerFor(clusterId) ??
-      new StaticPortManager(
-        gateway.addresses,
-        new ConfigMapAddressBook({ ...surroundings, namespace: leaderElection.namespace }),
-      ),
+      openStack !== undefined && owned !== undefined
+        ? openStack.managerFor(owned.cluster, configMapPortBook(place))
+        : new StaticPortManager(gateway.addresses, new ConfigMapAddressBook(place)),
+    ...(owned === undefined ? {} : { orphans: owned.orphans }),
     ...(openStack === undefined ? {} : { doors: openStack.doors }),
-    board: new GatewayBoard({ ...surroundings, namespace: leaderElection.namespace }),
+    board: new GatewayBoard(place),
     agents: await makeAgentPorts(settings, surroundings),
-    cluster: await clusterUidOf(surroundings, signal),
+    cluster: owned?.cluster.uid ?? (await clusterUidOf(surroundings, signal)),
     withoutAffinity: gateway.agents.filter(({ api }) => api === 'v1').map(({ name }) => name),
   });
 }
+
+type ManagerFor = (cluster: ClusterIdentity, book: PortBook) => PortManager;
 
 /** The parts that speak with Neutron, by the controller's settings. */
 export async function openStackOf(
   settings: ControllerSettings,
   { log, metrics, clock, fence }: Omit<ProviderSurroundings, 'client'>,
   signal: AbortSignal,
-): Promise<{ managerFor: (clusterId: string) => PortManager; doors: AddressDoors }> {
+): Promise<{ managerFor: ManagerFor; doors: AddressDoors }> {
   const { gateway } = settings;
   const name = settings.cloud;
   const config = await loadCloudConfig({
@@ -95,9 +101,9 @@ export async function openStackOf(
         };
   const { networks } = addressPairs;
   return {
-    managerFor: (clusterId) =>
+    managerFor: (cluster, book) =>
       new OpenStackPortManager({
-        ...{ neutron, clusterId, subnets, floating },
+        ...{ neutron, cluster, book, subnets, floating },
         keepWayBack: gateway.keepWayBack,
       }),
     doors: new OpenStackAddressDoors({

@@ -3,13 +3,14 @@ import type { LoadBalancerProvider } from '../loadbalancer/provider.ts';
 import type { ControllerSettings } from '../loadbalancer/settings.ts';
 import { Cloud } from '../openstack/cloud.ts';
 import { loadCloudConfig } from '../openstack/config/load.ts';
-import { clusterIdOf } from './cluster-id.ts';
 import type { ProviderSurroundings } from './controller-providers.ts';
+import type { OwnershipOf } from './ownership.ts';
 
 /** The octavia provider as the controller's settings describe it. */
 export async function octaviaProvider(
   settings: ControllerSettings,
   surroundings: ProviderSurroundings,
+  ownershipOf: OwnershipOf,
   signal: AbortSignal,
 ): Promise<LoadBalancerProvider> {
   const { octavia, driftSeconds, cloud: name } = settings;
@@ -23,7 +24,7 @@ export async function octaviaProvider(
       ...surroundings,
       session: new Cloud(config, surroundings).session(),
       settings: octavia,
-      clusterId: await clusterIdOf(settings, surroundings.client, signal),
+      ...(await ownershipOf('octavia', signal)),
       driftEveryMs: driftSeconds * 1000,
     },
     signal,

@@ -8,6 +8,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { gatewayProvider } from './controller-gateway.ts';
 import { octaviaProvider } from './controller-octavia.ts';
 import { poolProvider } from './controller-pool.ts';
+import type { OwnershipOf } from './ownership.ts';
 
 /** What every provider is given. */
 export interface ProviderSurroundings {
@@ -23,14 +24,15 @@ export interface ProviderSurroundings {
 export async function makeProviders(
   settings: ControllerSettings,
   surroundings: ProviderSurroundings,
+  ownershipOf: OwnershipOf,
   signal: AbortSignal,
 ): Promise<LoadBalancerProvider[]> {
   const providers: LoadBalancerProvider[] = [];
   if (settings.gateway.enabled) {
-    providers.push(await gatewayProvider(settings, surroundings, signal));
+    providers.push(await gatewayProvider(settings, surroundings, ownershipOf, signal));
   }
   if (settings.octavia.enabled) {
-    providers.push(await octaviaProvider(settings, surroundings, signal));
+    providers.push(await octaviaProvider(settings, surroundings, ownershipOf, signal));
   }
   if (settings.pool.enabled) providers.push(await poolProvider(settings, surroundings));
   return providers;

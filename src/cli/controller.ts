@@ -26,6 +26,7 @@ import {
   controllerCommandSettings,
   type ControllerCommandSettings,
 } from './controller-settings.ts';
+import { ownership } from './ownership.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** `causeway controller`: serves Services of type LoadBalancer. */
@@ -103,7 +104,8 @@ async function serve(
 ): Promise<void> {
   const recorder = new EventRecorder({ ...shared, component: 'causeway-controller', instance });
   const loops: Record<string, Loop> = { events: (inner) => recorder.run(inner) };
-  const all = await makeProviders(settings, shared, signal);
+  const ownershipOf = ownership(settings, shared, readiness, recorder);
+  const all = await makeProviders(settings, shared, ownershipOf, signal);
   if (all.length > 0) {
     const controller = new ServiceController({
       ...shared,

@@ -12,6 +12,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ['agent', async () => (await import('./agent.ts')).agentCommand()],
   ['gateways', async () => (await import('./gateways.ts')).gatewaysCommand()],
   ['octavia', async () => (await import('./octavia.ts')).octaviaCommand()],
+  ['orphans', async () => (await import('./orphans.ts')).orphansCommand()],
   ['proxy', async () => (await import('./proxy.ts')).proxyCommand()],
   ['ipam', async () => (await import('./ipam.ts')).ipamCommand()],
   ['discover', async () => (await import('./discover.ts')).discoverCommand()],

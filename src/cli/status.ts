@@ -2,6 +2,12 @@ import { Command } from 'commander';
 import { withoutControls } from '../domain/printable.ts';
 import { configMaps, leases } from '../kube/resources.ts';
 import { boardName, readBoard } from '../loadbalancer/gateway/gateway-board.ts';
+import {
+  orphanRegisterName,
+  readOrphanRegister,
+  type RegisteredReport,
+} from '../loadbalancer/orphan-register.ts';
+import { countOrphans } from '../loadbalancer/orphan.ts';
 import { readServices } from '../overview/read-cluster.ts';
 import type { ServiceRow, ServiceState } from '../overview/rows.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -30,6 +36,7 @@ export function statusCommand(): Command {
       const parts = [
         await controllerPart(session, options.systemNamespace),
         await gatewayPart(session, options.systemNamespace),
+        ...(await orphanParts(session, options.systemNamespace)),
         servicePart(await readServices(session.client, options.namespace, session.signal)),
       ];
       for (const { lines } of parts) process.stdout.write(`${lines.join('\n')}\n`);
@@ -81,6 +88,40 @@ async function gatewayPart({ client, signal }: ClusterSession, namespace: string
     };
   });
   return { isWell: lines.every(({ isWell }) => isWell), lines: lines.map(({ text }) => text) };
+}
+
+/** Nothing where no controller holds anything. */
+async function orphanParts(
+  { client, signal }: ClusterSession,
+  namespace: string,
+): Promise<readonly Part[]> {
+  const name = { namespace, name: orphanRegisterName };
+  const register = await client.find(configMaps, name, { signal });
+  return readOrphanRegister(register ?? {}).map((report) => ({
+    isWell: false,
+    lines: orphanLines(report).map((line) => `${mark(false)} ${withoutControls(line)}`),
+  }));
+}
+
+export function orphanLines({
+  provider,
+  clusterId,
+  count,
+  orphans,
+  otherClusters,
+}: RegisteredReport): string[] {
+  const rest = count > orphans.length ? ` and ${count - orphans.length} more` : '';
+  return [
+    ...(count === 0
+      ? []
+      : [
+          `orphans      ${provider} keeps ${countOrphans(orphans)}${rest} that no Service uses: causeway orphans list`,
+        ]),
+    ...otherClusters.map(
+      (uid) =>
+        `cluster ID   another cluster (UID ${uid}) uses the clusterId ${clusterId} too: give each cluster its own`,
+    ),
+  ];
 }
 
 function servicePart(rows: readonly ServiceRow[]): Part {

@@ -10,7 +10,7 @@ export const controllerSettings = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'is not a name of lower-case letters, digits and hyphens')
     .optional()
     .describe(
-      'tells the clusters of one cloud project from each other, for good; the UID of the namespace kube-system if not set',
+      'name of this cluster in the marks of its cloud objects, which also have the UID of the cluster; not to be changed later; the UID of the namespace kube-system if not set',
     ),
   defaultProvider: z
     .enum(['gateway', 'octavia', 'pool'])

@@ -19,17 +19,30 @@ export async function openEmbeddedLab(
   wish: CloudWish = {},
   account: LabParts['account'] = 'demo',
 ): Promise<EmbeddedLab> {
-  const kubernetes = await startEmbeddedKubernetes();
   const cloud = await startEmbeddedOpenStack(wish);
-  const { authUrl, region } = cloud;
-  const parts = { kubeconfig: kubernetes.kubeconfig, authUrl, region, account };
-  const lab = await OctaviaLab.open({ ...parts, cloudOptions: quickPauses });
+  const { lab, stop } = await openClusterIn(cloud, account);
   return {
     cloud,
     lab,
     stop: async () => {
-      await lab.close();
+      await stop();
       await cloud.stop();
+    },
+  };
+}
+
+/** Another cluster with a controller of its own, in a cloud that is there already. */
+export async function openClusterIn(
+  { authUrl, region }: EmbeddedOpenStack,
+  account: LabParts['account'] = 'demo',
+): Promise<Omit<EmbeddedLab, 'cloud'>> {
+  const kubernetes = await startEmbeddedKubernetes();
+  const parts = { kubeconfig: kubernetes.kubeconfig, authUrl, region, account };
+  const lab = await OctaviaLab.open({ ...parts, cloudOptions: quickPauses });
+  return {
+    lab,
+    stop: async () => {
+      await lab.close();
       await kubernetes.stop();
     },
   };

@@ -9,11 +9,17 @@ import { findConnection } from '../../src/kube/connection.ts';
 import type { Service } from '../../src/kube/core-objects.ts';
 import { HttpTransport } from '../../src/kube/http-transport.ts';
 import type { EndpointSlice } from '../../src/kube/network-objects.ts';
-import { services } from '../../src/kube/resources.ts';
+import { configMaps, services } from '../../src/kube/resources.ts';
 import {
   kuryrLoadBalancers,
   type KuryrLoadBalancer,
 } from '../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
+import { readClusterIdentity } from '../../src/loadbalancer/cluster-identity.ts';
+import {
+  OrphanRegister,
+  orphanRegisterName,
+  readOrphanRegister,
+} from '../../src/loadbalancer/orphan-register.ts';
 import { makeOctaviaProvider } from '../../src/loadbalancer/octavia/make-octavia-provider.ts';
 import { octaviaSettings } from '../../src/loadbalancer/octavia/settings.ts';
 import { ServiceController } from '../../src/loadbalancer/service-controller.ts';
@@ -23,7 +29,7 @@ import { openLoadBalancing } from '../../src/openstack/load-balancing/open.ts';
 import { Neutron } from '../../src/openstack/neutron/neutron.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
-import { noMetrics } from '../../src/runtime/metrics.ts';
+import { noMetrics, type Metrics } from '../../src/runtime/metrics.ts';
 import { accounts } from '../services/openstack/seed.ts';
 
 export const never = new AbortController().signal;
@@ -48,6 +54,7 @@ export class OctaviaLab {
   readonly #directory: string;
   #stop = new AbortController();
   #ended: Promise<void> | undefined;
+  metrics: Metrics = noMetrics;
   quietMs = 20;
   pendingLimitMs: number | undefined;
   privateSubnet = '';
@@ -105,7 +112,8 @@ export class OctaviaLab {
           members: 'Pod',
           ...settings,
         }),
-        clusterId,
+        cluster: await readClusterIdentity(clusterId, this.client, signal),
+        orphans: this.register(clusterId),
         driftEveryMs,
         quietMs: this.quietMs,
         ...(this.pendingLimitMs === undefined ? {} : { pendingLimitMs: this.pendingLimitMs }),
@@ -120,6 +128,23 @@ export class OctaviaLab {
       workers: 16,
     });
     this.#ended = controller.run(signal);
+  }
+
+  /** The list of orphans that the controllers of this cluster write. */
+  register(clusterId: string): OrphanRegister {
+    return new OrphanRegister({
+      ...{ client: this.client, namespace: 'kube-system', provider: 'octavia', clusterId },
+      ...{ log: silentLog, metrics: this.metrics },
+      record: (about, { type, reason, message }) =>
+        this.events.push(`${about.metadata?.name} ${type} ${reason}: ${message}`),
+    });
+  }
+
+  /** What the ConfigMap with the orphans says, as `causeway orphans list` reads it. */
+  async orphans() {
+    const name = { namespace: 'kube-system', name: orphanRegisterName };
+    const [report] = readOrphanRegister((await this.client.find(configMaps, name)) ?? {});
+    return report;
   }
 
   async stop(): Promise<void> {

@@ -67,6 +67,17 @@ export function mayJoin(
   return [...users.values()].every(({ circle }) => circle === ownCircle);
 }
 
+/** The claims of each port. */
+export function groupByPort(claims: readonly PriorClaim[]): Map<string, PriorClaim[]> {
+  const groups = new Map<string, PriorClaim[]>();
+  for (const claim of claims) {
+    const group = groups.get(claim.portId);
+    if (group === undefined) groups.set(claim.portId, [claim]);
+    else group.push(claim);
+  }
+  return groups;
+}
+
 const ranks: Record<ClaimStanding, number> = { shown: 0, open: 1, unfounded: 2 };
 
 /** One total order: what the status bears out, then what is written down, then the older, then by UID. */
@@ -78,15 +89,4 @@ export function compareClaims(
   if (left.isWritten !== right.isWritten) return left.isWritten ? -1 : 1;
   if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? -1 : 1;
   return left.owner < right.owner ? -1 : left.owner > right.owner ? 1 : 0;
-}
-
-/** The claims of each port. */
-export function groupByPort(claims: readonly PriorClaim[]): Map<string, PriorClaim[]> {
-  const groups = new Map<string, PriorClaim[]>();
-  for (const claim of claims) {
-    const group = groups.get(claim.portId);
-    if (group === undefined) groups.set(claim.portId, [claim]);
-    else group.push(claim);
-  }
-  return groups;
 }

@@ -11,6 +11,7 @@ import type { AgentFleet } from './agent-fleet.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { Fencing } from './fencing.ts';
 import type { GatewayBoard } from './gateway-board.ts';
+import type { GatewayOrphans } from './gateway-orphans.ts';
 import type { PortKeeper } from './port-keeper.ts';
 import type { ServedPolicies } from './served-policies.ts';
 
@@ -21,6 +22,7 @@ export interface HousekeepingOptions {
   readonly policies?: ServedPolicies | undefined;
   readonly fencing: Fencing;
   readonly board?: GatewayBoard | undefined;
+  readonly orphans: GatewayOrphans;
   readonly clock: Clock;
   readonly log: Log;
   /** How often the ports are compared with what the manager has: at the least, and at the most. */
@@ -136,8 +138,10 @@ export class GatewayHousekeeping {
   async #clean(signal: AbortSignal): Promise<void> {
     const { keeper, fencing, fleet, log } = this.#options;
     const unused = keeper.unused();
+    const held = keeper.held().filter((port) => !keeper.isOffered(port));
     // What a gateway confirmed may have been replaced by somebody who led before and does not know better.
-    if (unused.length > 0) await fleet.look(signal);
+    if (unused.length + held.length > 0) await fleet.look(signal);
+    for (const port of held) if (fencing.mayGo(port.address)) keeper.offer(port);
     for (const port of unused) {
       if (!fencing.mayGo(port.address)) {
         const announcers = fleet.mayAnnounce(port.address);
@@ -161,6 +165,7 @@ export class GatewayHousekeeping {
         const orphaned = new Set(await keeper.findDrift(advertised(host), signal, isOnHold));
         if (orphaned.size > 0)
           log.warn({ services: orphaned.size }, 'ports or floating IPs were lost and made again');
+        await this.#options.orphans.look(signal);
         this.#cleaner.request();
         await fencing.look(signal);
       } catch (error) {

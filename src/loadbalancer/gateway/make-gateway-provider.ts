@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { systemRandom, type Random } from '../../runtime/random.ts';
+import { noRegister, type OrphanRegister } from '../orphan-register.ts';
 import type { LoadBalancerProvider } from '../provider.ts';
 import { AffinityNotes } from './affinity-notes.ts';
 import { alwaysOpen, type AddressDoors } from './address-doors.ts';
@@ -15,6 +16,7 @@ import { ClusterView } from './cluster-view.ts';
 import { Fencing } from './fencing.ts';
 import type { GatewayBoard } from './gateway-board.ts';
 import { GatewayProvider } from './gateway-provider.ts';
+import { GatewayOrphans } from './gateway-orphans.ts';
 import { GatewayHousekeeping } from './housekeeping.ts';
 import { PodPolicies } from './pod-policies.ts';
 import { PortKeeper } from './port-keeper.ts';
@@ -38,6 +40,8 @@ export interface GatewayParts {
   readonly doors?: AddressDoors;
   /** Where operators ask for fences, and read how the gateways are. */
   readonly board?: GatewayBoard;
+  /** Shows the orphans that the provider holds; without it they are held all the same. */
+  readonly orphans?: Pick<OrphanRegister, 'report' | 'deleted'>;
   readonly fenceAfterMs?: number;
   readonly restMs?: number;
   /** The UID of the cluster, by which gateways tell it from another one; unknown where left out. */
@@ -89,6 +93,10 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     policies,
     fencing,
     board,
+    orphans: new GatewayOrphans({
+      ...{ keeper, manager, fencing, log },
+      register: parts.orphans ?? noRegister,
+    }),
     clock,
     log,
     driftEveryMs: parts.driftEveryMs,

@@ -30,6 +30,7 @@ import type { AgentPort } from './agent-port.ts';
 import { handBackToLbaas } from './hand-back.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './memory-agent.ts';
+import { configMapPortBook } from './port-book.ts';
 import { OpenStackPortManager } from './openstack-port-manager.ts';
 import { V1Agent } from './v1-agent.ts';
 
@@ -142,7 +143,8 @@ function startController(keepWayBack: boolean, agent: AgentPort): void {
   const provider = makeGatewayProvider({
     ...common,
     manager: new OpenStackPortManager({
-      ...{ neutron, clusterId: 'moved', keepWayBack },
+      ...{ neutron, keepWayBack, cluster: { id: 'moved', uid: 'c-1' } },
+      book: configMapPortBook({ client, clock: systemClock, namespace: 'kube-system' }),
       subnets: new Map([[4, subnet]]),
       floating: { networkId: floatingNetwork },
     }),

@@ -3,14 +3,20 @@ import { CausewayError, isErrorCode } from '../../domain/error.ts';
 import { prefixContains } from '../../domain/prefix.ts';
 import type { Neutron } from '../../openstack/neutron/neutron.ts';
 import type { FloatingIp, Port, Subnet } from '../../openstack/neutron/resources.ts';
-import { isInherited, legacyTag } from './legacy-marks.ts';
+import type { ClusterIdentity } from '../cluster-identity.ts';
+import type { Orphan, OrphanReport } from '../orphan.ts';
+import { isInherited } from './legacy-marks.ts';
+import { OwnershipMarks } from './ownership-marks.ts';
+import type { PortBook } from './port-book.ts';
+import { PortRecord } from './port-record.ts';
 import type { LostPort, PortManager, PortWish } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 
 export interface OpenStackPortManagerOptions {
   readonly neutron: Neutron;
-  /** Tells the clusters of one project from each other. */
-  readonly clusterId: string;
+  readonly cluster: ClusterIdentity;
+  /** The cluster's own record of its ports. */
+  readonly book: PortBook;
   /** One subnet for each family, all of one network. */
   readonly subnets: ReadonlyMap<Family, Subnet>;
   /** Marks everything so that ch-k8s-lbaas would know it as its own, too. */
@@ -18,10 +24,6 @@ export interface OpenStackPortManagerOptions {
   /** Where floating IPs come from; without it the fixed addresses are what users reach. */
   readonly floating?: { readonly networkId: string; readonly subnetId?: string } | undefined;
 }
-
-/** What any Causeway writes on a floating IP: whose it is. Octavia's provider has words of its own. */
-const clusterMark =
-  /^(?:(?:Managed|Kept) by Causeway for the cluster |causeway\.dev\/cluster=|Causeway, (?:kept for the )?cluster )([^ ,:]+)/;
 
 const portId = /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i;
 
@@ -33,12 +35,20 @@ const portId = /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i;
 export class OpenStackPortManager implements PortManager {
   readonly families: readonly Family[];
   readonly #options: OpenStackPortManagerOptions;
+  readonly #marks: OwnershipMarks;
+  readonly #record: PortRecord;
   /** Ports that Services have and whose marks are not yet, or no longer, as they should be. */
   readonly #mismarked = new Set<string>();
+  /** What the last list found and does not count as ours. */
+  #unproven: readonly Orphan[] = [];
+  #heldAddresses: readonly Orphan[] = [];
+  #otherClusters: readonly string[] = [];
 
   constructor(options: OpenStackPortManagerOptions) {
     this.#options = options;
     this.families = [...options.subnets.keys()];
+    this.#marks = new OwnershipMarks(options.cluster, options.keepWayBack ?? false);
+    this.#record = new PortRecord(options.book);
   }
 
   async list(
@@ -47,22 +57,66 @@ export class OpenStackPortManager implements PortManager {
     signal: AbortSignal,
   ): Promise<readonly L2Port[]> {
     const { neutron } = this.#options;
+    await this.#record.read(signal);
     const floating = new Map<string, FloatingIp>();
+    const others = new Set<string | undefined>();
     for await (const address of neutron.floatingIps.list({}, { signal })) {
+      others.add(this.#marks.otherClusterOf(address));
       if (address.portId !== undefined) floating.set(address.portId, address);
     }
     const ports: L2Port[] = [];
+    const unproven: Orphan[] = [];
+    const entries = new Set<string>(making);
     for (const networkId of this.#networks()) {
       for await (const port of neutron.ports.list({ networkId }, { signal })) {
-        if (!this.#isOurs(port) && !(claimed.has(port.id) && isInherited(port))) continue;
-        if (making.has(port.name.slice(this.#name('').length))) continue;
+        others.add(this.#marks.otherClusterOf(port));
+        const standing = this.#marks.standing(port);
+        const entry = this.#marks.entryOf(port);
+        const isProven = claimed.has(port.id) || this.#record.hasEntry(entry);
         const known = this.#describePort(port, floating.get(port.id));
-        if (known === undefined) continue;
-        ports.push(known);
-        if (!this.#isMarked(port)) this.#mismarked.add(port.id);
+        if (known === undefined || making.has(entry)) continue;
+        if (standing === 'own' || (isProven && (standing === 'old' || isInherited(port)))) {
+          ports.push(known);
+          entries.add(this.#record.know(port.id, entry));
+          if (!this.#marks.isComplete(port)) this.#mismarked.add(port.id);
+        } else if (standing === 'old') {
+          unproven.push({ kind: 'port', id: port.id, address: known.publicAddress, mark: 'old' });
+        }
       }
     }
+    await this.#record.strikeStale(entries);
+    this.#unproven = unproven;
+    this.#otherClusters = [...others].filter((uid) => uid !== undefined);
     return ports;
+  }
+
+  isRecorded({ id }: L2Port): boolean {
+    return this.#record.has(id);
+  }
+
+  async record(ports: readonly L2Port[]): Promise<void> {
+    await this.#record.enter(ports.map(({ id }) => id));
+  }
+
+  orphans(): OrphanReport {
+    const orphans = [...this.#unproven, ...this.#heldAddresses];
+    return { orphans, otherClusters: this.#otherClusters };
+  }
+
+  async deleteOrphan({ kind, id }: Orphan, signal: AbortSignal): Promise<void> {
+    const { neutron } = this.#options;
+    // The list is a while old: the object may have an owner by now.
+    try {
+      if (kind === 'floating-ip') {
+        const floating = await neutron.floatingIps.get(id, { signal });
+        const isFree = floating.portId === undefined && this.#marks.isMadeByUs(floating);
+        if (isFree) await neutron.floatingIps.delete(id, { signal });
+      } else if (this.#marks.isOurs(await neutron.ports.get(id, { signal }))) {
+        await this.#deletePort(id, signal);
+      }
+    } catch (error) {
+      if (!isErrorCode(error, 'not-found')) throw error;
+    }
   }
 
   async find(id: string, signal: AbortSignal): Promise<L2Port | undefined> {
@@ -73,26 +127,31 @@ export class OpenStackPortManager implements PortManager {
       if (isErrorCode(error, 'not-found')) return undefined;
       throw error;
     });
-    if (port === undefined || !(this.#isOurs(port) || isInherited(port))) return undefined;
+    if (port === undefined) return undefined;
+    if (!isInherited(port) && !this.#marks.isOurs(port)) return undefined;
+    this.#record.know(id, this.#marks.entryOf(port));
+    if (!this.#marks.isComplete(port)) this.#mismarked.add(id);
     const floating = await neutron.floatingIps.list({ portId: id }, { signal }).next();
     return this.#describePort(port, floating.done === true ? undefined : floating.value);
   }
 
   async create(wish: PortWish, signal: AbortSignal): Promise<L2Port> {
     const { neutron } = this.#options;
+    await this.#record.enterMarker(wish.marker);
     const port = await this.#makePort(wish, signal);
+    this.#record.know(port.id, wish.marker);
     try {
-      await neutron.ports.replaceTags(port.id, this.#tags(), { signal });
+      await neutron.ports.replaceTags(port.id, this.#marks.tags, { signal });
       const floating = await this.#floatNew(port, wish, signal);
-      if (floating !== undefined && this.#isMadeByUs(floating)) {
-        await neutron.floatingIps.replaceTags(floating.id, this.#tags(), { signal });
+      if (floating !== undefined && this.#marks.isMadeByUs(floating)) {
+        await neutron.floatingIps.replaceTags(floating.id, this.#marks.tags, { signal });
       }
       const made = this.#describePort(port, floating);
       if (made !== undefined) return made;
       throw new CausewayError('internal', `the new port ${port.id} has no address of its subnet`);
     } catch (error) {
       // Half of it helps nobody, and each new attempt would leave another one.
-      if (!signal.aborted) await neutron.ports.delete(port.id, { signal }).catch(() => undefined);
+      if (!signal.aborted) await this.#deletePort(port.id, signal).catch(() => undefined);
       throw error;
     }
   }
@@ -105,7 +164,7 @@ export class OpenStackPortManager implements PortManager {
     if (this.#options.floating === undefined || port.family === 6) return port;
     if (port.publicAddress !== port.address) return port;
     const floating = await this.#refloat(port.id, { id: port.id, publicAddress: known }, signal);
-    const kept = this.#isKept(floating) ? { keepsPublic: true } : {};
+    const kept = this.#marks.isKept(floating) ? { keepsPublic: true } : {};
     return { ...port, publicAddress: floating.address, ...kept };
   }
 
@@ -113,23 +172,32 @@ export class OpenStackPortManager implements PortManager {
     const { neutron } = this.#options;
     const { keepsPublic: _, ...rest } = port;
     for await (const floating of neutron.floatingIps.list({ portId: port.id }, { signal })) {
-      if (!this.#isOurFloating(floating) && !this.#isKept(floating)) return port;
-      const description = isKept ? this.#keptDescription() : this.#floatingDescription(port.id);
-      await neutron.floatingIps.replaceTags(floating.id, isKept ? [] : this.#tags(), { signal });
+      if (!this.#marks.isOurFloating(floating) && !this.#marks.isKept(floating)) return port;
+      const description = isKept
+        ? this.#marks.keptDescription
+        : this.#marks.floatingDescription(port.id);
+      await neutron.floatingIps.replaceTags(floating.id, isKept ? [] : this.#marks.tags, {
+        signal,
+      });
       await neutron.floatingIps.update(floating.id, { description }, { signal });
       return isKept ? { ...rest, keepsPublic: true } : rest;
     }
     return port;
   }
 
-  async delete(port: L2Port, signal: AbortSignal): Promise<void> {
+  delete({ id }: L2Port, signal: AbortSignal): Promise<void> {
+    return this.#deletePort(id, signal);
+  }
+
+  async #deletePort(id: string, signal: AbortSignal): Promise<void> {
     const { neutron } = this.#options;
-    for await (const floating of neutron.floatingIps.list({ portId: port.id }, { signal })) {
+    for await (const floating of neutron.floatingIps.list({ portId: id }, { signal })) {
       // One that is to be kept loses its port with the port, and nothing else.
-      if (this.#isKept(floating) || !this.#isOurFloating(floating)) continue;
+      if (this.#marks.isKept(floating) || !this.#marks.isOurFloating(floating)) continue;
       await neutron.floatingIps.delete(floating.id, { signal });
     }
-    await neutron.ports.delete(port.id, { signal });
+    await neutron.ports.delete(id, { signal });
+    await this.#record.strike(id);
   }
 
   async sweep(
@@ -139,13 +207,20 @@ export class OpenStackPortManager implements PortManager {
   ): Promise<readonly string[]> {
     const { neutron } = this.#options;
     const removed: string[] = [];
+    const held: Orphan[] = [];
     for await (const floating of neutron.floatingIps.list({}, { signal })) {
       // Those of ch-k8s-lbaas name no cluster: another one in the project may still use them.
-      if (!this.#isMadeByUs(floating) || floating.portId !== undefined) continue;
-      if (portIds.has(this.#portOf(floating)) || advertised.has(floating.address)) continue;
-      await neutron.floatingIps.delete(floating.id, { signal });
-      removed.push(`floating IP ${floating.address}`);
+      if (!this.#marks.isMadeByUs(floating) || floating.portId !== undefined) continue;
+      const { id, address } = floating;
+      const portId = this.#marks.portOf(floating);
+      if (portIds.has(portId) || advertised.has(address)) continue;
+      const mark = this.#marks.standing(floating) === 'own' ? 'own' : 'old';
+      if (mark === 'own' && this.#record.wasOurs(portId)) {
+        await neutron.floatingIps.delete(id, { signal });
+        removed.push(`floating IP ${address}`);
+      } else held.push({ kind: 'floating-ip', id, address, mark });
     }
+    this.#heldAddresses = held;
     return removed;
   }
 
@@ -178,8 +253,8 @@ export class OpenStackPortManager implements PortManager {
     return this.#options.neutron.ports.create(
       {
         networkId: subnet.networkId,
-        name: this.#name(marker),
-        description: this.#portDescription(),
+        name: this.#marks.name(marker),
+        description: this.#marks.portDescription,
         fixedIps: [{ subnetId: subnet.id, ...(address === undefined ? {} : { address }) }],
         portSecurityEnabled: false,
       },
@@ -211,7 +286,7 @@ export class OpenStackPortManager implements PortManager {
       if (present.portId !== undefined) {
         throw new CausewayError('conflict', `the floating IP ${requested} is in use`);
       }
-      const owner = this.#otherOwnerOf(present);
+      const owner = this.#marks.otherOwnerOf(present);
       if (owner !== undefined) {
         throw new CausewayError('conflict', `the floating IP ${requested} belongs to ${owner}`);
       }
@@ -223,15 +298,16 @@ export class OpenStackPortManager implements PortManager {
   /** The floating IP that the lost port had, if it is still there; else the same address anew; else any. */
   async #refloat(portId: string, lost: LostPort, signal: AbortSignal): Promise<FloatingIp> {
     const { neutron } = this.#options;
-    const description = this.#floatingDescription(portId);
+    const description = this.#marks.floatingDescription(portId);
     for await (const present of neutron.floatingIps.list({}, { signal })) {
       if (present.portId === portId) return present;
       if (present.portId !== undefined) continue;
-      if (this.#isKept(present) && present.address === lost.publicAddress) {
+      if (this.#marks.isKept(present) && present.address === lost.publicAddress) {
         return neutron.floatingIps.associate(present.id, portId, { signal });
       }
-      if (!this.#isOurFloating(present)) continue;
-      if (this.#portOf(present) !== lost.id && present.address !== lost.publicAddress) continue;
+      if (!this.#marks.isOurFloating(present)) continue;
+      if (this.#marks.portOf(present) !== lost.id && present.address !== lost.publicAddress)
+        continue;
       return neutron.floatingIps.update(present.id, { portId, description }, { signal });
     }
     if (lost.publicAddress !== undefined) {
@@ -256,7 +332,7 @@ export class OpenStackPortManager implements PortManager {
     try {
       return await neutron.floatingIps.create(
         {
-          description: this.#floatingDescription(portId),
+          description: this.#marks.floatingDescription(portId),
           floatingNetworkId: floating.networkId,
           ...(floating.subnetId === undefined ? {} : { subnetId: floating.subnetId }),
           ...(address === undefined ? {} : { address }),
@@ -282,7 +358,7 @@ export class OpenStackPortManager implements PortManager {
       const fixed = port.fixedIps.find(({ subnetId }) => subnetId === subnet.id);
       if (fixed === undefined) continue;
       const publicAddress = floating?.address ?? fixed.address;
-      const isKept = floating !== undefined && this.#isKept(floating);
+      const isKept = floating !== undefined && this.#marks.isKept(floating);
       return {
         ...{ id: port.id, family, address: fixed.address, publicAddress },
         ...(isKept ? { keepsPublic: true } : {}),
@@ -294,25 +370,19 @@ export class OpenStackPortManager implements PortManager {
   /** Makes a port that ch-k8s-lbaas made ours, and its own again, as far as that is wanted. */
   async #mark(portId: string, signal: AbortSignal): Promise<void> {
     const { neutron, keepWayBack } = this.#options;
-    await neutron.ports.replaceTags(portId, this.#tags(), { signal });
+    await neutron.ports.replaceTags(portId, this.#marks.tags, { signal });
     for await (const floating of neutron.floatingIps.list({ portId }, { signal })) {
-      if (!this.#isOurFloating(floating)) continue;
-      await neutron.floatingIps.replaceTags(floating.id, this.#tags(), { signal });
+      if (!this.#marks.isOurFloating(floating)) continue;
+      await neutron.floatingIps.replaceTags(floating.id, this.#marks.tags, { signal });
       if (keepWayBack === true) continue;
-      const description = this.#floatingDescription(portId);
+      const description = this.#marks.floatingDescription(portId);
       await neutron.floatingIps.update(floating.id, { description }, { signal });
     }
     // Last, so that what was cut off is done again.
     if (keepWayBack !== true) {
-      await neutron.ports.update(portId, { description: this.#portDescription() }, { signal });
+      await neutron.ports.update(portId, { description: this.#marks.portDescription }, { signal });
     }
     this.#mismarked.delete(portId);
-  }
-
-  #isMarked({ description, tags }: Port): boolean {
-    if (!tags.includes(this.#clusterTag())) return false;
-    if (this.#options.keepWayBack === true) return tags.includes(legacyTag);
-    return description === this.#portDescription() && !tags.includes(legacyTag);
   }
 
   #networks(): ReadonlySet<string> {
@@ -325,72 +395,5 @@ export class OpenStackPortManager implements PortManager {
       throw new CausewayError('unsupported', `the gateways have no subnet for IPv${family}`);
     }
     return subnet;
-  }
-
-  #isOurs(port: Port): boolean {
-    return port.description === this.#portDescription() || port.tags.includes(this.#clusterTag());
-  }
-
-  #isKept({ description }: FloatingIp): boolean {
-    return description === this.#keptDescription();
-  }
-
-  /** On a port of ours it is ours, whichever of the two made it. */
-  #isOurFloating(floating: FloatingIp): boolean {
-    return isInherited(floating) || this.#isMadeByUs(floating);
-  }
-
-  /** By its description from the first moment, by its tag if somebody has described it anew. */
-  #isMadeByUs({ description, tags }: FloatingIp): boolean {
-    return (
-      description.startsWith(this.#floatingDescription('')) || tags.includes(this.#clusterTag())
-    );
-  }
-
-  /**
-   * Who else a floating IP belongs to, by what was written on it. What ch-k8s-lbaas made names no cluster
-   * and may be another one's. One without marks is the project's, and free to be asked for.
-   */
-  #otherOwnerOf(floating: FloatingIp): string | undefined {
-    if (this.#isMadeByUs(floating) || this.#isKept(floating)) return undefined;
-    const marks = [floating.description, ...floating.tags];
-    for (const mark of marks) {
-      const [, cluster] = clusterMark.exec(mark) ?? [];
-      if (cluster !== undefined) return `the cluster ${cluster}`;
-    }
-    return isInherited(floating) ? 'ch-k8s-lbaas' : undefined;
-  }
-
-  #portOf({ description }: FloatingIp): string {
-    const start = this.#floatingDescription('');
-    return description.startsWith(start) ? description.slice(start.length) : '';
-  }
-
-  #name(marker: string): string {
-    return `causeway-${this.#options.clusterId}-${marker}`;
-  }
-
-  #tags(): string[] {
-    return [
-      'causeway.dev/managed',
-      this.#clusterTag(),
-      ...(this.#options.keepWayBack === true ? [legacyTag] : []),
-    ];
-  }
-
-  #clusterTag(): string {
-    return `causeway.dev/cluster=${this.#options.clusterId}`;
-  }
-
-  #portDescription(): string {
-    return `Managed by Causeway for the cluster ${this.#options.clusterId}`;
-  }
-
-  #floatingDescription(portId: string): string {
-    return `Managed by Causeway for the cluster ${this.#options.clusterId}, port ${portId}`;
-  }
-
-  #keptDescription(): string {
-    return `Kept by Causeway for the cluster ${this.#options.clusterId}`;
   }
 }

@@ -1,5 +1,6 @@
 import type { Address, Family } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
+import { MissedPorts } from './missed-ports.ts';
 import type { LostPort, PortManager } from './port-manager.ts';
 import { PortMapper } from './port-mapper.ts';
 import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
@@ -30,8 +31,7 @@ export class PortKeeper {
   readonly #keepers = new Set<string>();
   /** Ports of Services that we have not taken over yet: nothing is changed on them before. */
   readonly #notTakenOver = new Set<string>();
-  /** Ports that were lost and are not made again yet, by who was on them. */
-  readonly #missed = new Map<string, LostPort>();
+  readonly #missed = new MissedPorts();
   readonly #notes = new Map<string, PortNote>();
   /** Ports that we delete, or have deleted since the last listing began, which may still show them. */
   readonly #retired = new Map<string, 'going' | 'gone'>();
@@ -69,7 +69,9 @@ export class PortKeeper {
       ...claim,
       portId: ports.get(claim.portId)?.id ?? claim.portId,
     }));
-    return this.#mapper.restore([...ports.values()], moved);
+    const losers = this.#mapper.restore([...ports.values()], moved);
+    await this.#manager.record(this.#mapper.usedPorts());
+    return losers;
   }
 
   /** A port that Services had, as it is or made again. */
@@ -85,7 +87,8 @@ export class PortKeeper {
     const owners = sharers.map(({ owner }) => owner);
     const found = present ?? (await this.#manager.find(id, signal));
     if (!claim.isTakenOver) {
-      if (found === undefined) this.#miss(owners, family, { id, publicAddress: advertised[0] });
+      if (found === undefined)
+        this.#missed.add(owners, family, { id, publicAddress: advertised[0] });
       else this.#notTakenOver.add(id);
       return found;
     }
@@ -106,7 +109,11 @@ export class PortKeeper {
     const placement = this.#mapper.place(request);
     if (placement.kind === 'refused' || placement.kind === 'leaving') return placement;
     const { slot } = placement;
-    if (slot.port !== undefined) return { kind: 'port', port: slot.port };
+    if (slot.port !== undefined) {
+      if (slot.isOffered) await this.#manager.record([slot.port]);
+      slot.isOffered = false;
+      return { kind: 'port', port: slot.port };
+    }
     const making = this.#making.get(slot) ?? this.#make(slot, signal);
     return { kind: 'port', port: await making };
   }
@@ -124,7 +131,7 @@ export class PortKeeper {
   release(owner: string): void {
     this.#keepers.delete(owner);
     this.#notes.delete(owner);
-    this.#forgetMissed(owner);
+    this.#missed.forget(owner);
     this.#mapper.release(owner);
   }
 
@@ -145,7 +152,7 @@ export class PortKeeper {
    * else any more. Answers whether anything became free.
    */
   settle(owner: string, families: readonly Family[]): boolean {
-    this.#forgetMissed(owner);
+    this.#missed.forget(owner);
     return this.#mapper.settle(owner, families);
   }
 
@@ -170,6 +177,26 @@ export class PortKeeper {
 
   /** Ports that nobody uses, and that are there to be deleted. */
   unused(): readonly L2Port[] {
+    return this.#withoutUsers().filter((port) => this.#manager.isRecorded(port));
+  }
+
+  /** Orphans: ports that no Service uses and that the cluster's own record does not name. They stay. */
+  held(): readonly L2Port[] {
+    return this.#withoutUsers().filter((port) => !this.#manager.isRecorded(port));
+  }
+
+  /** Whether a Service that asks for the address of an orphan gets it. */
+  isOffered({ id }: L2Port): boolean {
+    return this.#mapper.slotOfPort(id)?.isOffered === true;
+  }
+
+  /** No gateway announces the orphan. */
+  offer({ id }: L2Port): void {
+    const slot = this.#mapper.slotOfPort(id);
+    if (slot !== undefined) slot.isOffered = true;
+  }
+
+  #withoutUsers(): readonly L2Port[] {
     return this.#mapper.unused().flatMap(({ port }) => port ?? []);
   }
 
@@ -254,6 +281,7 @@ export class PortKeeper {
     }
     const portIds = new Set(this.#mapper.knownPorts().map(({ id }) => id));
     await this.#manager.sweep(portIds, advertised, signal);
+    await this.#manager.record(this.#mapper.usedPorts());
     return concerned;
   }
 
@@ -278,7 +306,7 @@ export class PortKeeper {
       this.#notTakenOver.add(known.id);
     }
     if (found === undefined && this.#notTakenOver.delete(known.id)) {
-      this.#miss(owners, known.family, known);
+      this.#missed.add(owners, known.family, known);
       return this.#mapper.lost(slot);
     }
     if (found === undefined) {
@@ -322,7 +350,7 @@ export class PortKeeper {
       if (signal.aborted) throw error;
       const why = CausewayError.from(error).message;
       const message = `The port of ${publicAddress ?? address ?? id} was lost and can't be made again: ${why}`;
-      this.#miss(owners, family, instead);
+      this.#missed.add(owners, family, instead);
       for (const owner of owners) this.#notes.set(owner, { reason: 'AddressLost', message });
       return undefined;
     } finally {
@@ -351,29 +379,11 @@ export class PortKeeper {
     }
   }
 
-  #miss(owners: readonly string[], family: Family, { id, address, publicAddress }: LostPort): void {
-    for (const owner of owners) {
-      this.#missed.set(`${owner} ${family}`, { id, address, publicAddress });
-    }
-  }
-
-  #forgetMissed(owner: string): void {
-    for (const family of [4, 6] as const) this.#missed.delete(`${owner} ${family}`);
-  }
-
-  /** A port that one of its users had and lost: the new one gets its addresses if they can be had by now. */
-  #missedBy({ users, family, requested }: PortSlot): LostPort | undefined {
-    if (requested !== undefined) return undefined;
-    return [...users.keys()]
-      .map((owner) => this.#missed.get(`${owner} ${family}`))
-      .find((lost) => lost !== undefined);
-  }
-
   #make(slot: PortSlot, signal: AbortSignal): Promise<L2Port> {
     const marker = this.#newMarker();
     this.#markers.add(marker);
     const { family, requested } = slot;
-    const instead = this.#missedBy(slot);
+    const instead = this.#missed.of(slot);
     const making = this.#manager
       .create({ family, requested, marker, instead }, signal)
       .then(

@@ -1,4 +1,5 @@
 import type { Address, Family } from '../../domain/address.ts';
+import type { Orphan, OrphanReport } from '../orphan.ts';
 import type { L2Port } from './port-slot.ts';
 
 export interface PortWish {
@@ -54,9 +55,17 @@ export interface PortManager {
   keepPublic(port: L2Port, isKept: boolean, signal: AbortSignal): Promise<L2Port>;
   /** Deletes the port, and its floating IP unless that is to be kept. */
   delete(port: L2Port, signal: AbortSignal): Promise<void>;
+  /** Whether the cluster's own record names the port. Only such a port is deleted without a confirmation. */
+  isRecorded(port: L2Port): boolean;
+  /** Services use these ports: they go into the cluster's own record. */
+  record(ports: readonly L2Port[]): Promise<void>;
+  /** What the last list and the last sweep found with a mark of this cluster, and what is not certain to be ours. */
+  orphans(): OrphanReport;
+  /** Deletes an orphan, as an operator has confirmed, if it is still one. */
+  deleteOrphan(orphan: Orphan, signal: AbortSignal): Promise<void>;
   /**
-   * Removes what a crash left that is no port: floating IPs that nothing uses, unless they were made
-   * for one of these ports or are advertised by a Service. Says what it removed.
+   * Removes what a crash left that is no port: floating IPs that nothing uses and that were made for a port of the
+   * cluster's record, unless the port is one of these or a Service advertises the address. Says what it removed.
    */
   sweep(
     portIds: ReadonlySet<string>,

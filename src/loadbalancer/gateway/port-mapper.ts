@@ -212,7 +212,7 @@ export class PortMapper {
     if (request.requested === undefined) return undefined;
     const holder = this.#byAddress.get(request.requested);
     if (holder === undefined) return undefined;
-    if (holder.users.size === 0) return { kind: 'leaving' };
+    if (holder.users.size === 0 && !holder.isOffered) return { kind: 'leaving' };
     const [other] = [...holder.users.keys()].filter((owner) => owner !== request.owner);
     if (other !== undefined && holder.circle !== request.circle) {
       return { kind: 'refused', reason: 'other-circle', by: other };
@@ -266,6 +266,7 @@ export class PortMapper {
     this.#next += 1;
     const slot: PortSlot = {
       ...{ number, family, requested, port: undefined, circle: undefined, users: new Map() },
+      isOffered: false,
     };
     this.#slots.set(number, slot);
     this.#unused.add(slot);

@@ -55,6 +55,8 @@ export interface PortSlot {
   /** The circle of all who are on it. Undefined where they are of several: nobody new joins. */
   circle: string | undefined;
   readonly requested: Address | undefined;
+  /** An orphan that no gateway announces: a Service that asks for its address gets it. */
+  isOffered: boolean;
   readonly users: Map<string, Holding>;
 }
 

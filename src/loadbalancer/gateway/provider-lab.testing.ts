@@ -7,19 +7,26 @@ import { KubeClient } from '../../kube/client.ts';
 import { findConnection } from '../../kube/connection.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { HttpTransport } from '../../kube/http-transport.ts';
-import { services } from '../../kube/resources.ts';
+import { configMaps, services } from '../../kube/resources.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/log.ts';
-import { noMetrics } from '../../runtime/metrics.ts';
+import { noMetrics, type Metrics } from '../../runtime/metrics.ts';
 import {
   startEmbeddedKubernetes,
   type EmbeddedKubernetes,
 } from '../../sandbox/kubernetes/start.ts';
+import {
+  OrphanRegister,
+  orphanRegisterName,
+  readOrphanRegister,
+  type RegisteredReport,
+} from '../orphan-register.ts';
 import { ServiceController } from '../service-controller.ts';
 import { ConfigMapAddressBook } from './address-book.ts';
 import { GatewayBoard } from './gateway-board.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './memory-agent.ts';
+import type { PortManager } from './port-manager.ts';
 import { StaticPortManager } from './static-port-manager.ts';
 
 export const named = (name: string) => ({ namespace: 'default', name });
@@ -43,6 +50,10 @@ export class ProviderLab {
   /** The gateways that know no session affinity, from the next controller on. */
   withoutAffinity: readonly string[] = [];
   defaultProvider: string | undefined = 'gateway';
+  /** Where addresses come from, from the next controller on; the list if not set. */
+  manager: (() => PortManager) | undefined;
+  driftEveryMs = 60_000;
+  metrics: Metrics = noMetrics;
   readonly #kubernetes: EmbeddedKubernetes;
   readonly #directory: string;
   #stop = new AbortController();
@@ -82,13 +93,15 @@ export class ProviderLab {
     const book = new ConfigMapAddressBook({ ...common, namespace: 'kube-system' });
     const provider = makeGatewayProvider({
       ...common,
-      manager: new StaticPortManager(this.addresses.map(parseAddressRange), book),
+      manager:
+        this.manager?.() ?? new StaticPortManager(this.addresses.map(parseAddressRange), book),
+      orphans: this.#register(),
       agents: new Map(this.agents.map((agent, index) => [`g${index + 1}`, agent])),
       layer: 'Pod',
       masquerade: 'needed',
       keepWayBack: false,
       withoutAffinity: this.withoutAffinity,
-      driftEveryMs: 60_000,
+      driftEveryMs: this.driftEveryMs,
       board: new GatewayBoard({ ...common, namespace: 'kube-system' }),
       restMs: 0,
     });
@@ -99,6 +112,21 @@ export class ProviderLab {
       workers: 4,
     });
     this.#ended = controller.run(this.#stop.signal);
+  }
+
+  #register(): OrphanRegister {
+    return new OrphanRegister({
+      ...{ client: this.client, namespace: 'kube-system', provider: 'gateway', clusterId: 'prod' },
+      ...{ log: silentLog, metrics: this.metrics },
+      record: (_about, { type, reason, message }) =>
+        this.events.push(`${type} ${reason}: ${message}`),
+    });
+  }
+
+  /** What the ConfigMap with the orphans says. */
+  async orphans(): Promise<RegisteredReport | undefined> {
+    const name = { namespace: 'kube-system', name: orphanRegisterName };
+    return readOrphanRegister((await this.client.find(configMaps, name)) ?? {})[0];
   }
 
   async stopController(): Promise<void> {

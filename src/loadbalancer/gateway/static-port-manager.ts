@@ -8,6 +8,7 @@ import {
 } from '../../domain/address.ts';
 import type { AddressRange } from '../../domain/address-range.ts';
 import { CausewayError } from '../../domain/error.ts';
+import { noOrphans, type OrphanReport } from '../orphan.ts';
 import type { AddressBook } from './address-book.ts';
 import type { PortManager, PortWish } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
@@ -81,6 +82,23 @@ export class StaticPortManager implements PortManager {
   async delete(port: L2Port): Promise<void> {
     await this.#book.strike(port.address);
     this.#given.delete(port.address);
+  }
+
+  /** What is given out is in the book, and nowhere else. */
+  isRecorded(): boolean {
+    return true;
+  }
+
+  record(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  orphans(): OrphanReport {
+    return noOrphans;
+  }
+
+  deleteOrphan(): Promise<void> {
+    return Promise.resolve();
   }
 
   sweep(): Promise<readonly string[]> {

@@ -5,12 +5,12 @@ import type { Member } from '../../openstack/load-balancing/resources.ts';
 import { tryParseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Owner } from '../provider.ts';
 import type { BalancerKeeper } from './balancer-keeper.ts';
 import type { FloatingIps } from './floating-ips.ts';
 import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
-import { balancersOf, klbOwner, type KlbView } from './klb-view.ts';
+import { balancersOf, type KlbView } from './klb-view.ts';
+import type { Orphans } from './orphans.ts';
 import type { PodAccess } from './pod-access.ts';
 import type { KlbStatusMember, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 
@@ -22,6 +22,7 @@ export interface DriftOptions {
   readonly identity: Identity;
   readonly keeper: BalancerKeeper;
   readonly access: PodAccess | undefined;
+  readonly orphans: Orphans;
   readonly log: Log;
   /** Pools whose members are read in one look, in turn. */
   readonly memberSample: number;
@@ -31,8 +32,6 @@ export interface DriftOptions {
 export class Drift {
   readonly #options: DriftOptions;
   #nextPool = 0;
-  /** Seen without an owner in the last look; in the next one they go. */
-  #suspects = new Set<string>();
 
   constructor(options: DriftOptions) {
     this.#options = options;
@@ -51,7 +50,7 @@ export class Drift {
 
   /** The Services to look at again. */
   async look(signal: AbortSignal): Promise<Set<string>> {
-    const { inventory, floating, identity, view, access } = this.#options;
+    const { inventory, floating, identity, view, access, orphans } = this.#options;
     const keys = new Set<string>();
     const changed = new Set<string>();
     const moved = new Set<string>();
@@ -72,7 +71,7 @@ export class Drift {
       if (isChanged || isMoved) keys.add(keyOf(klb));
     }
     // Nothing is deleted by what was seen a while ago.
-    if (hasBalancers && hasAddresses) await this.#sweep(signal);
+    if (hasBalancers && hasAddresses) await orphans.look(signal);
     if (access !== undefined) {
       await this.#alone('security group rules', signal, async () => {
         for (const key of await this.#lookAtRules(access, signal)) keys.add(key);
@@ -101,13 +100,16 @@ export class Drift {
 
   /** Closes what nobody needs; answers whose rules somebody has deleted. */
   async #lookAtRules(access: PodAccess, signal: AbortSignal): Promise<string[]> {
-    const { view, keeper } = this.#options;
+    const { view, keeper, orphans } = this.#options;
     await access.list({ signal });
     const klbs = [...view.all()];
-    await access.close(
-      klbs.flatMap((klb) => keeper.reachOf(klb)),
-      { signal },
-    );
+    // A held load balancer still serves, and nobody knows any more which rules it needs.
+    if (orphans.heldBalancers === 0) {
+      await access.close(
+        klbs.flatMap((klb) => keeper.reachOf(klb)),
+        { signal },
+      );
+    }
     const closed: string[] = [];
     for (const klb of klbs) {
       if (klb.status?.loadbalancer === undefined) continue;
@@ -164,48 +166,6 @@ export class Drift {
       });
     }
     this.#nextPool = pools.length === 0 ? 0 : (this.#nextPool + count) % pools.length;
-  }
-
-  /** What is ours by its mark and belongs to no Service any more, seen so twice. */
-  async #sweep(signal: AbortSignal): Promise<void> {
-    const { inventory, floating, identity, balancing, view, log } = this.#options;
-    const owners = new Set<string>();
-    const used = new Set<string>();
-    const served = new Set<string>();
-    for (const klb of view.all()) {
-      const owner = klbOwner(klb);
-      if (owner !== undefined) owners.add(owner.uid);
-      if (owner !== undefined && klb.status?.loadbalancer !== undefined) served.add(owner.uid);
-      for (const id of balancersOf(klb)) used.add(id);
-      const { service_pub_ip_info: address } = klb.status ?? {};
-      if (address !== undefined) used.add(address.ip_id);
-    }
-    const isKnown = ({ uid }: Owner) => owners.has(uid);
-    const suspects = new Set<string>();
-    for (const { balancer } of inventory.all()) {
-      const owner = identity.ownerOf(balancer);
-      if (owner === undefined || used.has(balancer.id)) continue;
-      // Another one serves its Service, and its own deletion has failed.
-      const isLeftOver = served.has(owner.uid) && balancer.provisioningStatus === 'ERROR';
-      if (isKnown(owner) && !isLeftOver) continue;
-      if (balancer.provisioningStatus.startsWith('PENDING_')) continue;
-      suspects.add(balancer.id);
-      if (!this.#suspects.has(balancer.id)) continue;
-      log.warn({ loadBalancer: balancer.id, owner }, 'deleting a load balancer that nobody uses');
-      await this.#alone(`the load balancer ${balancer.id}`, signal, async () => {
-        await balancing.deleteLoadBalancer(balancer.id, { signal, cascade: true });
-        inventory.forget(balancer.id);
-      });
-    }
-    for (const { id, address } of floating.orphans(isKnown, used)) {
-      suspects.add(id);
-      if (!this.#suspects.has(id)) continue;
-      log.warn({ address }, 'deleting a floating IP that nobody owns');
-      await this.#alone(`the floating IP ${address}`, signal, () =>
-        floating.delete(id, { signal }),
-      );
-    }
-    this.#suspects = suspects;
   }
 }
 

@@ -50,13 +50,9 @@ export class FloatingIps {
     return changed;
   }
 
-  /** Ours that belong to nobody any more. */
-  orphans(isKnown: (owner: Owner) => boolean, used: ReadonlySet<string>): FloatingIp[] {
-    return [...this.#known.values()].filter((floating) => {
-      if (used.has(floating.id)) return false;
-      const owner = this.#identity.ownerOf(floating);
-      return owner !== undefined && !isKnown(owner);
-    });
+  /** As of the last list, and of our own writes since. */
+  all(): Iterable<FloatingIp> {
+    return this.#known.values();
   }
 
   async delete(id: string, call: CallOptions): Promise<void> {
@@ -140,20 +136,27 @@ export class FloatingIps {
     portId: string,
     call: CallOptions,
   ): Promise<boolean> {
-    const mine = this.#identity.description(owner);
-    if (this.#known.get(id)?.description === mine) return true;
+    const known = this.#known.get(id);
+    if (known !== undefined && this.#identity.isMarkedFor(owner, known)) return true;
     const floating = await this.#read(id, call);
     if (floating === undefined || this.#identity.isAnothers(floating, owner)) return false;
-    const isFree = floating.portId === undefined;
-    return (
-      floating.description === mine || floating.portId === portId || (isFree && method === 'pool')
-    );
+    if (floating.portId === portId || this.#identity.isMarkedFor(owner, floating)) return true;
+    return floating.portId === undefined && method === 'pool';
   }
 
   /** Those that an earlier try has made for the owner, whatever the status says. */
   of(owner: Owner): FloatingIp[] {
+    return [...this.#known.values()].filter((each) => this.#identity.isMarkedFor(owner, each));
+  }
+
+  /** Writes the mark with the UID of this cluster where the mark of this Service has none, or another Service UID. */
+  async #remark(floating: FloatingIp, owner: Owner, call: CallOptions): Promise<void> {
     const description = this.#identity.description(owner);
-    return [...this.#known.values()].filter((floating) => floating.description === description);
+    const isTheirs =
+      this.#identity.isMarkedFor(owner, floating) || this.#identity.isFormerOf(owner, floating);
+    if (!isTheirs || floating.description === description) return;
+    const marked = await this.#neutron.floatingIps.update(floating.id, { description }, call);
+    this.#known.set(marked.id, marked);
   }
 
   async #keep(
@@ -164,7 +167,10 @@ export class FloatingIps {
     const { owner, spec, portId, formerPortId } = request;
     const floating = this.#known.get(present.ip_id) ?? (await this.#read(present.ip_id, call));
     if (floating === undefined) return undefined;
-    if (floating.portId === portId) return present;
+    if (floating.portId === portId) {
+      if (present.alloc_method === 'pool') await this.#remark(floating, owner, call);
+      return present;
+    }
     // It belongs to the load balancer that we shared, and stays there.
     if (present.alloc_method === 'shared') return 'moved';
     // The load balancer that the user has named has one already, and a VIP has no two.
@@ -217,8 +223,9 @@ export class FloatingIps {
     if (shared !== undefined) {
       return { ip_id: shared.id, ip_addr: shared.address, alloc_method: 'shared' };
     }
-    const [earlier] = this.of(owner);
+    const [earlier = this.#formerOn(owner, portId)] = this.of(owner);
     if (earlier !== undefined) {
+      await this.#remark(earlier, owner, call);
       if (earlier.portId !== portId) await this.#associate(earlier, owner, portId, call);
       return { ip_id: earlier.id, ip_addr: earlier.address, alloc_method: 'pool' };
     }
@@ -244,7 +251,15 @@ export class FloatingIps {
     // Another cluster may have given it one since the last list.
     if (spec.options?.loadbalancer_id !== undefined) await this.#lookAt(portId, call);
     const found = [...this.#known.values()].find((floating) => floating.portId === portId);
-    return found?.description === this.#identity.description(owner) ? undefined : found;
+    if (found === undefined || this.#identity.isMarkedFor(owner, found)) return undefined;
+    return this.#identity.isFormerOf(owner, found) ? undefined : found;
+  }
+
+  /** The floating IP of a Service of the same name that is no more, on the load balancer that serves this one now. */
+  #formerOn(owner: Owner, portId: string): FloatingIp | undefined {
+    return [...this.#known.values()].find(
+      (floating) => floating.portId === portId && this.#identity.isFormerOf(owner, floating),
+    );
   }
 
   async #create(
@@ -284,7 +299,7 @@ export class FloatingIps {
     call: CallOptions,
     formerPortId?: string,
   ): Promise<void> {
-    const isOurs = floating.description === this.#identity.description(owner);
+    const isOurs = this.#identity.isMarkedFor(owner, floating);
     if (floating.portId !== undefined && !isOurs) {
       const current = await this.#read(floating.id, call);
       const isFree = [undefined, portId, formerPortId].includes(current?.portId);

@@ -4,7 +4,7 @@ import { guestOn } from './guest.ts';
 import { Identity } from './identity.ts';
 import { bareBalancer } from './observed.ts';
 
-const identity = new Identity('here');
+const identity = new Identity({ id: 'here', uid: 'c-1' });
 const owner = { namespace: 'shop', name: 'web', uid: 'u1' };
 const balancer: LoadBalancer = {
   id: 'b1',
@@ -47,7 +47,7 @@ test.each([
     'of another cluster, whatever the status says',
     'l1',
     'shop/web:TCP:80',
-    new Identity('there').description(owner),
+    new Identity({ id: 'there', uid: 'c-2' }).description(owner),
     false,
   ],
   ['in the status under another name', 'l1', 'theirs', '', false],

@@ -41,13 +41,24 @@ export function guestOn(
   if (identity.isOurs(balancer)) return undefined;
   const { listeners = [], pools = [] } = klb?.status ?? {};
   const recorded = new Set([...listeners, ...pools].map(({ id }) => id));
-  const isMarked = (child: Child) => identity.isOurs(child) || identity.isOfOtherCluster(child);
+  const isMarkedMine = (child: Child): boolean => {
+    switch (identity.standing(child)) {
+      case 'own':
+        return identity.isMadeFor(owner, child, true);
+      case 'old':
+        return identity.isMarkedFor(owner, child) || recorded.has(child.id);
+      case 'same-id':
+      case 'other':
+        return false;
+      case 'none':
+        // It is from before there were marks, and ours if the status says so.
+        return recorded.has(child.id);
+    }
+  };
   return {
     mark: identity.description(owner),
     isMine: (child) =>
-      child.name.startsWith(`${owner.namespace}/${owner.name}:`) &&
-      // Without a mark it is from before there were any, and ours if the status says so.
-      (isMarked(child) ? identity.isMadeFor(owner, child, true) : recorded.has(child.id)),
+      child.name.startsWith(`${owner.namespace}/${owner.name}:`) && isMarkedMine(child),
   };
 }
 

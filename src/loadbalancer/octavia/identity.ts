@@ -1,40 +1,94 @@
 import type { LoadBalancer } from '../../openstack/load-balancing/resources.ts';
+import type { ClusterIdentity } from '../cluster-identity.ts';
 import type { Owner } from '../provider.ts';
 
-/** What recognises a cluster's objects in a project that it shares with others. */
+/**
+ * Whose mark a description is:
+ *
+ * - `own`: it has the UID of this cluster;
+ * - `old`: it has the `clusterId` only, as Causeway 0.1.0 wrote it. It says nothing about which of two
+ *   clusters with the same `clusterId` owns the object;
+ * - `same-id`: it has our `clusterId` and the UID of another cluster;
+ * - `other`: it is a mark of another cluster, or of a floating IP that outlives its Service;
+ * - `none`: Causeway did not write it.
+ */
+export type Standing = 'own' | 'old' | 'same-id' | 'other' | 'none';
+
+/** Octavia and Neutron take no longer description. The UID of the cluster is last, so its tail is cut. */
+const longestDescription = 255;
+const shortestUid = 23;
+
+/** Writes and reads the ownership marks of a cluster in a project that several clusters share. */
 export class Identity {
-  readonly #clusterId: string;
+  readonly #cluster: ClusterIdentity;
 
-  constructor(clusterId: string) {
-    this.#clusterId = clusterId;
+  constructor(cluster: ClusterIdentity) {
+    this.#cluster = cluster;
   }
 
-  /** On everything of this cluster, where the service has tags. */
+  /** On everything with this `clusterId`, where the service has tags: one list finds all of it. */
   get tag(): string {
-    return `causeway.dev/cluster=${this.#clusterId}`;
+    return `causeway.dev/cluster=${this.#cluster.id}`;
   }
 
-  /** On load balancers and floating IPs: unique, because a Service's UID is. */
-  description({ namespace, name, uid }: Owner): string {
-    return `${this.#prefix}Service ${namespace}/${name} ${uid}`;
+  /** On load balancers and floating IPs: unique, because the UIDs of Service and cluster are. */
+  description(owner: Owner): string {
+    return `${this.#oldDescription(owner)}${this.#suffix}`.slice(0, longestDescription);
   }
 
   /** On a floating IP that outlives its Service. */
   keptDescription({ namespace, name }: Owner): string {
-    return `${prefix}kept for the cluster ${this.#clusterId}: Service ${namespace}/${name}`;
+    return `${prefix}kept for the cluster ${this.#cluster.id}: Service ${namespace}/${name}`;
   }
 
   /** On security group rules. */
   get ruleDescription(): string {
-    return `${this.#prefix}load balancers`;
+    return `${this.#prefix}load balancers${this.#suffix === '' ? '' : ` ${this.#suffix}`}`;
   }
 
-  isOurs({ description }: { readonly description: string }): boolean {
-    return description.startsWith(this.#prefix);
+  standing({ description }: { readonly description: string }): Standing {
+    if (!description.startsWith(this.#prefix)) {
+      return description.startsWith(prefix) ? 'other' : 'none';
+    }
+    // Without the setting, the ID in the prefix is the UID.
+    if (this.#suffix === '') return 'own';
+    const found = clusterUidIn(description);
+    if (found === undefined) return 'old';
+    const { uid } = this.#cluster;
+    const isOwn = found === uid || (found.length >= shortestUid && uid.startsWith(found));
+    return isOwn ? 'own' : 'same-id';
   }
 
-  isOfOtherCluster({ description }: { readonly description: string }): boolean {
-    return description.startsWith(prefix) && !this.isOurs({ description });
+  /** The UID of another cluster that marks its objects with our `clusterId`. */
+  otherClusterOf(object: { readonly description: string }): string | undefined {
+    return this.standing(object) === 'same-id' ? clusterUidIn(object.description) : undefined;
+  }
+
+  isOurs(object: { readonly description: string }): boolean {
+    return ['own', 'old'].includes(this.standing(object));
+  }
+
+  isOfOtherCluster(object: { readonly description: string }): boolean {
+    return ['same-id', 'other'].includes(this.standing(object));
+  }
+
+  /** Whether the mark names this Service, with the UID of this cluster or as Causeway 0.1.0 wrote it. */
+  isMarkedFor(owner: Owner, { description }: { readonly description: string }): boolean {
+    return description === this.description(owner) || description === this.#oldDescription(owner);
+  }
+
+  /**
+   * Whether the mark has the UID of this cluster and names a Service of the same name that had another UID:
+   * the Service was created again, for example after etcd was restored from a backup without it.
+   */
+  isFormerOf(owner: Owner, object: { readonly description: string }): boolean {
+    const former = this.standing(object) === 'own' ? this.ownerOf(object) : undefined;
+    return (
+      former !== undefined &&
+      former.namespace === owner.namespace &&
+      former.name === owner.name &&
+      former.uid !== owner.uid
+    );
   }
 
   /**
@@ -55,26 +109,40 @@ export class Identity {
 
   /** Whether it was made for another Service, of this cluster or another; what is only kept is anybody's. */
   isAnothers({ description }: { readonly description: string }, owner: Owner): boolean {
-    return description.startsWith(`${prefix}cluster `) && description !== this.description(owner);
+    return description.startsWith(`${prefix}cluster `) && !this.isMarkedFor(owner, { description });
   }
 
-  /** The owner that a description of ours names. */
-  ownerOf({ description }: { readonly description: string }): Owner | undefined {
-    if (!this.isOurs({ description })) return undefined;
-    const match = /^Service ([^/ ]+)\/([^ ]+) ([^ ]+)$/.exec(
-      description.slice(this.#prefix.length),
+  /** The owner that a mark of this cluster names. */
+  ownerOf(object: { readonly description: string }): Owner | undefined {
+    if (!this.isOurs(object)) return undefined;
+    const match = /^Service ([^/ ]+)\/([^ ]+) ([^ @]+)(?:@[^ ]+)?$/.exec(
+      object.description.slice(this.#prefix.length),
     );
     const [, namespace, name, uid] = match ?? [];
     if (namespace === undefined || name === undefined || uid === undefined) return undefined;
     return { namespace, name, uid };
   }
 
+  /** As Causeway 0.1.0 wrote it. That version also reads the new mark, so a rollback keeps everything. */
+  #oldDescription({ namespace, name, uid }: Owner): string {
+    return `${this.#prefix}Service ${namespace}/${name} ${uid}`;
+  }
+
   get #prefix(): string {
-    return `${prefix}cluster ${this.#clusterId}: `;
+    return `${prefix}cluster ${this.#cluster.id}: `;
+  }
+
+  get #suffix(): string {
+    const { id, uid } = this.#cluster;
+    return id === uid ? '' : `@${uid}`;
   }
 }
 
 const prefix = 'Causeway, ';
+
+function clusterUidIn(description: string): string | undefined {
+  return /@([^ @]+)$/.exec(description)?.[1];
+}
 
 /** Whether this load balancer is the one that a Service of Kuryr's had: no Causeway's, and at its address. */
 export function isKuryrs(

@@ -10,6 +10,8 @@ import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { systemRandom, type Random } from '../../runtime/random.ts';
 import { ClusterView } from '../gateway/cluster-view.ts';
+import type { ClusterIdentity } from '../cluster-identity.ts';
+import { noRegister, type OrphanRegister } from '../orphan-register.ts';
 import type { LoadBalancerProvider } from '../provider.ts';
 import { BalancerKeeper } from './balancer-keeper.ts';
 import { CalmCluster } from './calm-cluster.ts';
@@ -21,6 +23,7 @@ import { Inventory } from './inventory.ts';
 import { KlbView } from './klb-view.ts';
 import { KlbWriter } from './klb-writer.ts';
 import { LegacyConversion } from './legacy-conversion.ts';
+import { Orphans } from './orphans.ts';
 import { OctaviaProvider } from './octavia-provider.ts';
 import { PodAccess } from './pod-access.ts';
 import { Release } from './release.ts';
@@ -33,7 +36,9 @@ export interface OctaviaParts {
   readonly client: KubeClient;
   readonly session: Session;
   readonly settings: OctaviaSettings;
-  readonly clusterId: string;
+  readonly cluster: ClusterIdentity;
+  /** Shows the orphans that the provider holds; without it they are held all the same. */
+  readonly orphans?: Pick<OrphanRegister, 'report' | 'deleted'>;
   readonly driftEveryMs: number;
   /** How long endpoints and nodes must have been still before members change; 1 s if not given. */
   readonly quietMs?: number;
@@ -59,7 +64,7 @@ export async function makeOctaviaProvider(
   const balancing = await openLoadBalancing(session, { signal });
   const neutron = new Neutron(session);
   const subnets = await findSubnets(neutron, settings, signal);
-  const identity = new Identity(parts.clusterId);
+  const identity = new Identity(parts.cluster);
   const inventory = new Inventory(balancing);
   const view = new KlbView(parts);
   const cluster = new ClusterView(parts);
@@ -84,8 +89,13 @@ export async function makeOctaviaProvider(
     ...{ balancing, inventory, settling, view, identity, floating, keeper, clock, random },
   });
   const { memberSample } = settings;
+  const { orphans: register = noRegister } = parts;
+  const orphans = new Orphans({
+    ...{ balancing, inventory, floating, view, identity, release, register, log },
+  });
   const drift = new Drift({
-    ...{ balancing, inventory, floating, view, identity, keeper, access, log, memberSample },
+    ...{ balancing, inventory, floating, view, identity, keeper, access, orphans, log },
+    memberSample,
   });
   const { driftEveryMs, metrics } = parts;
   const writer = new KlbWriter(client, view);

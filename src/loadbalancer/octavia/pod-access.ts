@@ -31,6 +31,8 @@ export function reachOf(wanted: WantedBalancer, observed: ObservedBalancer | und
 export class PodAccess {
   readonly #options: PodAccessOptions;
   readonly #present = new Map<string, SecurityGroupRule>();
+  /** The IDs of rules that a load balancer of this cluster has needed. */
+  readonly #needed = new Set<string>();
   /** Null where there is no such subnet. */
   readonly #subnets = new Map<string, Prefix | null>();
 
@@ -80,7 +82,10 @@ export class PodAccess {
     return rules.some((rule) => !this.#present.has(keyOfRule(rule)));
   }
 
-  /** Removes rules of ours that no load balancer needs. */
+  /**
+   * Removes rules of this cluster that no load balancer needs. A rule without the UID of a cluster goes only if a
+   * load balancer of this cluster has needed it since the start.
+   */
   async close(all: Iterable<Reach>, call: CallOptions): Promise<void> {
     const { neutron, identity } = this.#options;
     const needed = new Set<string>();
@@ -91,8 +96,12 @@ export class PodAccess {
       for (const rule of rules) needed.add(keyOfRule(rule));
     }
     for (const [key, rule] of this.#present) {
-      if (needed.has(key) || rule.description !== identity.ruleDescription) continue;
+      const standing = identity.standing(rule);
+      if (needed.has(key)) this.#needed.add(rule.id);
+      const isOurs = standing === 'own' || (standing === 'old' && this.#needed.has(rule.id));
+      if (needed.has(key) || !isOurs) continue;
       await neutron.securityGroupRules.delete(rule.id, call);
+      this.#needed.delete(rule.id);
       this.#present.delete(key);
     }
   }

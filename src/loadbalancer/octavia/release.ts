@@ -32,11 +32,14 @@ export interface ReleaseOptions {
 export type AddressFate = 'given-back' | 'kept' | 'stays';
 
 const gone: DeleteOutcome = { kind: 'gone' };
+const mostRemembered = 10_000;
 
 /** Takes away what OpenStack has for a Service: the floating IP first, so that nobody is sent there. */
 export class Release {
   readonly #options: ReleaseOptions;
   readonly #pace: ErrorPace;
+  /** The UIDs of the Services that were released last. */
+  readonly #released = new Set<string>();
 
   constructor(options: ReleaseOptions) {
     this.#options = options;
@@ -60,8 +63,23 @@ export class Release {
     if (outcome.kind === 'gone') {
       this.#options.keeper.forget(owner);
       this.#pace.forget(owner.uid);
+      if (fate !== 'stays') this.#remember(owner);
     }
     return outcome;
+  }
+
+  /**
+   * Whether this process has released the Service to the end. What appears in the cloud for it afterwards comes
+   * from a late request of ours, and is no orphan whose owner is unknown.
+   */
+  hasReleased({ uid }: Owner): boolean {
+    return this.#released.has(uid);
+  }
+
+  #remember({ uid }: Owner): void {
+    this.#released.add(uid);
+    const [oldest] = this.#released;
+    if (this.#released.size > mostRemembered && oldest !== undefined) this.#released.delete(oldest);
   }
 
   /** The recorded one, and whatever else was made for this very Service. */
@@ -73,7 +91,7 @@ export class Release {
     const { inventory, identity } = this.#options;
     const found = new Map<string, ObservedBalancer>();
     for (const observed of inventory.named(`${owner.namespace}/${owner.name}`)) {
-      if (observed.balancer.description === identity.description(owner)) {
+      if (identity.isMarkedFor(owner, observed.balancer)) {
         found.set(observed.balancer.id, observed);
       }
     }
@@ -138,7 +156,7 @@ export class Release {
       // One that we made for a Service that shared it goes with the last of them.
       const isOurs =
         identity.isMadeFor(owner, observed.balancer, wasGiven) ||
-        (wasGiven && identity.isOurs(observed.balancer));
+        (wasGiven && identity.standing(observed.balancer) === 'own');
       if (hasOthers || !isOurs) return this.#releaseListeners(observed, owner, klb, context);
       const restMs = this.#pace.restMs(owner.uid);
       if (observed.balancer.provisioningStatus === 'ERROR' && restMs > 0) {

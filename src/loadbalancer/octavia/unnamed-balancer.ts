@@ -1,18 +1,18 @@
 import type { Owner } from '../provider.ts';
-import { isKuryrs, type Identity } from './identity.ts';
+import { isKuryrs, sameProvider, type Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
 import { isLeaving } from './keeper-news.ts';
 import type { ObservedBalancer } from './observed.ts';
 import type { WantedBalancer } from './wanted.ts';
 
-/** One that we or Kuryr have made for this Service and that nothing names. */
+/** A load balancer that we or Kuryr have made for this Service, or for its predecessor, and that no status names. */
 export function unnamedBalancer(
   inventory: Inventory,
   identity: Identity,
   owner: Owner,
-  { name, address, subnetId, provider }: WantedBalancer,
+  wanted: WantedBalancer,
 ): ObservedBalancer | undefined {
-  const mine = identity.description(owner);
+  const { name, address, subnetId, provider } = wanted;
   const identifying = {
     ...(address === undefined ? {} : { address }),
     ...(subnetId === undefined ? {} : { subnetId }),
@@ -23,7 +23,19 @@ export function unnamedBalancer(
     (left, right) => Number(isLeaving(left)) - Number(isLeaving(right)),
   );
   return (
-    candidates.find(({ balancer }) => balancer.description === mine) ??
-    candidates.find(({ balancer }) => isKuryrs(balancer, identifying))
+    candidates.find(({ balancer }) => identity.isMarkedFor(owner, balancer)) ??
+    candidates.find(({ balancer }) => isKuryrs(balancer, identifying)) ??
+    candidates.find(
+      (observed) => identity.isFormerOf(owner, observed.balancer) && canReuse(observed, wanted),
+    )
   );
+}
+
+/** A held load balancer is adopted only if the Service can use it as it is: it is never replaced for that. */
+function canReuse(observed: ObservedBalancer, wanted: WantedBalancer): boolean {
+  const { vipAddress, vipSubnetId, provider, provisioningStatus } = observed.balancer;
+  if (isLeaving(observed) || provisioningStatus === 'ERROR') return false;
+  if (wanted.address !== undefined && wanted.address !== vipAddress) return false;
+  if (wanted.subnetId !== undefined && wanted.subnetId !== vipSubnetId) return false;
+  return sameProvider(wanted.provider, provider);
 }

@@ -9,6 +9,7 @@ import { CausewayError } from '../../../src/domain/error.ts';
 import { formatPrefix, parsePrefix } from '../../../src/domain/prefix.ts';
 import { OpenStackAddressDoors } from '../../../src/loadbalancer/gateway/openstack-address-doors.ts';
 import { OpenStackPortManager } from '../../../src/loadbalancer/gateway/openstack-port-manager.ts';
+import { MemoryPortBook } from '../../../src/loadbalancer/gateway/memory-port-book.testing.ts';
 import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
 import type { Port, Subnet } from '../../../src/openstack/neutron/resources.ts';
 import { describeEveryCloud, uniqueName } from '../openstack/clouds.ts';
@@ -22,10 +23,17 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
   let neutron: Neutron;
   let subnet: Subnet;
   let floatingNetwork = '';
-  const managerOf = (clusterId: string, withFloating = false) =>
+  const books = new Map<string, MemoryPortBook>();
+  const bookOf = (id: string) => {
+    const book = books.get(id) ?? new MemoryPortBook();
+    books.set(id, book);
+    return book;
+  };
+  const managerOf = (id: string, withFloating = false, uid = `uid-of-${id}`) =>
     new OpenStackPortManager({
       neutron,
-      clusterId,
+      cluster: { id, uid },
+      book: bookOf(uid),
       subnets: new Map([[4, subnet]]),
       ...(withFloating ? { floating: { networkId: floatingNetwork } } : {}),
     });
@@ -159,6 +167,64 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     await neutron.floatingIps.delete(floating?.id ?? '', { signal });
   });
 
+  test('a second cluster with the same clusterId takes nothing of the first for its own', async () => {
+    const [first, second] = [managerOf('same', true, 'uid-1'), managerOf('same', true, 'uid-2')];
+    const wish = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
+    const port = await first.create(wish, signal);
+    expect(await second.list(nothing, nothing, signal)).toEqual([]);
+    expect(await second.find(port.id, signal)).toBeUndefined();
+    expect(second.orphans()).toEqual({ orphans: [], otherClusters: ['uid-1'] });
+    await second.deleteOrphan({ kind: 'port', id: port.id, mark: 'old' }, signal);
+    expect(await first.list(nothing, nothing, signal)).toEqual([port]);
+    expect(first.isRecorded(port)).toBe(true);
+    // Without its port the floating IP is still the first cluster's.
+    await neutron.ports.delete(port.id, { signal });
+    expect(await second.sweep(nothing, nobody, signal)).toEqual([]);
+    expect(await floatingIps(neutron, port.publicAddress)).toHaveLength(1);
+    expect(await first.sweep(nothing, nobody, signal)).toHaveLength(1);
+  });
+
+  test('a port that the book does not have is an orphan, with its floating IP', async () => {
+    const before = managerOf('restored', true, 'uid-3');
+    const wish = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
+    const port = await before.create(wish, signal);
+    bookOf('uid-3').entries.clear();
+    const manager = managerOf('restored', true, 'uid-3');
+    expect(await manager.list(nothing, nothing, signal)).toEqual([port]);
+    expect(manager.isRecorded(port)).toBe(false);
+    await neutron.ports.delete(port.id, { signal });
+    expect(await manager.sweep(nothing, nobody, signal)).toEqual([]);
+    const { orphans } = manager.orphans();
+    expect(orphans).toMatchObject([{ kind: 'floating-ip', address: port.publicAddress }]);
+    for (const orphan of orphans) await manager.deleteOrphan(orphan, signal);
+    expect(await floatingIps(neutron, port.publicAddress)).toEqual([]);
+  });
+
+  test('a port with a mark of 0.1.0 is adopted if a Service names it, else it is an orphan', async () => {
+    const manager = managerOf('upgraded', false, 'uid-4');
+    const { id } = await neutron.ports.create(
+      {
+        ...{ networkId: subnet.networkId, fixedIps: [{ subnetId: subnet.id }] },
+        name: `causeway-upgraded-${uniqueName('m')}`,
+        description: 'Managed by Causeway for the cluster upgraded',
+      },
+      { signal },
+    );
+    expect(await manager.list(nothing, nothing, signal)).toEqual([]);
+    expect(manager.orphans().orphans).toMatchObject([{ kind: 'port', id, mark: 'old' }]);
+    const [adopted] = await manager.list(new Set([id]), nothing, signal);
+    if (adopted === undefined) throw new Error('the port is not listed');
+    await manager.record([adopted]);
+    await manager.mark(adopted, signal);
+    expect(await neutron.ports.get(id, { signal })).toMatchObject({
+      description: 'Managed by Causeway for the cluster upgraded, UID uid-4',
+    });
+    expect(manager.isRecorded(adopted)).toBe(true);
+    expect((await manager.list(nothing, nothing, signal)).map((port) => port.id)).toEqual([id]);
+    await manager.delete(adopted, signal);
+    expect(bookOf('uid-4').entries.size).toBe(0);
+  });
+
   test('a floating IP that was taken off its port, or is gone, is replaced', async () => {
     const manager = managerOf('mend', true);
     const marker = uniqueName('m');
@@ -196,7 +262,8 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
   test('a port whose floating IP can not be had is not left behind', async () => {
     const manager = new OpenStackPortManager({
       neutron,
-      clusterId: 'halves',
+      cluster: { id: 'halves', uid: 'uid-of-halves' },
+      book: bookOf('uid-of-halves'),
       subnets: new Map([[4, subnet]]),
       floating: { networkId: subnet.networkId },
     });

@@ -20,6 +20,7 @@ import { OpenStackAddressDoors } from '../../../src/loadbalancer/gateway/opensta
 import { makeGatewayProvider } from '../../../src/loadbalancer/gateway/make-gateway-provider.ts';
 import { MemoryAgent } from '../../../src/loadbalancer/gateway/memory-agent.ts';
 import { OpenStackPortManager } from '../../../src/loadbalancer/gateway/openstack-port-manager.ts';
+import { configMapPortBook } from '../../../src/loadbalancer/gateway/port-book.ts';
 import type { PortManager } from '../../../src/loadbalancer/gateway/port-manager.ts';
 import { StaticPortManager } from '../../../src/loadbalancer/gateway/static-port-manager.ts';
 import type { Annotations } from '../../../src/loadbalancer/provider.ts';
@@ -33,7 +34,7 @@ import { noMetrics } from '../../../src/runtime/metrics.ts';
 import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
 import { supervise } from '../../../src/runtime/supervisor.ts';
 import type { WriteFence } from '../../../src/runtime/write-fence.ts';
-import { clusterId, unsettled } from './invariants.ts';
+import { clusterId, clusterUid, unsettled } from './invariants.ts';
 import { untilAborted } from '../../../src/runtime/until-aborted.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 
@@ -303,7 +304,8 @@ export class GatewayWorld extends SimulatedWorld {
     }
     return new OpenStackPortManager({
       neutron,
-      clusterId,
+      cluster: { id: clusterId, uid: clusterUid },
+      book: configMapPortBook({ client, clock, namespace: 'kube-system' }),
       subnets: this.#subnets,
       floating: { networkId: this.#floatingNetwork },
       keepWayBack: this.#options.keepWayBack ?? false,

@@ -99,7 +99,7 @@ const lines: readonly Line<ScenarioName>[] = [
     },
   },
   {
-    says: 'how the gateways are is shown again by the next controller',
+    says: 'how the gateways are is shown again by the next controller, and the book of ports goes on',
     calls: {
       'a Service is mapped to a new port': /configmaps/,
       'a Service is mapped to a port that is there': /configmaps/,

@@ -12,6 +12,7 @@ import { readRecord } from '../../../src/loadbalancer/record.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 
 export const clusterId = 'simulated';
+export const clusterUid = '0fa4a0a2-7b0e-4f5c-9e1a-3a4b5c6d7e8f';
 
 /** `10.10.0.7:80/TCP`: what no two Services may have. Each has what is written on it, whatever it asks for. */
 function claimsOf(service: Service, ports: ReadonlyMap<string, string>): string[] {
@@ -155,7 +156,7 @@ function leftovers(world: GatewayWorld): string[] {
   const floating = world.openstack.neutron.floatingIps
     .all()
     .filter((row) => row.port_id === null || !named.has(row.port_id))
-    .filter(({ description }) => description !== `Kept by Causeway for the cluster ${clusterId}`);
+    .filter(({ description }) => !description.startsWith('Kept by Causeway for the cluster'));
   return [
     ...ports.map((id) => `the port ${id} is nobody's`),
     ...floating.map((row) => `the floating IP ${row.floating_ip_address} is nobody's`),

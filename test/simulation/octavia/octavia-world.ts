@@ -78,7 +78,7 @@ export class OctaviaWorld extends SimulatedWorld {
           floatingNetwork: network?.id,
           ...this.settings,
         }),
-        clusterId: 'simulated',
+        cluster: { id: 'simulated', uid: '0fa4a0a2-7b0e-4f5c-9e1a-3a4b5c6d7e8f' },
         driftEveryMs,
       },
       this.#signal,

@@ -1,0 +1,84 @@
+import type { PortBook } from './port-book.ts';
+
+/** The book of ports as the port manager uses it: read once, and asked by the IDs that Neutron gives. */
+export class PortRecord {
+  readonly #book: PortBook;
+  /** What is in the book. */
+  readonly #entries = new Set<string>();
+  /** The entry of each port that is known: its marker, or its ID. */
+  readonly #entryOf = new Map<string, string>();
+  /** The IDs of ports that were in the book at any time since the start. */
+  readonly #past = new Set<string>();
+  /** Entries that no port had at the last list. */
+  #stale: ReadonlySet<string> = new Set();
+  #isRead = false;
+
+  constructor(book: PortBook) {
+    this.#book = book;
+  }
+
+  async read(signal: AbortSignal): Promise<void> {
+    if (this.#isRead) return;
+    for (const entry of await this.#book.read(signal)) this.#entries.add(entry);
+    this.#isRead = true;
+  }
+
+  /** Remembers which entry a port has. Answers with the entry. */
+  know(id: string, entry: string): string {
+    this.#entryOf.set(id, entry);
+    if (this.#entries.has(entry)) this.#past.add(id);
+    return entry;
+  }
+
+  has(id: string): boolean {
+    return this.#entries.has(this.#entryOf.get(id) ?? id);
+  }
+
+  hasEntry(entry: string): boolean {
+    return this.#entries.has(entry);
+  }
+
+  /** Whether a port was in the book, also if it is gone by now. */
+  wasOurs(id: string): boolean {
+    return this.#past.has(id);
+  }
+
+  /** Before the port is created. */
+  async enterMarker(marker: string): Promise<void> {
+    this.#entries.add(marker);
+    try {
+      await this.#book.enter([marker]);
+    } catch (error) {
+      this.#entries.delete(marker);
+      throw error;
+    }
+  }
+
+  async enter(ids: readonly string[]): Promise<void> {
+    const missing = ids.filter((id) => !this.has(id));
+    await this.#book.enter(missing.map((id) => this.#entryOf.get(id) ?? id));
+    for (const id of missing) {
+      const entry = this.#entryOf.get(id) ?? id;
+      this.#entries.add(entry);
+      this.know(id, entry);
+    }
+  }
+
+  /** After the port is deleted. */
+  async strike(id: string): Promise<void> {
+    const entry = this.#entryOf.get(id) ?? id;
+    this.#entryOf.delete(id);
+    if (!this.#entries.delete(entry)) return;
+    await this.#book.strike([entry]);
+  }
+
+  /** Strikes entries that no port has had in two lists: their port was never created, or is gone. */
+  async strikeStale(present: ReadonlySet<string>): Promise<void> {
+    const stale = new Set([...this.#entries].filter((entry) => !present.has(entry)));
+    const gone = [...stale].filter((entry) => this.#stale.has(entry));
+    this.#stale = stale;
+    if (gone.length === 0) return;
+    for (const entry of gone) this.#entries.delete(entry);
+    await this.#book.strike(gone);
+  }
+}
