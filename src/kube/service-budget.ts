@@ -16,7 +16,7 @@ export const serviceBudget = {
   /** A node proxy serves every port at each address of the Service. */
   portsTimesAddresses: 10_000,
   /** It leads each of those to every endpoint of the port, in each address family. */
-  endpointsTimesAddresses: 200_000,
+  endpointsTimesAddresses: 50_000,
 } as const;
 
 /** Why a Service is refused: one CamelCase word for the Event, and a message with the remedy. */
