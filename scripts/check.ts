@@ -1,8 +1,9 @@
-// Types, lint, format, layers and dead code: everything that can be said without running the product.
+// Types, lint, format, layers, dead code and slow patterns: everything that can be said without running the product.
 
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { findLayerViolations } from './layers.ts';
+import { findSlowPatterns } from './patterns.ts';
 
 const root = path.dirname(import.meta.dirname);
 
@@ -32,6 +33,13 @@ const checks: readonly Check[] = [
   { name: 'format', run: program('biome', 'format', '.') },
   { name: 'dead code', run: program('knip', '--no-progress') },
   { name: 'references', run: script('scripts/docs.ts', '--check') },
+  {
+    name: 'patterns',
+    async run() {
+      const slow = await findSlowPatterns(root);
+      return slow.length === 0 ? undefined : slow.join('\n');
+    },
+  },
   {
     name: 'layers',
     async run() {

@@ -1,5 +1,6 @@
 import type { Address, Family } from '../../domain/address.ts';
 import { familyOf, tryParseAddress } from '../../domain/address.ts';
+import { withoutLeadingZeros } from '../../domain/leading-zeros.ts';
 import { parsePort, type Port } from '../../domain/port.ts';
 import { parseInterface, prefixOf, type Prefix } from '../../domain/prefix.ts';
 import { canonicalRanges } from '../../domain/range-list.ts';
@@ -262,22 +263,6 @@ function sourceRanges(service: Service): Prefix[] {
     const { address, length } = parseInterface(withoutLeadingZeros(text.trim()));
     return prefixOf(address, length);
   });
-}
-
-/** `010.0.00.1/8` as `10.0.0.1/8`. In IPv6 only a group of the dotted end can have such zeros. */
-function withoutLeadingZeros(text: string): string {
-  return text
-    .split('.')
-    .map((part) => {
-      let start = 0;
-      while (part[start] === '0' && isDigit(part[start + 1])) start += 1;
-      return part.slice(start);
-    })
-    .join('.');
-}
-
-function isDigit(character: string | undefined): boolean {
-  return character !== undefined && character >= '0' && character <= '9';
 }
 
 function at(address: Address, port: Port): Destination {
