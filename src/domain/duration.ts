@@ -1,5 +1,5 @@
 import { CausewayError } from './error.ts';
-import { quoted } from './text-limit.ts';
+import { quoted, textLimits } from './text-limit.ts';
 
 const units: Readonly<Record<string, number>> = {
   ms: 1,
@@ -11,11 +11,10 @@ const units: Readonly<Record<string, number>> = {
 
 /** Fifteen digits of days are more milliseconds than a number holds exactly; nobody waits that long. */
 const part = /(\d{1,15})(ms|s|m|h|d)/y;
-const longest = 64;
 
 /** Parses `90s`, `1h30m` or `250ms` into milliseconds. A number alone is refused: of what? */
 export function parseDuration(text: string): number {
-  const milliseconds = text.length > longest ? undefined : sumOfParts(text);
+  const milliseconds = text.length > textLimits.duration ? undefined : sumOfParts(text);
   if (milliseconds !== undefined) return milliseconds;
   throw new CausewayError('invalid', `${quoted(text)} is not a length of time`, {
     hint: 'Write it with its unit: 250ms, 90s, 10m, 1h30m, 7d.',

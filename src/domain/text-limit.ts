@@ -7,6 +7,9 @@ export const textLimits = {
   value: 1_024,
   /** A value that Causeway or another controller writes, as JSON. */
   record: 131_072,
+  /** One source range: Kubernetes accepts spaces around it. */
+  range: 64,
+  duration: 64,
 } as const;
 
 const longestQuote = 64;

@@ -29,8 +29,9 @@ export interface BudgetExcess {
 const readPrefixes = [
   'causeway.dev/',
   'loadbalancer.openstack.org/',
-  'service.beta.kubernetes.io/openstack-',
-  'openstack.org/kuryr-timeout-',
+  'service.beta.kubernetes.io/openstack-internal-load-balancer',
+  'openstack.org/kuryr-timeout-client-data',
+  'openstack.org/kuryr-timeout-member-data',
   'idling.alpha.openshift.io/',
   'cah-loadbalancer.k8s.cloudandheat.com/',
   'metallb.io/',
@@ -46,9 +47,6 @@ const records = new Set([
   'causeway.dev/pool-holding',
   'idling.alpha.openshift.io/unidle-targets',
 ]);
-
-/** Kubernetes accepts spaces around a range. */
-const longestRange = 64;
 
 /**
  * What makes the Service, with the endpoints that it has, larger than the budget; undefined where it
@@ -73,9 +71,9 @@ function textProblem({ metadata, spec }: Service): string | undefined {
   if (address.length > textLimits.value) {
     return `spec.loadBalancerIP has ${address.length} characters; Causeway reads up to ${textLimits.value}. Shorten or remove it.`;
   }
-  const range = spec?.loadBalancerSourceRanges?.find((text) => text.length > longestRange);
+  const range = spec?.loadBalancerSourceRanges?.find((text) => text.length > textLimits.range);
   if (range === undefined) return undefined;
-  return `The source range ${quoted(range)} is longer than ${longestRange} characters. Write it without spaces.`;
+  return `The source range ${quoted(range)} is longer than ${textLimits.range} characters. Write it without spaces.`;
 }
 
 function sizeProblem({ spec, status }: Service, slices: readonly EndpointSlice[]) {
