@@ -4,7 +4,7 @@ import type { AgentStatus } from '../../agent/http/status.ts';
 import { endpointKey, type Endpoint, type EndpointKey } from '../../agent/model/endpoint.ts';
 import type { Assignment, Policy } from '../../agent/model/policy.ts';
 import { PushReader, type Push } from '../../agent/wire/push.ts';
-import type { Revisions } from '../../agent/wire/revision.ts';
+import { revisions, type Revisions } from '../../agent/wire/revision.ts';
 import { formatEndpointId, type EndpointIdRecord } from '../../agent/wire/records.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { AgentPort } from './agent-link.ts';
@@ -32,7 +32,7 @@ export class MemoryAgent implements AgentPort {
   readonly dislikes = new Set<string>();
   vrrp = 'BACKUP';
   /** What its version understands. */
-  revisions: Revisions = { oldest: 1, newest: 2 };
+  revisions: Revisions = revisions;
   #changed = Promise.withResolvers<void>();
   keeps: { address: string; protocol: 'TCP'; port: number } | undefined;
 
