@@ -28,7 +28,7 @@ async function buildPages(): Promise<void> {
   for (const [name, { body }] of await loadAssets(path.join(root, 'web'))) {
     const file = path.join(dist, 'web', name === '/' ? 'index.html' : name.replace(/\.ts$/, '.js'));
     await fs.mkdir(path.dirname(file), { recursive: true });
-    await fs.writeFile(file, body.toString().replaceAll(/(["'/][\w./-]*)\.ts(?=["'])/g, '$1.js'));
+    await fs.writeFile(file, body.toString().replaceAll(/([\w-])\.ts(?=["'])/g, '$1.js'));
   }
 }
 

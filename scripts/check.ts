@@ -1,10 +1,11 @@
-// Types, lint, format, layers and dead code: everything that can be said without running the product.
+// Types, lint, format, layers, dead code and slow patterns: everything that can be said without running the product.
 
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { completeLock, formatLock } from './complete-lock.ts';
 import { findLayerViolations } from './layers.ts';
 import { readLock } from './lock-file.ts';
+import { findSlowPatterns } from './patterns.ts';
 
 const root = path.dirname(import.meta.dirname);
 
@@ -40,6 +41,13 @@ const checks: readonly Check[] = [
       const lock = readLock();
       if (formatLock(completeLock(lock)) === formatLock(lock)) return undefined;
       return 'package-lock.json lacks optional packages, and "npm ci" rejects it: run npm run lock';
+    },
+  },
+  {
+    name: 'patterns',
+    async run() {
+      const slow = await findSlowPatterns(root);
+      return slow.length === 0 ? undefined : slow.join('\n');
     },
   },
   {

@@ -17,8 +17,6 @@ const packages = [
 ] as const;
 
 const structure = /^type (\w+) struct \{\n([\s\S]*?)^\}/gm;
-const field =
-  /^\t(?:(\w+) +)?(\S+) +`[^`]*json:"([^",]*)(?:,[^"]*)?"[^`]*protobuf:"\w+,(\d+)[^`]*`/gm;
 const plain = /^(string|bool|u?int\d*|float64)$/;
 
 /** Reads the numbers from the struct tags of the Go types that the schemas were published from. */
@@ -42,6 +40,19 @@ export async function readFieldNumbers(
   return reachable(result, schemaNames);
 }
 
+/** The fields of a struct that have a number: one line each, with their tags between backquotes. */
+function* fieldsIn(body: string): Iterable<{ goType: string; name: string; number: string }> {
+  for (const line of body.split('\n')) {
+    const [declaration = '', tags = ''] = line.split('`');
+    const words = declaration.trim().split(/ +/);
+    const name = /json:"([^",]*)/.exec(tags)?.[1];
+    const number = /protobuf:"\w+,(\d+)/.exec(tags)?.[1];
+    const goType = words.at(-1);
+    if (words.length > 2 || !goType || name === undefined || number === undefined) continue;
+    yield { goType, name, number };
+  }
+}
+
 function readTypes(source: string, folder: string, result: FieldNumbers): void {
   const scalars = new Set(
     [...source.matchAll(/^type (\w+) (\w+)$/gm)]
@@ -50,7 +61,7 @@ function readTypes(source: string, folder: string, result: FieldNumbers): void {
   );
   for (const [, type = '', body = ''] of source.matchAll(structure)) {
     const fields: Record<string, string> = {};
-    for (const [, , goType = '', name = '', number = ''] of body.matchAll(field)) {
+    for (const { goType, name, number } of fieldsIn(body)) {
       const bare = goType.replace(/^(v1|metav1)\./, '');
       const isScalar =
         plain.test(goType) || scalars.has(goType) || bare === 'UID' || goType === 'types.UID';

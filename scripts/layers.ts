@@ -43,7 +43,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const importPattern = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
+const importPattern = /(?:from|import) ?\(?\s{0,40}'(\.[^']+)'/g;
 
 /** One line for each import that points the wrong way. Tests beside the code may reach further. */
 export async function findLayerViolations(sourceRoot: string): Promise<string[]> {

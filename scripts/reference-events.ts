@@ -36,6 +36,10 @@ export const eventMeanings: Readonly<Record<string, EventMeaning>> = {
   InvalidAddress: warning('gateway, octavia, pool', 'The address that it asks for is none.'),
   AddressesDiffer: warning('gateway', 'It asks for different addresses in two places.'),
   AddressDiffers: warning('pool', 'It asks for another address than the one that it holds.'),
+  OverBudget: warning(
+    'controller, proxy',
+    'The Service is larger than the budget for a Service, and is not served; limits.md has the budget.',
+  ),
   AddressTaken: warning('gateway', 'Another Service has the address and port that it asks for.'),
   AddressRefused: warning(
     'gateway, pool, discovery',

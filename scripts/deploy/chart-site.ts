@@ -96,7 +96,7 @@ export function fillTemplate(yaml: string): string {
       }
       const block = /^(.*): ⟪block (.*)⟫$/.exec(line);
       if (block !== null) return `${block[1]}: {{- toYaml ${block[2]} | nindent ${indent + 2} }}`;
-      return line.replaceAll(/⟪(.*?)⟫/g, '{{ $1 }}');
+      return line.replaceAll(/⟪([^⟪⟫]*)⟫/g, '{{ $1 }}');
     })
     .join('\n');
 }

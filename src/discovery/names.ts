@@ -72,5 +72,8 @@ export function cut(readable: string, end: string): string {
 }
 
 function trimHyphens(text: string): string {
-  return text.replace(/^-+/, '').replace(/-+$/, '');
+  let [start, end] = [0, text.length];
+  while (text[start] === '-') start += 1;
+  while (end > start && text[end - 1] === '-') end -= 1;
+  return text.slice(start, end);
 }

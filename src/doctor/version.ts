@@ -1,6 +1,6 @@
 /** The first `x.y` or `x.y.z` in a text. */
 export function findVersion(text: string): readonly number[] | undefined {
-  const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text);
+  const match = /(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?/.exec(text);
   return match?.slice(1).map((part) => Number(part ?? 0));
 }
 

@@ -1,4 +1,5 @@
 import { CausewayError } from './error.ts';
+import { quoted } from './text-limit.ts';
 
 declare const addressBrand: unique symbol;
 
@@ -21,11 +22,15 @@ const hexGroup = /^[0-9a-fA-F]{1,4}$/;
 export function parseAddress(text: string): Address {
   const address = tryParseAddress(text);
   if (address === undefined)
-    throw new CausewayError('invalid', `${JSON.stringify(text)} is not an IP address`);
+    throw new CausewayError('invalid', `${quoted(text)} is not an IP address`);
   return address;
 }
 
+/** IPv6 with a dotted IPv4 address at its end, every group written out. */
+const longestAddress = 45;
+
 export function tryParseAddress(text: string): Address | undefined {
+  if (text.length > longestAddress) return undefined;
   const bytes = text.includes(':') ? ipv6Bytes(text) : ipv4Bytes(text);
   return bytes === undefined ? undefined : addressFromBytes(bytes);
 }

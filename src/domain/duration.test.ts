@@ -14,3 +14,11 @@ test.each([
 test.each(['', '10', '1.5h', '-3s', '1h 30m', 's', '5x'])('%j is refused', (text) => {
   expect(() => parseDuration(text)).toThrow('not a length of time');
 });
+
+test.each([
+  ['digits', '1'.repeat(200_000)],
+  ['parts', '1h'.repeat(100_000)],
+  ['digits before a unit', `${'1'.repeat(16)}d`],
+])('a text of very many %s is refused, and the message stays short', (_, text) => {
+  expect(() => parseDuration(text)).toThrow(/^.{1,150}is not a length of time$/);
+});

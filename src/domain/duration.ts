@@ -1,4 +1,5 @@
 import { CausewayError } from './error.ts';
+import { quoted, textLimits } from './text-limit.ts';
 
 const units: Readonly<Record<string, number>> = {
   ms: 1,
@@ -8,16 +9,27 @@ const units: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+/** Fifteen digits of days are more milliseconds than a number holds exactly; nobody waits that long. */
+const part = /(\d{1,15})(ms|s|m|h|d)/y;
+
 /** Parses `90s`, `1h30m` or `250ms` into milliseconds. A number alone is refused: of what? */
 export function parseDuration(text: string): number {
-  const parts = [...text.matchAll(/(\d+)(ms|s|m|h|d)/g)];
-  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
-    throw new CausewayError('invalid', `${JSON.stringify(text)} is not a length of time`, {
-      hint: 'Write it with its unit: 250ms, 90s, 10m, 1h30m, 7d.',
-    });
+  const milliseconds = text.length > textLimits.duration ? undefined : sumOfParts(text);
+  if (milliseconds !== undefined) return milliseconds;
+  throw new CausewayError('invalid', `${quoted(text)} is not a length of time`, {
+    hint: 'Write it with its unit: 250ms, 90s, 10m, 1h30m, 7d.',
+  });
+}
+
+/** Undefined where a part is no number with a unit. */
+function sumOfParts(text: string): number | undefined {
+  if (text === '') return undefined;
+  let sum = 0;
+  for (let at = 0; at < text.length; at = part.lastIndex) {
+    part.lastIndex = at;
+    const match = part.exec(text);
+    if (match === null) return undefined;
+    sum += Number(match[1]) * (units[match[2] ?? ''] ?? 0);
   }
-  return parts.reduce(
-    (sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ''] ?? 0),
-    0,
-  );
+  return sum;
 }

@@ -1,4 +1,5 @@
 import { CausewayError } from './error.ts';
+import { quoted } from './text-limit.ts';
 
 declare const portBrand: unique symbol;
 
@@ -24,7 +25,7 @@ export function parseProtocol(text: string): Protocol {
   if (protocol === undefined) {
     throw new CausewayError(
       'invalid',
-      `${JSON.stringify(text)} is not a protocol: use ${protocols.join(', ')}`,
+      `${quoted(text)} is not a protocol: use ${protocols.join(', ')}`,
     );
   }
   return protocol;

@@ -8,6 +8,7 @@ import {
   type Family,
 } from './address.ts';
 import { CausewayError } from './error.ts';
+import { quoted } from './text-limit.ts';
 
 /** A network such as `192.0.2.0/24`. Its address is the network's own: no host bits are set. */
 export interface Prefix {
@@ -22,7 +23,7 @@ export function parsePrefix(text: string): Prefix {
   const { address, length } = parseInterface(text);
   const network = prefixOf(address, length);
   if (network.address !== address) {
-    throw new CausewayError('invalid', `${JSON.stringify(text)} has host bits set`, {
+    throw new CausewayError('invalid', `${quoted(text)} has host bits set`, {
       hint: `The network is ${formatPrefix(network)}.`,
     });
   }
@@ -35,16 +36,13 @@ export function parseInterface(text: string): { address: Address; length: number
   const address = slash < 0 ? undefined : tryParseAddress(text.slice(0, slash));
   const digits = text.slice(slash + 1);
   if (address === undefined || !prefixLength.test(digits)) {
-    throw new CausewayError(
-      'invalid',
-      `${JSON.stringify(text)} is not an address with a prefix length`,
-    );
+    throw new CausewayError('invalid', `${quoted(text)} is not an address with a prefix length`);
   }
   const length = Number(digits);
   if (length > addressBits(familyOf(address))) {
     throw new CausewayError(
       'invalid',
-      `${JSON.stringify(text)} has a prefix length over ${addressBits(familyOf(address))}`,
+      `${quoted(text)} has a prefix length over ${addressBits(familyOf(address))}`,
     );
   }
   return { address, length };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { textLimits } from '../domain/text-limit.ts';
 import type { KubeObject, StringMap } from '../kube/object.ts';
 
 /** OpenShift's names, so that `oc idle` and OpenShift's own controller understand ours and we theirs. */
@@ -34,7 +35,9 @@ const recordedTarget = z.object({
   apiVersion: text.optional(),
   replicas: z.number().int().min(0).max(mostReplicas),
 });
-const recordedTargets = z.array(recordedTarget);
+/** Each one is scaled by a request of its own. */
+const mostTargets = 100;
+const recordedTargets = z.array(recordedTarget).max(mostTargets);
 
 export type ParsedTargets =
   | { readonly ok: true; readonly targets: readonly UnidleTarget[] }
@@ -43,6 +46,10 @@ export type ParsedTargets =
 /** Reads the targets that someone wrote; users can edit annotations, so anything may stand there. */
 export function parseTargets(text: string | undefined): ParsedTargets {
   if (text === undefined || text === '') return { ok: true, targets: [] };
+  if (text.length > textLimits.record) {
+    const problem = `the annotation ${unidleTargets} has ${text.length} characters; Causeway reads up to ${textLimits.record}`;
+    return { ok: false, problem };
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,4 +1,5 @@
 import { CausewayError } from '../domain/error.ts';
+import { quoted } from '../domain/text-limit.ts';
 
 /** `tier=gold,zone=b`: the labels of a pool, or those that it must have. */
 export function parsePoolLabels(text: string): Record<string, string> {
@@ -8,6 +9,6 @@ export function parsePoolLabels(text: string): Record<string, string> {
 
 function splitPair(pair: string): [string, string] {
   const at = pair.indexOf('=');
-  if (at < 1) throw new CausewayError('invalid', `${JSON.stringify(pair)} is not name=value`);
+  if (at < 1) throw new CausewayError('invalid', `${quoted(pair)} is not name=value`);
   return [pair.slice(0, at), pair.slice(at + 1)];
 }

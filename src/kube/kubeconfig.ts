@@ -113,7 +113,7 @@ export function resolveKubeconfig(config: Kubeconfig, choice: KubeconfigChoice):
     context.user === undefined || context.user === ''
       ? { value: {}, directory: '.' }
       : lookUp(config, 'users', 'user', context.user);
-  const server = cluster.value.server.replace(/\/+$/, '');
+  const server = withoutEndingSlashes(cluster.value.server);
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
     throw new CausewayError(
       'invalid',
@@ -261,4 +261,10 @@ function clusterInfo({ value }: Entry<ClusterEntry>): Record<string, unknown> {
     'proxy-url': value['proxy-url'],
     config,
   };
+}
+
+function withoutEndingSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '/') end -= 1;
+  return text.slice(0, end);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { textLimits } from '../domain/text-limit.ts';
 import type { Service } from '../kube/core-objects.ts';
 import type { Ingress } from './provider.ts';
 
@@ -37,6 +38,7 @@ export type RecordReading =
 export function readRecord(service: Service): RecordReading {
   const text = service.metadata?.annotations?.[recordAnnotation];
   if (text === undefined) return { kind: 'none' };
+  if (text.length > textLimits.record) return { kind: 'unreadable', problem: 'it is too long' };
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,4 +1,4 @@
-import type { Fragment, PlacedElement } from './fragment.ts';
+import type { FilledSet, Fragment, PlacedElement } from './fragment.ts';
 import { listeners, setNames } from './names.ts';
 import { families } from './operands.ts';
 import { elementId, valueId, type Chain, type Element, type SetDefinition } from './ruleset.ts';
@@ -27,6 +27,7 @@ type ClaimTable<T> = Map<string, Claim<T>>;
 export class Claims {
   readonly chains: ClaimTable<Chain> = new Map();
   readonly sets: ClaimTable<SetDefinition> = new Map();
+  readonly filledSets: ClaimTable<FilledSet> = new Map();
   /** By set and element. */
   readonly shared = new Map<string, ClaimTable<Element>>();
   /** By map and key. */
@@ -71,6 +72,7 @@ export class ClaimChange {
   readonly #claims: Claims;
   readonly #chains: Deltas<Chain> = new Map();
   readonly #sets: Deltas<SetDefinition> = new Map();
+  readonly #filledSets: Deltas<FilledSet> = new Map();
   /** Of sets whose elements belong to one fragment each. */
   readonly #own = new Map<string, ElementChange>();
   readonly #shared = new Map<string, Deltas<Element>>();
@@ -87,6 +89,7 @@ export class ClaimChange {
       before === undefined ? undefined : this.#withdraw(before, same, after !== undefined);
     for (const chain of after?.chains ?? []) bump(this.#chains, chain.name, chain, 1);
     for (const set of after?.sets ?? []) bump(this.#sets, set.name, set, 1);
+    for (const set of after?.filledSets ?? []) bump(this.#filledSets, set.definition.name, set, 1);
     for (const placed of after?.elements.slice(same) ?? []) {
       if (this.#sharedElement(placed, 1)) continue;
       const previous = old?.get(placementId(placed));
@@ -120,6 +123,7 @@ export class ClaimChange {
   ): Map<string, PlacedElement> | undefined {
     for (const chain of fragment.chains) bump(this.#chains, chain.name, chain, -1);
     for (const set of fragment.sets) bump(this.#sets, set.name, set, -1);
+    for (const set of fragment.filledSets) bump(this.#filledSets, set.definition.name, set, -1);
     const own = new Map<string, PlacedElement>();
     for (const placed of fragment.elements.slice(from)) {
       if (this.#sharedElement(placed, -1)) continue;
@@ -166,6 +170,15 @@ export class ClaimChange {
       if (held === 0 && change > 0) before.push({ op: 'add-set', definition: item });
       if (held > 0 && held + change === 0) removedSets.add(name);
     }
+    for (const [set, { change, item }] of this.#filledSets) {
+      const held = this.#claims.filledSets.get(set)?.count ?? 0;
+      if (held === 0 && change > 0) {
+        before.push({ op: 'add-set', definition: item.definition });
+        if (item.elements.length === 0) continue;
+        before.push({ op: 'add-elements', set: item.definition, elements: item.elements });
+      }
+      if (held > 0 && held + change === 0) removedSets.add(set);
+    }
     for (const [chain, { change, item }] of this.#chains) {
       const held = this.#claims.chains.get(chain);
       if (held === undefined) {
@@ -190,6 +203,7 @@ export class ClaimChange {
   apply(): void {
     applyDeltas(this.#claims.chains, this.#chains);
     applyDeltas(this.#claims.sets, this.#sets);
+    applyDeltas(this.#claims.filledSets, this.#filledSets);
     for (const [set, deltas] of this.#shared) {
       applyDeltas(entry(this.#claims.shared, set), deltas);
     }

@@ -1,8 +1,7 @@
 import { familyOf, type Address, type Family } from '../domain/address.ts';
 import { parsePort } from '../domain/port.ts';
-import { mergedRanges } from './address-ranges.ts';
 import type { HashOperand, Rule, Statement, Verdict } from './expression.ts';
-import { FragmentBuilder } from './fragment.ts';
+import { FragmentBuilder, type FilledSet } from './fragment.ts';
 import { derivedName, type HashBy } from './names.ts';
 import {
   differs,
@@ -18,17 +17,20 @@ import {
   target,
   verdict,
 } from './operands.ts';
+import { rangeSet } from './range-set.ts';
 import {
   elementId,
   type Chain,
   type DataType,
   type Element,
   type Field,
+  type SetDefinition,
+  valueId,
   type Ruleset,
 } from './ruleset.ts';
 import { addressType, hashed } from './skeleton.ts';
 import { buildSlotTable } from './slot-table.ts';
-import { serviceKey, type LayoutSettings, type VirtualService } from './virtual-service.ts';
+import type { LayoutSettings, VirtualService } from './virtual-service.ts';
 
 /** A service whose packets go to a node as they came. */
 export type RoutedService = VirtualService & {
@@ -87,6 +89,7 @@ class RoutedCompiler {
   readonly #seed: number;
   readonly #fragment = new FragmentBuilder();
   readonly #chains = new Map<string, readonly Rule[]>();
+  readonly #rangeSets = new Map<string, FilledSet>();
   #sharedTable: readonly Address[] = [];
 
   constructor(family: Family, seed: number) {
@@ -137,13 +140,22 @@ class RoutedCompiler {
     const chains = new Map<string, Chain>();
     for (const [name, own] of this.#chains) chains.set(name, { name, rules: own });
     chains.set(names.prerouting, { name: names.prerouting, base, rules });
-    const sets = this.#fragment.sets.map((definition) => {
-      const elements = this.#fragment.elements
-        .filter(({ set }) => set === definition.name)
-        .map(({ element }): [string, Element] => [elementId(element), element]);
-      return [definition.name, { definition, elements: new Map(elements) }] as const;
-    });
-    return { table, chains, sets: new Map(sets) };
+    return { table, chains, sets: this.#sets() };
+  }
+
+  #sets(): Ruleset['sets'] {
+    const sets = new Map<string, { definition: SetDefinition; elements: Map<string, Element> }>();
+    for (const definition of this.#fragment.sets) {
+      sets.set(definition.name, { definition, elements: new Map() });
+    }
+    for (const { set, element } of this.#fragment.elements) {
+      sets.get(set)?.elements.set(elementId(element), element);
+    }
+    for (const [name, { definition, elements }] of this.#rangeSets) {
+      const entries = elements.map((element): [string, Element] => [elementId(element), element]);
+      sets.set(name, { definition, elements: new Map(entries) });
+    }
+    return sets;
   }
 
   #route(service: RoutedService, key: readonly Field[]): Verdict | undefined {
@@ -179,13 +191,11 @@ class RoutedCompiler {
   #guarded(service: RoutedService, route: Verdict): Verdict {
     const { sourceRanges } = service;
     if (sourceRanges === undefined) return route;
-    const chain = derivedName('admit', serviceKey(service));
-    const ranges = derivedName('ranges', serviceKey(service));
     const family = this.#family;
-    this.#fragment.sets.push({ name: ranges, key: [addressType(family)], interval: true });
-    for (const range of mergedRanges(sourceRanges, family)) {
-      this.#fragment.range(ranges, [range.first], [range.last]);
-    }
+    const set = rangeSet(sourceRanges, family);
+    const ranges = set.definition.name;
+    const chain = derivedName('admit', ranges, valueId(route));
+    this.#rangeSets.set(ranges, set);
     this.#chains.set(chain, [
       { statements: [isNotIn([source(family)], ranges), drop] },
       { statements: [verdict(route)] },

@@ -1,5 +1,4 @@
 import { familyOf, type Family } from '../domain/address.ts';
-import { mergedRanges } from './address-ranges.ts';
 import { CausewayError } from '../domain/error.ts';
 import type { Port } from '../domain/port.ts';
 import type { Operand, Rule, Statement, Verdict } from './expression.ts';
@@ -32,6 +31,7 @@ import {
   target,
   verdict as continueWith,
 } from './operands.ts';
+import { rangeSet } from './range-set.ts';
 import { valueId, type Field } from './ruleset.ts';
 import { addressType, comesThrough, insideConditions } from './skeleton.ts';
 import { buildSlotTable } from './slot-table.ts';
@@ -294,17 +294,15 @@ class ServiceCompiler {
     return { kind: 'goto', chain: name };
   }
 
-  /** A small chain of the service's own turns away who is not in its source ranges. */
+  /** A small chain drops the packets of clients outside the source ranges. Services with the same ranges and the same verdict share it. */
   #guarded(verdict: Verdict | undefined): Verdict | undefined {
     const { sourceRanges } = this.#service;
     if (sourceRanges === undefined) return verdict;
     const family = this.#family;
-    const name = derivedName('admit', serviceKey(this.#service));
-    const ranges = derivedName('ranges', serviceKey(this.#service));
-    this.#fragment.sets.push({ name: ranges, key: [addressType(family)], interval: true });
-    for (const range of mergedRanges(sourceRanges, family)) {
-      this.#fragment.range(ranges, [range.first], [range.last]);
-    }
+    const set = rangeSet(sourceRanges, family);
+    const ranges = set.definition.name;
+    const name = derivedName('admit', ranges, valueId(verdict));
+    this.#fragment.filledSets.push(set);
     const turnAway: Rule = {
       statements: [isFamily(family), isNotIn([source(family)], ranges), drop],
     };

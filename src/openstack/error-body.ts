@@ -79,16 +79,38 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 
 /** What a person would read on the page: its words without markup, styles and the repeated title. */
 function htmlMessage(html: string): string {
-  const body = /<body[^>]*>([\s\S]*)<\/body>/i.exec(html)?.[1] ?? html;
-  return body
-    .replace(/<(script|style|head)[\s\S]*?<\/\1>/gi, ' ')
-    .replace(/<[^>]*>/g, ' ')
+  const lower = html.toLowerCase();
+  const start = lower.indexOf('<body');
+  const end = lower.lastIndexOf('</body>');
+  return words(start >= 0 && end > start ? html.slice(start, end) : html)
     .replace(/&nbsp;/g, ' ')
     .replace(/&lt;/g, '<')
     .replace(/&gt;/g, '>')
     .replace(/&quot;/g, '"')
     .replace(/&#0?39;/g, "'")
     .replace(/&amp;/g, '&');
+}
+
+/** Elements whose text is not for people. */
+const silentElements = ['script', 'style', 'head'] as const;
+
+/** The text between the tags. Goes through the page once, whatever a server has sent. */
+function words(html: string): string {
+  const lower = html.toLowerCase();
+  const parts: string[] = [];
+  let at = 0;
+  while (at < html.length) {
+    const open = html.indexOf('<', at);
+    if (open < 0) break;
+    parts.push(html.slice(at, open));
+    const silent = silentElements.find((name) => lower.startsWith(name, open + 1));
+    const ending = silent === undefined ? '>' : `</${silent}>`;
+    const close = lower.indexOf(ending, open);
+    // Without its end it is no tag: what follows is text.
+    if (close < 0) return [...parts, html.slice(open)].join(' ');
+    at = close + ending.length;
+  }
+  return [...parts, html.slice(at)].join(' ');
 }
 
 function shorten(text: string): string | undefined {

@@ -3,6 +3,7 @@ import type { Prefix } from '../domain/prefix.ts';
 import type { Service } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf } from '../kube/object.ts';
+import type { BudgetExcess } from '../kube/service-budget.ts';
 import type { Driver } from '../nftables/driver.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import { LayoutWriter, type CommittedLayout } from '../nftables/layout-writer.ts';
@@ -44,6 +45,8 @@ export interface BaseProxyOptions {
   readonly metrics: Metrics;
   /** A Service is left without addresses that it asks for, because other Services have them. */
   readonly tellLost?: (service: Service, lost: readonly LostTarget[]) => void;
+  /** A Service is larger than a Service may be, and this node serves nothing of it. */
+  readonly tellExcess?: (service: Service, excess: BudgetExcess) => void;
 }
 
 /** How often rules may be written, and are looked at when nothing happens. */
@@ -78,6 +81,8 @@ export class BaseProxy implements DivertibleProxy {
   #claims = new AddressClaims();
   /** What each Service was left without when that was last told. */
   readonly #lost = new Map<string, string>();
+  /** The Services that are larger than the budget, with the message that was told. */
+  readonly #excess = new Map<string, string>();
   #networks: readonly Prefix[] = [];
   #changed = new Set<string>();
   /** Endpoints whose unanswered tries are about to be forgotten. */
@@ -99,6 +104,7 @@ export class BaseProxy implements DivertibleProxy {
       services: metrics.gauge(proxyMetrics.services),
       diverted: metrics.gauge(proxyMetrics.diverted),
       lost: metrics.counter(proxyMetrics.lostTargets),
+      refused: metrics.gauge(proxyMetrics.refusedServices),
       stale: metrics.counter(proxyMetrics.staleConnections),
     };
   }
@@ -263,6 +269,7 @@ export class BaseProxy implements DivertibleProxy {
     for (const problem of translation.problems) {
       log.warn({ service: key, problem }, 'a part of a Service cannot be served');
     }
+    this.#noteExcess(key, service, translation.excess);
     commit.services.set(key, { diversion, translation });
     const created = service?.metadata?.creationTimestamp ?? '';
     const { targets } = translation;
@@ -270,6 +277,18 @@ export class BaseProxy implements DivertibleProxy {
     const change = this.#claims.replace({ service: key, created, targets });
     commit.addRivals(this.#claims.rivals(key));
     return change;
+  }
+
+  /** Tells each excess once. A Service that fits again is forgotten here. */
+  #noteExcess(key: string, service: Service | undefined, excess: BudgetExcess | undefined): void {
+    const told = this.#excess.get(key);
+    if (service === undefined || excess === undefined) this.#excess.delete(key);
+    else if (told !== excess.message) {
+      this.#excess.set(key, excess.message);
+      this.#options.log.warn({ service: key, excess: excess.message }, 'a Service is not served');
+      this.#options.tellExcess?.(service, excess);
+    }
+    this.#metrics.refused.set({}, this.#excess.size);
   }
 
   /** Once for each thing that it is left without, whoever's change it came from. */

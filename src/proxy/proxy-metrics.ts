@@ -47,6 +47,12 @@ export const proxyMetrics = {
     help: 'Addresses that a Service asked for and another one has.',
     labels: [],
   },
+  refusedServices: {
+    kind: 'gauge',
+    name: 'causeway_proxy_refused_services',
+    help: 'Services that this node does not serve because they are larger than the budget for a Service.',
+    labels: [],
+  },
   staleConnections: {
     kind: 'counter',
     name: 'causeway_proxy_stale_connections_total',

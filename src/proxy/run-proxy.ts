@@ -97,6 +97,8 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
       const content = { type: 'Warning', reason: 'AddressTaken', message: whoHas(lost) } as const;
       parts.recorder.record(services, service, content);
     },
+    tellExcess: (service, { reason, message }) =>
+      parts.recorder.record(services, service, { type: 'Warning', reason, message }),
   });
   const patienceMs = 2 * sync.maxSeconds * 1000;
   const health = (): NodeHealth => ({

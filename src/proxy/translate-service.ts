@@ -9,10 +9,13 @@ import {
   prefixOf,
   type Prefix,
 } from '../domain/prefix.ts';
+import { canonicalRanges, type RangeList } from '../domain/range-list.ts';
+import { quoted } from '../domain/text-limit.ts';
 import { hasReadyEndpoint } from '../idling/ready-endpoints.ts';
 import type { Service, ServicePort } from '../kube/core-objects.ts';
 import type { EndpointSlice } from '../kube/network-objects.ts';
 import { keyOf } from '../kube/object.ts';
+import { budgetExcess, type BudgetExcess } from '../kube/service-budget.ts';
 import { checkService } from '../nftables/check-service.ts';
 import type { Affinity, Dispatch, Endpoint, VirtualService } from '../nftables/virtual-service.ts';
 import type { AddressOrigin, Target } from './address-claims.ts';
@@ -52,12 +55,16 @@ export interface TranslationInput {
 export interface Translation {
   readonly targets: readonly Target[];
   readonly healthCheck?: HealthCheck | undefined;
+  /** Why nothing of the Service is served: it is larger than a Service may be. */
+  readonly excess?: BudgetExcess;
   /** What could not be read and was left out, in words. */
   readonly problems: readonly string[];
 }
 
 /** What this node is to do for a Service: a pure function of what it is given. */
 export function translateService(input: TranslationInput): Translation {
+  const excess = budgetExcess(input.service, input.slices);
+  if (excess !== undefined) return { targets: [], problems: [], excess };
   const translator = new Translator(input);
   const targets = translator.targets().filter(({ virtual }) => translator.canBeServed(virtual));
   const healthCheck = targets.length === 0 ? undefined : healthCheckOf(input);
@@ -84,6 +91,9 @@ class Translator {
   readonly #spec: NonNullable<Service['spec']>;
   readonly #isInternalLocal: boolean;
   readonly problems = new Set<string>();
+  /** All ports share the ranges of an address. */
+  readonly #rangesByAddress = new Map<Address, RangeList>();
+  #ranges: RangeList | undefined;
 
   constructor(input: TranslationInput) {
     this.#input = input;
@@ -218,7 +228,7 @@ class Translator {
     const found = new Map<Address, AddressOrigin>();
     for (const { origin, text } of [...balanced, ...external]) {
       const address = tryParseAddress(text);
-      if (address === undefined) this.problems.add(`${JSON.stringify(text)} is not an address`);
+      if (address === undefined) this.problems.add(`${quoted(text)} is not an address`);
       else if (familyOf(address) === family && !found.has(address)) found.set(address, origin);
     }
     return [...found].map(([address, origin]) => ({ address, origin }));
@@ -228,17 +238,26 @@ class Translator {
    * Ranges that name the other family only let nobody of this one in. Where the node itself is let in,
    * so is the address as a source: a node on whose interface it lies uses it towards itself.
    */
-  #sourceRanges(family: Family, address: Address): { readonly sourceRanges?: readonly Prefix[] } {
+  #sourceRanges(family: Family, address: Address): { readonly sourceRanges?: RangeList } {
     const texts = this.#spec.loadBalancerSourceRanges ?? [];
     if (texts.length === 0) return {};
-    const ranges = texts
+    let sourceRanges = this.#rangesByAddress.get(address);
+    if (sourceRanges === undefined) {
+      sourceRanges = this.#rangesFor(family, address, texts);
+      this.#rangesByAddress.set(address, sourceRanges);
+    }
+    return { sourceRanges };
+  }
+
+  #rangesFor(family: Family, address: Address, texts: readonly string[]): RangeList {
+    this.#ranges ??= texts
       .map((text) => this.#readRange(text))
-      .filter((range) => range !== undefined)
-      .filter((range) => prefixFamily(range) === family);
+      .filter((range) => range !== undefined);
+    const ranges = this.#ranges.filter((range) => prefixFamily(range) === family);
     const { addresses } = this.#input.node;
     const letsNodeIn = ranges.some((range) => addresses.some((own) => prefixContains(range, own)));
     const own = letsNodeIn ? [hostPrefix(address)] : [];
-    return { sourceRanges: [...ranges, ...own] };
+    return canonicalRanges([...ranges, ...own]);
   }
 
   #readRange(text: string): Prefix | undefined {

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { tryParseAddress, parseAddress } from '../../src/domain/address.ts';
+import { parseDuration } from '../../src/domain/duration.ts';
+import { CausewayError } from '../../src/domain/error.ts';
+import { withoutLeadingZeros } from '../../src/domain/leading-zeros.ts';
+import { parseProtocol } from '../../src/domain/port.ts';
+import { parseInterface, parsePrefix } from '../../src/domain/prefix.ts';
+import { findVersion } from '../../src/doctor/version.ts';
+import { parsePoolLabels } from '../../src/ipam/pool-labels.ts';
 import { formatReport, parseReport } from '../../src/idling/activity-report.ts';
 import { formatTargets, idledAtTime, parseTargets } from '../../src/idling/annotations.ts';
 import type { Service, ServiceSpec } from '../../src/kube/core-objects.ts';
@@ -194,6 +201,86 @@ describe('a hostile Service', () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('a very long text', () => {
+  const length = 200_000;
+  const texts = [
+    ['digits', '1'.repeat(length)],
+    ['dots', '1.'.repeat(length / 2)],
+    ['zeros', '0'.repeat(length)],
+    ['colons', ':'.repeat(length)],
+    ['durations', '1h'.repeat(length / 2)],
+    ['pairs', 'a=b,'.repeat(length / 4)],
+    ['commas', ','.repeat(length)],
+    ['spaces', ' '.repeat(length)],
+    ['brackets', '['.repeat(length)],
+    ['quotes', '"\\'.repeat(length / 2)],
+    ['hyphens', '-'.repeat(length)],
+    ['slashes', '/'.repeat(length)],
+  ] as const;
+  const slices: readonly EndpointSlice[] = [];
+  const refusedBy = (service: Service) => {
+    const needs = readNeeds(service, [4, 6]);
+    const wish = readWish(service, readHolding(service));
+    const translation = attempt(() =>
+      translate({
+        ...{ service, slices, subnets: new Map([[4, 'subnet']]) },
+        settings: octaviaSettings.parse({ floatingNetwork: 'public' }),
+      }),
+    );
+    const proxy = translateService({ service, slices, diversion: undefined, node: tracedNode });
+    return [needs, wish, translation, proxy.excess].map((each) =>
+      each !== undefined && 'reason' in each ? each : undefined,
+    );
+  };
+
+  test.each(texts)('in any annotation that is read is refused by all of them: %s', (_, text) => {
+    for (const name of Object.keys(annotations)) {
+      if (name.startsWith('openstack.org/kuryr-lbaas')) continue;
+      const service: Service = {
+        metadata: { namespace: 'shop', name: 'web', uid: 'u1', annotations: { [name]: text } },
+        spec,
+      };
+      for (const refusal of refusedBy(service)) {
+        expect(refusal?.reason, name).toBe('OverBudget');
+        expect(refusal?.message.length).toBeLessThan(500);
+      }
+      attempt(() => readRecord(service));
+      readPlace(service);
+      readPortIds(service);
+      idledAtTime(service);
+      parseTargets(text);
+    }
+  });
+
+  test.each(texts)('in the spec is refused, and ends in no message as a whole: %s', (_, text) => {
+    for (const changed of [{ loadBalancerSourceRanges: [text] }, { loadBalancerIP: text }]) {
+      const service: Service = {
+        metadata: { namespace: 'shop', name: 'web', uid: 'u1' },
+        spec: { ...spec, ...changed },
+      };
+      for (const refusal of refusedBy(service)) {
+        expect(refusal?.reason).toBe('OverBudget');
+        expect(refusal?.message.length).toBeLessThan(500);
+      }
+    }
+  });
+
+  test.each(texts)('is refused by every parser of a value: %s', (_, text) => {
+    for (const parse of [parseDuration, parseAddress, parsePrefix, parseInterface, parseProtocol]) {
+      try {
+        parse(text);
+        expect.unreachable();
+      } catch (error) {
+        expect(error).toBeInstanceOf(CausewayError);
+        expect(String(error).length).toBeLessThan(500);
+      }
+    }
+    withoutLeadingZeros(text);
+    attempt(() => parsePoolLabels(text));
+    findVersion(text);
   });
 });
 

@@ -106,7 +106,7 @@ export const agentPush: SampleKind = {
 
   async write(directory) {
     const whole = { endpoints: [pods, nodePort], policies: [policy], assignments: [assignment] };
-    for (const revision of [1, 2]) {
+    for (const revision of [1, 2, 3]) {
       const state = writeState({ ...whole, nodes: [node] }, { generation: 7, revision });
       await fs.writeFile(path.join(directory, `state-${revision}.jsonl`), [...state].join(''));
       const change = {

@@ -7,7 +7,8 @@ import {
 } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import { parsePort, parseProtocol, type Port, type Protocol } from '../../domain/port.ts';
-import { comparePrefixes, formatPrefix, prefixFamily, type Prefix } from '../../domain/prefix.ts';
+import { prefixFamily, type Prefix } from '../../domain/prefix.ts';
+import { canonicalRanges, sameRanges } from '../../domain/range-list.ts';
 
 /** What a client connects to. Everything the agent reports is grouped by it. */
 export interface EndpointId {
@@ -47,7 +48,7 @@ export interface Endpoint extends EndpointId {
    */
   readonly routedTo: 'nodes' | readonly Address[] | undefined;
   readonly affinity: Affinity;
-  /** Empty means everybody. In canonical order. */
+  /** Empty means everybody. In canonical order. The endpoints of a Service share the list. */
   readonly sourceRanges: readonly Prefix[];
   readonly masquerade: Masquerade;
 }
@@ -154,18 +155,19 @@ const everybody: readonly Prefix[] = [];
 /** A range of the other family matches no client of this address, and Services carry both families. */
 function rangesOfFamily(address: Address, all: readonly Prefix[]): readonly Prefix[] {
   if (all.length === 0) return everybody;
-  const ranges = all
-    .filter((range) => prefixFamily(range) === familyOf(address))
-    .sort(comparePrefixes);
+  const family = familyOf(address);
+  const canonical = canonicalRanges(all);
+  const [first, last] = [canonical[0], canonical.at(-1)];
+  const isOfFamily = [first, last].every((range) => range && prefixFamily(range) === family);
+  const ranges = isOfFamily
+    ? canonical
+    : canonicalRanges(canonical.filter((range) => prefixFamily(range) === family));
   if (ranges.length === 0) {
     throw new CausewayError('invalid', `no source range is of the family of ${address}`, {
       hint: 'Name at least one range of each family that the Service has an address in.',
     });
   }
-  return ranges.filter((range, index) => {
-    const before = ranges[index - 1];
-    return before === undefined || comparePrefixes(before, range) !== 0;
-  });
+  return ranges;
 }
 
 function compareDestinations(left: Destination, right: Destination): number {
@@ -192,6 +194,6 @@ export function sameEndpoint(left: Endpoint, right: Endpoint): boolean {
         destination.weight === other.weight
       );
     }) &&
-    left.sourceRanges.map(formatPrefix).join() === right.sourceRanges.map(formatPrefix).join()
+    sameRanges(left.sourceRanges, right.sourceRanges)
   );
 }

@@ -15,6 +15,7 @@ import {
   parsePolicyId,
   storedEndpointKey,
 } from '../wire/records.ts';
+import { RangesReader, RangesWriter } from '../wire/shared-ranges.ts';
 
 /** One accepted step as it stands in the file: the change, and the way back. */
 export interface Step {
@@ -46,7 +47,10 @@ export function* writeStep(step: Step): Generator<string> {
 }
 
 function* changeRecords(direction: Direction, change: Change): Generator<object> {
+  const ranges = new RangesWriter();
   for (const [key, value] of change.endpoints) {
+    const before = value === undefined ? undefined : ranges.before(value);
+    if (before !== undefined) yield { [direction]: before };
     yield {
       [direction]: value === undefined ? { noEndpoint: key } : { endpoint: formatEndpoint(value) },
     };
@@ -149,6 +153,7 @@ export class StepReader {
 }
 
 class ChangeBuilder {
+  readonly #ranges = new RangesReader();
   readonly #endpoints = new Map<EndpointKey, Endpoint | undefined>();
   readonly #policies = new Map<PolicyKey, Policy | undefined>();
   readonly #assignments = new Map<Address, Assignment | undefined>();
@@ -159,10 +164,13 @@ class ChangeBuilder {
     const [[kind, body] = ['', undefined]] = Object.entries(record ?? {}) as [string, unknown][];
     switch (kind) {
       case 'endpoint': {
-        const endpoint = parseEndpoint(body);
+        const endpoint = parseEndpoint(body, this.#ranges);
         this.#endpoints.set(endpointKey(endpoint), endpoint);
         return;
       }
+      case 'ranges':
+        this.#ranges.add(body);
+        return;
       case 'noEndpoint':
         this.#endpoints.set(storedEndpointKey(z.string().parse(body)), undefined);
         return;

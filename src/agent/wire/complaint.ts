@@ -19,6 +19,7 @@ export function describeProblem(thrown: unknown): string {
 
 /** The same without anything that the request said: for what is kept, and written down. */
 export function describeWithoutQuotes(thrown: unknown): string {
+  // The message is short, see above: that its quotes are looked at more than once costs nothing.
   return describeProblem(thrown).replaceAll(/"(?:[^"\\]|\\.)*(?:"|$)/g, '(...)');
 }
 

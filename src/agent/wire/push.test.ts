@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
+import { parsePrefix } from '../../domain/prefix.ts';
+import { canonicalRanges } from '../../domain/range-list.ts';
+import { manyRanges } from '../../kube/large-service.testing.ts';
 import { endpointKey, makeEndpoint, type Endpoint } from '../model/endpoint.ts';
 import { PushReader, type Push } from './push.ts';
 import { writeDelta, writeState } from './write-push.ts';
@@ -12,6 +15,8 @@ const web = makeEndpoint({
   port: parsePort(80),
   destinations: [{ address: parseAddress('10.0.0.1'), port: parsePort(8080), weight: 1 }],
 });
+const notRouted = { nodePort: undefined, routedTo: undefined };
+const older = { generation: 7, revision: 2 };
 const nothing = { endpoints: [], policies: [], assignments: [], nodes: [] };
 
 function read(lines: Iterable<string>): Push {
@@ -39,6 +44,45 @@ describe('a push', () => {
     });
     expect([...push.endpoints]).toEqual([[endpointKey(web), web]]);
     expect(push.complaints).toEqual([]);
+  });
+
+  test('has the source ranges of a Service once, and its ports share the list', () => {
+    const sourceRanges = canonicalRanges(manyRanges(2000).map(parsePrefix));
+    const endpoints = Array.from({ length: 1000 }, (_, index) =>
+      makeEndpoint({ ...web, ...notRouted, port: parsePort(1000 + index), sourceRanges }),
+    );
+    const lines = [...writeState({ ...nothing, endpoints }, { generation: 7 })];
+    // A header, one record of ranges, one for each endpoint, a trailer.
+    expect(lines).toHaveLength(1003);
+    const endpointLines = lines.filter((line) => line.startsWith('{"endpoint"'));
+    expect(Math.max(...endpointLines.map((line) => line.length))).toBeLessThan(300);
+    const push = read(lines);
+    expect([...push.endpoints.values()]).toEqual(endpoints);
+    expect(new Set([...push.endpoints.values()].map((each) => each.sourceRanges)).size).toBe(1);
+    // An older agent gets them with each endpoint.
+    const few = writeState({ ...nothing, endpoints: endpoints.slice(0, 2) }, { ...older });
+    expect([...read(few).endpoints.values()]).toEqual(endpoints.slice(0, 2));
+  });
+
+  test('whose ranges are missing or wrong opens nothing: the endpoint is bad', () => {
+    const sourceRanges = [parsePrefix('192.0.2.0/24')];
+    const endpoint = makeEndpoint({ ...web, ...notRouted, sourceRanges });
+    const [header = '', ranges = '', record = ''] = writeState(
+      { ...nothing, endpoints: [endpoint] },
+      { generation: 7 },
+    );
+    const withRanges = (...records: string[]) =>
+      read([header, ...records, JSON.stringify({ end: { records: records.length } })]);
+    expect(withRanges(ranges, record).complaints).toEqual([]);
+    const wider = ranges.replace('192.0.2.0/24', '0.0.0.0/0');
+    for (const push of [
+      withRanges(record),
+      withRanges(record, ranges),
+      withRanges(wider, record),
+    ]) {
+      expect([...push.endpoints]).toEqual([]);
+      expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+    }
   });
 
   test('of a delta carries what is removed', () => {
@@ -178,7 +222,7 @@ describe('a push', () => {
     [
       'is of a revision to come',
       ['{"causeway":"agent/v2","revision":99,"kind":"state","generation":1}'],
-      'revisions 1 to 2',
+      'revisions 1 to 3',
     ],
     [
       'is a delta against nothing',

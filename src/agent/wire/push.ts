@@ -12,7 +12,8 @@ import type { GatewayNode } from '../model/state.ts';
 import { policyKey, type Assignment, type Policy, type PolicyKey } from '../model/policy.ts';
 import { describeProblem, describeWithoutQuotes, type Complaint } from './complaint.ts';
 import { RecordClaims } from './record-claims.ts';
-import { revisions, understands, type Revisions } from './revision.ts';
+import { RangesReader } from './shared-ranges.ts';
+import { revisions, sharesRanges, understands, type Revisions } from './revision.ts';
 import {
   endpointIdOf,
   parseAddressRecord,
@@ -90,6 +91,7 @@ export class PushReader {
   readonly #known: Revisions;
   #ended = false;
   #records = 0;
+  readonly #ranges = new RangesReader();
   readonly #endpoints = new RecordClaims<EndpointKey, Endpoint>();
   readonly #policies = new RecordClaims<PolicyKey, Policy>();
   readonly #assignments = new RecordClaims<Address, Assignment>();
@@ -164,6 +166,7 @@ export class PushReader {
     const isDelta = this.#header?.kind === 'delta';
     if (others.length > 0) this.#complain(undefined, 'a record has exactly one kind');
     else if (kind === 'endpoint') this.#endpoint(body);
+    else if (kind === 'ranges' && this.#revision >= sharesRanges) this.#addRanges(body);
     else if (kind === 'policy') this.#policy(body);
     else if (kind === 'assignment') this.#assignment(body);
     else if (kind === 'node') this.#node(body);
@@ -179,11 +182,16 @@ export class PushReader {
 
   #endpoint(body: unknown): void {
     try {
-      const endpoint = parseEndpoint(body, this.#revision);
+      const endpoint = parseEndpoint(body, this.#ranges, this.#revision);
       this.#endpoints.set(endpointKey(endpoint), endpoint);
     } catch (thrown) {
       this.#badEndpoint(endpointIdOf(body), body, thrown);
     }
+  }
+
+  /** Where it is wrong, so is every endpoint that names it: each keeps what it had. */
+  #addRanges(body: unknown): void {
+    this.#attempt(() => this.#ranges.add(body));
   }
 
   #badEndpoint(id: EndpointId | undefined, body: unknown, thrown: unknown): void {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseAddress, type Address } from '../../domain/address.ts';
 import { parsePort, parseProtocol } from '../../domain/port.ts';
 import { formatPrefix, parsePrefix } from '../../domain/prefix.ts';
+import { rangesId, type RangeList } from '../../domain/range-list.ts';
 import {
   makeEndpoint,
   parseEndpointKey,
@@ -22,7 +23,8 @@ import {
   type Policy,
   type PolicyId,
 } from '../model/policy.ts';
-import { revisions } from './revision.ts';
+import { revisions, sharesRanges } from './revision.ts';
+import { RangesReader } from './shared-ranges.ts';
 
 // How endpoints, policies and assignments look in JSON: on the wire and in the agent's own files.
 
@@ -54,7 +56,8 @@ const endpointRecord = endpointIdRecord.extend({
   nodePort: z.number().optional(),
   routedTo: z.union([z.literal('nodes'), z.array(z.string())]).optional(),
   affinity: z.enum(['none', 'client']).optional(),
-  sourceRanges: z.array(z.string()).optional(),
+  /** Themselves, or the id of the record that has them. */
+  sourceRanges: z.union([z.array(z.string()), z.string()]).optional(),
   masquerade: z.enum(['needed', 'always']).optional(),
 });
 
@@ -119,7 +122,11 @@ export function endpointIdOf(value: unknown): EndpointId | undefined {
 /** What revision 1 knew. */
 const firstEndpointRecord = endpointRecord.omit({ routedTo: true });
 
-export function parseEndpoint(value: unknown, revision = revisions.newest): Endpoint {
+export function parseEndpoint(
+  value: unknown,
+  ranges = new RangesReader(),
+  revision = revisions.newest,
+): Endpoint {
   const record: z.output<typeof endpointRecord> =
     revision === 1 ? firstEndpointRecord.parse(value) : endpointRecord.parse(value);
   return makeEndpoint({
@@ -135,9 +142,16 @@ export function parseEndpoint(value: unknown, revision = revisions.newest): Endp
       weight: destination.weight ?? 1,
     })),
     affinity: record.affinity,
-    sourceRanges: record.sourceRanges?.map(parsePrefix),
+    sourceRanges: readRanges(record.sourceRanges, ranges),
     masquerade: record.masquerade,
   });
+}
+
+function readRanges(
+  written: string | readonly string[] | undefined,
+  ranges: RangesReader,
+): RangeList | undefined {
+  return typeof written === 'string' ? ranges.find(written) : written?.map(parsePrefix);
 }
 
 export function parsePolicyId(value: unknown): PolicyId {
@@ -199,9 +213,13 @@ export function formatEndpoint(endpoint: Endpoint, revision = revisions.newest):
     ...(endpoint.affinity === 'none' ? {} : { affinity: endpoint.affinity }),
     ...(endpoint.sourceRanges.length === 0
       ? {}
-      : { sourceRanges: endpoint.sourceRanges.map(formatPrefix) }),
+      : { sourceRanges: formatRanges(endpoint.sourceRanges, revision) }),
     ...(endpoint.masquerade === 'needed' ? {} : { masquerade: endpoint.masquerade }),
   };
+}
+
+function formatRanges(ranges: RangeList, revision: number): string | string[] {
+  return revision >= sharesRanges ? rangesId(ranges) : ranges.map(formatPrefix);
 }
 
 /** An agent that knows no routes holds the address and refuses, until it is upgraded. */

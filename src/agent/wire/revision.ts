@@ -6,8 +6,13 @@ export interface Revisions {
   readonly newest: number;
 }
 
-/** What this version of Causeway understands. Revision 2 added endpoints that are routed to nodes. */
-export const revisions: Revisions = { oldest: 1, newest: 2 };
+/**
+ * What this version of Causeway understands. Revision 2 added endpoints that are routed to nodes, revision
+ * 3 source ranges in a record of their own.
+ */
+export const revisions: Revisions = { oldest: 1, newest: 3 };
+/** From here on endpoints name their source ranges by an id. */
+export const sharesRanges = 3;
 
 /**
  * The newest revision that both sides understand, for a controller to write in. One of the two may be a

@@ -2,7 +2,8 @@ import type { Address } from '../../domain/address.ts';
 import type { Endpoint, EndpointId } from '../model/endpoint.ts';
 import type { Assignment, Policy, PolicyId } from '../model/policy.ts';
 import type { GatewayNode } from '../model/state.ts';
-import { revisions } from './revision.ts';
+import { revisions, sharesRanges } from './revision.ts';
+import { RangesWriter } from './shared-ranges.ts';
 import { formatAssignment, formatEndpoint, formatEndpointId, formatPolicy } from './records.ts';
 
 /** What a controller wants a gateway to serve, all of it. */
@@ -61,9 +62,15 @@ function* counted(records: Iterable<object>): Generator<string> {
   yield line({ end: { records: count } });
 }
 
-function* setRecords(content: StateContent, revision?: number): Generator<object> {
+function* setRecords(
+  content: StateContent,
+  revision: number = revisions.newest,
+): Generator<object> {
+  const ranges = new RangesWriter();
   for (const { address } of content.nodes) yield { node: { address } };
   for (const endpoint of content.endpoints) {
+    const before = revision >= sharesRanges ? ranges.before(endpoint) : undefined;
+    if (before !== undefined) yield before;
     yield { endpoint: formatEndpoint(endpoint, revision) };
   }
   for (const policy of content.policies) yield { policy: formatPolicy(policy) };

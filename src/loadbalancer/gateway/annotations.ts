@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Family } from '../../domain/address.ts';
 import { parsePort, parseProtocol } from '../../domain/port.ts';
+import { textLimits } from '../../domain/text-limit.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { gatewayLayerAnnotation } from '../../kube/gateway-layer.ts';
 import type { Annotations } from '../provider.ts';
@@ -51,6 +52,7 @@ function parsePortIds(text: string): PortIds {
 }
 
 function parsePorts(text: string): z.output<typeof portsSchema> | undefined {
+  if (text.length > textLimits.record) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);

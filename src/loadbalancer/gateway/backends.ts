@@ -1,7 +1,9 @@
 import type { Address, Family } from '../../domain/address.ts';
 import { familyOf, tryParseAddress } from '../../domain/address.ts';
+import { withoutLeadingZeros } from '../../domain/leading-zeros.ts';
 import { parsePort, type Port } from '../../domain/port.ts';
 import { parseInterface, prefixOf, type Prefix } from '../../domain/prefix.ts';
+import { canonicalRanges } from '../../domain/range-list.ts';
 import {
   makeEndpoint,
   type Destination,
@@ -10,6 +12,7 @@ import {
 } from '../../agent/model/endpoint.ts';
 import type { Node, Service, ServicePort } from '../../kube/core-objects.ts';
 import type { Endpoint as SliceEndpoint, EndpointSlice } from '../../kube/network-objects.ts';
+import { budgetExcess, type BudgetExcess } from '../../kube/service-budget.ts';
 import { isEligibleNode, nodeAddress } from './nodes.ts';
 
 /** What a gateway sends connections to: the nodes, the cluster's own virtual address, or the pods. */
@@ -38,6 +41,8 @@ export interface BackendInput {
 }
 
 export interface Backends {
+  /** Why nothing of the Service is served: it is larger than a Service may be. */
+  readonly excess?: BudgetExcess;
   readonly endpoints: readonly Endpoint[];
   /** What can't be served, in words for the user. */
   readonly problems: readonly string[];
@@ -49,11 +54,16 @@ const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
 
 /** What the gateways are to serve for a Service: one endpoint for each family and port. */
 export function backendsOf(input: BackendInput): Backends {
+  const excess = budgetExcess(input.service, input.slices);
+  // Closed, and not as before: what was served before may let in sources that are no longer asked for.
+  if (excess !== undefined) return { excess, endpoints: [], problems: [], isIncomplete: false };
   const endpoints: Endpoint[] = [];
   const problems: string[] = [];
   const ranges = sourceRanges(input.service);
   for (const [family, address] of input.addresses) {
-    const familyRanges = ranges.filter((range) => familyOf(range.address) === family);
+    const familyRanges = canonicalRanges(
+      ranges.filter((range) => familyOf(range.address) === family),
+    );
     for (const port of input.service.spec?.ports ?? []) {
       const target = targetOf(input, family, port);
       if (typeof target === 'string') {
@@ -247,12 +257,10 @@ export function isIdle(service: Service): boolean {
   return service.metadata?.annotations?.[idledAnnotation] !== undefined;
 }
 
-const leadingZeros = /(?<=^|\.)0+(?=\d)/g;
-
 /** The API server has checked them; it takes host bits, which mean nothing, and zeros before a number. */
 function sourceRanges(service: Service): Prefix[] {
   return (service.spec?.loadBalancerSourceRanges ?? []).map((text) => {
-    const { address, length } = parseInterface(text.trim().replaceAll(leadingZeros, ''));
+    const { address, length } = parseInterface(withoutLeadingZeros(text.trim()));
     return prefixOf(address, length);
   });
 }

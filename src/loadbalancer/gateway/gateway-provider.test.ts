@@ -6,6 +6,7 @@ import {
   pods,
   services,
 } from '../../kube/resources.ts';
+import { manyRanges } from '../../kube/large-service.testing.ts';
 import { portsAnnotation } from './annotations.ts';
 import { boardName, fenceChange, readBoard, writeBoard } from './gateway-board.ts';
 import { named, newService, ProviderLab, until } from './provider-lab.testing.ts';
@@ -39,6 +40,47 @@ test('a Service gets an address, every gateway serves it, and its pods follow', 
   await until(async () =>
     expect((await lab.read('web'))?.status?.conditions?.[0]?.status).toBe('True'),
   );
+});
+
+test('a Service beyond the budget is closed with an Event, others stay, and it comes back', async () => {
+  lab.startController();
+  await lab.client.create(services, newService('bystander', 443));
+  await lab.client.create(services, newService('web', 80));
+  const served = () => [...lab.agents[0].holds.values()].map(({ service }) => service);
+  await until(() =>
+    expect(new Set(served())).toEqual(new Set(['default/bystander', 'default/web'])),
+  );
+  await lab.untilServed('web');
+  const restrict = (ports: number, ranges: number) =>
+    lab.client.patchMerge(services, named('web'), {
+      spec: {
+        ports: Array.from({ length: ports }, (_, index) => ({
+          ...{ name: `p${index}`, port: 1000 + index, protocol: 'TCP' },
+        })),
+        loadBalancerSourceRanges: manyRanges(ranges),
+      },
+    });
+  await restrict(1000, 2000);
+  await until(() =>
+    expect(lab.events.join()).toContain('OverBudget: It has 2000000 pairs of a port and a source'),
+  );
+  for (const agent of lab.agents) {
+    await until(() => expect([...agent.holds.keys()]).toEqual(['192.0.2.1:443/TCP']));
+  }
+  const condition = (await lab.read('web'))?.status?.conditions?.[0];
+  expect(condition).toMatchObject({ status: 'False', reason: 'OverBudget' });
+  // Another controller finds the same, and opens nothing.
+  const told = () => lab.events.filter((event) => event.includes('OverBudget')).length;
+  await lab.stopController();
+  const toldBefore = told();
+  lab.startController();
+  await until(() => expect(told()).toBeGreaterThan(toldBefore));
+  expect(served()).toEqual(['default/bystander']);
+  await restrict(2, 2000);
+  await until(() => expect(served()).toHaveLength(3));
+  const shared = new Set([...lab.agents[0].holds.values()].map((each) => each.sourceRanges.length));
+  expect(shared).toEqual(new Set([0, 2000]));
+  expect(await lab.addressOf('web')).toBe('192.0.2.1');
 });
 
 test('Services of one namespace share an address; a clash takes the next; none left is said', async () => {

@@ -285,7 +285,8 @@ export class GatewayProvider implements LoadBalancerProvider {
   /** Tells the gateways, and says how far they are. */
   #serve(service: Service, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
     const { fleet, housekeeping, fencing } = this.#options;
-    const { generation, endpoints, problems } = this.#push(service, ports);
+    const { generation, endpoints, problems, excess } = this.#push(service, ports);
+    if (excess !== undefined) return { kind: 'refused', ...excess };
     for (const problem of problems) context.tell('Warning', 'PortNotServed', problem);
     const serving = fleet.servingSince(generation, endpoints);
     const ingress = ingressOf(ports);
@@ -317,7 +318,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     const { view, settings, fleet, policies } = this.#options;
     const key = keyOf(service);
     const namespace = service.metadata?.namespace ?? '';
-    const { problems, isIncomplete, ...backends } = backendsOf({
+    const { problems, isIncomplete, excess, ...backends } = backendsOf({
       service,
       addresses: new Map([...ports].map(([family, { address }]) => [family, address])),
       slices: view.slicesOf(key),
@@ -331,7 +332,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     // Before the endpoints: a pod never stands open because its policies come later.
     policies?.serve(key, endpoints, isIncomplete);
     const generation = fleet.setService(key, endpoints);
-    return { generation, endpoints, problems };
+    return { generation, endpoints, problems, excess };
   }
 
   /** It can't have what it asks for now, and stays as it is: served on what it holds. */

@@ -15,7 +15,7 @@ import {
 } from '../../agent/model/endpoint.ts';
 import type { Assignment, Policy } from '../../agent/model/policy.ts';
 import { PushReader, type Push } from '../../agent/wire/push.ts';
-import type { Revisions } from '../../agent/wire/revision.ts';
+import { revisions, type Revisions } from '../../agent/wire/revision.ts';
 import { formatEndpointId, type EndpointIdRecord } from '../../agent/wire/records.ts';
 import { CausewayError } from '../../domain/error.ts';
 import type { AgentPort } from './agent-port.ts';
@@ -50,7 +50,7 @@ export class MemoryAgent implements AgentPort {
   readonly dislikes = new Set<string>();
   vrrp = 'BACKUP';
   /** What its version understands. */
-  revisions: Revisions = { oldest: 1, newest: 2 };
+  revisions: Revisions = revisions;
   #changed = Promise.withResolvers<void>();
   keeps: { address: string; protocol: 'TCP'; port: number } | undefined;
 

@@ -1,6 +1,8 @@
 import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
+import { quoted } from '../../domain/text-limit.ts';
 import type { Service } from '../../kube/core-objects.ts';
+import { budgetExcess } from '../../kube/service-budget.ts';
 import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
 import type { L4Port } from './port-slot.ts';
 
@@ -18,6 +20,8 @@ export type NeedsReading =
 
 /** Reads a Service's wishes. `served` are the families that the port manager has addresses of. */
 export function readNeeds(service: Service, served: readonly Family[]): NeedsReading {
+  const excess = budgetExcess(service);
+  if (excess !== undefined) return { kind: 'refused', ...excess };
   const families = familiesOf(service).filter((family) => served.includes(family));
   if (families.length === 0) {
     const asked = familiesOf(service).map((family) => `IPv${family}`);
@@ -74,7 +78,7 @@ function readRequested(
     if (part === '') continue;
     const address = tryParseAddress(part);
     if (address === undefined) {
-      return { reason: 'InvalidAddress', message: `${JSON.stringify(part)} is not an IP address.` };
+      return { reason: 'InvalidAddress', message: `${quoted(part)} is not an IP address.` };
     }
     if (requested.has(familyOf(address))) {
       return { reason: 'InvalidAddress', message: 'It asks for two addresses of one family.' };

@@ -1,3 +1,4 @@
+import { quoted } from '../../domain/text-limit.ts';
 import type { Service } from '../../kube/core-objects.ts';
 
 /** OCCM's annotations; what its users write today. */
@@ -123,7 +124,7 @@ export class AnnotationReader {
 
   #ignore(names: readonly string[], value: string, why: string): void {
     const name = names.map(fullName).find((full) => this.#annotations[full] !== undefined);
-    const message = `The annotation ${name} is left out: ${JSON.stringify(value)} is ${why}.`;
+    const message = `The annotation ${name} is left out: ${quoted(value)} is ${why}.`;
     this.notes.push({ reason: 'AnnotationIgnored', message });
   }
 }

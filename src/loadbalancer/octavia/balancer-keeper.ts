@@ -84,12 +84,12 @@ export class BalancerKeeper {
     let klb = asked;
     for (let round = 1; round <= mostRounds; round += 1) {
       const guess = this.#wanted(klb);
-      if (guess.kind === 'refused') return this.#close(klb, owner, guess, context);
+      if (guess.kind === 'refused') return this.close(klb, owner, guess, context);
       const located = await this.#locate(klb, owner, guess.wanted, context);
       if (located.kind !== 'located') return located;
       const { observed } = located;
       const reading = this.#wanted(klb, observed);
-      if (reading.kind === 'refused') return this.#close(klb, owner, reading, context);
+      if (reading.kind === 'refused') return this.close(klb, owner, reading, context);
       if (round === 1) {
         for (const { reason, message } of reading.notes) context.tell('Warning', reason, message);
       }
@@ -129,7 +129,7 @@ export class BalancerKeeper {
   }
 
   /** What must not be served as it is goes off the load balancer that serves it; that one stays. */
-  async #close(
+  async close(
     klb: KuryrLoadBalancer,
     owner: Owner,
     refusal: Extract<Kept, { kind: 'refused' }>,

@@ -1,7 +1,9 @@
 import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
 import { formatPrefix, parsePrefix } from '../../domain/prefix.ts';
+import { quoted } from '../../domain/text-limit.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import type { EndpointSlice } from '../../kube/network-objects.ts';
+import { budgetExcess } from '../../kube/service-budget.ts';
 import {
   addressAnnotation,
   AnnotationReader,
@@ -29,6 +31,8 @@ export type Translation =
 /** What a Service and its endpoints ask of Octavia, as the spec of a KuryrLoadBalancer. */
 export function translate(input: TranslationInput): Translation {
   const { service, slices, settings } = input;
+  const excess = budgetExcess(service, slices);
+  if (excess !== undefined) return { kind: 'refused', ...excess };
   const reader = new AnnotationReader(service, settings.classes);
   const ports = portsOf(service);
   if (ports.length === 0) {
@@ -162,7 +166,7 @@ function readWishes(
   for (const part of text.split(',').map((side) => side.trim())) {
     const address = tryParseAddress(part);
     if (address === undefined) {
-      return { reason: 'InvalidAddress', message: `${JSON.stringify(part)} is not an IP address.` };
+      return { reason: 'InvalidAddress', message: `${quoted(part)} is not an IP address.` };
     }
     addresses.push(address);
   }
@@ -206,7 +210,7 @@ function readSources(service: Service, reader: AnnotationReader): KlbOptions {
     try {
       return [formatPrefix(parsePrefix(range.trim()))];
     } catch {
-      const message = `${JSON.stringify(range)} in loadBalancerSourceRanges is not a network; it lets nobody in.`;
+      const message = `${quoted(range)} in loadBalancerSourceRanges is not a network; it lets nobody in.`;
       reader.notes.push({ reason: 'SourceRangeIgnored', message });
       return [];
     }

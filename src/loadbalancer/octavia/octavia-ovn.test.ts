@@ -4,6 +4,7 @@ import { never, newService, newSlice, type OctaviaLab } from '../../../test/octa
 import { until, untilServed } from '../../../test/octavia/until.ts';
 import { parseAddress } from '../../domain/address.ts';
 import { parsePort } from '../../domain/port.ts';
+import { manyRanges } from '../../kube/large-service.testing.ts';
 import { endpointSlices, nodes, services } from '../../kube/resources.ts';
 import type { EmbeddedOpenStack } from '../../sandbox/openstack/cloud.ts';
 
@@ -120,6 +121,36 @@ test('source ranges that are added later take the listeners off, and they come b
   await until(() => expect(lab.events.join()).toContain('SourceRangesUnsupported'));
   await until(async () => expect(await portsOf('web')).toEqual([]));
   await until(() => expect(cloud.octavia.pools.all()).toHaveLength(1));
+  expect(await portsOf('other')).toEqual([80]);
+  await restrict(null);
+  await until(async () => expect(await portsOf('web')).toEqual([80]));
+  await untilServed(lab, 'web');
+  expect(await lab.addressOf('web')).toBe(address);
+});
+
+test('a Service beyond the budget loses its listeners with an Event, and gets them back', async () => {
+  await lab.start();
+  for (const name of ['web', 'other']) {
+    await lab.client.create(services, newService(name));
+    await lab.client.create(endpointSlices, newSlice(name, ['10.10.1.1']));
+    await untilServed(lab, name);
+  }
+  const portsOf = async (name: string) => {
+    const found = (await lab.balancers()).find((balancer) => balancer.name === `default/${name}`);
+    return found?.listeners.map(({ port }) => port);
+  };
+  const restrict = (ranges: readonly string[] | null) =>
+    lab.client.patchMerge(
+      services,
+      { namespace: 'default', name: 'web' },
+      { spec: { loadBalancerSourceRanges: ranges } },
+    );
+  const address = await lab.addressOf('web');
+  await restrict(manyRanges(2001));
+  await until(() =>
+    expect(lab.events.join()).toContain('OverBudget: It has 2001 source ranges; a Service may'),
+  );
+  await until(async () => expect(await portsOf('web')).toEqual([]));
   expect(await portsOf('other')).toEqual([80]);
   await restrict(null);
   await until(async () => expect(await portsOf('web')).toEqual([80]));

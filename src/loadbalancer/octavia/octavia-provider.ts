@@ -135,7 +135,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
     }
     const slices = cluster.slicesOf(key);
     const translation = translate({ service, slices, settings, subnets });
-    if (translation.kind === 'refused') return translation;
+    if (translation.kind === 'refused') return this.#refuse(present, owner, translation, context);
     for (const { reason, message } of translation.notes) context.tell('Warning', reason, message);
     try {
       const written = await this.#options.writer.writeSpec(
@@ -167,6 +167,24 @@ export class OctaviaProvider implements LoadBalancerProvider {
       }
       throw error;
     }
+  }
+
+  /**
+   * A Service that is larger than the budget is closed: what its load balancer serves may let in sources
+   * that the Service no longer asks for. In other cases the load balancer stays as it is.
+   */
+  async #refuse(
+    present: KuryrLoadBalancer | undefined,
+    owner: Owner,
+    refusal: Extract<Kept, { kind: 'refused' }>,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    if (refusal.reason !== 'OverBudget' || present === undefined) return refusal;
+    const kept = await this.#options.keeper.close(present, owner, refusal, context);
+    if (kept.kind !== 'refused') return { ...refusal, retryAfterMs: pendingMs };
+    const { reason, message } = refusal;
+    await this.#writeReady(present, { status: 'False', reason, message }, context);
+    return refusal;
   }
 
   /** Endpoints and nodes go the same way as all else: through the spec. */

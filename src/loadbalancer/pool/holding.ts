@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { familyOf, tryParseAddress, type Address, type Family } from '../../domain/address.ts';
+import { textLimits } from '../../domain/text-limit.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import type { Ingress } from '../provider.ts';
 import { holdingAnnotation } from './annotations.ts';
@@ -60,7 +61,7 @@ const holdingSchema = z.object({
 /** Undefined for a Service that holds nothing as far as can be read; the ledger then knows better. */
 export function readHolding(service: Service): Holding | undefined {
   const text = service.metadata?.annotations?.[holdingAnnotation];
-  if (text === undefined) return undefined;
+  if (text === undefined || text.length > textLimits.record) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);

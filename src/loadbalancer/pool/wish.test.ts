@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '../../domain/address.ts';
 import type { Service } from '../../kube/core-objects.ts';
+import { largeService } from '../../kube/large-service.testing.ts';
 import type { Holding } from './holding.ts';
 import { readWish } from './wish.ts';
 
@@ -39,6 +40,12 @@ test.each<[string, Record<string, string>, object]>([
   ],
 ])('it may ask for more with %s', (_what, annotations, expected) => {
   expect(demand(service(annotations))).toMatchObject(expected);
+});
+
+test('one that is larger than the budget is refused before anything is asked for', () => {
+  expect(demand(largeService(1000, 2000))).toMatch(/^OverBudget: It has 2000000 pairs/);
+  const digits = service({ 'causeway.dev/address': '1'.repeat(200_000) });
+  expect(demand(digits)).toContain('Causeway reads up to 1024');
 });
 
 test('what it has it asks for by name, whatever its user asks for; what it lost it does not', () => {

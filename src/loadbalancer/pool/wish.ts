@@ -1,5 +1,6 @@
 import { tryParseAddress, type Address } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
+import { quoted } from '../../domain/text-limit.ts';
 import { parsePoolLabels } from '../../ipam/pool-labels.ts';
 import type { Service } from '../../kube/core-objects.ts';
 import { sharingKeyAnnotation } from '../gateway/annotations.ts';
@@ -35,7 +36,7 @@ export function readWish(service: Service, holding: Holding | undefined): WishRe
     return {
       kind: 'refused',
       reason: 'UnknownAnnouncer',
-      message: `The annotation ${announcerAnnotation} says ${JSON.stringify(named)}; known are ${announcerNames.join(', ')}.`,
+      message: `The annotation ${announcerAnnotation} says ${quoted(named)}; known are ${announcerNames.join(', ')}.`,
     };
   }
   const { namespace = '', name = '' } = service.metadata ?? {};

@@ -66,7 +66,7 @@ function firstValue(
   for (const name of names) {
     const encoded = data[name];
     if (encoded === undefined) continue;
-    if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(encoded)) {
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded.replaceAll(/\s/g, ''))) {
       throw new CausewayError('invalid', `the field ${name} of the Secret is not base64`);
     }
     // Values made with echo end in a newline that nobody meant.

@@ -7,7 +7,7 @@ export type Token =
   | { readonly kind: 'sign'; readonly text: string }
   | { readonly kind: 'end' };
 
-const spaces = /(?:\s+|\/\/[^\n]*)+/y;
+const spaces = /\s+|\/\/[^\n]*/y;
 const name = /[A-Za-z_][A-Za-z0-9_]*|`[^`]+`/y;
 const number = /0x[0-9a-fA-F]+u?|\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+u?/y;
 const text =

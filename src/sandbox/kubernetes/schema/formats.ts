@@ -1,4 +1,5 @@
 import { tryParseAddress } from '../../../domain/address.ts';
+import { withoutLeadingZeros } from '../../../domain/leading-zeros.ts';
 
 /**
  * The string formats that the API server checks. Names compare without dashes (`date-time` is
@@ -50,12 +51,11 @@ export function isCheckedFormat(format: string): boolean {
   return Object.hasOwn(checks, format.replaceAll('-', ''));
 }
 
+const longestAddress = 128;
+
 /** An address as these two formats have always taken it: octets may have leading zeros. */
 function isLooseAddress(text: string): boolean {
-  return (
-    tryParseAddress(text.replaceAll(/(?<![0-9a-fA-F:.])0+(?=\d+(?:\.|$))|(?<=\.)0+(?=\d)/g, '')) !==
-    undefined
-  );
+  return text.length <= longestAddress && tryParseAddress(withoutLeadingZeros(text)) !== undefined;
 }
 
 function isCidr(text: string): boolean {

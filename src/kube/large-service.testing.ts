@@ -1,0 +1,26 @@
+import type { Service, ServiceSpec } from './core-objects.ts';
+
+/** Networks of one address each that neither overlap nor touch, so that none can be joined with another. */
+export function manyRanges(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const value = index * 2;
+    return `10.${(value >> 16) & 255}.${(value >> 8) & 255}.${value & 255}/32`;
+  });
+}
+
+/** A LoadBalancer Service of so many ports and source ranges, as the API server would take it. */
+export function largeService(ports: number, ranges: number, spec: ServiceSpec = {}): Service {
+  return {
+    metadata: { namespace: 'shop', name: 'large', uid: 'u-large' },
+    spec: {
+      type: 'LoadBalancer',
+      clusterIP: '10.96.0.9',
+      clusterIPs: ['10.96.0.9'],
+      ports: Array.from({ length: ports }, (_, index) => ({
+        ...{ name: `p${index}`, port: 1000 + index, protocol: 'TCP' as const },
+      })),
+      loadBalancerSourceRanges: manyRanges(ranges),
+      ...spec,
+    },
+  };
+}
