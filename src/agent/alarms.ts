@@ -10,6 +10,7 @@ export const alarmMetric = {
 
 /**
  * - `two-masters`: another gateway sends adverts while this one is master
+ * - `forged-adverts`: VRRP adverts arrive that no peer sent, and are dropped
  * - `duplicate-address`: another machine uses an address that this gateway holds
  * - `cut-off`: nothing that this gateway sends to answers it
  * - `addresses-missing`: this gateway is master and lacks addresses that it should hold
@@ -18,6 +19,7 @@ export const alarmMetric = {
  */
 export type AlarmName =
   | 'two-masters'
+  | 'forged-adverts'
   | 'duplicate-address'
   | 'cut-off'
   | 'addresses-missing'

@@ -1,5 +1,6 @@
 import type { MetricDefinition } from '../runtime/metrics.ts';
 import { alarmMetric } from './alarms.ts';
+import { forgedAdvertsMetric } from './forged-adverts.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import { vrrpMetrics } from './keepalived/vrrp-status.ts';
 import { keepalivedMetrics } from './keepalived/watch.ts';
@@ -10,4 +11,5 @@ export const agentMetricDefinitions: readonly MetricDefinition[] = [
   ...Object.values(keepalivedMetrics),
   ...Object.values(vrrpMetrics),
   alarmMetric,
+  forgedAdvertsMetric,
 ];

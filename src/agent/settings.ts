@@ -4,6 +4,7 @@ import { familyOf, tryParseAddress, type Address, type Family } from '../domain/
 import { CausewayError } from '../domain/error.ts';
 import { parsePort } from '../domain/port.ts';
 import { settingsDirectory } from '../nftables/kernel-settings.ts';
+import type { VrrpFilter } from '../nftables/virtual-service.ts';
 import {
   anchorFor,
   keepalivedFiles,
@@ -267,6 +268,24 @@ function vrrpFamily(
 /** Everybody who may send VRRP to this gateway. */
 export function vrrpPeers(settings: KeepalivedSettings): Address[] {
   return settings.networks.flatMap((each) => each.families.flatMap((family) => family.peers));
+}
+
+/** The VRRP packets that keepalived needs to hear with these settings. */
+export function vrrpFilter({ networks }: KeepalivedSettings): VrrpFilter {
+  const links = new Map<string, Address[]>();
+  const routerIds = new Set<number>();
+  for (const network of networks) {
+    const peers = links.get(network.interface) ?? [];
+    for (const family of network.families) {
+      peers.push(...family.peers);
+      routerIds.add(family.virtualRouterId);
+    }
+    links.set(network.interface, peers);
+  }
+  return {
+    links: [...links].map(([name, peers]) => ({ interface: name, peers })),
+    routerIds: [...routerIds],
+  };
 }
 
 /** Where the API listens for whoever is root on the gateway. */
