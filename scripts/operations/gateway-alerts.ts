@@ -11,7 +11,7 @@ export const gatewayAlerts: AlertGroup = {
       for: '1m',
       summary: 'Gateway {{ $labels.instance }} raises the alarm {{ $labels.alarm }}.',
       meaning:
-        'The gateway has found something that it can’t mend by itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine; with `cut-off`, `bad-health` or `addresses-missing` the gateway serves nothing, and the other one should have taken over; with `degraded` it goes on with what it has and takes nothing new; with `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them.',
+        'The gateway has found something that it can’t mend by itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine; with `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over; with `degraded` it goes on with what it has and takes nothing new; with `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them.',
       look: [
         '`causeway agent status -c /etc/causeway/agent.yaml` on the gateway: the column ALARMS says it in words.',
         '`journalctl -u causeway-agent -u causeway-keepalived` since the alarm began.',
@@ -23,7 +23,8 @@ export const gatewayAlerts: AlertGroup = {
         '`cut-off`: look at the internal link, its VLAN and the nodes’ routes.',
         '`addresses-missing`: keepalived’s log says why it could not set them; `systemctl restart causeway-keepalived`.',
         '`degraded`: the log names the step that failed; most often another program changes the table `causeway`. The agent tries again every few seconds.',
-        '`bad-health`: the message says which check failed. Mend that; the gateway takes part again by itself.',
+        '`link-down`: the message names the link. `ip link show`; check the cable, the switch port and the VLAN.',
+        '`bad-health`: the message says which check failed. Mend that; the gateway takes part again by itself. If a route or an own address is missing, add it with `ip route` or `ip address` as the message names it, and make the network configuration of the machine bring it back.',
       ],
       example: { 'causeway_agent_alarm{instance="gw1",alarm="two-masters"}': '1x10' },
       firesAt: '5m',

@@ -86,7 +86,7 @@ class Agent {
     this.#faults = parts.faults;
     this.#credentials = parts.credentials;
     this.#probing = parts.probing;
-    this.#alarms = new Alarms(log, metrics);
+    this.#alarms = new Alarms(log, metrics, () => this.#statusDue.call());
     this.#gateway = new Gateway({
       ruleset: new HarmlessRuleset(kernel.ruleset, servableHere(settings).taken, log),
       mover: parts.mover ?? foreignMover,

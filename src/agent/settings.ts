@@ -168,6 +168,20 @@ const settingsObject = z.strictObject({
     .prefault({}),
   external: network('external').optional(),
   internal: network('internal').optional(),
+  links: z
+    .strictObject({
+      restore: z
+        .boolean()
+        .default(true)
+        .describe('restore static routes and own addresses that a link lost when it went down'),
+      defaultRoute: z
+        .enum(['recorded', 'ignored'])
+        .default('recorded')
+        .describe(
+          'recorded: a gateway whose default route is gone yields to one that has its own; ignored: clients need no default route',
+        ),
+    })
+    .prefault({}),
   removal: z
     .strictObject({
       share: z.number().min(0).max(1).default(0.5).describe('share that one push may remove'),

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { withoutControls } from '../domain/printable.ts';
 import { configMaps, leases } from '../kube/resources.ts';
-import { boardName, readBoard } from '../loadbalancer/gateway/gateway-board.ts';
+import { boardName, readBoard, whyNoneServes } from '../loadbalancer/gateway/gateway-board.ts';
 import { readServices } from '../overview/read-cluster.ts';
 import type { ServiceRow, ServiceState } from '../overview/rows.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -80,7 +80,14 @@ async function gatewayPart({ client, signal }: ClusterSession, namespace: string
       text: `${mark(isWell)} gateway      ${withoutControls(`${name}: ${words.join(', ')}`)}`,
     };
   });
-  return { isWell: lines.every(({ isWell }) => isWell), lines: lines.map(({ text }) => text) };
+  const why = whyNoneServes(gateways);
+  return {
+    isWell: why === undefined && lines.every(({ isWell }) => isWell),
+    lines: [
+      ...lines.map(({ text }) => text),
+      ...(why === undefined ? [] : [`${mark(false)} gateways     ${why}`]),
+    ],
+  };
 }
 
 function servicePart(rows: readonly ServiceRow[]): Part {

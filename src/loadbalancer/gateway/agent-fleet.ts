@@ -48,6 +48,8 @@ export interface GatewayStanding {
   /** Whether it has confirmed the newest state. */
   readonly isCurrent: boolean;
   readonly isMaster: boolean;
+  /** Its VRRP state; undefined while it is not known. */
+  readonly vrrp?: string | undefined;
   readonly isFenced: boolean;
   /** How many endpoints it found something wrong with, and what else it complains about. */
   readonly refusedEndpoints: number;
@@ -224,6 +226,7 @@ export class AgentFleet {
       generation: reported,
       isCurrent: failure === undefined && confirmed >= newest && this.#isComplete,
       isMaster: this.#health.statusOf(name)?.vrrp.state === 'MASTER',
+      vrrp: this.#health.statusOf(name)?.vrrp.state,
       isFenced: this.#fenced.get(name) === 'all',
       refusedEndpoints: complaints.size,
       complaints: [...complaints.general, ...(this.#health.statusOf(name)?.alarms ?? [])],
