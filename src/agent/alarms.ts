@@ -28,6 +28,13 @@ export type AlarmName =
   | 'degraded'
   | 'bad-health';
 
+const outages: readonly AlarmName[] = ['link-down', 'bad-health'];
+
+/** Whether an alarm, as a status lists it, says that its gateway does not serve clients. */
+export function isOutage(alarm: string): boolean {
+  return outages.some((name) => alarm.startsWith(`${name}: `));
+}
+
 /** What is wrong now and needs somebody to look. */
 export class Alarms {
   readonly #raised = new Map<AlarmName, string>();

@@ -145,11 +145,11 @@ export class LinkWatch {
   }
 
   async #restore(lost: ReadonlyMap<string, LostFromLink>, signal: AbortSignal): Promise<void> {
-    const { log, runIp } = this.#options;
+    const { log } = this.#options;
     for (const [link, { routes, addresses }] of lost) {
       for (const command of restoringCommands(link, { routes, addresses })) {
         try {
-          await runIp(command, signal);
+          await this.#options.runIp(command, signal);
           const what = command.includes('route') ? 'route' : 'address';
           this.#restored.add({ what });
           log.warn({ link, command: command.join(' ') }, 'restored what the link lost');
@@ -183,8 +183,8 @@ export class LinkWatch {
   }
 
   #text(): string {
-    const links = Object.fromEntries([...this.#records].sort());
-    return JSON.stringify({ links, defaults: [...this.#defaults].sort() });
+    const links = Object.fromEntries(this.#records);
+    return JSON.stringify({ links, defaults: [...this.#defaults] });
   }
 
   async #store(): Promise<void> {

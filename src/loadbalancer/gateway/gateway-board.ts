@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isOutage } from '../../agent/alarms.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { ConfigMap } from '../../kube/core-objects.ts';
 import { patchOrCreate } from '../../kube/patch-or-create.ts';
@@ -59,7 +60,6 @@ export function readBoard({ data = {} }: ConfigMap): GatewayOnBoard[] {
 }
 
 const vrrpStates: ReadonlySet<string | undefined> = new Set(['MASTER', 'BACKUP', 'FAULT', 'STOP']);
-const outages = /^(?:bad-health|link-down): /;
 
 /**
  * Why no gateway of the board can serve clients, if so. A gateway can't when it does not answer, or when
@@ -69,7 +69,7 @@ export function whyNoneServes(gateways: readonly GatewayOnBoard[]): string | und
   const states = gateways.map(({ state }) => state);
   if (states.length === 0) return undefined;
   const isAble = (state: State | undefined) =>
-    state?.reachable === true && !state.problems.some((problem) => outages.test(problem));
+    state?.reachable === true && !state.problems.some(isOutage);
   if (!states.some(isAble)) return 'no gateway can serve clients';
   const isVrrpUsed = states.every((state) => vrrpStates.has(state?.vrrp));
   if (isVrrpUsed && !states.some((state) => state?.master === true)) {
