@@ -95,11 +95,11 @@ function columnsOf(path: ServicePath): Box[][] {
   }
   if (gateways.length > 0) {
     columns.push(
-      gateways.map(({ name, vrrp, reachable, connections }) => ({
+      gateways.map(({ name, vrrp, canServe, connections }) => ({
         title: name,
         note: `${vrrp}${connections === null ? '' : `, ${connections} connections`}`,
-        mood: reachable ? (vrrp === 'MASTER' ? 'good' : 'quiet') : 'bad',
-        isOnPath: vrrp === 'MASTER',
+        mood: canServe ? (vrrp === 'MASTER' ? 'good' : 'quiet') : 'bad',
+        isOnPath: vrrp === 'MASTER' && canServe,
       })),
     );
   }

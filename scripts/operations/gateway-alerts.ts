@@ -11,19 +11,21 @@ export const gatewayAlerts: AlertGroup = {
       for: '1m',
       summary: 'Gateway {{ $labels.instance }} raises the alarm {{ $labels.alarm }}.',
       meaning:
-        'The gateway has found something that it can’t mend by itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine; with `cut-off`, `bad-health` or `addresses-missing` the gateway serves nothing, and the other one should have taken over; with `degraded` it goes on with what it has and takes nothing new; with `removals-withheld` it takes all that is new, and still serves frontends whose removal no controller has confirmed.',
+        'The gateway has found something that it can’t mend by itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine; with `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over; with `degraded` it goes on with what it has and takes nothing new; with `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them; with `removals-withheld` it takes all that is new, and still serves frontends whose removal no controller has confirmed.',
       look: [
         '`causeway agent status -c /etc/causeway/agent.yaml` on the gateway: the column ALARMS says it in words.',
         '`journalctl -u causeway-agent -u causeway-keepalived` since the alarm began.',
       ],
       remedy: [
         '`two-masters`: the gateways don’t hear each other. Let protocol 112 pass between them on both links; then one steps back by itself.',
+        '`forged-adverts`: the message names the source addresses of the dropped adverts. If one is a gateway of this set, add it to `peers4` or `peers6` of the interface that the adverts arrive on. If not, find the sender (`tcpdump -eni any proto 112`) and stop it; let only gateways send protocol 112 to gateways.',
         '`duplicate-address`: the message names the other machine’s hardware address. Take the address off it, or out of `gateway.addresses`.',
         '`cut-off`: look at the internal link, its VLAN and the nodes’ routes.',
         '`addresses-missing`: keepalived’s log says why it could not set them; `systemctl restart causeway-keepalived`.',
         '`degraded`: the log names the step that failed; most often another program changes the table `causeway`. The agent tries again every few seconds.',
         '`removals-withheld`: see the alert CausewayRemovalsWithheld.',
-        '`bad-health`: the message says which check failed. Mend that; the gateway takes part again by itself.',
+        '`link-down`: the message names the link. `ip link show`; check the cable, the switch port and the VLAN.',
+        '`bad-health`: the message says which check failed. Mend that; the gateway takes part again by itself. If a route or an own address is missing, add it with `ip route` or `ip address` as the message names it, and make the network configuration of the machine bring it back.',
       ],
       example: { 'causeway_agent_alarm{instance="gw1",alarm="two-masters"}': '1x10' },
       firesAt: '5m',

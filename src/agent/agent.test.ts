@@ -34,6 +34,8 @@ function kernelOf(world: FakeWorld): Kernel {
       yield* [];
     },
     countAdverts: () => Promise.resolve(0n),
+    countForgedAdverts: () => Promise.resolve(0n),
+    forgedAdvertSources: () => Promise.resolve([]),
     look: () => Promise.resolve(),
     settings: () => [],
     notFailoverSafe: () => [],

@@ -5,17 +5,14 @@ import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { supervise, type Loop } from '../runtime/supervisor.ts';
+import { addressLoops } from './address-loops.ts';
 import { Alarms } from './alarms.ts';
 import { foreignMover } from './apply/address-mover.ts';
 import { HarmlessRuleset } from './apply/harmless-ruleset.ts';
 import { credentialFiles } from './credential-files.ts';
 import { describeAgent } from './describe-agent.ts';
-import { watchForStrangers } from './duplicate-address.ts';
-import { watchForSecondMaster } from './duplicate-master.ts';
 import { countsOfAll } from './endpoint-counts.ts';
 import { Gateway } from './gateway.ts';
-import { healthPace, illnessOf } from './health.ts';
-import { watchHealth } from './health-watch.ts';
 import { loadCredentials, type Credentials } from './http/credentials.ts';
 import { EventStream } from './http/event-stream.ts';
 import { startAgentServer } from './http/server.ts';
@@ -25,13 +22,12 @@ import { V2Api } from './http/v2-api.ts';
 import { FaultReasons } from './keepalived/fault-reasons.ts';
 import { KeepalivedMover } from './keepalived/keepalived-mover.ts';
 import { VrrpStatus } from './keepalived/vrrp-status.ts';
-import { followVrrpState, keepAlive, sweepLinks } from './keepalived/watch.ts';
 import type { Kernel } from './kernel.ts';
 import { Levers, type LeverName } from './levers.ts';
 import { playedVrrp } from './played-vrrp.ts';
 import { Probing } from './probe/probing.ts';
 import { TargetsOfState } from './probe/targets.ts';
-import { keepalivedSettings, socketFile, vrrpPeers, type AgentSettings } from './settings.ts';
+import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
 import { servableHere } from './servable-here.ts';
 import { Silence } from './silence.ts';
 import { StateStore } from './store/state-store.ts';
@@ -90,7 +86,7 @@ class Agent {
     this.#faults = parts.faults;
     this.#credentials = parts.credentials;
     this.#probing = parts.probing;
-    this.#alarms = new Alarms(log, metrics);
+    this.#alarms = new Alarms(log, metrics, () => this.#statusDue.call());
     this.#gateway = new Gateway({
       ruleset: new HarmlessRuleset(kernel.ruleset, servableHere(settings).taken, log),
       mover: parts.mover ?? foreignMover,
@@ -169,7 +165,6 @@ class Agent {
     const mover = this.#mover;
     const status = this.#status;
     const targets = new TargetsOfState(settings.probe.nodePort);
-    const watch = { status, clock, log, metrics, aliveEveryMs: 100, sweepEveryMs: 1_000 };
     return {
       api: (signal) => this.#serve(signal),
       ...this.#upkeep.loops(),
@@ -185,55 +180,11 @@ class Agent {
       ...playedVrrp(settings, { status, levers: this.#levers, clock }),
       ...(mover === undefined
         ? {}
-        : {
-            'VRRP state': (signal) => followVrrpState(keepalivedSettings(settings), status, signal),
-            keepalived: (signal) => keepAlive({ ...watch, mover }, signal),
-            links: (signal) => sweepLinks({ ...watch, mover }, signal),
-            health: (signal) => this.#watchHealth(signal),
-            'duplicate addresses': (signal) =>
-              watchForStrangers(
-                {
-                  ...{ clock, log, status, alarms: this.#alarms, links: mover.links },
-                  isOurs: (address) => mover.isMeant(address),
-                },
-                signal,
-              ),
-            'second master': (signal) =>
-              watchForSecondMaster(
-                {
-                  clock,
-                  status,
-                  alarms: this.#alarms,
-                  everyMs: Math.max(500, settings.addresses.advertMs * 2),
-                  countAdverts: (each) => kernel.countAdverts(each),
-                },
-                signal,
-              ),
-          }),
+        : addressLoops({
+            ...{ settings, mover, status, faults: this.#faults, alarms: this.#alarms },
+            ...{ gateway: this.#gateway, kernel, clock, log, metrics },
+          })),
     };
-  }
-
-  #watchHealth(signal: AbortSignal): Promise<void> {
-    const { clock, kernel, settings } = this.#options;
-    const keepalived = keepalivedSettings(settings);
-    const families = new Set(
-      keepalived.networks.flatMap((network) => network.families.map(({ family }) => family)),
-    );
-    return watchHealth(
-      {
-        ...{ clock, alarms: this.#alarms, faults: this.#faults },
-        pace: healthPace(settings.addresses.advertMs),
-        hasPeers: vrrpPeers(keepalived).length > 0,
-        illness: () =>
-          illnessOf({
-            isDegraded: this.#gateway.isDegraded,
-            kernelSettings: kernel.settings(),
-            families,
-          }),
-        countAdverts: (each) => kernel.countAdverts(each),
-      },
-      signal,
-    );
   }
 
   async close(): Promise<void> {

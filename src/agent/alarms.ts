@@ -10,8 +10,10 @@ export const alarmMetric = {
 
 /**
  * - `two-masters`: another gateway sends adverts while this one is master
+ * - `forged-adverts`: VRRP adverts arrive that no peer sent, and are dropped
  * - `duplicate-address`: another machine uses an address that this gateway holds
  * - `cut-off`: nothing that this gateway sends to answers it
+ * - `link-down`: a link to clients or nodes is down, so this gateway serves nothing
  * - `addresses-missing`: this gateway is master and lacks addresses that it should hold
  * - `degraded`: the kernel may differ from the accepted configuration
  * - `bad-health`: this machine cannot serve, and has given up its addresses or would
@@ -19,21 +21,33 @@ export const alarmMetric = {
  */
 export type AlarmName =
   | 'two-masters'
+  | 'forged-adverts'
   | 'duplicate-address'
   | 'cut-off'
+  | 'link-down'
   | 'addresses-missing'
   | 'degraded'
   | 'bad-health'
   | 'removals-withheld';
 
+const outages: readonly AlarmName[] = ['link-down', 'bad-health'];
+
+/** Whether an alarm, as a status lists it, says that its gateway does not serve clients. */
+export function isOutage(alarm: string): boolean {
+  return outages.some((name) => alarm.startsWith(`${name}: `));
+}
+
 /** What is wrong now and needs somebody to look. */
 export class Alarms {
   readonly #raised = new Map<AlarmName, string>();
   readonly #log: Log;
+  readonly #onChange: () => void;
   readonly #gauge;
 
-  constructor(log: Log, metrics: Metrics) {
+  /** `onChange` is called when an alarm is raised or ends. */
+  constructor(log: Log, metrics: Metrics, onChange: () => void = () => {}) {
     this.#log = log;
+    this.#onChange = onChange;
     this.#gauge = metrics.gauge(alarmMetric);
   }
 
@@ -44,6 +58,7 @@ export class Alarms {
     else this.#raised.set(name, message);
     if (!isNew) return;
     this.#gauge.set({ alarm: name }, message === undefined ? 0 : 1);
+    this.#onChange();
     if (message === undefined) this.#log.info({ alarm: name }, 'an alarm is over');
     else this.#log.error({ alarm: name }, message);
   }

@@ -12,6 +12,8 @@ export interface HealthWatchOptions {
   readonly hasPeers: boolean;
   /** Why this gateway should not be master, if so. */
   illness(): string | undefined;
+  /** Whether that means that clients are not answered. */
+  isUnanswering(): boolean;
   /** How many VRRP packets of the peers have arrived so far. */
   countAdverts(signal: AbortSignal): Promise<bigint>;
 }
@@ -31,7 +33,8 @@ export async function watchHealth(options: HealthWatchOptions, signal: AbortSign
     const hearsPeer = count !== undefined && heard !== undefined && count > heard;
     heard = count;
     const before: Health = health;
-    const news = { now: clock.monotonic(), illness, hearsPeer, hasPeers };
+    const isUnanswering = options.isUnanswering();
+    const news = { now: clock.monotonic(), illness, hearsPeer, hasPeers, isUnanswering };
     health = nextHealth(before, news, pace);
     if (health.kind !== before.kind) await faults.set('ill', health.kind === 'away');
     alarms.set('bad-health', describe(health, illness));

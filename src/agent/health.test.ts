@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest';
 import type { Family } from '../domain/address.ts';
 import { healthPace, illnessOf, nextHealth, type Health, type HealthNews } from './health.ts';
 
-const pace = { patienceMs: 3, relieveMs: 3, recoverMs: 5, aloneMs: 100 };
+const pace = { patienceMs: 3, relieveMs: 3, recoverMs: 5, aloneMs: 100, aloneUnansweringMs: 10 };
 
 /** The states one after another, a millisecond apart: i for ill, a dot for well, P for ill and a peer is heard. */
-function play(signs: string, hasPeers = true): string {
+function play(signs: string, hasPeers = true, isUnanswering = false): string {
   let health: Health = { kind: 'well' };
   return signs
     .split('')
     .map((sign, now) => {
       const illness = sign === '.' || sign === 'p' ? undefined : 'ill';
       const news: HealthNews = {
-        ...{ now, illness, hasPeers },
+        ...{ now, illness, hasPeers, isUnanswering },
         hearsPeer: sign === 'P' || sign === 'p',
       };
       health = nextHealth(health, news, pace);
@@ -39,6 +39,10 @@ describe('a gateway in bad health', () => {
     const states = play('i'.repeat(120));
     expect(states.slice(0, 8)).toBe('iiiAAA11');
     expect(states.slice(106, 113)).toBe('iiiAAA1');
+  });
+
+  test('tries again sooner when clients are not answered anyway', () => {
+    expect(play('i'.repeat(24), true, true)).toBe('iiiAAA1111111111iiiAAA11');
   });
 });
 
@@ -79,4 +83,9 @@ test.each([
   ];
   const families = new Set<Family>([4]);
   expect(illnessOf({ isDegraded, kernelSettings: settings, families })).toBe(illness);
+});
+
+test('a gateway whose links lack a route or an address is ill', () => {
+  const signs = { isDegraded: false, kernelSettings: [], families: new Set<Family>([4]) };
+  expect(illnessOf({ ...signs, linkIllness: 'ext lost a route' })).toBe('ext lost a route');
 });

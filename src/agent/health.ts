@@ -5,6 +5,8 @@ import type { KernelSetting } from '../nftables/kernel-settings.ts';
 export interface HealthSigns {
   /** The kernel may differ from the accepted configuration. */
   readonly isDegraded: boolean;
+  /** Why clients are not answered although the links are up: a route or an address is missing. */
+  readonly linkIllness?: string | undefined;
   readonly kernelSettings: readonly KernelSetting[];
   /** What the gateway stands in its networks with. A kernel without the other one is well. */
   readonly families: ReadonlySet<Family>;
@@ -21,6 +23,7 @@ const forwarding: Readonly<Record<Family, string>> = {
  */
 export function illnessOf(signs: HealthSigns): string | undefined {
   if (signs.isDegraded) return 'the kernel may differ from what is accepted';
+  if (signs.linkIllness !== undefined) return signs.linkIllness;
   const needed = new Set([...signs.families].map((family) => forwarding[family]));
   const off = signs.kernelSettings.find(({ name, found }) => needed.has(name) && found !== '1');
   return off === undefined ? undefined : `packets are not forwarded: ${off.name} can't be set`;
@@ -51,6 +54,8 @@ export interface HealthNews {
   readonly hearsPeer: boolean;
   /** There are other gateways that could take over. */
   readonly hasPeers: boolean;
+  /** Clients are not answered, so that trying again to yield costs little. */
+  readonly isUnanswering?: boolean;
 }
 
 export interface HealthPace {
@@ -62,6 +67,8 @@ export interface HealthPace {
   readonly recoverMs: number;
   /** How long a gateway that nobody relieved keeps its addresses before it tries again. */
   readonly aloneMs: number;
+  /** The same for a gateway that does not answer clients: another one may have been repaired meanwhile. */
+  readonly aloneUnansweringMs: number;
 }
 
 /** So many adverts in a row don't get lost. */
@@ -73,6 +80,7 @@ export function healthPace(advertMs: number): HealthPace {
     relieveMs: Math.max(3_000, missableAdverts * advertMs),
     recoverMs: 5_000,
     aloneMs: 300_000,
+    aloneUnansweringMs: 15_000,
   };
 }
 
@@ -94,10 +102,12 @@ export function nextHealth(health: Health, news: HealthNews, pace: HealthPace): 
       if (now - heardAt >= pace.relieveMs) return { kind: 'alone', since: now };
       return { kind: 'away', heardAt, wellSince };
     }
-    case 'alone':
+    case 'alone': {
       if (illness === undefined) return { kind: 'well' };
-      if (!hasPeers || now - health.since < pace.aloneMs) return health;
+      const keepMs = news.isUnanswering === true ? pace.aloneUnansweringMs : pace.aloneMs;
+      if (!hasPeers || now - health.since < keepMs) return health;
       return { kind: 'ill', since: now };
+    }
     default:
       return health satisfies never;
   }

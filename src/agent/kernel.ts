@@ -1,3 +1,4 @@
+import type { Address } from '../domain/address.ts';
 import type { KernelSetting } from '../nftables/kernel-settings.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import type { LayoutSettings } from '../nftables/virtual-service.ts';
@@ -23,6 +24,10 @@ export interface Kernel {
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }>;
   /** VRRP packets of the peers that have arrived so far. */
   countAdverts(signal: AbortSignal): Promise<bigint>;
+  /** VRRP packets with a router id of this gateway that were dropped because no peer sent them. */
+  countForgedAdverts(signal: AbortSignal): Promise<bigint>;
+  /** The sources that those of the last minute claimed to come from. */
+  forgedAdvertSources(signal: AbortSignal): Promise<readonly Address[]>;
   /** Sets right what the data path relies on and looks at how full the kernel's tables are. */
   look(): Promise<void>;
   /** What was found at the last look. */

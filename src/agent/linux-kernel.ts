@@ -1,3 +1,4 @@
+import { parseAddress, type Address } from '../domain/address.ts';
 import type { Driver, ElementCount } from '../nftables/driver.ts';
 import {
   enforceKernelSettings,
@@ -8,7 +9,7 @@ import {
 } from '../nftables/kernel-settings.ts';
 import type { RemovedEndpoint } from '../nftables/layout-change.ts';
 import type { VirtualService } from '../nftables/virtual-service.ts';
-import { setNames } from '../nftables/names.ts';
+import { droppedAdverts, setNames, vrrpPeersSet } from '../nftables/names.ts';
 import { Conntrack } from '../nftables/netlink/conntrack.ts';
 import { NetlinkDriver } from '../nftables/netlink/netlink-driver.ts';
 import { NftDriver } from '../nftables/nft-driver.ts';
@@ -127,11 +128,27 @@ export class LinuxKernel implements Kernel {
 
   async countAdverts(signal: AbortSignal): Promise<bigint> {
     let packets = 0n;
-    for (const family of [4, 6] as const) {
-      const counters = await this.#driver.counters(setNames.vrrpPeers(family), signal);
-      for (const count of counters.values()) packets += count.packets;
+    for (const [link] of this.layout.vrrp?.links.entries() ?? []) {
+      for (const family of [4, 6] as const) {
+        const counters = await this.#driver.counters(vrrpPeersSet(link, family), signal);
+        for (const count of counters.values()) packets += count.packets;
+      }
     }
     return packets;
+  }
+
+  async countForgedAdverts(signal: AbortSignal): Promise<bigint> {
+    const counters = await this.#driver.counters(droppedAdverts, signal);
+    return [...counters.values()].reduce((sum, { packets }) => sum + packets, 0n);
+  }
+
+  async forgedAdvertSources(signal: AbortSignal): Promise<Address[]> {
+    const found: Address[] = [];
+    for (const family of [4, 6] as const) {
+      const sources = await this.#driver.counters(setNames.vrrpStrangers(family), signal);
+      found.push(...[...sources.keys()].map(parseAddress));
+    }
+    return found;
   }
 
   notFailoverSafe(): readonly EndpointId[] {

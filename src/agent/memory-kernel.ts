@@ -29,6 +29,14 @@ export class MemoryKernel implements Kernel {
     return Promise.resolve(0n);
   }
 
+  countForgedAdverts(): Promise<bigint> {
+    return Promise.resolve(0n);
+  }
+
+  forgedAdvertSources(): Promise<readonly never[]> {
+    return Promise.resolve([]);
+  }
+
   settings(): readonly never[] {
     return [];
   }

@@ -4,6 +4,7 @@ import { familyOf, tryParseAddress, type Address, type Family } from '../domain/
 import { CausewayError } from '../domain/error.ts';
 import { parsePort } from '../domain/port.ts';
 import { settingsDirectory } from '../nftables/kernel-settings.ts';
+import type { VrrpFilter } from '../nftables/virtual-service.ts';
 import {
   anchorFor,
   keepalivedFiles,
@@ -167,6 +168,20 @@ const settingsObject = z.strictObject({
     .prefault({}),
   external: network('external').optional(),
   internal: network('internal').optional(),
+  links: z
+    .strictObject({
+      restore: z
+        .boolean()
+        .default(true)
+        .describe('restore static routes and own addresses that a link lost when it went down'),
+      defaultRoute: z
+        .enum(['recorded', 'ignored'])
+        .default('recorded')
+        .describe(
+          'recorded: a gateway whose default route is gone yields to one that has its own; ignored: clients need no default route',
+        ),
+    })
+    .prefault({}),
   removal: z
     .strictObject({
       share: z.number().min(0).max(1).default(0.5).describe('share that one push may remove'),
@@ -267,6 +282,24 @@ function vrrpFamily(
 /** Everybody who may send VRRP to this gateway. */
 export function vrrpPeers(settings: KeepalivedSettings): Address[] {
   return settings.networks.flatMap((each) => each.families.flatMap((family) => family.peers));
+}
+
+/** The VRRP packets that keepalived needs to hear with these settings. */
+export function vrrpFilter({ networks }: KeepalivedSettings): VrrpFilter {
+  const links = new Map<string, Address[]>();
+  const routerIds = new Set<number>();
+  for (const network of networks) {
+    const peers = links.get(network.interface) ?? [];
+    for (const family of network.families) {
+      peers.push(...family.peers);
+      routerIds.add(family.virtualRouterId);
+    }
+    links.set(network.interface, peers);
+  }
+  return {
+    links: [...links].map(([name, peers]) => ({ interface: name, peers })),
+    routerIds: [...routerIds],
+  };
 }
 
 /** Where the API listens for whoever is root on the gateway. */

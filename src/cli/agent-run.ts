@@ -6,7 +6,7 @@ import { MemoryKernel } from '../agent/memory-kernel.ts';
 import {
   agentSettings,
   keepalivedSettings,
-  vrrpPeers,
+  vrrpFilter,
   type AgentSettings,
 } from '../agent/settings.ts';
 import { trimMemory } from '../nftables/netlink/trim-memory.ts';
@@ -88,9 +88,9 @@ async function openKernel(settings: AgentSettings): Promise<LinuxKernel | Memory
 
 async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> {
   const { table, localSources } = settings.nftables;
-  const peers =
+  const vrrp =
     settings.addresses.mover === 'keepalived'
-      ? { vrrpPeers: vrrpPeers(keepalivedSettings(settings)) }
+      ? { vrrp: vrrpFilter(keepalivedSettings(settings)) }
       : {};
   return {
     table,
@@ -98,7 +98,7 @@ async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> 
     localSources,
     hairpin: false,
     resumeConnections: true,
-    ...peers,
+    ...vrrp,
   };
 }
 

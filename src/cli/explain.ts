@@ -1,18 +1,30 @@
 import { Command } from 'commander';
 import { CausewayError } from '../domain/error.ts';
 import { withoutControls } from '../domain/printable.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { configMaps } from '../kube/resources.ts';
+import { boardName, readBoard, whyNoneServes } from '../loadbalancer/gateway/gateway-board.ts';
 import { explainService, type Explanation, type Step } from '../overview/explanation.ts';
 import { readService } from '../overview/read-cluster.ts';
 import { addClusterOptions, withCluster, type ClusterOptions } from './cluster-connection.ts';
 import { style } from './output.ts';
+
+interface ExplainOptions extends ClusterOptions {
+  readonly systemNamespace: string;
+}
 
 /** `causeway explain SERVICE`: at which step a Service is, and what to do. */
 export function explainCommand(): Command {
   const command = new Command('explain')
     .description('why a Service has no address, at which step it is, and what to do')
     .argument('<service>', 'its name, or namespace/name');
+  command.option(
+    '--system-namespace <name>',
+    'where the controller keeps its lease',
+    'kube-system',
+  );
   addClusterOptions(command);
-  return command.action(async (text: string, options: ClusterOptions) => {
+  return command.action(async (text: string, options: ExplainOptions) => {
     await withCluster(options, async ({ client, namespace: usual, signal }) => {
       const [first = '', second] = text.split('/');
       const name = second === undefined ? first : second;
@@ -23,9 +35,28 @@ export function explainCommand(): Command {
           hint: 'Name it as namespace/name, or give --namespace.',
         });
       }
-      print(explainService(found.service, found.row, found.events));
+      const isByGateways = found.row.provider === 'gateway';
+      const noGateway = isByGateways
+        ? await findOutage(client, options.systemNamespace, signal)
+        : undefined;
+      print(explainService(found.service, found.row, found.events, noGateway));
     });
   });
+}
+
+/** Why no gateway serves clients, if so. A user who may not read how gateways are is told the rest. */
+async function findOutage(
+  client: KubeClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const board = await client.find(configMaps, { namespace, name: boardName }, { signal });
+    return board === undefined ? undefined : whyNoneServes(readBoard(board));
+  } catch (error) {
+    if (CausewayError.from(error).code !== 'forbidden') throw error;
+    return undefined;
+  }
 }
 
 const marks: Readonly<Record<Step['state'], string>> = {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { withoutControls } from '../domain/printable.ts';
 import { configMaps, leases } from '../kube/resources.ts';
-import { boardName, readBoard } from '../loadbalancer/gateway/gateway-board.ts';
+import { boardName, readBoard, whyNoneServes } from '../loadbalancer/gateway/gateway-board.ts';
 import {
   orphanRegisterName,
   readOrphanRegister,
@@ -87,7 +87,14 @@ async function gatewayPart({ client, signal }: ClusterSession, namespace: string
       text: `${mark(isWell)} gateway      ${withoutControls(`${name}: ${words.join(', ')}`)}`,
     };
   });
-  return { isWell: lines.every(({ isWell }) => isWell), lines: lines.map(({ text }) => text) };
+  const why = whyNoneServes(gateways);
+  return {
+    isWell: why === undefined && lines.every(({ isWell }) => isWell),
+    lines: [
+      ...lines.map(({ text }) => text),
+      ...(why === undefined ? [] : [`${mark(false)} gateways     ${why}`]),
+    ],
+  };
 }
 
 /** Nothing where no controller holds anything. */

@@ -10,6 +10,9 @@ export type Operand =
   | { readonly kind: 'family' }
   | { readonly kind: 'source-port' | 'destination-port' }
   | { readonly kind: 'tcp-flags' }
+  /** TTL of IPv4, hop limit of IPv6. */
+  | { readonly kind: 'ttl'; readonly family: Family }
+  | { readonly kind: 'vrrp-router-id' }
   | { readonly kind: 'icmp-type' | 'icmpv6-type' }
   | { readonly kind: 'connection-state' | 'connection-status' | 'connection-direction' }
   /** What the routes make of the source: 2 for an address of this machine. */

@@ -205,19 +205,6 @@ describe('what is refused', () => {
     );
     expect(tracePacket(idle, packet(), gateway).outcome).toBe('rejected');
   });
-
-  test('VRRP from anyone but the peers', () => {
-    const ruleset = buildRuleset({
-      settings: { ...settings, vrrpPeers: [address('10.1.1.1')] },
-      services: [],
-    });
-    const advert = { destination: address('10.1.1.2'), protocol: 112 };
-    const here = { from: 'network', localAddresses: [address('10.1.1.2')] } as const;
-    const from = (text: string) =>
-      tracePacket(ruleset, { ...advert, source: address(text) }, here).outcome;
-    expect(from('10.1.1.1')).toBe('delivered');
-    expect(from('10.1.1.3')).toBe('dropped');
-  });
 });
 
 describe('the source of a connection', () => {

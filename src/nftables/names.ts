@@ -24,6 +24,7 @@ export const chainNames = {
   toListener: 'to-listener',
   filterHeld: 'filter-held',
   refusals: 'refusals',
+  forgedAdverts: 'forged-adverts',
 } as const;
 
 /** Which part of a packet decides its slot. */
@@ -83,8 +84,16 @@ export const setNames = {
   insiders: perFamily('insiders'),
   hairpin: perFamily('hairpin'),
   pods: perFamily('pods'),
-  vrrpPeers: perFamily('vrrp-peers'),
+  /** Sources of VRRP adverts that were dropped a moment ago. */
+  vrrpStrangers: perFamily('vrrp-strangers'),
 } as const;
+
+/** The peers whose VRRP adverts arrive on one interface, by the interface's place in the settings. */
+export const vrrpPeersSet = (link: number, family: Family): string =>
+  `vrrp-peers-${link}-${family}`;
+
+/** Counts the VRRP adverts that were dropped. */
+export const droppedAdverts = 'vrrp-dropped';
 
 /** The transport protocols that have ports. */
 export const portProtocols = 'port-protocols';

@@ -205,6 +205,8 @@ function operandText(operand: Operand): string {
       return operand.family === 4 ? 'ct original ip daddr' : 'ct original ip6 daddr';
     case 'original-destination-port':
       return 'ct original proto-dst';
+    case 'ttl':
+      return operand.family === 4 ? 'ip ttl' : 'ip6 hoplimit';
     case 'hash':
       return `jhash ${keyText(operand.of)} mod ${operand.modulus} seed ${operand.seed}${offsetText(operand.offset)}`;
     case 'random':
@@ -224,6 +226,7 @@ const plainOperands = {
   'source-port': 'th sport',
   'destination-port': 'th dport',
   'tcp-flags': 'tcp flags',
+  'vrrp-router-id': '@th,8,8',
   'icmp-type': 'icmp type',
   'icmpv6-type': 'icmpv6 type',
   'connection-state': 'ct state',

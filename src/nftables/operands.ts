@@ -6,6 +6,8 @@ import type { Operand, Statement, Verdict } from './expression.ts';
 
 export const protocolNumbers: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
 export const vrrp = 112;
+export const vrrpRouterId: Operand = { kind: 'vrrp-router-id' };
+export const ttl = (family: Family): Operand => ({ kind: 'ttl', family });
 
 export const families = [4, 6] as const;
 

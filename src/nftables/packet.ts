@@ -14,6 +14,10 @@ export interface Packet {
   /** A plain SYN when left out. */
   readonly tcpFlags?: number;
   readonly icmpType?: number;
+  /** TTL or hop limit; 64 when left out. */
+  readonly ttl?: number;
+  /** Of a VRRP packet. */
+  readonly vrrpRouterId?: number;
   /** The interface it came in through; none for the machine's own. */
   readonly inputInterface?: string;
   /** The source is an address of this machine. */
@@ -38,6 +42,7 @@ const trackedStates: ReadonlySet<string> = new Set(['new', 'established', 'relat
 const localType = 2;
 const unicastType = 1;
 const synFlag = 0x02;
+const usualTtl = 64;
 const destinationRewrittenBit = 0x20;
 const dyingBit = 0x200;
 
@@ -57,6 +62,8 @@ export function evaluate(
       return ofFamily(connection.originalDestination, operand.family);
     case 'original-destination-port':
       return connection.originalDestinationPort;
+    case 'ttl':
+      return packet.ttl ?? usualTtl;
     case 'hash':
       return withOffset(hashOf(operand.of, packet, operand.modulus, operand.seed), operand.offset);
     case 'random':
@@ -85,6 +92,7 @@ type PlainKind = Exclude<
   | 'destination'
   | 'original-destination'
   | 'original-destination-port'
+  | 'ttl'
   | 'hash'
   | 'random'
   | 'source-type'
@@ -106,6 +114,8 @@ function plainOperand(kind: PlainKind, packet: Packet): number | undefined {
       return packet.destinationPort;
     case 'tcp-flags':
       return packet.protocol === 6 ? (packet.tcpFlags ?? synFlag) : undefined;
+    case 'vrrp-router-id':
+      return packet.vrrpRouterId;
     case 'icmp-type':
       return packet.protocol === 1 ? packet.icmpType : undefined;
     case 'icmpv6-type':

@@ -34,7 +34,6 @@ import {
   sourcePort,
   target,
   verdict,
-  vrrp,
 } from './operands.ts';
 import type { BaseHook, Chain, DataType, SetDefinition } from './ruleset.ts';
 import { tableSizes } from './slot-table.ts';
@@ -43,6 +42,7 @@ import { mergedRanges } from './address-ranges.ts';
 import { overtakenRule } from './overtaken.ts';
 import { refusedOnce } from './refused-once.ts';
 import type { Insiders, LayoutSettings } from './virtual-service.ts';
+import { addVrrpFilter, vrrpRules } from './vrrp-filter.ts';
 
 /**
  * The chains, rules and sets that are always there, however many services there are. What differs
@@ -73,7 +73,7 @@ export function skeleton(settings: LayoutSettings): Fragment {
   }
   addNetworks(fragment, setNames.localSources, settings.localSources);
   addNetworks(fragment, setNames.insiders, settings.insiders?.networks ?? []);
-  addVrrpPeers(fragment, settings);
+  addVrrpFilter(fragment, settings.vrrp);
   return fragment;
 }
 
@@ -129,7 +129,6 @@ function familySets(family: Family): SetDefinition[] {
     { name: setNames.localSources(family), key: [address], interval: true },
     { name: setNames.hairpin(family), key: [address, address] },
     { name: setNames.pods(family), key: [address], value: 'verdict' },
-    { name: setNames.vrrpPeers(family), key: [address], counter: true },
   ];
 }
 
@@ -316,18 +315,6 @@ function virtualRules(family: Family): Rule[] {
 
 function filterChains(settings: LayoutSettings): Chain[] {
   const virtual = families.flatMap(virtualRules);
-  // Each peer is counted: adverts that go on while this machine is master mean a second one.
-  const peers = [
-    ...families.map((family) =>
-      rule(
-        equals(protocol, vrrp),
-        isFamily(family),
-        isIn([source(family)], setNames.vrrpPeers(family)),
-        accept,
-      ),
-    ),
-    rule(equals(protocol, vrrp), drop),
-  ];
   // A server's packet that was not rewritten would reach the client from a stranger: it would be reset.
   const unplaced =
     settings.dropsUnplaced === true
@@ -362,7 +349,7 @@ function filterChains(settings: LayoutSettings): Chain[] {
     {
       name: chainNames.filterInput,
       base: filter('input'),
-      rules: [...refusals, ...(settings.vrrpPeers === undefined ? [] : peers), ...virtual],
+      rules: [...refusals, ...vrrpRules(settings.vrrp), ...virtual],
     },
     {
       name: chainNames.filterForward,
@@ -386,11 +373,5 @@ function addNetworks(
     for (const range of mergedRanges(networks, family)) {
       fragment.range(set(family), [range.first], [range.last]);
     }
-  }
-}
-
-function addVrrpPeers(fragment: FragmentBuilder, settings: LayoutSettings): void {
-  for (const peer of new Set(settings.vrrpPeers)) {
-    fragment.element(setNames.vrrpPeers(peer.includes(':') ? 6 : 4), [peer]);
   }
 }

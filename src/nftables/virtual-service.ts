@@ -151,8 +151,23 @@ export interface LayoutSettings {
    * before anybody hears of it. A node proxy needs it.
    */
   readonly retriesRefused?: boolean;
-  /** Only these may send VRRP (protocol 112) to this machine; nothing is filtered when left out. */
-  readonly vrrpPeers?: readonly Address[];
+  /** Which VRRP packets (protocol 112) this machine accepts. Without it, no VRRP packet is dropped. */
+  readonly vrrp?: VrrpFilter;
+}
+
+/**
+ * VRRP packets are accepted from a peer, on the interface that the peer is on, with the TTL 255 that only
+ * a sender on the same link can have. All others are dropped.
+ */
+export interface VrrpFilter {
+  readonly links: readonly VrrpLink[];
+  /** Router ids of this gateway. Dropped packets with one of them are counted as forged adverts. */
+  readonly routerIds: readonly number[];
+}
+
+export interface VrrpLink {
+  readonly interface: string;
+  readonly peers: readonly Address[];
 }
 
 /** A client is inside when it comes from one of these networks or through one of these interfaces. */

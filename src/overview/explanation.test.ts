@@ -34,6 +34,20 @@ test('a Service that is served needs no advice', () => {
   expect(advice).toEqual([]);
 });
 
+test('a Service that no gateway serves now gets no answer, whatever its condition says', () => {
+  const service = taken('True', 'Served', '');
+  const row = serviceRow(service, { ready: 1, all: 2 });
+  const { summary, steps, advice } = explainService(
+    service,
+    row,
+    [],
+    'no gateway can serve clients',
+  );
+  expect(summary).toBe('shop/web gets no answer: no gateway can serve clients.');
+  expect(steps.at(-1)).toMatchObject({ name: 'gateways', state: 'failed' });
+  expect(advice).toEqual([expect.stringContaining('causeway status')]);
+});
+
 test('one without a class is told how to get one', () => {
   const { summary, steps, advice } = explain(bare);
   expect(summary).toContain('Nobody serves shop/web');

@@ -27,12 +27,21 @@ export function explainService(
   service: Service,
   row: ServiceRow,
   events: readonly EventRow[],
+  /** Why no gateway serves clients, where gateways are used and that is so. */
+  noGateway?: string,
 ): Explanation {
-  const steps = stepsOf(service, row);
+  const isAffected = noGateway !== undefined && row.provider === 'gateway';
+  const steps = [
+    ...stepsOf(service, row),
+    ...(isAffected ? [{ name: 'gateways', state: 'failed', text: noGateway } as const] : []),
+  ];
   const lately = [...events]
     .sort((left, right) => (left.at > right.at ? -1 : 1))
     .slice(0, shownEvents);
-  return { summary: summaryOf(row), steps, lately, advice: adviceFor(service, row, steps) };
+  const advice = adviceFor(service, row, steps);
+  if (isAffected) advice.push('`causeway status` names the problem of each gateway.');
+  const summary = isAffected ? `${row.key} gets no answer: ${noGateway}.` : summaryOf(row);
+  return { summary, steps, lately, advice };
 }
 
 function summaryOf({ key, state, addresses, message, idledAt }: ServiceRow): string {

@@ -34,6 +34,14 @@ test('a gateway that is well has nothing to say', () => {
   });
 });
 
+test.each([
+  ['bad-health: ext lost the route default', false],
+  ['link-down: ext is down', false],
+  ['forged-adverts: adverts were dropped', true],
+])('a gateway with the alarm %s can serve: %s', (alarm, canServe) => {
+  expect(gatewayRow('a', 'u', { ...status, alarms: [alarm] })).toMatchObject({ canServe });
+});
+
 test('what is wrong is told in one line', () => {
   const { message } = gatewayRow('a', 'u', {
     ...status,
@@ -52,6 +60,7 @@ test('of one that does not answer, the last word stays', async () => {
   expect(await lookAt('a', { url: 'u', client }, last, signal)).toEqual({
     ...last,
     reachable: false,
+    canServe: false,
     vrrp: 'unknown',
     message: 'it does not answer',
   });

@@ -1,3 +1,4 @@
+import { isOutage } from '../agent/alarms.ts';
 import type { AgentClient } from '../agent/client/agent-client.ts';
 import type { AgentStatus, EndpointCount } from '../agent/http/status.ts';
 import { CausewayError } from '../domain/error.ts';
@@ -45,7 +46,13 @@ export async function lookAt(
   } catch (error) {
     signal.throwIfAborted();
     const { message } = CausewayError.from(error);
-    return { ...(last ?? neverSeen(name, url)), reachable: false, vrrp: 'unknown', message };
+    return {
+      ...(last ?? neverSeen(name, url)),
+      reachable: false,
+      canServe: false,
+      vrrp: 'unknown',
+      message,
+    };
   }
 }
 
@@ -54,6 +61,7 @@ export function gatewayRow(name: string, url: string, status: AgentStatus): Gate
     key: name,
     url,
     reachable: true,
+    canServe: !status.alarms.some(isOutage),
     message: problemOf(status),
     vrrp: status.vrrp.state,
     vrrpSince: status.vrrp.since ?? '',
@@ -93,6 +101,7 @@ function neverSeen(name: string, url: string): GatewayRow {
     key: name,
     url,
     reachable: false,
+    canServe: false,
     message: '',
     vrrp: 'unknown',
     vrrpSince: '',

@@ -44,6 +44,8 @@ export interface GatewayRow {
   readonly key: string;
   readonly url: string;
   readonly reachable: boolean;
+  /** False while it does not answer, or an alarm says that it does not serve clients. */
+  readonly canServe: boolean;
   /** Why not, or what else is wrong. */
   readonly message: string;
   /** As keepalived says: `MASTER`, `BACKUP`, `FAULT`; `unknown` while it can't be asked. */
@@ -110,6 +112,7 @@ export interface ServicePath {
 
 export interface PathGateway {
   readonly name: string;
+  readonly canServe: boolean;
   readonly vrrp: string;
   readonly reachable: boolean;
   /** New connections to the Service's addresses since the rules were made; null where nobody counted. */

@@ -51,6 +51,7 @@ async function gatewaysOf(
         name,
         vrrp: row?.vrrp ?? 'unknown',
         reachable: row?.reachable ?? false,
+        canServe: row?.canServe ?? false,
         connections: connections ?? null,
       };
     }),

@@ -55,6 +55,7 @@ export function sampleGateway(key: string, changes: Partial<GatewayRow> = {}): G
     key,
     url: `https://${key}.example:15213`,
     reachable: true,
+    canServe: true,
     message: '',
     vrrp: 'MASTER',
     vrrpSince: '2026-01-01T00:00:00Z',

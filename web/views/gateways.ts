@@ -48,7 +48,7 @@ function card(row: GatewayRow, newest: number): HTMLElement {
   for (const [name, text] of facts) {
     list.append(element('div', {}, element('dt', {}, name), element('dd', {}, text)));
   }
-  const mood = !reachable || vrrp === 'FAULT' ? 'bad' : vrrp === 'MASTER' ? 'good' : 'quiet';
+  const mood = !row.canServe || vrrp === 'FAULT' ? 'bad' : vrrp === 'MASTER' ? 'good' : 'quiet';
   return element(
     'article',
     { class: 'card' },

@@ -44,6 +44,12 @@ describe("keepalived's configuration", () => {
     expect(text).toMatch(/group \{\s+external-4\s+external-6\s+internal-4\s+\}/);
   });
 
+  test('accepts adverts of peers alone, with the TTL that only the same link has', () => {
+    expect(text.match(/unicast_ttl 255/g)).toHaveLength(3);
+    expect(text.match(/check_unicast_src/g)).toHaveLength(3);
+    expect(text.match(/unicast_peer \{\s+\S+ min_ttl 255 max_ttl 255\s+\}/g)).toHaveLength(3);
+  });
+
   test('names one address in adverts, whatever is served', () => {
     const named = [...text.matchAll(/virtual_ipaddress \{\s+(.*)\s+\}/g)].map((match) => match[1]);
     expect(named).toEqual([

@@ -7,6 +7,9 @@ const syncGroup = 'gateway';
 /** A gateway that comes back listens for so long before it counts missing adverts against its peers. */
 const startupDelaySeconds = 1;
 
+/** Adverts with another TTL went through a router. */
+const linkTtl = 255;
+
 /**
  * keepalived's configuration for these addresses. The same text for the same addresses in any order.
  * Everything in it is a parsed value or a constant; nothing here is text that somebody sent.
@@ -92,7 +95,7 @@ function instance(
     `  advert_int ${settings.advertIntervalMs / 1000}`,
     // keepalived refuses unicast without a peer. A gateway alone tells everybody, and hears nobody.
     `  ${family.peers.length === 0 ? 'mcast_src_ip' : 'unicast_src_ip'} ${family.source}`,
-    ...block('  unicast_peer', family.peers),
+    ...unicast(family.peers),
     ...block('  track_interface', [...new Set(others.map((other) => other.interface))]),
     ...block('  track_file', ['fault weight 0']),
     ...block('  virtual_ipaddress', [placed(family.anchor, network)]),
@@ -101,6 +104,19 @@ function instance(
       moved.map((address) => placed(address, network)),
     ),
     '}',
+  ];
+}
+
+/** Peers are on the same link, so their adverts arrive with the TTL that they are sent with. */
+function unicast(peers: readonly Address[]): string[] {
+  if (peers.length === 0) return [];
+  return [
+    `  unicast_ttl ${linkTtl}`,
+    '  check_unicast_src',
+    ...block(
+      '  unicast_peer',
+      peers.map((peer) => `${peer} min_ttl ${linkTtl} max_ttl ${linkTtl}`),
+    ),
   ];
 }
 

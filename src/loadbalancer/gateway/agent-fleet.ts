@@ -56,6 +56,8 @@ export interface GatewayStanding {
   /** Whether it has confirmed the newest state. */
   readonly isCurrent: boolean;
   readonly isMaster: boolean;
+  /** Its VRRP state; undefined while it is not known. */
+  readonly vrrp?: string | undefined;
   readonly isFenced: boolean;
   /** How many endpoints it found something wrong with, and what else it complains about. */
   readonly refusedEndpoints: number;
@@ -253,6 +255,7 @@ export class AgentFleet {
       generation: link.reported,
       isCurrent: this.#isComplete && isUpToDate(link, newest),
       isMaster: this.#health.statusOf(link.name)?.vrrp.state === 'MASTER',
+      vrrp: this.#health.statusOf(link.name)?.vrrp.state,
       isFenced: this.#fenced.get(link.name) === 'all',
       refusedEndpoints: link.complaints.size,
       withheldRemovals: link.removals.frontends.size,

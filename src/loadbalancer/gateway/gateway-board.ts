@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isOutage } from '../../agent/alarms.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { ConfigMap } from '../../kube/core-objects.ts';
 import { patchOrCreate } from '../../kube/patch-or-create.ts';
@@ -26,6 +27,8 @@ const stateSchema = z.object({
   generation: z.number().optional(),
   current: z.boolean(),
   master: z.boolean(),
+  /** Its VRRP state, where it has one. Not written by older versions. */
+  vrrp: z.string().optional(),
   fenced: z.boolean(),
   refusedEndpoints: z.number(),
   problems: z.array(z.string()),
@@ -54,6 +57,25 @@ export function readBoard({ data = {} }: ConfigMap): GatewayOnBoard[] {
     fence: parse(fenceSchema, data[`${fencePrefix}${name}`]),
     state: parse(stateSchema, data[`${statePrefix}${name}`]),
   }));
+}
+
+const vrrpStates: ReadonlySet<string | undefined> = new Set(['MASTER', 'BACKUP', 'FAULT', 'STOP']);
+
+/**
+ * Why no gateway of the board can serve clients, if so. A gateway can't when it does not answer, or when
+ * an alarm says so. With VRRP one gateway has to be active, too.
+ */
+export function whyNoneServes(gateways: readonly GatewayOnBoard[]): string | undefined {
+  const states = gateways.map(({ state }) => state);
+  if (states.length === 0) return undefined;
+  const isAble = (state: State | undefined) =>
+    state?.reachable === true && !state.problems.some(isOutage);
+  if (!states.some(isAble)) return 'no gateway can serve clients';
+  const isVrrpUsed = states.every((state) => vrrpStates.has(state?.vrrp));
+  if (isVrrpUsed && !states.some((state) => state?.master === true)) {
+    return 'no gateway is active: clients get no answer';
+  }
+  return undefined;
 }
 
 /** The change of the board's data that fences a gateway, or takes the fence back. */
@@ -171,6 +193,7 @@ function stateOf(standing: GatewayStanding): State {
     generation,
     isCurrent,
     isMaster,
+    vrrp,
     isFenced,
     refusedEndpoints,
     complaints,
@@ -180,6 +203,7 @@ function stateOf(standing: GatewayStanding): State {
     generation,
     current: isCurrent,
     master: isMaster,
+    ...(vrrp === undefined ? {} : { vrrp }),
     fenced: isFenced,
     refusedEndpoints,
     problems: [...(failure === undefined ? [] : [failure]), ...complaints],

@@ -251,6 +251,10 @@ class RuleEncoder {
         return this.#payload(transportHeader, 2, 2);
       case 'tcp-flags':
         return this.#payload(transportHeader, 13, 1);
+      case 'ttl':
+        return this.#payload(networkHeader, operand.family === 4 ? 8 : 7, 1);
+      case 'vrrp-router-id':
+        return this.#payload(transportHeader, 1, 1);
       case 'icmp-type':
       case 'icmpv6-type':
         return this.#payload(transportHeader, 0, 1);

@@ -25,7 +25,13 @@ export function everything(table: string): LayoutInput {
       },
       dropsUnallocated: true,
       retriesRefused: true,
-      vrrpPeers: [address('10.1.1.1'), address('fd00::1')],
+      vrrp: {
+        links: [
+          { interface: 'ext', peers: [address('10.1.1.1'), address('fd00::1')] },
+          { interface: 'int', peers: [address('10.2.2.1')] },
+        ],
+        routerIds: [51, 52],
+      },
     },
     services: [
       {
