@@ -2,6 +2,7 @@ import type { Address, Family } from '../../domain/address.ts';
 import { CausewayError } from '../../domain/error.ts';
 import { MissedPorts } from './missed-ports.ts';
 import type { LostPort, PortManager } from './port-manager.ts';
+import { PortNotes, type PortNote } from './port-notes.ts';
 import { PortMapper } from './port-mapper.ts';
 import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
 import { groupByPort, isElsewhere, type PriorClaim } from './claim-order.ts';
@@ -10,12 +11,6 @@ export type Reservation =
   | { readonly kind: 'port'; readonly port: L2Port }
   | { readonly kind: 'refused'; readonly reason: 'taken' | 'other-circle'; readonly by: string }
   | { readonly kind: 'leaving' };
-
-/** What its users are to be told about a port. */
-export interface PortNote {
-  readonly reason: 'AddressLost' | 'AddressChanged';
-  readonly message: string;
-}
 
 /**
  * Joins the mapper, which decides at once, with the manager, which takes its time. A port that is being
@@ -32,7 +27,7 @@ export class PortKeeper {
   /** Ports of Services that we have not taken over yet: nothing is changed on them before. */
   readonly #notTakenOver = new Set<string>();
   readonly #missed = new MissedPorts();
-  readonly #notes = new Map<string, PortNote>();
+  readonly #notes = new PortNotes();
   /** Ports that we delete, or have deleted since the last listing began, which may still show them. */
   readonly #retired = new Map<string, 'going' | 'gone'>();
 
@@ -95,7 +90,7 @@ export class PortKeeper {
     const port = found ?? (await this.#recover({ id, publicAddress }, family, owners, signal));
     if (port === undefined) return undefined;
     const mended = await this.#mend(port, publicAddress, signal);
-    this.#noteChange(owners, publicAddress, mended);
+    this.#notes.changed(owners, publicAddress, mended);
     return mended;
   }
 
@@ -130,7 +125,7 @@ export class PortKeeper {
 
   release(owner: string): void {
     this.#keepers.delete(owner);
-    this.#notes.delete(owner);
+    this.#notes.forget(owner);
     this.#missed.forget(owner);
     this.#mapper.release(owner);
   }
@@ -170,9 +165,7 @@ export class PortKeeper {
 
   /** What the owner's user is to be told, once. */
   takeNote(owner: string): PortNote | undefined {
-    const note = this.#notes.get(owner);
-    this.#notes.delete(owner);
-    return note;
+    return this.#notes.take(owner);
   }
 
   /** Ports that nobody uses, and that are there to be deleted. */
@@ -324,14 +317,8 @@ export class PortKeeper {
   #replace(slot: PortSlot, port: L2Port, known: L2Port): readonly string[] {
     const displaced = this.#mapper.made(slot, port);
     const users = [...slot.users.keys()];
-    this.#noteChange(users, known.publicAddress, port);
+    this.#notes.changed(users, known.publicAddress, port);
     return [...users, ...displaced];
-  }
-
-  #noteChange(owners: readonly string[], known: Address | undefined, port: L2Port): void {
-    if (known === undefined || known === port.publicAddress) return;
-    const message = `${known} was lost and can't be had again. Its users reach it at ${port.publicAddress} now.`;
-    for (const owner of owners) this.#notes.set(owner, { reason: 'AddressChanged', message });
   }
 
   /** A port in place of one that is gone. Undefined where it can't be had: its users are placed anew. */
@@ -348,10 +335,8 @@ export class PortKeeper {
       return await this.#manager.create({ family, requested: undefined, marker, instead }, signal);
     } catch (error) {
       if (signal.aborted) throw error;
-      const why = CausewayError.from(error).message;
-      const message = `The port of ${publicAddress ?? address ?? id} was lost and can't be made again: ${why}`;
       this.#missed.add(owners, family, instead);
-      for (const owner of owners) this.#notes.set(owner, { reason: 'AddressLost', message });
+      this.#notes.lost(owners, instead, CausewayError.from(error).message);
       return undefined;
     } finally {
       this.#markers.delete(marker);
@@ -390,7 +375,7 @@ export class PortKeeper {
         (port) => {
           this.#displaced(this.#mapper.made(slot, port));
           const owners = [...slot.users.keys()];
-          this.#noteChange(owners, instead?.publicAddress, port);
+          this.#notes.changed(owners, instead?.publicAddress, port);
           return port;
         },
         (error: unknown) => {
