@@ -84,6 +84,7 @@ export class OpenStackPortManager implements PortManager {
         }
       }
     }
+    await this.#record.refresh(ports, signal);
     await this.#record.strikeStale(entries);
     this.#unproven = unproven;
     this.#otherClusters = [...others].filter((uid) => uid !== undefined);

@@ -19,8 +19,22 @@ export class PortRecord {
 
   async read(signal: AbortSignal): Promise<void> {
     if (this.#isRead) return;
-    for (const entry of await this.#book.read(signal)) this.#entries.add(entry);
+    await this.#readBook(signal);
     this.#isRead = true;
+  }
+
+  /**
+   * Reads the book again if it does not have one of these ports: a controller that led before may have entered the
+   * port after this one has read the book.
+   */
+  async refresh(ports: readonly { readonly id: string }[], signal: AbortSignal): Promise<void> {
+    if (ports.every(({ id }) => this.has(id))) return;
+    await this.#readBook(signal);
+    for (const { id } of ports) if (this.has(id)) this.#past.add(id);
+  }
+
+  async #readBook(signal: AbortSignal): Promise<void> {
+    for (const entry of await this.#book.read(signal)) this.#entries.add(entry);
   }
 
   /** Remembers which entry a port has. Answers with the entry. */
