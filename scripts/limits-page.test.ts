@@ -13,7 +13,7 @@ test.each<[string, number]>([
   ['ports × source ranges', serviceBudget.portsTimesRanges],
   ['external IPs (`spec.externalIPs`)', serviceBudget.externalIps],
   ['ports × addresses', serviceBudget.portsTimesAddresses],
-  ['endpoints × ports × addresses', serviceBudget.endpointsTimesAddresses],
+  ['endpoints × ports × addresses, in each address family', serviceBudget.endpointsTimesAddresses],
   ['an annotation that a user writes', textLimits.value],
   ['an annotation that Causeway or another controller writes as JSON', textLimits.record],
   ['`spec.loadBalancerIP`', textLimits.value],

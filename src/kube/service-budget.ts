@@ -15,8 +15,8 @@ export const serviceBudget = {
   externalIps: 100,
   /** A node proxy serves every port at each address of the Service. */
   portsTimesAddresses: 10_000,
-  /** It leads each of those to every endpoint of the port, in each address family. */
-  endpointsTimesAddresses: 50_000,
+  /** It leads each of those to every endpoint of the port and family. Counted for each address family. */
+  endpointsTimesAddresses: 20_000,
 } as const;
 
 /** Why a Service is refused: one CamelCase word for the Event, and a message with the remedy. */
@@ -81,11 +81,16 @@ function sizeProblem({ spec, status }: Service, slices: readonly EndpointSlice[]
   const ranges = spec?.loadBalancerSourceRanges?.length ?? 0;
   const externalIps = spec?.externalIPs?.length ?? 0;
   const hasNodePort = spec?.ports?.some(({ nodePort = 0 }) => nodePort > 0) === true;
-  const addresses =
-    (spec?.clusterIPs?.length ?? 1) +
-    externalIps +
-    (status?.loadBalancer?.ingress?.length ?? 0) +
-    (hasNodePort ? 1 : 0);
+  const written = [
+    ...(spec?.clusterIPs ?? [spec?.clusterIP ?? '']),
+    ...(spec?.externalIPs ?? []),
+    ...(status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip),
+  ];
+  const addresses = written.length + (hasNodePort ? 1 : 0);
+  const paths = (['IPv4', 'IPv6'] as const).map((family) => {
+    const own = written.filter((text) => text.includes(':') === (family === 'IPv6')).length;
+    return endpointsOf(slices, family) * (own + (hasNodePort ? 1 : 0));
+  });
   const most = serviceBudget;
   const split = 'Split it into several Services';
   return (
@@ -104,16 +109,17 @@ function sizeProblem({ spec, status }: Service, slices: readonly EndpointSlice[]
     ) ??
     over(
       'endpoints, counted for each port and each of its addresses',
-      ...([endpointsOf(slices) * addresses, most.endpointsTimesAddresses] as const),
+      ...([Math.max(...paths), most.endpointsTimesAddresses] as const),
       'Split it into several Services, or run fewer pods behind it',
     )
   );
 }
 
 /** An endpoint counts once for each port of its slice. */
-function endpointsOf(slices: readonly EndpointSlice[]): number {
+function endpointsOf(slices: readonly EndpointSlice[], family: 'IPv4' | 'IPv6'): number {
   let count = 0;
-  for (const { ports, endpoints } of slices) {
+  for (const { addressType, ports, endpoints } of slices) {
+    if (addressType !== family) continue;
     count += (ports?.length ?? 0) * (endpoints?.length ?? 0);
   }
   return count;
