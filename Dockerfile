@@ -15,16 +15,18 @@ FROM ${BUILD_IMAGE} AS packages
 RUN apt-get update -q && apt-get install -y -q --no-install-recommends binutils
 WORKDIR /causeway
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
  && mkdir runtime && mv node_modules/node-linux-*/bin/node node_modules/node-linux-*/LICENSE runtime/ \
  && strip runtime/node \
- && rm -rf node_modules/node-linux-* package-lock.json .npmrc \
+ && rm -rf node_modules/node-linux-* node_modules/@causeway packages package-lock.json .npmrc \
  && find node_modules -type f -regextype posix-extended -regex '.*\.([cm]?ts|md|map)' \
       ! -iname 'licen[cs]e*' ! -iname 'readme*' -delete
 
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY . .
 RUN PATH="/build/node_modules/.bin:$PATH" ./node_modules/node-linux-*/bin/node scripts/build.ts
@@ -38,7 +40,7 @@ RUN apt-get update -q \
  && find /usr/share/doc -type f ! -name copyright -delete \
  && rm -rf /usr/share/perl /usr/lib/*/perl /usr/share/man/* /usr/share/locale/* /usr/share/lintian \
       /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/lib/dpkg/*-old /var/log/*
-RUN printf '#!/bin/sh\nexec /opt/causeway/runtime/node /opt/causeway/dist/cli/main.js "$@"\n' > /usr/local/bin/causeway \
+RUN printf '#!/bin/sh\nexec /opt/causeway/runtime/node /opt/causeway/dist/causeway/src/cli/main.js "$@"\n' > /usr/local/bin/causeway \
  && chmod 755 /usr/local/bin/causeway
 COPY --from=packages /causeway /opt/causeway
 COPY --from=build /build/LICENSE /opt/causeway/

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Where each suite lives. `npm test` runs them all; the long suites have scripts of their own. */
 const suites = {
   unit: [
-    ...['src', 'scripts', 'web', 'bench'].map((folder) => `${folder}/**/*.test.ts`),
+    ...['packages/*/src', 'scripts', 'bench'].map((folder) => `${folder}/**/*.test.ts`),
     'test/upstream/*.test.ts',
     'test/chaos/*.test.ts',
     'test/fuzz/*.test.ts',

@@ -1,7 +1,11 @@
-import { makeEndpoint, type Endpoint } from '../src/agent/model/endpoint.ts';
-import type { DeltaContent } from '../src/agent/wire/write-push.ts';
-import { addressFromInteger, addressToInteger, parseAddress } from '../src/domain/address.ts';
-import { parsePort } from '../src/domain/port.ts';
+import { makeEndpoint, type Endpoint } from '../packages/causeway/src/gateway/protocol/endpoint.ts';
+import type { DeltaContent } from '../packages/causeway/src/gateway/protocol/write-update.ts';
+import {
+  addressFromInteger,
+  addressToInteger,
+  parseAddress,
+} from '../packages/base/src/address/address.ts';
+import { parsePort } from '../packages/base/src/address/port.ts';
 
 export const serviceCount = 10_000;
 

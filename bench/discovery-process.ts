@@ -7,20 +7,20 @@
 
 import fs from 'node:fs/promises';
 import { Agent, request } from 'undici';
-import { ClusterView } from '../src/discovery/cluster-view.ts';
-import { makeBackend } from '../src/discovery/make-backend.ts';
-import { backendsOf, discoverySettings } from '../src/discovery/settings.ts';
-import { KubeClient } from '../src/kube/client.ts';
-import { findConnection } from '../src/kube/connection.ts';
-import { HttpTransport } from '../src/kube/http-transport.ts';
-import { systemClock } from '../src/runtime/clock.ts';
-import { silentLog } from '../src/runtime/log.ts';
-import { noMetrics } from '../src/runtime/metrics.ts';
-import { nextTurn } from '../src/runtime/next-turn.ts';
-import { sideBySide } from '../src/runtime/side-by-side.ts';
-import { keepHeapSmall } from '../src/runtime/thrifty-heap.ts';
-import { startEmbeddedKubernetes } from '../src/sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack } from '../src/sandbox/openstack/cloud.ts';
+import { ClusterView } from '../packages/causeway/src/discovery/cluster-view.ts';
+import { makeBackend } from '../packages/causeway/src/discovery/make-cloud.ts';
+import { backendsOf, discoverySettings } from '../packages/causeway/src/discovery/settings.ts';
+import { KubeClient } from '../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../packages/kubernetes/src/client/connection.ts';
+import { HttpTransport } from '../packages/kubernetes/src/client/http-transport.ts';
+import { systemClock } from '../packages/base/src/time/clock.ts';
+import { silentLog } from '../packages/base/src/observability/log.ts';
+import { noMetrics } from '../packages/base/src/observability/metrics.ts';
+import { nextTurn } from '../packages/base/src/time/next-turn.ts';
+import { sideBySide } from '../packages/base/src/work/run-together.ts';
+import { keepHeapSmall } from '../packages/base/src/process/thrifty-heap.ts';
+import { startEmbeddedKubernetes } from '../packages/fake-kubernetes/src/start.ts';
+import { startEmbeddedOpenStack } from '../packages/fake-openstack/src/cloud.ts';
 
 export interface CloudReply {
   readonly authUrl: string;

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../src/agent/model/endpoint.ts';
-import { writeDelta, writeState } from '../src/agent/wire/write-push.ts';
+import type { Endpoint } from '../packages/causeway/src/gateway/protocol/endpoint.ts';
+import { writeDelta, writeState } from '../packages/causeway/src/gateway/protocol/write-update.ts';
 import { Topology } from '../test/kernel/gateway/topology.ts';
 import { allServices, nothing, service, serviceCount } from './agent-load.ts';
 import { besideMedian, type BenchmarkSuite, type Measurement } from './benchmark.ts';

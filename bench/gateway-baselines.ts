@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import { parse } from 'yaml';
-import { events, services } from '../src/kube/resources.ts';
+import { events, services } from '../packages/kubernetes/src/objects/resources.ts';
 import { never, type Requests, type Surroundings } from './gateway-load.ts';
 
 /**

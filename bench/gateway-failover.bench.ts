@@ -1,5 +1,9 @@
-import { writeState } from '../src/agent/wire/write-push.ts';
-import { addressFromInteger, addressToInteger, parseAddress } from '../src/domain/address.ts';
+import { writeState } from '../packages/causeway/src/gateway/protocol/write-update.ts';
+import {
+  addressFromInteger,
+  addressToInteger,
+  parseAddress,
+} from '../packages/base/src/address/address.ts';
 import { faults, strikeMaster, type Fault } from '../test/kernel/gateway/faults.ts';
 import { endpoint, nothing } from '../test/kernel/gateway/services.ts';
 import { Topology } from '../test/kernel/gateway/topology.ts';

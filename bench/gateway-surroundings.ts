@@ -9,18 +9,18 @@
 
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { parsePort } from '../src/domain/port.ts';
-import { portAnnotations } from '../src/loadbalancer/gateway/annotations.ts';
-import { circleOf } from '../src/loadbalancer/gateway/service-needs.ts';
-import { cleanupFinalizer } from '../src/loadbalancer/plan.ts';
-import { formatRecord, recordAnnotation } from '../src/loadbalancer/record.ts';
-import { readyCondition } from '../src/loadbalancer/service-status.ts';
-import { startEmbeddedKubernetes } from '../src/sandbox/kubernetes/start.ts';
-import { asObject, type KubeObject } from '../src/sandbox/kubernetes/object.ts';
-import { serviceActor } from '../src/sandbox/openstack/actor.ts';
-import { startEmbeddedOpenStack } from '../src/sandbox/openstack/cloud.ts';
-import { floatingIpResource } from '../src/sandbox/openstack/neutron/floating-ips.ts';
-import { portResource } from '../src/sandbox/openstack/neutron/ports.ts';
+import { parsePort } from '../packages/base/src/address/port.ts';
+import { portAnnotations } from '../packages/causeway/src/gateway/controller/annotations.ts';
+import { circleOf } from '../packages/causeway/src/services/service-spec.ts';
+import { cleanupFinalizer } from '../packages/causeway/src/services/plan.ts';
+import { formatRecord, recordAnnotation } from '../packages/causeway/src/services/record.ts';
+import { readyCondition } from '../packages/causeway/src/services/service-status.ts';
+import { startEmbeddedKubernetes } from '../packages/fake-kubernetes/src/start.ts';
+import { asObject, type KubeObject } from '../packages/fake-kubernetes/src/object.ts';
+import { serviceActor } from '../packages/fake-openstack/src/actor.ts';
+import { startEmbeddedOpenStack } from '../packages/fake-openstack/src/cloud.ts';
+import { floatingIpResource } from '../packages/fake-openstack/src/neutron/floating-ips.ts';
+import { portResource } from '../packages/fake-openstack/src/neutron/ports.ts';
 import { addWideSubnet } from './wide-subnet.ts';
 
 const { values } = parseArgs({ options: { latency: { type: 'string', default: '0' } } });

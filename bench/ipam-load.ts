@@ -1,14 +1,14 @@
-import { Allocator } from '../src/ipam/allocator.ts';
-import type { IpamClient } from '../src/ipam/api/client.ts';
-import { createCluster } from '../src/ipam/cluster-decisions.ts';
-import type { Decide } from '../src/ipam/decision.ts';
-import { keys } from '../src/ipam/keys.ts';
-import type { Ledger, Transaction } from '../src/ipam/ledger.ts';
-import { demandSchema, poolSpecSchema } from '../src/ipam/records.ts';
-import { reserve } from '../src/ipam/reserve.ts';
-import { setPool, setSite } from '../src/ipam/site-decisions.ts';
-import { systemClock } from '../src/runtime/clock.ts';
-import { silentLog } from '../src/runtime/log.ts';
+import { Allocator } from '../packages/causeway/src/ipam/allocator.ts';
+import type { IpamClient } from '../packages/causeway/src/ipam/api/client.ts';
+import { createCluster } from '../packages/causeway/src/ipam/cluster-decisions.ts';
+import type { Decide } from '../packages/causeway/src/ipam/decision.ts';
+import { keys } from '../packages/causeway/src/ipam/keys.ts';
+import type { Ledger, Transaction } from '../packages/causeway/src/ipam/ledger.ts';
+import { demandSchema, poolSpecSchema } from '../packages/causeway/src/ipam/records.ts';
+import { reserve } from '../packages/causeway/src/ipam/reserve.ts';
+import { setPool, setSite } from '../packages/causeway/src/ipam/site-decisions.ts';
+import { systemClock } from '../packages/base/src/time/clock.ts';
+import { silentLog } from '../packages/base/src/observability/log.ts';
 
 /** What the benchmarks of the allocator share: callers, the work of a caller, and a bare transaction. */
 

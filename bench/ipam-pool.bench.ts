@@ -1,8 +1,8 @@
-import { parseAddress } from '../src/domain/address.ts';
-import { keys } from '../src/ipam/keys.ts';
-import { demandSchema, type HeldAddress } from '../src/ipam/records.ts';
-import { reserve } from '../src/ipam/reserve.ts';
-import { Desk } from '../src/ipam/desk.testing.ts';
+import { parseAddress } from '../packages/base/src/address/address.ts';
+import { keys } from '../packages/causeway/src/ipam/keys.ts';
+import { demandSchema, type HeldAddress } from '../packages/causeway/src/ipam/records.ts';
+import { reserve } from '../packages/causeway/src/ipam/reserve.ts';
+import { Desk } from '../packages/causeway/src/ipam/test-allocator.testing.ts';
 import { compare, type BenchmarkSuite } from './benchmark.ts';
 
 const size = 65_536;

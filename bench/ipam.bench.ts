@@ -2,14 +2,17 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { IpamClient } from '../src/ipam/api/client.ts';
-import { EtcdClient } from '../src/ipam/etcd/etcd-client.ts';
-import { decodeTransactionResponse, encodeTransaction } from '../src/ipam/etcd/messages.ts';
-import { EtcdLedger } from '../src/ipam/etcd-ledger.ts';
-import { createOperator } from '../src/ipam/init.ts';
-import type { Ledger, Transaction } from '../src/ipam/ledger.ts';
-import { SqliteLedger } from '../src/ipam/sqlite-ledger.ts';
-import { systemClock } from '../src/runtime/clock.ts';
+import { IpamClient } from '../packages/causeway/src/ipam/api/client.ts';
+import { EtcdClient } from '../packages/causeway/src/ipam/etcd/etcd-client.ts';
+import {
+  decodeTransactionResponse,
+  encodeTransaction,
+} from '../packages/causeway/src/ipam/etcd/messages.ts';
+import { EtcdLedger } from '../packages/causeway/src/ipam/etcd-ledger.ts';
+import { createOperator } from '../packages/causeway/src/ipam/init.ts';
+import type { Ledger, Transaction } from '../packages/causeway/src/ipam/ledger.ts';
+import { SqliteLedger } from '../packages/causeway/src/ipam/sqlite-ledger.ts';
+import { systemClock } from '../packages/base/src/time/clock.ts';
 import { startEtcdCluster } from '../test/services/etcd-cluster.ts';
 import { startIpamServer } from '../test/services/ipam-server.ts';
 import { compare, type Bar, type BenchmarkSuite, type Measurement } from './benchmark.ts';

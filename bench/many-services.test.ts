@@ -1,12 +1,12 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KubeClient } from '../src/kube/client.ts';
-import { findConnection } from '../src/kube/connection.ts';
-import { HttpTransport } from '../src/kube/http-transport.ts';
-import { endpointSlices } from '../src/kube/resources.ts';
-import { systemClock } from '../src/runtime/clock.ts';
-import { startEmbeddedKubernetes } from '../src/sandbox/kubernetes/start.ts';
+import { KubeClient } from '../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../packages/kubernetes/src/client/connection.ts';
+import { HttpTransport } from '../packages/kubernetes/src/client/http-transport.ts';
+import { endpointSlices } from '../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../packages/base/src/time/clock.ts';
+import { startEmbeddedKubernetes } from '../packages/fake-kubernetes/src/start.ts';
 import { removeDirectory, scratchDirectory } from '../test/services/scratch.ts';
 import { ManyServices } from './many-services.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KubeClient } from '../src/kube/client.ts';
-import type { Service } from '../src/kube/core-objects.ts';
-import type { EndpointSlice } from '../src/kube/network-objects.ts';
-import { endpointSlices, services } from '../src/kube/resources.ts';
+import type { KubeClient } from '../packages/kubernetes/src/client/client.ts';
+import type { Service } from '../packages/kubernetes/src/objects/core-objects.ts';
+import type { EndpointSlice } from '../packages/kubernetes/src/objects/network-objects.ts';
+import { endpointSlices, services } from '../packages/kubernetes/src/objects/resources.ts';
 
 const namespace = 'default';
 const sideBySide = 16;

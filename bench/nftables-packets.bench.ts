@@ -1,6 +1,6 @@
 // What the ruleset costs the packets: the first of a connection, and those that follow.
 
-import type { NetlinkDriver } from '../src/nftables/netlink/netlink-driver.ts';
+import type { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import { TestNetwork } from '../test/services/namespaces.ts';
 import type { BenchmarkSuite } from './benchmark.ts';
 import { addGateway, build, programLinear, programOurs } from './packet-gateways.ts';

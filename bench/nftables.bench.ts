@@ -3,12 +3,12 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { diff } from '../src/nftables/diff.ts';
-import { buildRuleset, Layout } from '../src/nftables/layout.ts';
-import { NetlinkDriver } from '../src/nftables/netlink/netlink-driver.ts';
-import { operationsText } from '../src/nftables/nft-text.ts';
-import { buildSlotTable } from '../src/nftables/slot-table.ts';
-import type { Endpoint } from '../src/nftables/virtual-service.ts';
+import { diff } from '../packages/nftables/src/plan/diff.ts';
+import { buildRuleset, Layout } from '../packages/nftables/src/compile/layout.ts';
+import { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
+import { operationsText } from '../packages/nftables/src/drivers/nft-text.ts';
+import { buildSlotTable } from '../packages/nftables/src/compile/slot-table.ts';
+import type { Endpoint } from '../packages/nftables/src/compile/virtual-service.ts';
 import { TestNetwork } from '../test/services/namespaces.ts';
 import { compare, type BenchmarkSuite, type Measurement } from './benchmark.ts';
 import {

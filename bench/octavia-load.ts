@@ -1,5 +1,5 @@
-import { endpointSlices, services } from '../src/kube/resources.ts';
-import { noMetrics, type Metrics } from '../src/runtime/metrics.ts';
+import { endpointSlices, services } from '../packages/kubernetes/src/objects/resources.ts';
+import { noMetrics, type Metrics } from '../packages/base/src/observability/metrics.ts';
 import { newService, newSlice, type OctaviaLab } from '../test/octavia/lab.ts';
 import { waitFor } from '../test/services/wait-for.ts';
 

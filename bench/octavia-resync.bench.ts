@@ -1,6 +1,6 @@
-import { services } from '../src/kube/resources.ts';
-import { startEmbeddedKubernetes } from '../src/sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack } from '../src/sandbox/openstack/cloud.ts';
+import { services } from '../packages/kubernetes/src/objects/resources.ts';
+import { startEmbeddedKubernetes } from '../packages/fake-kubernetes/src/start.ts';
+import { startEmbeddedOpenStack } from '../packages/fake-openstack/src/cloud.ts';
 import { newService, OctaviaLab } from '../test/octavia/lab.ts';
 import type { BenchmarkSuite, Measurement } from './benchmark.ts';
 import { Counting, createServices, servedCount, until } from './octavia-load.ts';

@@ -1,4 +1,4 @@
-import { endpointSlices, services } from '../src/kube/resources.ts';
+import { endpointSlices, services } from '../packages/kubernetes/src/objects/resources.ts';
 import { openEmbeddedLab } from '../test/octavia/embedded-lab.ts';
 import { never, newService, newSlice, type OctaviaLab } from '../test/octavia/lab.ts';
 import type { BenchmarkSuite, Measurement } from './benchmark.ts';

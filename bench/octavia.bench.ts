@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseAddress } from '../src/domain/address.ts';
-import { parsePort } from '../src/domain/port.ts';
-import { services } from '../src/kube/resources.ts';
+import { parseAddress } from '../packages/base/src/address/address.ts';
+import { parsePort } from '../packages/base/src/address/port.ts';
+import { services } from '../packages/kubernetes/src/objects/resources.ts';
 import { never, OctaviaLab } from '../test/octavia/lab.ts';
 import { startKubernetes } from '../test/services/kubernetes.ts';
 import { startOpenStack } from '../test/services/openstack.ts';

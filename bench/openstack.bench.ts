@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Cloud } from '../src/openstack/cloud.ts';
-import { openLoadBalancing } from '../src/openstack/load-balancing/open.ts';
-import { Secret } from '../src/openstack/secret.ts';
-import { silentLog } from '../src/runtime/log.ts';
-import { noMetrics } from '../src/runtime/metrics.ts';
+import { Cloud } from '../packages/openstack/src/cloud.ts';
+import { openLoadBalancing } from '../packages/openstack/src/load-balancing/open.ts';
+import { Secret } from '../packages/openstack/src/secret.ts';
+import { silentLog } from '../packages/base/src/observability/log.ts';
+import { noMetrics } from '../packages/base/src/observability/metrics.ts';
 import { percentile, type BenchmarkSuite, type Measurement } from './benchmark.ts';
 
 const call = { signal: new AbortController().signal };

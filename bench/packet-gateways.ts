@@ -1,11 +1,11 @@
 // Gateways that lead to one backend, each by rules of another kind.
 
-import { addressFromInteger, parseAddress } from '../src/domain/address.ts';
-import { parsePort } from '../src/domain/port.ts';
-import { replacement } from '../src/nftables/diff.ts';
-import { buildRuleset } from '../src/nftables/layout.ts';
-import { NetlinkDriver } from '../src/nftables/netlink/netlink-driver.ts';
-import type { VirtualService } from '../src/nftables/virtual-service.ts';
+import { addressFromInteger, parseAddress } from '../packages/base/src/address/address.ts';
+import { parsePort } from '../packages/base/src/address/port.ts';
+import { replacement } from '../packages/nftables/src/plan/diff.ts';
+import { buildRuleset } from '../packages/nftables/src/compile/layout.ts';
+import { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
+import type { VirtualService } from '../packages/nftables/src/compile/virtual-service.ts';
 import type { Host, TestNetwork } from '../test/services/namespaces.ts';
 import { packetProgram, servedPort as port } from './packets-in-turns.ts';
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
-import { startEmbeddedKubernetes } from '../src/sandbox/kubernetes/start.ts';
-import type { ClusterApi } from '../src/sandbox/kubernetes/cluster-api.ts';
+import { startEmbeddedKubernetes } from '../packages/fake-kubernetes/src/start.ts';
+import type { ClusterApi } from '../packages/fake-kubernetes/src/cluster-api.ts';
 import { CommandLab } from '../test/kernel/proxy/command-lab.ts';
 import { ensureProgram } from '../test/services/programs.ts';
 import { removeDirectory, scratchDirectory } from '../test/services/scratch.ts';

@@ -1,16 +1,16 @@
 // What a change costs the node's proxy, and what its rules cost the first packet of a connection.
 
-import { addressFromInteger, parseAddress } from '../src/domain/address.ts';
-import { parsePrefix } from '../src/domain/prefix.ts';
-import type { Service } from '../src/kube/core-objects.ts';
-import type { EndpointSlice } from '../src/kube/network-objects.ts';
-import { withSlimMetadata } from '../src/kube/projection.ts';
-import { Store } from '../src/kube/store.ts';
-import { NetlinkDriver } from '../src/nftables/netlink/netlink-driver.ts';
-import { BaseProxy } from '../src/proxy/base-proxy.ts';
-import { systemClock } from '../src/runtime/clock.ts';
-import { silentLog } from '../src/runtime/log.ts';
-import { noMetrics } from '../src/runtime/metrics.ts';
+import { addressFromInteger, parseAddress } from '../packages/base/src/address/address.ts';
+import { parsePrefix } from '../packages/base/src/address/prefix.ts';
+import type { Service } from '../packages/kubernetes/src/objects/core-objects.ts';
+import type { EndpointSlice } from '../packages/kubernetes/src/objects/network-objects.ts';
+import { withSlimMetadata } from '../packages/kubernetes/src/cache/projection.ts';
+import { Store } from '../packages/kubernetes/src/cache/store.ts';
+import { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
+import { BaseProxy } from '../packages/causeway/src/node-proxy/base-proxy.ts';
+import { systemClock } from '../packages/base/src/time/clock.ts';
+import { silentLog } from '../packages/base/src/observability/log.ts';
+import { noMetrics } from '../packages/base/src/observability/metrics.ts';
 import { TestNetwork, type Host } from '../test/services/namespaces.ts';
 import { compare, median, type BenchmarkSuite } from './benchmark.ts';
 import { inTurns, packetProgram, servedPort } from './packets-in-turns.ts';

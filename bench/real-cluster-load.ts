@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { KubeClient } from '../src/kube/client.ts';
-import { findConnection } from '../src/kube/connection.ts';
-import { HttpTransport } from '../src/kube/http-transport.ts';
-import { pods } from '../src/kube/resources.ts';
-import { systemClock } from '../src/runtime/clock.ts';
+import { KubeClient } from '../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../packages/kubernetes/src/client/connection.ts';
+import { HttpTransport } from '../packages/kubernetes/src/client/http-transport.ts';
+import { pods } from '../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../packages/base/src/time/clock.ts';
 import { ensureProgram } from '../test/services/programs.ts';
 import type { ClusterNode } from '../test/services/real-cluster/cluster-node.ts';
 import type { RealCluster } from '../test/services/real-cluster/real-cluster.ts';

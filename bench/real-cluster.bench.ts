@@ -1,5 +1,5 @@
-import type { KubeClient } from '../src/kube/client.ts';
-import { pods, services } from '../src/kube/resources.ts';
+import type { KubeClient } from '../packages/kubernetes/src/client/client.ts';
+import { pods, services } from '../packages/kubernetes/src/objects/resources.ts';
 import { webDeployment, webService } from '../test/cluster/real/workloads.ts';
 import { RealCluster } from '../test/services/real-cluster/real-cluster.ts';
 import { Traffic } from '../test/services/real-cluster/traffic.ts';

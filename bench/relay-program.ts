@@ -1,8 +1,8 @@
 // What the accepting holder does once a Service is awake, alone: relay-program.ts PORT ADDRESS:PORT
 
 import net from 'node:net';
-import { dial, relay } from '../src/proxy/holder/relay.ts';
-import { systemClock } from '../src/runtime/clock.ts';
+import { dial, relay } from '../packages/causeway/src/node-proxy/holder/relay.ts';
+import { systemClock } from '../packages/base/src/time/clock.ts';
 
 const [port = '0', target = ''] = process.argv.slice(2);
 const [address = '', targetPort = '0'] = target.split(':');

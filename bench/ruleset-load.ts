@@ -1,10 +1,14 @@
 // A ruleset of the gateway's in a namespace's kernel, and what is done to it again and again.
 
-import { addressFromInteger } from '../src/domain/address.ts';
-import { parsePort } from '../src/domain/port.ts';
-import { Layout } from '../src/nftables/layout.ts';
-import { NetlinkDriver } from '../src/nftables/netlink/netlink-driver.ts';
-import type { Endpoint, LayoutSettings, VirtualService } from '../src/nftables/virtual-service.ts';
+import { addressFromInteger } from '../packages/base/src/address/address.ts';
+import { parsePort } from '../packages/base/src/address/port.ts';
+import { Layout } from '../packages/nftables/src/compile/layout.ts';
+import { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
+import type {
+  Endpoint,
+  LayoutSettings,
+  VirtualService,
+} from '../packages/nftables/src/compile/virtual-service.ts';
 import type { Host } from '../test/services/namespaces.ts';
 import { median } from './benchmark.ts';
 

@@ -1,6 +1,6 @@
-import { serviceActor } from '../src/sandbox/openstack/actor.ts';
-import type { EmbeddedOpenStack } from '../src/sandbox/openstack/cloud.ts';
-import { subnetResource } from '../src/sandbox/openstack/neutron/subnets.ts';
+import { serviceActor } from '../packages/fake-openstack/src/actor.ts';
+import type { EmbeddedOpenStack } from '../packages/fake-openstack/src/cloud.ts';
+import { subnetResource } from '../packages/fake-openstack/src/neutron/subnets.ts';
 
 /** A subnet for many floating IPs on the public network: the one that the cloud has ends at 250. */
 export function addWideSubnet({ neutron }: EmbeddedOpenStack) {

@@ -1,6 +1,6 @@
-import { WorkQueue } from '../src/runtime/work-queue.ts';
-import { SimulatedClock } from '../src/runtime/simulated-clock.ts';
-import { systemClock } from '../src/runtime/clock.ts';
+import { WorkQueue } from '../packages/base/src/work/work-queue.ts';
+import { SimulatedClock } from '../packages/base/src/time/simulated-clock.ts';
+import { systemClock } from '../packages/base/src/time/clock.ts';
 import { compare, type BenchmarkSuite } from './benchmark.ts';
 
 const keyCount = 1_000;

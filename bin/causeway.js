@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { ensureDependencies, runNode } from '../scripts/launch.js';
 
 const root = path.dirname(path.dirname(fs.realpathSync(fileURLToPath(import.meta.url))));
-const sources = path.join(root, 'src', 'cli', 'main.ts');
+const sources = path.join(root, 'packages', 'causeway', 'src', 'cli', 'main.ts');
 const fromClone = fs.existsSync(sources);
 if (fromClone) await ensureDependencies();
-const main = fromClone ? sources : path.join(root, 'dist', 'cli', 'main.js');
+const main = fromClone ? sources : path.join(root, 'dist', 'causeway', 'src', 'cli', 'main.js');
 // The pages of the dashboard are TypeScript in a clone; the part of Node that reads it is still called experimental.
 const flags = fromClone ? ['--disable-warning=ExperimentalWarning'] : [];
 const args = [...flags, main, ...process.argv.slice(2)];

@@ -30,7 +30,10 @@ const program = (name: string, ...args: readonly string[]) =>
 
 const checks: readonly Check[] = [
   { name: 'types', run: program('tsc', '--project', '.') },
-  { name: 'types of the pages', run: program('tsc', '--project', 'web') },
+  {
+    name: 'types of the pages',
+    run: program('tsc', '--project', 'packages/causeway/src/console/dashboard/pages'),
+  },
   { name: 'lint', run: program('oxlint', '--type-aware', '--quiet') },
   { name: 'format', run: program('biome', 'format', '.') },
   { name: 'dead code', run: program('knip', '--no-progress') },
@@ -53,7 +56,7 @@ const checks: readonly Check[] = [
   {
     name: 'layers',
     async run() {
-      const violations = await findLayerViolations(path.join(root, 'src'));
+      const violations = await findLayerViolations(path.join(root, 'packages'));
       return violations.length === 0 ? undefined : violations.join('\n');
     },
   },

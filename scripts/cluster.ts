@@ -3,7 +3,7 @@
 //   npm run cluster
 
 import { once } from 'node:events';
-import { stopSignal } from '../src/cli/stop-signal.ts';
+import { stopSignal } from '../packages/causeway/src/cli/terminal/stop-signal.ts';
 import { ensureProductImage } from '../test/services/image/product-image.ts';
 import { orEnd } from '../test/services/missing.ts';
 import { ensureProgram } from '../test/services/programs.ts';

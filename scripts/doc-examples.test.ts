@@ -5,12 +5,12 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { z } from 'zod';
-import { agentSettings } from '../src/agent/settings.ts';
-import { controllerCommandSettings } from '../src/cli/controller-settings.ts';
-import { buildProgram } from '../src/cli/program.ts';
-import { loadConfig } from '../src/config/load.ts';
-import { discoverySettings } from '../src/discovery/settings.ts';
-import { ipamServerSettings } from '../src/ipam/settings.ts';
+import { agentSettings } from '../packages/causeway/src/gateway/agent/settings.ts';
+import { controllerCommandSettings } from '../packages/causeway/src/cli/controller/load-settings.ts';
+import { buildProgram } from '../packages/causeway/src/cli/program.ts';
+import { loadConfig } from '../packages/base/src/settings/load-settings.ts';
+import { discoverySettings } from '../packages/causeway/src/discovery/settings.ts';
+import { ipamServerSettings } from '../packages/causeway/src/ipam/settings.ts';
 
 const root = path.dirname(import.meta.dirname);
 const docs = (await fs.readdir(path.join(root, 'docs'), { recursive: true }))

@@ -18,7 +18,7 @@ const root = path.dirname(import.meta.dirname);
 
 /** One entry a line, so that changes can be read. */
 async function write(name: string, table: Readonly<Record<string, unknown>>): Promise<void> {
-  const target = path.join(root, 'src/sandbox/kubernetes/openapi', name);
+  const target = path.join(root, 'packages/fake-kubernetes/src/openapi', name);
   const lines = Object.keys(table)
     .sort()
     .map((key) => `${JSON.stringify(key)}:${JSON.stringify(table[key])}`);

@@ -1,34 +1,58 @@
 import fs from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { removeDirectory, scratchDirectory } from '../test/services/scratch.ts';
 import { findLayerViolations } from './layers.ts';
 
 let root = '';
 beforeEach(async () => {
-  root = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-layers-'));
+  root = await scratchDirectory('layers');
 });
-afterEach(() => fs.rm(root, { recursive: true }));
+afterEach(() => removeDirectory(root));
 
-async function write(file: string, text: string): Promise<void> {
-  await fs.mkdir(path.dirname(path.join(root, file)), { recursive: true });
-  await fs.writeFile(path.join(root, file), text);
+async function write(files: Record<string, string>): Promise<string[]> {
+  const all = {
+    'base/package.json': '{ "name": "@causeway/base" }',
+    'causeway/package.json':
+      '{ "name": "@causeway/causeway", "dependencies": { "@causeway/base": "0" } }',
+    ...files,
+  };
+  for (const [name, text] of Object.entries(all)) {
+    await fs.mkdir(path.dirname(path.join(root, name)), { recursive: true });
+    await fs.writeFile(path.join(root, name), text);
+  }
+  return findLayerViolations(root);
 }
 
-test('imports that point down are fine, imports that point up are named', async () => {
-  await write('runtime/a.ts', "import { x } from '../domain/x.ts';\n");
-  await write('domain/x.ts', "import type { y } from '../runtime/a.ts';\n");
-  await write('kube/b.ts', "const z = await import('../openstack/z.ts');\n");
-  await write('kube/b.test.ts', "import { z } from '../openstack/z.ts';\n");
-  expect(await findLayerViolations(root)).toEqual([
-    'src/domain/x.ts: imports runtime/a.ts, but domain may import only itself',
-    'src/kube/b.ts: imports openstack/z.ts, but kube may import only domain, runtime',
+test('imports of own files, lower folders and declared packages are allowed', async () => {
+  const files = {
+    'base/src/a.ts': "import { b } from './b.ts';",
+    'causeway/src/pool/a.ts':
+      "import '@causeway/base/a';\nimport { s } from '../services/s.ts';\nimport { i } from '../ipam/i.ts';",
+    'causeway/src/pool/a.test.ts': "import { g } from '../gateway/controller/g.ts';",
+  };
+  expect(await write(files)).toEqual([]);
+});
+
+test('imports that cross a border are named', async () => {
+  const files = {
+    'base/src/a.ts':
+      "import { x } from '@causeway/causeway/x';\nimport { y } from '../../causeway/src/y.ts';",
+    'causeway/src/gateway/agent/a.ts': "const c = await import('../controller/c.ts');",
+    'causeway/src/octavia/a.ts': "import type { g } from '../gateway/controller/g.ts';",
+    'causeway/src/helpers/a.ts': "import { s } from '../services/s.ts';",
+  };
+  expect(await write(files)).toEqual([
+    'packages/base/src/a.ts: imports ../../causeway/src/y.ts, which leaves the package: import it by its name',
+    'packages/base/src/a.ts: imports @causeway/causeway/x, but @causeway/base does not depend on @causeway/causeway',
+    'packages/causeway/src/gateway/agent/a.ts: imports src/gateway/controller/c.ts, but gateway/agent may import only gateway/protocol',
+    'packages/causeway/src/helpers/a.ts: its folder is not in the table of layers',
+    'packages/causeway/src/octavia/a.ts: imports src/gateway/controller/g.ts, but octavia may import only services',
   ]);
 });
 
-test('a folder that nobody put into the table is named', async () => {
-  await write('helpers/a.ts', '');
-  expect(await findLayerViolations(root)).toEqual([
-    'src/helpers/a.ts: the folder helpers is not in the table of layers',
-  ]);
+test('the packages have no import that crosses a border', async () => {
+  expect(
+    await findLayerViolations(path.join(path.dirname(import.meta.dirname), 'packages')),
+  ).toEqual([]);
 });

@@ -2,69 +2,88 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Which folders of `src` a folder may import from, beside itself. Dependencies point one way:
- * domain <- runtime <- {kube, openstack, nftables, observe} <- the jobs <- cli.
+ * The folders of `packages/causeway/src` that a folder may import from, beside itself. A folder that is not
+ * listed may import from no other folder. Packages are bounded by `exports` and by their `dependencies`.
  */
-const foundations = ['domain', 'runtime'];
-const platform = [...foundations, 'kube', 'openstack', 'nftables', 'observe', 'config'];
-
-export const layers: Readonly<Record<string, readonly string[]>> = {
-  domain: [],
-  runtime: ['domain'],
-  kube: foundations,
-  openstack: foundations,
-  nftables: foundations,
-  observe: foundations,
-  config: foundations,
-  sandbox: [...foundations, 'kube', 'openstack', 'observe'],
-  agent: platform,
-  ipam: platform,
-  loadbalancer: [...platform, 'agent', 'ipam'],
-  discovery: platform,
-  overview: [...platform, 'agent', 'ipam', 'loadbalancer'],
-  dashboard: [...platform, 'agent', 'ipam', 'loadbalancer', 'overview'],
-  proxy: [...platform, 'idling'],
-  idling: platform,
-  doctor: platform,
-  playground: [...platform, 'agent', 'ipam', 'sandbox'],
+export const folderLayers: Readonly<Record<string, readonly string[]>> = {
+  services: [],
+  'gateway/protocol': [],
+  'gateway/agent': ['gateway/protocol'],
+  'gateway/controller': ['services', 'gateway/protocol'],
+  octavia: ['services'],
+  ipam: [],
+  pool: ['services', 'ipam'],
+  discovery: [],
+  idling: ['services'],
+  'node-proxy': ['services', 'idling'],
+  'console/overview': ['services', 'gateway/protocol', 'ipam'],
+  'console/dashboard': ['console/overview'],
+  'console/doctor': [],
+  playground: ['gateway/protocol', 'ipam'],
   cli: [
-    ...platform,
-    'sandbox',
-    'agent',
-    'ipam',
-    'loadbalancer',
-    'discovery',
-    'proxy',
-    'idling',
-    'overview',
-    'dashboard',
-    'playground',
-    'doctor',
+    ...['services', 'gateway/protocol', 'gateway/agent', 'gateway/controller', 'octavia'],
+    ...['ipam', 'pool', 'discovery', 'idling', 'node-proxy'],
+    ...['console/overview', 'console/dashboard', 'console/doctor', 'playground'],
   ],
 };
 
-const importPattern = /(?:from|import) ?\(?\s{0,40}'(\.[^']+)'/g;
+const application = 'causeway';
+const importPattern = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
+const testPattern = /\.(test|testing)\.ts$|(^|\/)testing\//;
 
-/** One line for each import that points the wrong way. Tests beside the code may reach further. */
-export async function findLayerViolations(sourceRoot: string): Promise<string[]> {
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** One line for each import that crosses a border. Tests beside the code may reach further. */
+export async function findLayerViolations(packagesRoot: string): Promise<string[]> {
   const violations: string[] = [];
-  for await (const file of fs.glob('**/*.ts', { cwd: sourceRoot })) {
-    if (/\.(test|testing)\.ts$/.test(file)) continue;
-    const folder = file.split(path.sep)[0] ?? '';
-    const allowed = layers[folder];
-    if (allowed === undefined) {
-      violations.push(`src/${file}: the folder ${folder} is not in the table of layers`);
-      continue;
-    }
-    const text = await fs.readFile(path.join(sourceRoot, file), 'utf8');
-    for (const match of text.matchAll(importPattern)) {
-      const target = path.join(path.dirname(file), match[1] ?? '');
-      const targetFolder = target.split(path.sep)[0] ?? '';
-      if (targetFolder === folder || allowed.includes(targetFolder)) continue;
-      violations.push(
-        `src/${file}: imports ${target}, but ${folder} may import only ${allowed.join(', ') || 'itself'}`,
-      );
+  for (const name of await fs.readdir(packagesRoot)) {
+    const folder = path.join(packagesRoot, name);
+    const manifest = JSON.parse(
+      await fs.readFile(path.join(folder, 'package.json'), 'utf8'),
+    ) as Manifest;
+    for await (const file of fs.glob('src/**/*.ts', { cwd: folder })) {
+      const text = await fs.readFile(path.join(folder, file), 'utf8');
+      const where = `packages/${name}/${file}`;
+      for (const [, target = ''] of text.matchAll(importPattern)) {
+        const problem = target.startsWith('.')
+          ? relativeProblem(name, file, target)
+          : packageProblem(manifest, target, testPattern.test(file));
+        if (problem !== undefined) violations.push(`${where}: ${problem}`);
+      }
     }
   }
   return violations.sort();
+}
+
+function packageProblem(manifest: Manifest, target: string, isTest: boolean): string | undefined {
+  if (!target.startsWith('@causeway/')) return undefined;
+  const wanted = target.split('/').slice(0, 2).join('/');
+  const declared = isTest
+    ? { ...manifest.dependencies, ...manifest.devDependencies }
+    : manifest.dependencies;
+  if (declared?.[wanted] !== undefined) return undefined;
+  return `imports ${target}, but ${manifest.name} does not depend on ${wanted}`;
+}
+
+function relativeProblem(name: string, file: string, target: string): string | undefined {
+  if (testPattern.test(file)) return undefined;
+  const resolved = path.join(path.dirname(file), target);
+  if (!resolved.startsWith('src/')) {
+    return `imports ${target}, which leaves the package: import it by its name`;
+  }
+  if (name !== application) return undefined;
+  const from = layerOf(file);
+  const to = layerOf(resolved);
+  if (from === undefined) return 'its folder is not in the table of layers';
+  if (to === from || (to !== undefined && folderLayers[from]?.includes(to))) return undefined;
+  return `imports ${resolved}, but ${from} may import only ${folderLayers[from]?.join(', ') || 'itself'}`;
+}
+
+/** The longest entry of the table that the file lies in. */
+function layerOf(file: string): string | undefined {
+  return Object.keys(folderLayers).find((folder) => file.startsWith(`src/${folder}/`));
 }

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { textLimits } from '../src/domain/text-limit.ts';
-import { serviceBudget } from '../src/kube/service-budget.ts';
+import { textLimits } from '../packages/base/src/text/text-limit.ts';
+import { serviceBudget } from '../packages/kubernetes/src/objects/service-budget.ts';
 
 const root = path.dirname(import.meta.dirname);
 const page = fs.readFileSync(path.join(root, 'docs', 'limits.md'), 'utf8');

@@ -14,11 +14,13 @@ interface Pattern {
  * the pattern here.
  */
 const builders: Readonly<Record<string, string>> = {
-  'src/sandbox/kubernetes/schema/names.ts': 'joins constants of the same file',
-  'src/sandbox/kubernetes/schema/pattern.ts': 'compiles the patterns of schemas, for the sandbox',
-  'src/loadbalancer/octavia/floating-subnet.ts': 'ends a match that takes longer than its time-out',
-  'src/cli/playground-directory.ts': 'adds a constant prefix',
-  'src/playground/namespaces.ts': 'adds a constant prefix',
+  'packages/fake-kubernetes/src/schema/names.ts': 'joins constants of the same file',
+  'packages/fake-kubernetes/src/schema/pattern.ts':
+    'compiles the patterns of schemas, for the sandbox',
+  'packages/causeway/src/octavia/floating-subnet.ts':
+    'ends a match that takes longer than its time-out',
+  'packages/causeway/src/cli/playground/directory.ts': 'adds a constant prefix',
+  'packages/causeway/src/playground/namespaces.ts': 'adds a constant prefix',
   'scripts/words-in-sources.ts': 'adds a flag to a literal',
   'scripts/patterns.ts': 'tests one set of characters of a literal',
 };

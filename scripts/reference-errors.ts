@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../src/domain/error.ts';
+import type { ErrorCode } from '../packages/base/src/error/causeway-error.ts';
 
 /** What each code means, and who can do something about it. */
 export const errorMeanings: Readonly<Record<ErrorCode, { move: string; meaning: string }>> = {

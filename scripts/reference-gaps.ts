@@ -38,15 +38,18 @@ export function referenceGaps(): string[] {
     ...compare('reference-annotations.ts', occm, Object.keys(occmMarks)),
     ...compare(
       'reference-errors.ts',
-      wordsInSources(refusals, 'agent/'),
+      wordsInSources(refusals, 'causeway/src/gateway/agent/'),
       Object.keys(agentRefusals),
     ),
-    ...comparePaths(wordsInSources(agentPaths, 'agent/http/'), agentRequests),
+    ...comparePaths(wordsInSources(agentPaths, 'causeway/src/gateway/agent/api/'), agentRequests),
     ...comparePaths(
-      wordsInSources([/pathname === '(\/api\/[^']+)'/], 'dashboard/'),
+      wordsInSources([/pathname === '(\/api\/[^']+)'/], 'causeway/src/console/dashboard/'),
       dashboardRequests,
     ),
-    ...comparePaths(wordsInSources([/case '(\/[a-z]+)'/], 'observe/'), observeRequests),
+    ...comparePaths(
+      wordsInSources([/case '(\/[a-z]+)'/], 'base/src/observability/'),
+      observeRequests,
+    ),
   ];
 }
 

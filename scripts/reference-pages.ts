@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { exitCodeMeanings, exitCodeOf, exitCodes } from '../src/cli/exit-code.ts';
-import { buildProgram } from '../src/cli/program.ts';
-import { openApiDocument } from '../src/ipam/api/openapi.ts';
-import { operations } from '../src/ipam/api/operations.ts';
-import { settingsOf } from '../src/config/settings.ts';
-import type { MetricDefinition } from '../src/runtime/metrics.ts';
+import {
+  exitCodeMeanings,
+  exitCodeOf,
+  exitCodes,
+} from '../packages/causeway/src/cli/terminal/exit-code.ts';
+import { buildProgram } from '../packages/causeway/src/cli/program.ts';
+import { openApiDocument } from '../packages/causeway/src/ipam/api/openapi.ts';
+import { operations } from '../packages/causeway/src/ipam/api/operations.ts';
+import { settingsOf } from '../packages/base/src/settings/settings.ts';
+import type { MetricDefinition } from '../packages/base/src/observability/metrics.ts';
 import { marks, occmMarks } from './reference-annotations.ts';
 import { agentRefusals, errorCodes, errorMeanings } from './reference-errors.ts';
 import { eventMeanings } from './reference-events.ts';

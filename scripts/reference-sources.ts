@@ -1,26 +1,26 @@
 import type { z } from 'zod';
-import { agentMetricDefinitions } from '../src/agent/metric-definitions.ts';
-import { agentSettings } from '../src/agent/settings.ts';
-import { discoveryMetricDefinitions } from '../src/discovery/discovery-metrics.ts';
-import { discoverySettings } from '../src/discovery/settings.ts';
-import { allocatorMetricDefinitions } from '../src/ipam/allocator-metrics.ts';
-import { idlingMetricDefinitions } from '../src/idling/metric-definitions.ts';
-import { ipamClientSettings, ipamServerSettings } from '../src/ipam/settings.ts';
-import { usageMetricDefinitions } from '../src/ipam/usage.ts';
-import { fleetMetrics } from '../src/loadbalancer/gateway/fleet-metrics.ts';
-import { orphanMetrics } from '../src/loadbalancer/orphan-register.ts';
-import { controllerCommandSettings } from '../src/cli/controller-settings.ts';
-import { departureMetricDefinitions } from '../src/loadbalancer/pool/departure-watch.ts';
-import { poolMetricDefinitions } from '../src/loadbalancer/pool/drift-watch.ts';
-import { kubeMetrics } from '../src/kube/kube-metrics.ts';
-import { processMetrics } from '../src/observe/event-loop.ts';
-import { openStackMetricDefinitions } from '../src/openstack/metrics.ts';
-import { proxyMetricDefinitions } from '../src/proxy/proxy-metrics.ts';
-import { proxySettings } from '../src/proxy/settings.ts';
-import { egressFirewallMetricDefinitions } from '../src/proxy/egress-firewall/metric-definitions.ts';
-import { holderMetricDefinitions } from '../src/proxy/holder/metric-definitions.ts';
-import { controllerMetrics } from '../src/runtime/controller-metrics.ts';
-import type { MetricDefinition } from '../src/runtime/metrics.ts';
+import { agentMetricDefinitions } from '../packages/causeway/src/gateway/agent/metric-definitions.ts';
+import { agentSettings } from '../packages/causeway/src/gateway/agent/settings.ts';
+import { discoveryMetricDefinitions } from '../packages/causeway/src/discovery/discovery-metrics.ts';
+import { discoverySettings } from '../packages/causeway/src/discovery/settings.ts';
+import { allocatorMetricDefinitions } from '../packages/causeway/src/ipam/allocator-metrics.ts';
+import { idlingMetricDefinitions } from '../packages/causeway/src/idling/metric-definitions.ts';
+import { ipamClientSettings, ipamServerSettings } from '../packages/causeway/src/ipam/settings.ts';
+import { usageMetricDefinitions } from '../packages/causeway/src/ipam/usage.ts';
+import { fleetMetrics } from '../packages/causeway/src/gateway/controller/fleet-metrics.ts';
+import { orphanMetrics } from '../packages/causeway/src/services/orphan-register.ts';
+import { controllerCommandSettings } from '../packages/causeway/src/cli/controller/load-settings.ts';
+import { departureMetricDefinitions } from '../packages/causeway/src/pool/release-watch.ts';
+import { poolMetricDefinitions } from '../packages/causeway/src/pool/drift-watch.ts';
+import { kubeMetrics } from '../packages/kubernetes/src/client/kube-metrics.ts';
+import { processMetrics } from '../packages/base/src/observability/event-loop-delay.ts';
+import { openStackMetricDefinitions } from '../packages/openstack/src/metrics.ts';
+import { proxyMetricDefinitions } from '../packages/causeway/src/node-proxy/proxy-metrics.ts';
+import { proxySettings } from '../packages/causeway/src/node-proxy/settings.ts';
+import { egressFirewallMetricDefinitions } from '../packages/causeway/src/node-proxy/egress-firewall/metric-definitions.ts';
+import { holderMetricDefinitions } from '../packages/causeway/src/node-proxy/holder/metric-definitions.ts';
+import { controllerMetrics } from '../packages/base/src/work/controller-metrics.ts';
+import type { MetricDefinition } from '../packages/base/src/observability/metrics.ts';
 
 /** The settings of every command that has some, for the configuration reference. */
 export const configSchemas: Readonly<Record<string, z.ZodType>> = {

@@ -2,7 +2,9 @@ import { resolveInLock, type Lock, type LockedPackage } from './lock-file.ts';
 
 /** The packages that come with the product, by their place below `node_modules`. */
 export function shippedPackages({ packages }: Lock): [string, LockedPackage][] {
-  return Object.entries(packages).filter(([place, { dev }]) => place !== '' && dev !== true);
+  return Object.entries(packages).filter(
+    ([place, { dev, link }]) => place.startsWith('node_modules/') && dev !== true && link !== true,
+  );
 }
 
 /**

@@ -43,19 +43,23 @@ test('every process that runs for long is on the page', () => {
 /** Where a server is opened; who adds one adds it to the fuzzing of all servers, and here. */
 test('every server of ours has limits', () => {
   const opened: string[] = [];
-  for (const file of fs.globSync('src/**/*.ts', { cwd: root })) {
+  for (const file of fs.globSync('packages/*/src/**/*.ts', { cwd: root })) {
     // The embedded services and the playground's own listen on the loopback address only.
-    if (/^src\/(?:sandbox|playground)\//.test(file) || file.endsWith('.test.ts')) continue;
+    if (
+      /^packages\/(?:fake-[a-z]+|causeway\/src\/playground)\//.test(file) ||
+      file.endsWith('.test.ts')
+    )
+      continue;
     const text = fs.readFileSync(path.join(root, file), 'utf8');
     if (!/https?\.createServer\(|Fastify\(/.test(text)) continue;
     opened.push(file);
     expect([file, text.includes('limitRequests(')]).toEqual([file, true]);
   }
   expect(opened.sort()).toEqual([
-    'src/agent/http/server.ts',
-    'src/dashboard/server.ts',
-    'src/ipam/api/server.ts',
-    'src/observe/observe-server.ts',
-    'src/proxy/health/http-responder.ts',
+    'packages/causeway/src/gateway/agent/api/server.ts',
+    'packages/causeway/src/console/dashboard/server.ts',
+    'packages/causeway/src/ipam/api/server.ts',
+    'packages/base/src/observability/observability-server.ts',
+    'packages/causeway/src/node-proxy/health/http-responder.ts',
   ]);
 });

@@ -1,7 +1,7 @@
 // Runs every check and every test but the long suites. The last line is "N passed, N failed".
 //
 //   npm test                     everything
-//   npm test -- src/runtime      only the files whose path contains it, without checks and preparation
+//   npm test -- packages/base/src/work      only the files whose path contains it, without checks and preparation
 //   npm run test:long            the long suites instead
 //   npm run test:cluster         the long suites on the real cluster instead
 

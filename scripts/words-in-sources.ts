@@ -1,9 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-const sources = path.join(path.dirname(import.meta.dirname), 'src');
+const sources = path.join(path.dirname(import.meta.dirname), 'packages');
 /** What pretends to be somebody else speaks in their words. */
-const pretenders = /^(sandbox|playground)\/|(^|\/)testing\/|(^|\/)memory-(provider|agent)\.ts$/;
+const pretenders =
+  /^(fake-[a-z]+|causeway\/src\/playground)\/|(^|\/)testing\/|(^|\/)memory-(provider|agent)\.ts$/;
 
 /** Every match of the first group in the sources, or in a folder of them, that speak in our own name. */
 export function wordsInSources(patterns: readonly RegExp[], folder = ''): Set<string> {

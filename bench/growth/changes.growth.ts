@@ -1,7 +1,7 @@
 // What one changed endpoint costs a gateway: in ours, and in one that writes all its rules again.
 
-import type { NetlinkDriver } from '../../src/nftables/netlink/netlink-driver.ts';
-import type { VirtualService } from '../../src/nftables/virtual-service.ts';
+import type { NetlinkDriver } from '../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
+import type { VirtualService } from '../../packages/nftables/src/compile/virtual-service.ts';
 import { TestNetwork, type Host } from '../../test/services/namespaces.ts';
 import { median } from '../benchmark.ts';
 import { linearRules } from '../packet-gateways.ts';

@@ -1,7 +1,7 @@
 // Reservations of many clusters in one ledger on etcd, beside bare transactions of the same size.
 
-import { EtcdLedger } from '../../src/ipam/etcd-ledger.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { EtcdLedger } from '../../packages/causeway/src/ipam/etcd-ledger.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { startEtcdCluster } from '../../test/services/etcd-cluster.ts';
 import {
   bareTransaction,

@@ -3,7 +3,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { startEmbeddedKubernetes } from '../../src/sandbox/kubernetes/start.ts';
+import { startEmbeddedKubernetes } from '../../packages/fake-kubernetes/src/start.ts';
 import { openDoor, openWindow } from '../../test/kernel/proxy/command-lab.ts';
 import { removeDirectory, scratchDirectory } from '../../test/services/scratch.ts';
 import { startServiceProcess, type ServiceProcess } from '../../test/services/service-process.ts';

@@ -1,6 +1,6 @@
 // From the first packet of a connection to the first byte of its answer, through gateways of several kinds.
 
-import type { NetlinkDriver } from '../../src/nftables/netlink/netlink-driver.ts';
+import type { NetlinkDriver } from '../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import { TestNetwork } from '../../test/services/namespaces.ts';
 import { addGateway, build, programLinear, programOurs, type Gateway } from '../packet-gateways.ts';
 import { exchangeWithAll } from '../packets-in-turns.ts';

@@ -1,6 +1,6 @@
-import type { CustomResourceDefinition } from '../../src/kube/custom-resource-definition.ts';
-import { kuryrLoadBalancerDefinition } from '../../src/loadbalancer/octavia/definition.ts';
-import { egressNetworkPolicyDefinition } from '../../src/proxy/egress-firewall/egress-network-policy.ts';
+import type { CustomResourceDefinition } from '../../packages/kubernetes/src/objects/custom-resource-definition.ts';
+import { kuryrLoadBalancerDefinition } from '../../packages/causeway/src/octavia/definition.ts';
+import { egressNetworkPolicyDefinition } from '../../packages/causeway/src/node-proxy/egress-firewall/egress-network-policy.ts';
 
 /** As a manifest: the code's own definition need not say what it is. */
 const manifest = ({ metadata, spec }: CustomResourceDefinition): CustomResourceDefinition => ({

@@ -1,10 +1,10 @@
-import { addressBookName } from '../../src/loadbalancer/gateway/address-book.ts';
-import { portBookName } from '../../src/loadbalancer/gateway/port-book.ts';
-import { orphanRegisterName } from '../../src/loadbalancer/orphan-register.ts';
-import { boardName } from '../../src/loadbalancer/gateway/gateway-board.ts';
-import { poolKinds } from '../../src/loadbalancer/pool/detect-announcer.ts';
-import { metalLbStatuses } from '../../src/loadbalancer/pool/withdrawal.ts';
-import { kuryrLoadBalancerDefinition } from '../../src/loadbalancer/octavia/definition.ts';
+import { addressBookName } from '../../packages/causeway/src/gateway/controller/address-book.ts';
+import { portBookName } from '../../packages/causeway/src/gateway/controller/port-book.ts';
+import { orphanRegisterName } from '../../packages/causeway/src/services/orphan-register.ts';
+import { boardName } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
+import { poolKinds } from '../../packages/causeway/src/pool/detect-announcer.ts';
+import { metalLbStatuses } from '../../packages/causeway/src/pool/withdrawal.ts';
+import { kuryrLoadBalancerDefinition } from '../../packages/causeway/src/octavia/definition.ts';
 
 /** A rule of a Role or ClusterRole. */
 export interface Rule {

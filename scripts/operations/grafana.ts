@@ -1,5 +1,5 @@
 import { allMetrics } from '../reference-sources.ts';
-import type { MetricDefinition } from '../../src/runtime/metrics.ts';
+import type { MetricDefinition } from '../../packages/base/src/observability/metrics.ts';
 
 /** Rows of the dashboard in their order, by how the names of their metrics begin. */
 const rows: readonly (readonly [string, RegExp])[] = [

@@ -1,10 +1,13 @@
 import path from 'node:path';
-import type { ServicePath } from '../../src/overview/rows.ts';
-import { loadAssets } from '../../src/dashboard/assets.ts';
-import { startDashboard, type DashboardServer } from '../../src/dashboard/server.ts';
-import { Board } from '../../src/overview/board.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { silentLog } from '../../src/runtime/log.ts';
+import type { ServicePath } from '../../packages/causeway/src/console/overview/rows.ts';
+import { loadAssets } from '../../packages/causeway/src/console/dashboard/assets.ts';
+import {
+  startDashboard,
+  type DashboardServer,
+} from '../../packages/causeway/src/console/dashboard/server.ts';
+import { Board } from '../../packages/causeway/src/console/overview/row-store.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../packages/base/src/observability/log.ts';
 import { sampleEvents, sampleGateways, samplePools, sampleServices } from './sample-rows.ts';
 
 export const token = 'a-token-for-the-tests-alone';

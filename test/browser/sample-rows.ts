@@ -1,4 +1,9 @@
-import type { EventRow, GatewayRow, PoolRow, ServiceRow } from '../../src/overview/rows.ts';
+import type {
+  EventRow,
+  GatewayRow,
+  PoolRow,
+  ServiceRow,
+} from '../../packages/causeway/src/console/overview/rows.ts';
 
 /** Rows for the pages, as the sources would make them. */
 

@@ -1,7 +1,7 @@
-import { parseAddress } from '../../src/domain/address.ts';
-import { parsePort } from '../../src/domain/port.ts';
-import { collect } from '../../src/openstack/collect.ts';
-import type { LoadBalancing } from '../../src/openstack/load-balancing/contract.ts';
+import { parseAddress } from '../../packages/base/src/address/address.ts';
+import { parsePort } from '../../packages/base/src/address/port.ts';
+import { collect } from '../../packages/openstack/src/collect.ts';
+import type { LoadBalancing } from '../../packages/openstack/src/load-balancing/contract.ts';
 import { servers } from '../kernel/gateway/topology.ts';
 import { persist } from './doings.ts';
 

@@ -1,16 +1,16 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { KubeClient } from '../../src/kube/client.ts';
-import { findConnection } from '../../src/kube/connection.ts';
-import { HttpTransport } from '../../src/kube/http-transport.ts';
-import { Cloud } from '../../src/openstack/cloud.ts';
-import { loadCloudConfig } from '../../src/openstack/config/load.ts';
-import type { LoadBalancing } from '../../src/openstack/load-balancing/contract.ts';
-import { openLoadBalancing } from '../../src/openstack/load-balancing/open.ts';
-import { Neutron } from '../../src/openstack/neutron/neutron.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { silentLog } from '../../src/runtime/log.ts';
-import { noMetrics } from '../../src/runtime/metrics.ts';
+import { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../../packages/kubernetes/src/client/connection.ts';
+import { HttpTransport } from '../../packages/kubernetes/src/client/http-transport.ts';
+import { Cloud } from '../../packages/openstack/src/cloud.ts';
+import { loadCloudConfig } from '../../packages/openstack/src/config/load.ts';
+import type { LoadBalancing } from '../../packages/openstack/src/load-balancing/contract.ts';
+import { openLoadBalancing } from '../../packages/openstack/src/load-balancing/open.ts';
+import { Neutron } from '../../packages/openstack/src/neutron/neutron.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import { discoveredAccount } from './jobs.ts';
 import type { Surroundings } from './surroundings.ts';
 

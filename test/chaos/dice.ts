@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/runtime/random.ts';
+import { seededRandom } from '../../packages/base/src/simulation/random.ts';
 
 /** Chance that is the same for the same seed. */
 export class Dice {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isErrorCode, type ErrorCode } from '../../src/domain/error.ts';
+import { isErrorCode, type ErrorCode } from '../../packages/base/src/error/causeway-error.ts';
 
 /** What is being done, in order for each subject, and side by side otherwise. */
 export class Doings {

@@ -4,7 +4,16 @@ import { stringify } from 'yaml';
 import { startServiceProcess } from '../services/service-process.ts';
 import { Unit } from './unit.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 const movedClock = path.join(import.meta.dirname, 'programs', 'moved-clock.js');
 
 /** The words that run a command of ours with a clock that can be moved. */

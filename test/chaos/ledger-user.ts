@@ -1,4 +1,4 @@
-import type { IpamClient } from '../../src/ipam/api/client.ts';
+import type { IpamClient } from '../../packages/causeway/src/ipam/api/client.ts';
 import { persist } from './doings.ts';
 import { otherCluster as cluster, site } from './ledger.ts';
 

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { IpamClient } from '../../src/ipam/api/client.ts';
-import { createOperator } from '../../src/ipam/init.ts';
-import { openLedger } from '../../src/ipam/open-ledger.ts';
-import { ipamServerSettings } from '../../src/ipam/settings.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { IpamClient } from '../../packages/causeway/src/ipam/api/client.ts';
+import { createOperator } from '../../packages/causeway/src/ipam/init.ts';
+import { openLedger } from '../../packages/causeway/src/ipam/open-ledger.ts';
+import { ipamServerSettings } from '../../packages/causeway/src/ipam/settings.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { startEtcdCluster, type EtcdCluster } from '../services/etcd-cluster.ts';
 import { freePorts } from '../services/free-port.ts';
 import { persist } from './doings.ts';

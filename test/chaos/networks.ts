@@ -1,5 +1,5 @@
-import { parsePrefix } from '../../src/domain/prefix.ts';
-import type { Neutron } from '../../src/openstack/neutron/neutron.ts';
+import { parsePrefix } from '../../packages/base/src/address/prefix.ts';
+import type { Neutron } from '../../packages/openstack/src/neutron/neutron.ts';
 import { makeGatewayNetworks, type GatewayNetworks } from '../cluster/gateway/gateway-networks.ts';
 
 const { signal } = new AbortController();

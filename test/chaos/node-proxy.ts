@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { KubeClient } from '../../src/kube/client.ts';
-import { nodes } from '../../src/kube/resources.ts';
+import type { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
+import { nodes } from '../../packages/kubernetes/src/objects/resources.ts';
 import { servers, type Topology } from '../kernel/gateway/topology.ts';
 import { openDoor } from '../kernel/proxy/command-lab.ts';
 import { logTail } from '../services/service-process.ts';

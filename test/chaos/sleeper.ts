@@ -4,10 +4,15 @@ import {
   hasIdledAt,
   idledAt,
   unidleTargets,
-} from '../../src/idling/annotations.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
-import type { Deployment } from '../../src/kube/workload-objects.ts';
-import { deployments, endpointSlices, namespaces, services } from '../../src/kube/resources.ts';
+} from '../../packages/causeway/src/idling/annotations.ts';
+import type { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
+import type { Deployment } from '../../packages/kubernetes/src/objects/workload-objects.ts';
+import {
+  deployments,
+  endpointSlices,
+  namespaces,
+  services,
+} from '../../packages/kubernetes/src/objects/resources.ts';
 import { servers } from '../kernel/gateway/topology.ts';
 import { persist } from './doings.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parsePrefix } from '../../src/domain/prefix.ts';
+import { parsePrefix } from '../../packages/base/src/address/prefix.ts';
 import type { Observation, SeenGateway, SeenService, Wish, Wishes } from './observation.ts';
 import { findUnsettled } from './unsettled.ts';
 

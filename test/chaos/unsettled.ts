@@ -1,5 +1,5 @@
-import { parseAddress } from '../../src/domain/address.ts';
-import { prefixContains } from '../../src/domain/prefix.ts';
+import { parseAddress } from '../../packages/base/src/address/address.ts';
+import { prefixContains } from '../../packages/base/src/address/prefix.ts';
 import { servers } from '../kernel/gateway/topology.ts';
 import { sleeperAnswer, sleeperName } from './sleeper.ts';
 import {

@@ -1,4 +1,4 @@
-import { namespaces } from '../../src/kube/resources.ts';
+import { namespaces } from '../../packages/kubernetes/src/objects/resources.ts';
 import { BalancerUser } from './balancer-user.ts';
 import type { Chronicle } from './chronicle.ts';
 import { Doings } from './doings.ts';

@@ -1,13 +1,13 @@
 import fs from 'node:fs/promises';
-import type { Service } from '../../src/kube/core-objects.ts';
-import { services } from '../../src/kube/resources.ts';
+import type { Service } from '../../packages/kubernetes/src/objects/core-objects.ts';
+import { services } from '../../packages/kubernetes/src/objects/resources.ts';
 import {
   portsAnnotation,
   readPlace,
   readPortIds,
-} from '../../src/loadbalancer/gateway/annotations.ts';
-import { readyCondition } from '../../src/loadbalancer/service-status.ts';
-import { collect } from '../../src/openstack/collect.ts';
+} from '../../packages/causeway/src/gateway/controller/annotations.ts';
+import { readyCondition } from '../../packages/causeway/src/services/service-status.ts';
+import { collect } from '../../packages/openstack/src/collect.ts';
 import { allowedBy } from '../cluster/gateway/gateway-networks.ts';
 import { gateways, type GatewayName, type Topology } from '../kernel/gateway/topology.ts';
 import type { Clients } from './clients.ts';

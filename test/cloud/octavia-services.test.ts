@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endpointSlices, services } from '../../src/kube/resources.ts';
-import { kuryrLoadBalancers } from '../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
+import { endpointSlices, services } from '../../packages/kubernetes/src/objects/resources.ts';
+import { kuryrLoadBalancers } from '../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
 import { leaveAsKuryr } from '../octavia/kuryr.ts';
 import { essenceOf, never, newService, newSlice, OctaviaLab } from '../octavia/lab.ts';
 import { until, untilServed } from '../octavia/until.ts';

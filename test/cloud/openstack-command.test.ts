@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
-} from '../../src/sandbox/openstack/cloud.ts';
+} from '../../packages/fake-openstack/src/cloud.ts';
 import { ensureDebianPackages } from '../services/debian-packages.ts';
 import { isAvailable } from '../services/missing.ts';
 import { runProgram } from '../services/run-program.ts';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { parseAddress } from '../../src/domain/address.ts';
-import { parsePort } from '../../src/domain/port.ts';
+import { parseAddress } from '../../packages/base/src/address/address.ts';
+import { parsePort } from '../../packages/base/src/address/port.ts';
 import type {
   ListenerView,
   LoadBalancerView,
   MemberView,
   ProjectTree,
-} from '../../src/discovery/project-tree.ts';
+} from '../../packages/causeway/src/discovery/project-tree.ts';
 
 /** Names as people and programs give them, and worse. */
 export const anyName = fc.oneof(

@@ -1,27 +1,31 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { KubeClient } from '../../src/kube/client.ts';
-import { findConnection } from '../../src/kube/connection.ts';
-import type { Endpoints, Service } from '../../src/kube/core-objects.ts';
-import { HttpTransport } from '../../src/kube/http-transport.ts';
-import type { EndpointSlice } from '../../src/kube/network-objects.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
-import type { Resource } from '../../src/kube/resource.ts';
-import { endpoints, endpointSlices, services } from '../../src/kube/resources.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { silentLog } from '../../src/runtime/log.ts';
-import { noMetrics } from '../../src/runtime/metrics.ts';
-import type { FaultHook } from '../../src/sandbox/kubernetes/http/faults.ts';
-import { startEmbeddedKubernetes } from '../../src/sandbox/kubernetes/start.ts';
+import { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../../packages/kubernetes/src/client/connection.ts';
+import type { Endpoints, Service } from '../../packages/kubernetes/src/objects/core-objects.ts';
+import { HttpTransport } from '../../packages/kubernetes/src/client/http-transport.ts';
+import type { EndpointSlice } from '../../packages/kubernetes/src/objects/network-objects.ts';
+import type { KubeObject } from '../../packages/kubernetes/src/objects/object.ts';
+import type { Resource } from '../../packages/kubernetes/src/objects/resource.ts';
+import {
+  endpoints,
+  endpointSlices,
+  services,
+} from '../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
+import type { FaultHook } from '../../packages/fake-kubernetes/src/http/faults.ts';
+import { startEmbeddedKubernetes } from '../../packages/fake-kubernetes/src/start.ts';
 import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
-} from '../../src/sandbox/openstack/cloud.ts';
-import type { EmbeddedOptions } from '../../src/sandbox/openstack/settings.ts';
-import { Discoverer } from '../../src/discovery/discoverer.ts';
-import type { BackendSurroundings } from '../../src/discovery/make-backend.ts';
-import { discoverySettings } from '../../src/discovery/settings.ts';
+} from '../../packages/fake-openstack/src/cloud.ts';
+import type { EmbeddedOptions } from '../../packages/fake-openstack/src/settings.ts';
+import { Discoverer } from '../../packages/causeway/src/discovery/discoverer.ts';
+import type { BackendSurroundings } from '../../packages/causeway/src/discovery/make-cloud.ts';
+import { discoverySettings } from '../../packages/causeway/src/discovery/settings.ts';
 
 /** An embedded cluster and an embedded cloud, with all that a discoverer needs of both. */
 export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHook) {

@@ -1,5 +1,9 @@
-import type { KubeObject, Status } from '../../src/kube/object.ts';
-import type { Transport, TransportRequest, TransportResponse } from '../../src/kube/transport.ts';
+import type { KubeObject, Status } from '../../packages/kubernetes/src/objects/object.ts';
+import type {
+  Transport,
+  TransportRequest,
+  TransportResponse,
+} from '../../packages/kubernetes/src/client/transport.ts';
 import { ByteStream } from './byte-stream.ts';
 
 interface HistoryEntry {

@@ -1,4 +1,4 @@
-import { endOfPrefix, refuseMalformed } from '../../src/ipam/ledger.ts';
+import { endOfPrefix, refuseMalformed } from '../../packages/causeway/src/ipam/ledger.ts';
 import type {
   Batch,
   Committed,
@@ -7,8 +7,8 @@ import type {
   Scan,
   Snapshot,
   Transaction,
-} from '../../src/ipam/ledger.ts';
-import { RecentBatches } from '../../src/ipam/recent-batches.ts';
+} from '../../packages/causeway/src/ipam/ledger.ts';
+import { RecentBatches } from '../../packages/causeway/src/ipam/recent-batches.ts';
 
 /** A ledger in memory, for simulations: it waits for nothing. */
 export class MemoryLedger implements Ledger {

@@ -2,21 +2,27 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { Agent } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Gateway } from '../../src/agent/gateway.ts';
-import { EventStream } from '../../src/agent/http/event-stream.ts';
-import { startAgentServer, type AgentServer } from '../../src/agent/http/server.ts';
-import type { AgentStatus } from '../../src/agent/http/status.ts';
-import { digestOf, signRequest } from '../../src/agent/http/tokens.ts';
-import { V1Api } from '../../src/agent/http/v1-api.ts';
-import { V2Api } from '../../src/agent/http/v2-api.ts';
-import { leverNames, Levers } from '../../src/agent/levers.ts';
-import { StateStore } from '../../src/agent/store/state-store.ts';
-import { FakeWorld, Mortality } from '../../src/agent/testing/fake-world.ts';
-import { traceConnection } from '../../src/agent/trace/trace-connection.ts';
-import { tryParseAddress } from '../../src/domain/address.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { silentLog } from '../../src/runtime/log.ts';
-import { noMetrics } from '../../src/runtime/metrics.ts';
+import { Gateway } from '../../packages/causeway/src/gateway/agent/gateway.ts';
+import { EventStream } from '../../packages/causeway/src/gateway/agent/api/event-stream.ts';
+import {
+  startAgentServer,
+  type AgentServer,
+} from '../../packages/causeway/src/gateway/agent/api/server.ts';
+import type { AgentStatus } from '../../packages/causeway/src/gateway/protocol/agent-status.ts';
+import { digestOf, signRequest } from '../../packages/causeway/src/gateway/protocol/tokens.ts';
+import { V1Api } from '../../packages/causeway/src/gateway/agent/api/v1-api.ts';
+import { V2Api } from '../../packages/causeway/src/gateway/agent/api/v2-api.ts';
+import { leverNames, Levers } from '../../packages/causeway/src/gateway/agent/overrides.ts';
+import { StateStore } from '../../packages/causeway/src/gateway/agent/store/state-store.ts';
+import {
+  FakeWorld,
+  Mortality,
+} from '../../packages/causeway/src/gateway/agent/testing/fake-world.ts';
+import { traceConnection } from '../../packages/causeway/src/gateway/agent/trace/trace-connection.ts';
+import { tryParseAddress } from '../../packages/base/src/address/address.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { hostileJson, hostileText, nearly } from './hostile.ts';
 

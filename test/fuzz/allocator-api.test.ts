@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Agent } from 'undici';
-import { operations } from '../../src/ipam/api/operations.ts';
+import { operations } from '../../packages/causeway/src/ipam/api/operations.ts';
 import { startServer, type ServerUnderTest } from '../contract/ipam/server-under-test.ts';
 import { hostileJson, hostileText, nearly } from './hostile.ts';
 

@@ -2,12 +2,12 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAnswer, readText } from '../../src/ipam/api/answer.ts';
-import { operations } from '../../src/ipam/api/operations.ts';
-import { errorOf } from '../../src/ipam/api/problem.ts';
-import { backupSchema, restoreBackup } from '../../src/ipam/backup.ts';
-import { stateRoot } from '../../src/ipam/keys.ts';
-import { View } from '../../src/ipam/view.ts';
+import { readAnswer, readText } from '../../packages/causeway/src/ipam/api/answer.ts';
+import { operations } from '../../packages/causeway/src/ipam/api/operations.ts';
+import { errorOf } from '../../packages/causeway/src/ipam/api/problem.ts';
+import { backupSchema, restoreBackup } from '../../packages/causeway/src/ipam/backup.ts';
+import { stateRoot } from '../../packages/causeway/src/ipam/keys.ts';
+import { View } from '../../packages/causeway/src/ipam/view.ts';
 import { MemoryLedger } from '../doubles/memory-ledger.ts';
 import { attempt, attemptAsync, hostileJson, hostileText, nearly, nearlyText } from './hostile.ts';
 

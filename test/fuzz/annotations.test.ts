@@ -1,41 +1,55 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { tryParseAddress, parseAddress } from '../../src/domain/address.ts';
-import { parseDuration } from '../../src/domain/duration.ts';
-import { CausewayError } from '../../src/domain/error.ts';
-import { withoutLeadingZeros } from '../../src/domain/leading-zeros.ts';
-import { parseProtocol } from '../../src/domain/port.ts';
-import { parseInterface, parsePrefix } from '../../src/domain/prefix.ts';
-import { findVersion } from '../../src/doctor/version.ts';
-import { parsePoolLabels } from '../../src/ipam/pool-labels.ts';
-import { formatReport, parseReport } from '../../src/idling/activity-report.ts';
-import { formatTargets, idledAtTime, parseTargets } from '../../src/idling/annotations.ts';
-import type { Service, ServiceSpec } from '../../src/kube/core-objects.ts';
-import type { EndpointSlice, NetworkPolicy } from '../../src/kube/network-objects.ts';
-import { objectPath } from '../../src/kube/resource.ts';
-import { services } from '../../src/kube/resources.ts';
-import { readPlace, readPortIds } from '../../src/loadbalancer/gateway/annotations.ts';
-import { backendsOf } from '../../src/loadbalancer/gateway/backends.ts';
-import { readBoard } from '../../src/loadbalancer/gateway/gateway-board.ts';
-import { policyFrom } from '../../src/loadbalancer/gateway/policy-rules.ts';
-import { readNeeds } from '../../src/loadbalancer/gateway/service-needs.ts';
-import { translate } from '../../src/loadbalancer/octavia/klb-spec.ts';
+import { tryParseAddress, parseAddress } from '../../packages/base/src/address/address.ts';
+import { parseDuration } from '../../packages/base/src/time/duration.ts';
+import { CausewayError } from '../../packages/base/src/error/causeway-error.ts';
+import { withoutLeadingZeros } from '../../packages/base/src/address/leading-zeros.ts';
+import { parseProtocol } from '../../packages/base/src/address/port.ts';
+import { parseInterface, parsePrefix } from '../../packages/base/src/address/prefix.ts';
+import { findVersion } from '../../packages/causeway/src/console/doctor/version.ts';
+import { parsePoolLabels } from '../../packages/causeway/src/ipam/pool-labels.ts';
+import { formatReport, parseReport } from '../../packages/causeway/src/idling/activity-report.ts';
+import {
+  formatTargets,
+  idledAtTime,
+  parseTargets,
+} from '../../packages/causeway/src/idling/annotations.ts';
+import type { Service, ServiceSpec } from '../../packages/kubernetes/src/objects/core-objects.ts';
+import type {
+  EndpointSlice,
+  NetworkPolicy,
+} from '../../packages/kubernetes/src/objects/network-objects.ts';
+import { objectPath } from '../../packages/kubernetes/src/objects/resource.ts';
+import { services } from '../../packages/kubernetes/src/objects/resources.ts';
+import {
+  readPlace,
+  readPortIds,
+} from '../../packages/causeway/src/gateway/controller/annotations.ts';
+import { backendsOf } from '../../packages/causeway/src/gateway/controller/backends.ts';
+import { readBoard } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
+import { policyFrom } from '../../packages/causeway/src/gateway/controller/policy-rules.ts';
+import { readNeeds } from '../../packages/causeway/src/services/service-spec.ts';
+import { translate } from '../../packages/causeway/src/octavia/klb-spec.ts';
 import {
   legacyStateAnnotation,
   readLegacyState,
-} from '../../src/loadbalancer/octavia/legacy-state.ts';
-import { octaviaSettings } from '../../src/loadbalancer/octavia/settings.ts';
-import { readHolding } from '../../src/loadbalancer/pool/holding.ts';
-import { readWish } from '../../src/loadbalancer/pool/wish.ts';
-import { readRecord } from '../../src/loadbalancer/record.ts';
-import { eventRow } from '../../src/overview/event-row.ts';
-import { explainService } from '../../src/overview/explanation.ts';
-import { pathEndpoints } from '../../src/overview/service-path.ts';
-import { addSlices, countSlice, serviceRow } from '../../src/overview/service-row.ts';
-import { parseEgressPolicy } from '../../src/proxy/egress-firewall/egress-rules.ts';
-import { resolveName } from '../../src/proxy/egress-firewall/resolve-name.ts';
-import { tracedNode } from '../../src/proxy/testing/traced-node.ts';
-import { translateService } from '../../src/proxy/translate-service.ts';
+} from '../../packages/causeway/src/octavia/legacy-state.ts';
+import { octaviaSettings } from '../../packages/causeway/src/octavia/settings.ts';
+import { readHolding } from '../../packages/causeway/src/pool/holding.ts';
+import { readWish } from '../../packages/causeway/src/pool/service-spec.ts';
+import { readRecord } from '../../packages/causeway/src/services/record.ts';
+import { eventRow } from '../../packages/causeway/src/console/overview/event-row.ts';
+import { explainService } from '../../packages/causeway/src/console/overview/explanation.ts';
+import { pathEndpoints } from '../../packages/causeway/src/console/overview/service-path.ts';
+import {
+  addSlices,
+  countSlice,
+  serviceRow,
+} from '../../packages/causeway/src/console/overview/service-row.ts';
+import { parseEgressPolicy } from '../../packages/causeway/src/node-proxy/egress-firewall/egress-rules.ts';
+import { resolveName } from '../../packages/causeway/src/node-proxy/egress-firewall/resolve-name.ts';
+import { tracedNode } from '../../packages/causeway/src/node-proxy/testing/traced-node.ts';
+import { translateService } from '../../packages/causeway/src/node-proxy/translate-service.ts';
 import { attempt, attemptAsync, hostileJson, hostileText, nearly, nearlyText } from './hostile.ts';
 
 /** Everything that a Service of ours can carry, each as it was written once. */

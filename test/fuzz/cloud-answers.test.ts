@@ -4,26 +4,34 @@ import {
   serviceMessage,
   serviceErrorType,
   isKeystoneRefusal,
-} from '../../src/openstack/error-body.ts';
-import { errorCodeOf } from '../../src/openstack/response.ts';
-import { Fields } from '../../src/openstack/fields.ts';
-import { parseEndpoint } from '../../src/openstack/keystone/endpoint.ts';
-import { parseToken } from '../../src/openstack/keystone/token.ts';
-import { ListScanner } from '../../src/openstack/list-scanner.ts';
-import { parseOctaviaVersions } from '../../src/openstack/load-balancing/octavia.ts';
-import * as balancing from '../../src/openstack/load-balancing/parsers.ts';
-import * as neutron from '../../src/openstack/neutron/parsers.ts';
-import { parseRetryAfter } from '../../src/openstack/retry.ts';
-import { item, route } from '../../src/openstack/route.ts';
-import { Secret } from '../../src/openstack/secret.ts';
-import { parseWatchEvent } from '../../src/kube/watch-event.ts';
-import { LineSplitter } from '../../src/kube/lines.ts';
-import { withoutManagedFields } from '../../src/kube/managed-fields.ts';
-import { portName, serviceName, labelKey, labelValue } from '../../src/discovery/names.ts';
-import { listenersOf, withoutForeignPorts } from '../../src/discovery/service-object.ts';
-import { translate } from '../../src/discovery/translate.ts';
-import { parseAddress } from '../../src/domain/address.ts';
-import { parsePort } from '../../src/domain/port.ts';
+} from '../../packages/openstack/src/error-body.ts';
+import { errorCodeOf } from '../../packages/openstack/src/response.ts';
+import { Fields } from '../../packages/openstack/src/fields.ts';
+import { parseEndpoint } from '../../packages/openstack/src/keystone/endpoint.ts';
+import { parseToken } from '../../packages/openstack/src/keystone/token.ts';
+import { ListScanner } from '../../packages/openstack/src/list-scanner.ts';
+import { parseOctaviaVersions } from '../../packages/openstack/src/load-balancing/octavia.ts';
+import * as balancing from '../../packages/openstack/src/load-balancing/parsers.ts';
+import * as neutron from '../../packages/openstack/src/neutron/parsers.ts';
+import { parseRetryAfter } from '../../packages/openstack/src/retry.ts';
+import { item, route } from '../../packages/openstack/src/route.ts';
+import { Secret } from '../../packages/openstack/src/secret.ts';
+import { parseWatchEvent } from '../../packages/kubernetes/src/cache/watch-event.ts';
+import { LineSplitter } from '../../packages/kubernetes/src/client/lines.ts';
+import { withoutManagedFields } from '../../packages/kubernetes/src/cache/managed-fields.ts';
+import {
+  portName,
+  serviceName,
+  labelKey,
+  labelValue,
+} from '../../packages/causeway/src/discovery/names.ts';
+import {
+  listenersOf,
+  withoutForeignPorts,
+} from '../../packages/causeway/src/discovery/service-object.ts';
+import { translate } from '../../packages/causeway/src/discovery/translate.ts';
+import { parseAddress } from '../../packages/base/src/address/address.ts';
+import { parsePort } from '../../packages/base/src/address/port.ts';
 import { attempt, hostileJson, hostileText, nearly, nearlyText } from './hostile.ts';
 
 const port = {

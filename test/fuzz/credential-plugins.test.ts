@@ -2,14 +2,14 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Credentials } from '../../src/kube/credentials.ts';
+import type { Credentials } from '../../packages/kubernetes/src/credentials/credentials.ts';
 import {
   ExecCredentialSource,
   readExecAnswer,
   type ExecPlugin,
-} from '../../src/kube/exec-credentials.ts';
-import { HttpTransport } from '../../src/kube/http-transport.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+} from '../../packages/kubernetes/src/credentials/exec-credentials.ts';
+import { HttpTransport } from '../../packages/kubernetes/src/client/http-transport.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { attempt, hostileJson, hostileText, nearly } from './hostile.ts';
 
 const apiVersion = 'client.authentication.k8s.io/v1';

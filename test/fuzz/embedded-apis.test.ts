@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { InProcessKubernetes } from '../../src/sandbox/kubernetes/in-process.ts';
+import { InProcessKubernetes } from '../../packages/fake-kubernetes/src/in-process.ts';
 import {
   createInProcessOpenStack,
   type InProcessOpenStack,
-} from '../../src/sandbox/openstack/in-process.ts';
-import { accounts } from '../../src/sandbox/openstack/seed.ts';
+} from '../../packages/fake-openstack/src/in-process.ts';
+import { accounts } from '../../packages/fake-openstack/src/seed.ts';
 import { hostileJson, hostileText, nearly } from './hostile.ts';
 
 // The playground's cluster and cloud listen on the loopback address. Whoever is on the machine may send

@@ -3,25 +3,31 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { agentSettings } from '../../src/agent/settings.ts';
-import { controllerCommandSettings } from '../../src/cli/controller-settings.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { settingsOf } from '../../src/config/settings.ts';
-import { discoverySettings } from '../../src/discovery/settings.ts';
-import { parseAddressRange } from '../../src/domain/address-range.ts';
-import { parseDuration } from '../../src/domain/duration.ts';
-import { parseInterface, parsePrefix } from '../../src/domain/prefix.ts';
-import { withoutControls } from '../../src/domain/printable.ts';
-import { ipamClientSettings, ipamServerSettings } from '../../src/ipam/settings.ts';
-import { parseCloudletIps } from '../../src/ipam/cloudlet-ips.ts';
-import { loadKubeconfig, resolveKubeconfig } from '../../src/kube/kubeconfig.ts';
-import { settingsFromCloudsYaml } from '../../src/openstack/config/clouds-yaml.ts';
-import { cloudConfigFromSecret } from '../../src/openstack/config/kubernetes-secret.ts';
-import { cloudConfigFrom } from '../../src/openstack/config/settings.ts';
-import { parseScenario } from '../../src/playground/scenario.ts';
-import { convertKubeProxyConfiguration } from '../../src/proxy/kube-proxy-configuration.ts';
-import { proxySettings } from '../../src/proxy/settings.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { agentSettings } from '../../packages/causeway/src/gateway/agent/settings.ts';
+import { controllerCommandSettings } from '../../packages/causeway/src/cli/controller/load-settings.ts';
+import { loadConfig } from '../../packages/base/src/settings/load-settings.ts';
+import { settingsOf } from '../../packages/base/src/settings/settings.ts';
+import { discoverySettings } from '../../packages/causeway/src/discovery/settings.ts';
+import { parseAddressRange } from '../../packages/base/src/address/address-range.ts';
+import { parseDuration } from '../../packages/base/src/time/duration.ts';
+import { parseInterface, parsePrefix } from '../../packages/base/src/address/prefix.ts';
+import { withoutControls } from '../../packages/base/src/text/printable.ts';
+import {
+  ipamClientSettings,
+  ipamServerSettings,
+} from '../../packages/causeway/src/ipam/settings.ts';
+import { parseCloudletIps } from '../../packages/causeway/src/ipam/cloudlet-ips.ts';
+import {
+  loadKubeconfig,
+  resolveKubeconfig,
+} from '../../packages/kubernetes/src/credentials/kubeconfig.ts';
+import { settingsFromCloudsYaml } from '../../packages/openstack/src/config/clouds-yaml.ts';
+import { cloudConfigFromSecret } from '../../packages/openstack/src/config/kubernetes-secret.ts';
+import { cloudConfigFrom } from '../../packages/openstack/src/config/settings.ts';
+import { parseScenario } from '../../packages/causeway/src/playground/scenario.ts';
+import { convertKubeProxyConfiguration } from '../../packages/causeway/src/node-proxy/kube-proxy-configuration.ts';
+import { proxySettings } from '../../packages/causeway/src/node-proxy/settings.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { attempt, attemptAsync, hostileJson, hostileText, nearly, nearlyText } from './hostile.ts';
 

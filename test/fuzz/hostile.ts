@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { CausewayError, type ErrorCode } from '../../src/domain/error.ts';
+import { CausewayError, type ErrorCode } from '../../packages/base/src/error/causeway-error.ts';
 
 /** Words that mean something to JavaScript, a shell, a path, a terminal or a configuration. */
 const loadedWords = [

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseAdvertisement, parseArp } from '../../src/agent/neighbours/claim.ts';
-import { hostAddressesIn } from '../../src/agent/keepalived/link-addresses.ts';
-import { tryParseAddress } from '../../src/domain/address.ts';
+import {
+  parseAdvertisement,
+  parseArp,
+} from '../../packages/causeway/src/gateway/agent/announce/neighbours/address-claim.ts';
+import { hostAddressesIn } from '../../packages/causeway/src/gateway/agent/announce/keepalived/link-addresses.ts';
+import { tryParseAddress } from '../../packages/base/src/address/address.ts';
 import {
   decodeChain,
   decodeCounters,
@@ -10,21 +13,21 @@ import {
   decodeRule,
   decodeSet,
   entryOffsets,
-} from '../../src/nftables/netlink/decode.ts';
-import { BatchEncoder } from '../../src/nftables/netlink/encode-operation.ts';
-import { foreignChanges } from '../../src/nftables/netlink/foreign-events.ts';
-import { kernelErrors } from '../../src/nftables/netlink/kernel-error.ts';
-import { messageAttributes, readMessages } from '../../src/nftables/netlink/reader.ts';
+} from '../../packages/nftables/src/drivers/netlink/decode.ts';
+import { BatchEncoder } from '../../packages/nftables/src/drivers/netlink/encode-operation.ts';
+import { foreignChanges } from '../../packages/nftables/src/drivers/netlink/foreign-events.ts';
+import { kernelErrors } from '../../packages/nftables/src/drivers/netlink/kernel-error.ts';
+import { messageAttributes, readMessages } from '../../packages/netlink/src/reader.ts';
 import {
   decodeConnection,
   deletionRequest,
-} from '../../src/nftables/netlink/tracked-connection.ts';
-import { MessageWriter } from '../../src/nftables/netlink/writer.ts';
-import { strictChains } from '../../src/nftables/foreign-firewall.ts';
-import { parseCounters, parseListing } from '../../src/nftables/nft-json.ts';
-import type { SetDefinition } from '../../src/nftables/ruleset.ts';
-import { fillChecksums, summarize } from '../../src/proxy/holder/packet.ts';
-import { loggedPackets } from '../../src/proxy/holder/packet-tap.ts';
+} from '../../packages/nftables/src/conntrack/tracked-connection.ts';
+import { MessageWriter } from '../../packages/netlink/src/writer.ts';
+import { strictChains } from '../../packages/nftables/src/drivers/foreign-firewall.ts';
+import { parseCounters, parseListing } from '../../packages/nftables/src/drivers/nft-json.ts';
+import type { SetDefinition } from '../../packages/nftables/src/model/ruleset.ts';
+import { fillChecksums, summarize } from '../../packages/causeway/src/node-proxy/holder/packet.ts';
+import { loggedPackets } from '../../packages/causeway/src/node-proxy/holder/packet-tap.ts';
 import { attempt, hostileBytes, hostileJson, hostileText, nearly, nearlyBytes } from './hostile.ts';
 
 const definition: SetDefinition = {

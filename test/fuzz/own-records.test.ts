@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { tryParseAddress } from '../../src/domain/address.ts';
-import { configMaps } from '../../src/kube/resources.ts';
+import { tryParseAddress } from '../../packages/base/src/address/address.ts';
+import { configMaps } from '../../packages/kubernetes/src/objects/resources.ts';
 import {
   addressBookName,
   ConfigMapAddressBook,
-} from '../../src/loadbalancer/gateway/address-book.ts';
-import { Departures } from '../../src/loadbalancer/pool/departures.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { memoryKubeClient } from '../../src/sandbox/kubernetes/memory-client.testing.ts';
+} from '../../packages/causeway/src/gateway/controller/address-book.ts';
+import { Departures } from '../../packages/causeway/src/pool/releases-pending.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
+import { memoryKubeClient } from '../../packages/fake-kubernetes/src/memory-client.testing.ts';
 import { attemptAsync, hostileJson, hostileText, nearlyText } from './hostile.ts';
 
 const { signal } = new AbortController();

@@ -7,26 +7,26 @@ import {
   readRefusal,
   readStatus,
   readTrace,
-} from '../../src/agent/client/answers.ts';
-import { errorReply } from '../../src/agent/http/reply.ts';
-import { parseSecrets } from '../../src/agent/http/secrets.ts';
-import { verifyToken } from '../../src/agent/http/tokens.ts';
-import { parseNotification } from '../../src/agent/keepalived/notify.ts';
-import { readStoredJson } from '../../src/agent/store/stored-json.ts';
-import { StepReader } from '../../src/agent/store/change-lines.ts';
-import { PushReader, type Push } from '../../src/agent/wire/push.ts';
-import { readV1Config } from '../../src/agent/wire/v1.ts';
-import type { TraceAnswer } from '../../src/agent/trace/trace-connection.ts';
-import { tryParseAddress } from '../../src/domain/address.ts';
-import { readFields } from '../../src/ipam/etcd/protobuf.ts';
+} from '../../packages/causeway/src/gateway/protocol/answers.ts';
+import { errorReply } from '../../packages/causeway/src/gateway/agent/api/reply.ts';
+import { parseSecrets } from '../../packages/causeway/src/gateway/protocol/secrets.ts';
+import { verifyToken } from '../../packages/causeway/src/gateway/protocol/tokens.ts';
+import { parseNotification } from '../../packages/causeway/src/gateway/agent/announce/keepalived/notify.ts';
+import { readStoredJson } from '../../packages/causeway/src/gateway/agent/store/stored-json.ts';
+import { StepReader } from '../../packages/causeway/src/gateway/agent/store/change-lines.ts';
+import { PushReader, type Push } from '../../packages/causeway/src/gateway/protocol/update.ts';
+import { readV1Config } from '../../packages/causeway/src/gateway/protocol/v1.ts';
+import type { TraceAnswer } from '../../packages/causeway/src/gateway/agent/trace/trace-connection.ts';
+import { tryParseAddress } from '../../packages/base/src/address/address.ts';
+import { readFields } from '../../packages/causeway/src/ipam/etcd/protobuf.ts';
 import {
   decodeRangeResponse,
   decodeToken,
   decodeTransactionResponse,
   decodeWatchResponse,
-} from '../../src/ipam/etcd/messages.ts';
-import { presentToken } from '../../src/ipam/credential.ts';
-import { describeTraces } from '../../src/overview/trace-text.ts';
+} from '../../packages/causeway/src/ipam/etcd/messages.ts';
+import { presentToken } from '../../packages/causeway/src/ipam/credential.ts';
+import { describeTraces } from '../../packages/causeway/src/console/overview/trace-text.ts';
 import {
   attempt,
   attemptAsync,

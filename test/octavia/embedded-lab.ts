@@ -1,8 +1,8 @@
-import { startEmbeddedKubernetes } from '../../src/sandbox/kubernetes/start.ts';
+import { startEmbeddedKubernetes } from '../../packages/fake-kubernetes/src/start.ts';
 import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
-} from '../../src/sandbox/openstack/cloud.ts';
+} from '../../packages/fake-openstack/src/cloud.ts';
 import { quickPauses } from '../openstack/quick-clock.ts';
 import { OctaviaLab, type LabParts } from './lab.ts';
 

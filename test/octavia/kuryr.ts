@@ -1,15 +1,19 @@
-import { parseAddress } from '../../src/domain/address.ts';
-import { parsePort } from '../../src/domain/port.ts';
-import { installCustomResources } from '../../src/kube/custom-resources.ts';
-import { endpoints, endpointSlices, services } from '../../src/kube/resources.ts';
-import { kuryrLoadBalancerDefinition } from '../../src/loadbalancer/octavia/definition.ts';
+import { parseAddress } from '../../packages/base/src/address/address.ts';
+import { parsePort } from '../../packages/base/src/address/port.ts';
+import { installCustomResources } from '../../packages/kubernetes/src/objects/custom-resources.ts';
+import {
+  endpoints,
+  endpointSlices,
+  services,
+} from '../../packages/kubernetes/src/objects/resources.ts';
+import { kuryrLoadBalancerDefinition } from '../../packages/causeway/src/octavia/definition.ts';
 import {
   klbFinalizer,
   kuryrLoadBalancers,
   serviceFinalizer,
   type KlbStatus,
-} from '../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+} from '../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { never, newService, newSlice, type OctaviaLab } from './lab.ts';
 
 export interface KuryrWish {

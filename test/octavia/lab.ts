@@ -2,34 +2,34 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { z } from 'zod';
-import { CausewayError } from '../../src/domain/error.ts';
-import { parsePrefix } from '../../src/domain/prefix.ts';
-import { KubeClient } from '../../src/kube/client.ts';
-import { findConnection } from '../../src/kube/connection.ts';
-import type { Service } from '../../src/kube/core-objects.ts';
-import { HttpTransport } from '../../src/kube/http-transport.ts';
-import type { EndpointSlice } from '../../src/kube/network-objects.ts';
-import { configMaps, services } from '../../src/kube/resources.ts';
+import { CausewayError } from '../../packages/base/src/error/causeway-error.ts';
+import { parsePrefix } from '../../packages/base/src/address/prefix.ts';
+import { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../../packages/kubernetes/src/client/connection.ts';
+import type { Service } from '../../packages/kubernetes/src/objects/core-objects.ts';
+import { HttpTransport } from '../../packages/kubernetes/src/client/http-transport.ts';
+import type { EndpointSlice } from '../../packages/kubernetes/src/objects/network-objects.ts';
+import { configMaps, services } from '../../packages/kubernetes/src/objects/resources.ts';
 import {
   kuryrLoadBalancers,
   type KuryrLoadBalancer,
-} from '../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
-import { readClusterIdentity } from '../../src/loadbalancer/cluster-identity.ts';
+} from '../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
+import { readClusterIdentity } from '../../packages/causeway/src/services/cluster-identity.ts';
 import {
   OrphanRegister,
   orphanRegisterName,
   readOrphanRegister,
-} from '../../src/loadbalancer/orphan-register.ts';
-import { makeOctaviaProvider } from '../../src/loadbalancer/octavia/make-octavia-provider.ts';
-import { octaviaSettings } from '../../src/loadbalancer/octavia/settings.ts';
-import { ServiceController } from '../../src/loadbalancer/service-controller.ts';
-import { Cloud, type CloudOptions } from '../../src/openstack/cloud.ts';
-import { cloudConfigFrom } from '../../src/openstack/config/settings.ts';
-import { openLoadBalancing } from '../../src/openstack/load-balancing/open.ts';
-import { Neutron } from '../../src/openstack/neutron/neutron.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { silentLog } from '../../src/runtime/log.ts';
-import { noMetrics, type Metrics } from '../../src/runtime/metrics.ts';
+} from '../../packages/causeway/src/services/orphan-register.ts';
+import { makeOctaviaProvider } from '../../packages/causeway/src/octavia/make-octavia-provider.ts';
+import { octaviaSettings } from '../../packages/causeway/src/octavia/settings.ts';
+import { ServiceController } from '../../packages/causeway/src/services/service-controller.ts';
+import { Cloud, type CloudOptions } from '../../packages/openstack/src/cloud.ts';
+import { cloudConfigFrom } from '../../packages/openstack/src/config/settings.ts';
+import { openLoadBalancing } from '../../packages/openstack/src/load-balancing/open.ts';
+import { Neutron } from '../../packages/openstack/src/neutron/neutron.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { noMetrics, type Metrics } from '../../packages/base/src/observability/metrics.ts';
 import { accounts } from '../services/openstack/seed.ts';
 
 export const never = new AbortController().signal;

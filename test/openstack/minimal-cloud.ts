@@ -1,8 +1,8 @@
-import { Cloud, type CloudOptions } from '../../src/openstack/cloud.ts';
-import type { CloudConfig } from '../../src/openstack/config/cloud-config.ts';
-import { Secret } from '../../src/openstack/secret.ts';
-import { silentLog } from '../../src/runtime/log.ts';
-import { noMetrics } from '../../src/runtime/metrics.ts';
+import { Cloud, type CloudOptions } from '../../packages/openstack/src/cloud.ts';
+import type { CloudConfig } from '../../packages/openstack/src/config/cloud-config.ts';
+import { Secret } from '../../packages/openstack/src/secret.ts';
+import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import {
   type Answer,
   type Received,

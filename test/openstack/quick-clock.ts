@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../packages/base/src/time/clock.ts';
 
 /** Pauses pass many times as fast: for clouds that need no time for their work. */
 const quickClock: Clock = {

@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { completionScript } from '../../src/cli/completion.ts';
-import { buildProgram } from '../../src/cli/program.ts';
+import { completionScript } from '../../packages/causeway/src/cli/completion/completion.ts';
+import { buildProgram } from '../../packages/causeway/src/cli/program.ts';
 import { ensureDebianPackages } from '../services/debian-packages.ts';
 import { isAvailable } from '../services/missing.ts';
 import { ensureProgram } from '../services/programs.ts';
@@ -76,7 +76,7 @@ describe.skipIf(!hasKubectl)('as a plug-in of a real kubectl', () => {
     expect(await kubectl('causeway', '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  // All the others are a table beside src/cli/kubectl-completion.ts: each takes seconds here.
+  // All the others are a table beside packages/causeway/src/cli/completion/kubectl-completion.ts: each takes seconds here.
   test.each(lines.filter(([line]) => line.startsWith('causeway ipam clu')))(
     'kubectl, after %j',
     async (line, expected) => {

@@ -1,13 +1,22 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { events, leases } from '../../src/kube/resources.ts';
-import { collect } from '../../src/openstack/collect.ts';
+import { events, leases } from '../../packages/kubernetes/src/objects/resources.ts';
+import { collect } from '../../packages/openstack/src/collect.ts';
 import { startWorld, type World } from '../discovery/embedded-world.ts';
 import { freePort } from '../services/free-port.ts';
 import { runProgram } from '../services/run-program.ts';
 import { startServiceProcess } from '../services/service-process.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 let world: World;
 beforeAll(async () => {
   world = await startWorld();

@@ -1,23 +1,32 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AgentClient } from '../../src/agent/client/agent-client.ts';
-import { KubeClient } from '../../src/kube/client.ts';
-import { findConnection } from '../../src/kube/connection.ts';
-import type { Service } from '../../src/kube/core-objects.ts';
-import { HttpTransport } from '../../src/kube/http-transport.ts';
-import { services } from '../../src/kube/resources.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { AgentClient } from '../../packages/causeway/src/gateway/protocol/agent-client.ts';
+import { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../../packages/kubernetes/src/client/connection.ts';
+import type { Service } from '../../packages/kubernetes/src/objects/core-objects.ts';
+import { HttpTransport } from '../../packages/kubernetes/src/client/http-transport.ts';
+import { services } from '../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
 import {
   startEmbeddedKubernetes,
   type EmbeddedKubernetes,
-} from '../../src/sandbox/kubernetes/start.ts';
+} from '../../packages/fake-kubernetes/src/start.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { logTail, startServiceProcess, type ServiceProcess } from '../services/service-process.ts';
 import { waitFor } from '../services/wait-for.ts';
 
 /** Without the launcher, so that signals reach the process itself. */
-const main = path.join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 const secret = Buffer.from('a secret that only tests share');
 const { signal } = new AbortController();
 let directory = '';

@@ -1,19 +1,19 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KubeClient } from '../../src/kube/client.ts';
-import { findConnection } from '../../src/kube/connection.ts';
-import { HttpTransport } from '../../src/kube/http-transport.ts';
-import { services } from '../../src/kube/resources.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../../packages/kubernetes/src/client/connection.ts';
+import { HttpTransport } from '../../packages/kubernetes/src/client/http-transport.ts';
+import { services } from '../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
 import {
   startEmbeddedKubernetes,
   type EmbeddedKubernetes,
-} from '../../src/sandbox/kubernetes/start.ts';
+} from '../../packages/fake-kubernetes/src/start.ts';
 import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
-} from '../../src/sandbox/openstack/cloud.ts';
+} from '../../packages/fake-openstack/src/cloud.ts';
 import { runProgram } from '../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 

@@ -6,7 +6,16 @@ import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { addNode, sleepyDeployment, webService } from '../contract/idling/objects.ts';
 import { LiveCluster, type Workspace } from '../contract/kubernetes-live/live-cluster.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 const names = ['api', 'docs', 'web'] as const;
 let cluster: LiveCluster;
 let space: Workspace;

@@ -5,7 +5,16 @@ import { startIpamServer, type IpamServer } from '../services/ipam-server.ts';
 import { runProgram } from '../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 let directory = '';
 let server: IpamServer;
 const file = (name: string) => path.join(directory, name);

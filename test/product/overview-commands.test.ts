@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   startEmbeddedKubernetes,
   type EmbeddedKubernetes,
-} from '../../src/sandbox/kubernetes/start.ts';
+} from '../../packages/fake-kubernetes/src/start.ts';
 import { runProgram } from '../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
   // Compiled from a copy, so that the clone stays as it is.
   const copy = path.join(directory, 'clone');
   const words = ['README.md', 'CHANGELOG.md', 'LICENSE', 'sbom.cdx.json'];
-  for (const name of ['src', 'web', 'scripts', 'bin', ...words]) {
+  for (const name of ['packages', 'scripts', 'bin', ...words]) {
     fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
   }
   for (const name of [
@@ -26,7 +26,7 @@ beforeAll(async () => {
   ]) {
     fs.copyFileSync(path.join(root, name), path.join(copy, name));
   }
-  fs.symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
+  linkDependencies(copy);
   await runOrThrow(process.execPath, [path.join(copy, 'scripts', 'build.ts')], {
     cwd: copy,
   });
@@ -42,6 +42,19 @@ beforeAll(async () => {
   });
   causeway = path.join(user, 'node_modules', '.bin', 'causeway');
 });
+/** The clone's dependencies, with the copy's own packages in place of the clone's. */
+function linkDependencies(copy: string): void {
+  const installed = path.join(root, 'node_modules');
+  const linked = path.join(copy, 'node_modules');
+  fs.mkdirSync(path.join(linked, '@causeway'), { recursive: true });
+  for (const name of fs.readdirSync(installed)) {
+    if (name !== '@causeway') fs.symlinkSync(path.join(installed, name), path.join(linked, name));
+  }
+  for (const name of fs.readdirSync(path.join(copy, 'packages'))) {
+    fs.symlinkSync(path.join(copy, 'packages', name), path.join(linked, '@causeway', name));
+  }
+}
+
 afterAll(async () => {
   await removeDirectory(directory);
 });
@@ -54,9 +67,14 @@ test('the package runs compiled, without sources and tests', async () => {
   const home = path.join(directory, 'user', 'node_modules', 'causeway');
   const files = fs.readdirSync(home, { recursive: true }).map(String);
   expect(files.filter((file) => file.endsWith('.ts') || file.includes('.test.'))).toEqual([]);
-  expect(files).toContain('dist/web/main.js');
+  expect(files).toContain('dist/causeway/src/console/dashboard/pages/main.js');
   expect(files).toContain('sbom.cdx.json');
-  expect(fs.readFileSync(path.join(home, 'dist/web/index.html'), 'utf8')).toContain('"/main.js"');
+  expect(
+    fs.readFileSync(
+      path.join(home, 'dist/causeway/src/console/dashboard/pages/index.html'),
+      'utf8',
+    ),
+  ).toContain('"/main.js"');
 });
 
 test('its playground comes up', async () => {

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ReadyFile } from '../../src/playground/ready-file.ts';
+import type { ReadyFile } from '../../packages/causeway/src/playground/ready-file.ts';
 import { ensureDebianPackages } from '../services/debian-packages.ts';
 import { isAvailable } from '../services/missing.ts';
 import { ensureProgram } from '../services/programs.ts';

@@ -107,7 +107,7 @@ describe.runIf(available)("the README's quick start on a machine that was just i
     await expectDiscovered(tour.at(-1) ?? '', tour, 'somebody');
     await expectNothingLeft();
     // All of them would take the better part of an hour.
-    expect(await machine.run(`cd ${place} && ${all} -- src/domain`, 'somebody')).toMatch(
+    expect(await machine.run(`cd ${place} && ${all} -- packages/base/src`, 'somebody')).toMatch(
       /\d+ passed, 0 failed\n$/,
     );
   });

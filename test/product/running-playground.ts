@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Machine, ReadyFile } from '../../src/playground/ready-file.ts';
+import type { Machine, ReadyFile } from '../../packages/causeway/src/playground/ready-file.ts';
 import { runOrThrow, runProgram, type ProgramResult } from '../services/run-program.ts';
 import { HopelessError, waitFor } from '../services/wait-for.ts';
 

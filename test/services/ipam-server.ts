@@ -4,7 +4,16 @@ import { freePorts } from './free-port.ts';
 import { logTail, startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { HopelessError, waitFor } from './wait-for.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 
 export interface IpamServer {
   readonly url: string;

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../src/sandbox/kubernetes/object.ts';
+import { isObject, type JsonObject } from '../../packages/fake-kubernetes/src/object.ts';
 
 /** The built-in kinds whose schemas the embedded API carries. */
 export const builtInKinds: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
-import { runProgram } from '../../src/runtime/program.ts';
+import { runProgram } from '../../packages/base/src/process/run-program.ts';
 
 /**
  * Small networks for tests: namespaces joined by bridges that live in a namespace of their own, so

@@ -1,10 +1,14 @@
-import { abortedBy } from '../../src/runtime/clock.ts';
-import type { SimulatedProcess } from '../../src/runtime/simulation.ts';
-import type { Transport, TransportRequest, TransportResponse } from '../../src/kube/transport.ts';
-import type { InProcessKubernetes } from '../../src/sandbox/kubernetes/in-process.ts';
-import { parseResourcePath } from '../../src/sandbox/kubernetes/http/request-info.ts';
+import { abortedBy } from '../../packages/base/src/time/clock.ts';
+import type { SimulatedProcess } from '../../packages/base/src/simulation/simulation.ts';
+import type {
+  Transport,
+  TransportRequest,
+  TransportResponse,
+} from '../../packages/kubernetes/src/client/transport.ts';
+import type { InProcessKubernetes } from '../../packages/fake-kubernetes/src/in-process.ts';
+import { parseResourcePath } from '../../packages/fake-kubernetes/src/http/request-info.ts';
 import { DeliveredBody } from './delivered-body.ts';
-import { untilAborted } from '../../src/runtime/until-aborted.ts';
+import { untilAborted } from '../../packages/base/src/time/until-aborted.ts';
 
 const never = new Promise<never>(() => {});
 

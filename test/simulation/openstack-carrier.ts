@@ -3,11 +3,11 @@ import {
   type HttpRequest,
   type HttpResponse,
   type RequestCarrier,
-} from '../../src/openstack/transport.ts';
-import type { SimulatedProcess } from '../../src/runtime/simulation.ts';
-import type { Answer } from '../../src/sandbox/openstack/http/call.ts';
-import type { InProcessOpenStack } from '../../src/sandbox/openstack/in-process.ts';
-import { untilAborted } from '../../src/runtime/until-aborted.ts';
+} from '../../packages/openstack/src/transport.ts';
+import type { SimulatedProcess } from '../../packages/base/src/simulation/simulation.ts';
+import type { Answer } from '../../packages/fake-openstack/src/http/call.ts';
+import type { InProcessOpenStack } from '../../packages/fake-openstack/src/in-process.ts';
+import { untilAborted } from '../../packages/base/src/time/until-aborted.ts';
 
 /** From a process of a simulation to an embedded cloud: every request is an outside call of the process. */
 export class SimulatedOpenStackCarrier implements RequestCarrier {

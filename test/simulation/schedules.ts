@@ -1,6 +1,6 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import { seededRandom } from '../../src/runtime/random.ts';
+import { seededRandom } from '../../packages/base/src/simulation/random.ts';
 
 /**
  * The embedded services draw ids, and much goes by their order. From a seed they are the same in every run;

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import type { Service } from '../../src/kube/core-objects.ts';
-import { withSlimMetadata } from '../../src/kube/projection.ts';
-import { Reflector } from '../../src/kube/reflector.ts';
-import { services } from '../../src/kube/resources.ts';
-import { Store } from '../../src/kube/store.ts';
-import { collect } from '../../src/openstack/collect.ts';
-import { Neutron } from '../../src/openstack/neutron/neutron.ts';
-import { silentLog } from '../../src/runtime/log.ts';
-import { noMetrics } from '../../src/runtime/metrics.ts';
-import type { SimulatedProcess } from '../../src/runtime/simulation.ts';
+import type { Service } from '../../packages/kubernetes/src/objects/core-objects.ts';
+import { withSlimMetadata } from '../../packages/kubernetes/src/cache/projection.ts';
+import { Reflector } from '../../packages/kubernetes/src/cache/reflector.ts';
+import { services } from '../../packages/kubernetes/src/objects/resources.ts';
+import { Store } from '../../packages/kubernetes/src/cache/store.ts';
+import { collect } from '../../packages/openstack/src/collect.ts';
+import { Neutron } from '../../packages/openstack/src/neutron/neutron.ts';
+import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
+import type { SimulatedProcess } from '../../packages/base/src/simulation/simulation.ts';
 import { SimulatedWorld } from './world.ts';
 
 const { signal } = new AbortController();

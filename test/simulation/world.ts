@@ -1,17 +1,20 @@
-import { KubeClient } from '../../src/kube/client.ts';
-import { Cloud } from '../../src/openstack/cloud.ts';
-import { cloudConfigFrom } from '../../src/openstack/config/settings.ts';
-import { silentLog } from '../../src/runtime/log.ts';
-import { noMetrics } from '../../src/runtime/metrics.ts';
-import { Simulation, type SimulatedProcess } from '../../src/runtime/simulation.ts';
-import type { WriteFence } from '../../src/runtime/write-fence.ts';
-import { InProcessKubernetes } from '../../src/sandbox/kubernetes/in-process.ts';
-import { accounts } from '../../src/sandbox/openstack/seed.ts';
+import { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
+import { Cloud } from '../../packages/openstack/src/cloud.ts';
+import { cloudConfigFrom } from '../../packages/openstack/src/config/settings.ts';
+import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
+import {
+  Simulation,
+  type SimulatedProcess,
+} from '../../packages/base/src/simulation/simulation.ts';
+import type { WriteFence } from '../../packages/base/src/work/lease-guard.ts';
+import { InProcessKubernetes } from '../../packages/fake-kubernetes/src/in-process.ts';
+import { accounts } from '../../packages/fake-openstack/src/seed.ts';
 import {
   createInProcessOpenStack,
   type InProcessOpenStack,
-} from '../../src/sandbox/openstack/in-process.ts';
-import type { EmbeddedOptions } from '../../src/sandbox/openstack/settings.ts';
+} from '../../packages/fake-openstack/src/in-process.ts';
+import type { EmbeddedOptions } from '../../packages/fake-openstack/src/settings.ts';
 import { SimulatedKubernetesTransport, type Loss } from './kubernetes-transport.ts';
 import { SimulatedOpenStackCarrier } from './openstack-carrier.ts';
 

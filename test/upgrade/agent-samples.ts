@@ -1,16 +1,25 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { ClaimedAddresses } from '../../src/agent/keepalived/claimed-addresses.ts';
-import { Levers } from '../../src/agent/levers.ts';
-import { endpointKey, makeEndpoint } from '../../src/agent/model/endpoint.ts';
-import { policyKey } from '../../src/agent/model/policy.ts';
-import { inverseOf, type Change } from '../../src/agent/model/state.ts';
-import { readKnownAnswers } from '../../src/agent/probe/ledger-file.ts';
-import { StateStore } from '../../src/agent/store/state-store.ts';
-import { PushReader } from '../../src/agent/wire/push.ts';
-import { parseEndpoint, parsePolicy } from '../../src/agent/wire/records.ts';
-import { writeDelta, writeState } from '../../src/agent/wire/write-push.ts';
-import { parseAddress } from '../../src/domain/address.ts';
+import { ClaimedAddresses } from '../../packages/causeway/src/gateway/agent/announce/keepalived/announced-addresses.ts';
+import { Levers } from '../../packages/causeway/src/gateway/agent/overrides.ts';
+import {
+  endpointKey,
+  makeEndpoint,
+} from '../../packages/causeway/src/gateway/protocol/endpoint.ts';
+import { policyKey } from '../../packages/causeway/src/gateway/protocol/policy.ts';
+import { inverseOf, type Change } from '../../packages/causeway/src/gateway/agent/store/state.ts';
+import { readKnownAnswers } from '../../packages/causeway/src/gateway/agent/probe/probe-results-file.ts';
+import { StateStore } from '../../packages/causeway/src/gateway/agent/store/state-store.ts';
+import { PushReader } from '../../packages/causeway/src/gateway/protocol/update.ts';
+import {
+  parseEndpoint,
+  parsePolicy,
+} from '../../packages/causeway/src/gateway/protocol/records.ts';
+import {
+  writeDelta,
+  writeState,
+} from '../../packages/causeway/src/gateway/protocol/write-update.ts';
+import { parseAddress } from '../../packages/base/src/address/address.ts';
 import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
 
 const pods = parseEndpoint({

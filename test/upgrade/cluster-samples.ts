@@ -1,44 +1,53 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { isOurs, originLabels, originMarks, sourceOf } from '../../src/discovery/ownership.ts';
-import { leaseName, discoverySettings } from '../../src/discovery/settings.ts';
-import { parseAddress } from '../../src/domain/address.ts';
-import { parsePort } from '../../src/domain/port.ts';
-import { formatReport, parseReport } from '../../src/idling/activity-report.ts';
-import * as idling from '../../src/idling/annotations.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
-import type { ConfigMap, Service } from '../../src/kube/core-objects.ts';
-import type { Lease } from '../../src/kube/workload-objects.ts';
-import { configMaps, leases } from '../../src/kube/resources.ts';
+import {
+  isOurs,
+  originLabels,
+  originMarks,
+  sourceOf,
+} from '../../packages/causeway/src/discovery/ownership.ts';
+import { leaseName, discoverySettings } from '../../packages/causeway/src/discovery/settings.ts';
+import { parseAddress } from '../../packages/base/src/address/address.ts';
+import { parsePort } from '../../packages/base/src/address/port.ts';
+import { formatReport, parseReport } from '../../packages/causeway/src/idling/activity-report.ts';
+import * as idling from '../../packages/causeway/src/idling/annotations.ts';
+import type { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
+import type { ConfigMap, Service } from '../../packages/kubernetes/src/objects/core-objects.ts';
+import type { Lease } from '../../packages/kubernetes/src/objects/workload-objects.ts';
+import { configMaps, leases } from '../../packages/kubernetes/src/objects/resources.ts';
 import {
   addressBookName,
   ConfigMapAddressBook,
-} from '../../src/loadbalancer/gateway/address-book.ts';
+} from '../../packages/causeway/src/gateway/controller/address-book.ts';
 import {
   layerAnnotations,
   portAnnotations,
   readPlace,
   readPortIds,
-} from '../../src/loadbalancer/gateway/annotations.ts';
+} from '../../packages/causeway/src/gateway/controller/annotations.ts';
 import {
   boardName,
   fenceChange,
   readBoard,
   writeBoard,
-} from '../../src/loadbalancer/gateway/gateway-board.ts';
-import { balancersOf, klbOwner } from '../../src/loadbalancer/octavia/klb-view.ts';
-import * as octavia from '../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
-import { cleanupFinalizer } from '../../src/loadbalancer/plan.ts';
-import { holdingAnnotation } from '../../src/loadbalancer/pool/annotations.ts';
-import { ContactMemory } from '../../src/loadbalancer/pool/contact-memory.ts';
-import { Departures } from '../../src/loadbalancer/pool/departures.ts';
-import { formatHolding, readHolding } from '../../src/loadbalancer/pool/holding.ts';
-import { formatRecord, readRecord, recordAnnotation } from '../../src/loadbalancer/record.ts';
-import { controllerSettings } from '../../src/loadbalancer/settings.ts';
-import { parseEgressPolicy } from '../../src/proxy/egress-firewall/egress-rules.ts';
-import { proxySettings } from '../../src/proxy/settings.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { memoryKubeClient } from '../../src/sandbox/kubernetes/memory-client.testing.ts';
+} from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
+import { balancersOf, klbOwner } from '../../packages/causeway/src/octavia/klb-view.ts';
+import * as octavia from '../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
+import { cleanupFinalizer } from '../../packages/causeway/src/services/plan.ts';
+import { holdingAnnotation } from '../../packages/causeway/src/pool/annotations.ts';
+import { ContactMemory } from '../../packages/causeway/src/pool/contact-memory.ts';
+import { Departures } from '../../packages/causeway/src/pool/releases-pending.ts';
+import { formatHolding, readHolding } from '../../packages/causeway/src/pool/holding.ts';
+import {
+  formatRecord,
+  readRecord,
+  recordAnnotation,
+} from '../../packages/causeway/src/services/record.ts';
+import { controllerSettings } from '../../packages/causeway/src/cli/controller/settings.ts';
+import { parseEgressPolicy } from '../../packages/causeway/src/node-proxy/egress-firewall/egress-rules.ts';
+import { proxySettings } from '../../packages/causeway/src/node-proxy/settings.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
+import { memoryKubeClient } from '../../packages/fake-kubernetes/src/memory-client.testing.ts';
 import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
 
 const { signal } = new AbortController();

@@ -1,24 +1,27 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { CustomResourceDefinition } from '../../src/kube/custom-resource-definition.ts';
-import { installCustomResources } from '../../src/kube/custom-resources.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
-import type { Resource } from '../../src/kube/resource.ts';
-import { customResourceDefinitions, namespaces } from '../../src/kube/resources.ts';
-import { kuryrLoadBalancerDefinition } from '../../src/loadbalancer/octavia/definition.ts';
+import type { CustomResourceDefinition } from '../../packages/kubernetes/src/objects/custom-resource-definition.ts';
+import { installCustomResources } from '../../packages/kubernetes/src/objects/custom-resources.ts';
+import type { KubeObject } from '../../packages/kubernetes/src/objects/object.ts';
+import type { Resource } from '../../packages/kubernetes/src/objects/resource.ts';
+import {
+  customResourceDefinitions,
+  namespaces,
+} from '../../packages/kubernetes/src/objects/resources.ts';
+import { kuryrLoadBalancerDefinition } from '../../packages/causeway/src/octavia/definition.ts';
 import {
   klbFinalizer,
   kuryrLoadBalancers,
   statusVersion,
   type KuryrLoadBalancer,
-} from '../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
+} from '../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
 import {
   egressNetworkPolicies,
   egressNetworkPolicyDefinition,
   type EgressNetworkPolicy,
-} from '../../src/proxy/egress-firewall/egress-network-policy.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { memoryKubeClient } from '../../src/sandbox/kubernetes/memory-client.testing.ts';
+} from '../../packages/causeway/src/node-proxy/egress-firewall/egress-network-policy.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
+import { memoryKubeClient } from '../../packages/fake-kubernetes/src/memory-client.testing.ts';
 import { plain, type SampleKind } from './sample-kind.ts';
 
 const { signal } = new AbortController();

@@ -1,17 +1,21 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { IpamClient } from '../../src/ipam/api/client.ts';
-import { backupSchema, restoreBackup, takeBackup } from '../../src/ipam/backup.ts';
-import { isKnown, presentToken } from '../../src/ipam/credential.ts';
-import { createOperator } from '../../src/ipam/init.ts';
-import { stateRoot } from '../../src/ipam/keys.ts';
-import type { Entry, Ledger } from '../../src/ipam/ledger.ts';
-import { startReplica } from '../../src/ipam/replica.ts';
-import { SqliteLedger } from '../../src/ipam/sqlite-ledger.ts';
-import { View } from '../../src/ipam/view.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { silentLog } from '../../src/runtime/log.ts';
-import { noMetrics } from '../../src/runtime/metrics.ts';
+import { IpamClient } from '../../packages/causeway/src/ipam/api/client.ts';
+import {
+  backupSchema,
+  restoreBackup,
+  takeBackup,
+} from '../../packages/causeway/src/ipam/backup.ts';
+import { isKnown, presentToken } from '../../packages/causeway/src/ipam/credential.ts';
+import { createOperator } from '../../packages/causeway/src/ipam/init.ts';
+import { stateRoot } from '../../packages/causeway/src/ipam/keys.ts';
+import type { Entry, Ledger } from '../../packages/causeway/src/ipam/ledger.ts';
+import { startReplica } from '../../packages/causeway/src/ipam/replica.ts';
+import { SqliteLedger } from '../../packages/causeway/src/ipam/sqlite-ledger.ts';
+import { View } from '../../packages/causeway/src/ipam/view.ts';
+import { systemClock } from '../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import { MemoryLedger } from '../doubles/memory-ledger.ts';
 import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
 

@@ -12,7 +12,16 @@ import type { Machine } from '../services/real-cluster/machine.ts';
 import type { RealCluster } from '../services/real-cluster/real-cluster.ts';
 import { waitFor } from '../services/wait-for.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 /** The router between the nodes' network and the outer one, which is the control plane. */
 const router = '192.0.2.1';
 /** What the client asks nodes and pods from directly: their answers come back by the router. */

@@ -12,7 +12,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { stopSignal } from '../../src/cli/stop-signal.ts';
+import { stopSignal } from '../../packages/causeway/src/cli/terminal/stop-signal.ts';
 import { orEnd } from '../services/missing.ts';
 import { ensureProgram } from '../services/programs.ts';
 import type { Machine } from '../services/real-cluster/machine.ts';

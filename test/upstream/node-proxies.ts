@@ -4,7 +4,16 @@ import type { RealCluster } from '../services/real-cluster/real-cluster.ts';
 import { logTail } from '../services/service-process.ts';
 import { HopelessError, waitFor } from '../services/wait-for.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 
 /** Our proxy in kube-proxy's place on every node. */
 export async function startNodeProxies(cluster: RealCluster): Promise<void> {

@@ -3,8 +3,8 @@
 
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
+import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
+import { startEmbeddedOpenStack } from '../../../packages/fake-openstack/src/cloud.ts';
 
 const kubernetes = await startEmbeddedKubernetes();
 const openstack = await startEmbeddedOpenStack({

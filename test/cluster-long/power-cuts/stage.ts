@@ -1,5 +1,8 @@
-import type { ConfigMap } from '../../../src/kube/core-objects.ts';
-import { boardName, readBoard } from '../../../src/loadbalancer/gateway/gateway-board.ts';
+import type { ConfigMap } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import {
+  boardName,
+  readBoard,
+} from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { webDeployment, webService } from '../../cluster/real/workloads.ts';
 import { ensureProductImage } from '../../services/image/product-image.ts';
 import type { ClusterNode } from '../../services/real-cluster/cluster-node.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recordAnnotation } from '../../../src/loadbalancer/record.ts';
+import { recordAnnotation } from '../../../packages/causeway/src/services/record.ts';
 import { requireNetworkTools } from '../../kernel/gateway/network.ts';
 import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';

@@ -1,8 +1,8 @@
-import { parseAddress } from '../../../src/domain/address.ts';
-import { hostPrefix, parsePrefix, type Prefix } from '../../../src/domain/prefix.ts';
-import { collect } from '../../../src/openstack/collect.ts';
-import type { Neutron } from '../../../src/openstack/neutron/neutron.ts';
-import type { Port } from '../../../src/openstack/neutron/resources.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { hostPrefix, parsePrefix, type Prefix } from '../../../packages/base/src/address/prefix.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import type { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
+import type { Port } from '../../../packages/openstack/src/neutron/resources.ts';
 import type { Allowed } from '../../kernel/gateway/port-security.ts';
 import { externalAddressesOf, gateways, type GatewayName } from '../../kernel/gateway/topology.ts';
 

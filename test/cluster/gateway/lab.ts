@@ -1,18 +1,18 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { KubeClient } from '../../../src/kube/client.ts';
-import { findConnection } from '../../../src/kube/connection.ts';
-import type { Service } from '../../../src/kube/core-objects.ts';
-import { HttpTransport } from '../../../src/kube/http-transport.ts';
-import { services } from '../../../src/kube/resources.ts';
-import { Cloud } from '../../../src/openstack/cloud.ts';
-import { collect } from '../../../src/openstack/collect.ts';
-import { loadCloudConfig } from '../../../src/openstack/config/load.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../../../packages/kubernetes/src/client/connection.ts';
+import type { Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { HttpTransport } from '../../../packages/kubernetes/src/client/http-transport.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { Cloud } from '../../../packages/openstack/src/cloud.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import { loadCloudConfig } from '../../../packages/openstack/src/config/load.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { fencedGateways, PortSecurity } from '../../kernel/gateway/port-security.ts';
 import {
   gateways,
@@ -163,7 +163,7 @@ export class Lab {
   async startController(layer: Layer = 'Pod'): Promise<void> {
     const config = path.join(this.topology.directory, 'controller.yaml');
     await fs.writeFile(config, stringify(this.#settings(layer)));
-    const main = path.join(sourceRoot, 'src/cli/main.ts');
+    const main = path.join(sourceRoot, 'packages/causeway/src/cli/main.ts');
     this.#controller = new KeptProcess(() =>
       startServiceProcess(process.execPath, [main, 'controller', '--config', config], {
         logFile: this.topology.log('controller'),

@@ -1,4 +1,4 @@
-import type { Neutron } from '../../../src/openstack/neutron/neutron.ts';
+import type { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import { gateways, type GatewayName, type Topology } from '../../kernel/gateway/topology.ts';
 import { runProgram } from '../../services/run-program.ts';
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
+import { startEmbeddedOpenStack } from '../../../packages/fake-openstack/src/cloud.ts';
 import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { logTail } from '../../services/service-process.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
-} from '../../../src/sandbox/openstack/cloud.ts';
+} from '../../../packages/fake-openstack/src/cloud.ts';
 import { loadBalancer, projectId } from '../../discovery/embedded-world.ts';
 import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';

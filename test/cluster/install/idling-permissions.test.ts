@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formatReport } from '../../../src/idling/activity-report.ts';
-import { idleAfterAnnotation, idledAt } from '../../../src/idling/annotations.ts';
-import { needPodsReason } from '../../../src/idling/need-pods.ts';
+import { formatReport } from '../../../packages/causeway/src/idling/activity-report.ts';
+import { idleAfterAnnotation, idledAt } from '../../../packages/causeway/src/idling/annotations.ts';
+import { needPodsReason } from '../../../packages/causeway/src/idling/need-pods.ts';
 import { template } from '../../contract/idling/objects.ts';
 import { freePort } from '../../services/free-port.ts';
 import { prepareKubernetes } from '../../services/kubernetes.ts';

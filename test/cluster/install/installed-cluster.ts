@@ -16,7 +16,7 @@ import { auditPolicy, refusedOf, unusedOf, usesOf, type Role } from './permissio
 
 const root = path.join(import.meta.dirname, '..', '..', '..');
 export const kustomizeFolder = path.join(root, 'deploy', 'kustomize');
-const main = path.join(root, 'src', 'cli', 'main.ts');
+const main = path.join(root, 'packages', 'causeway', 'src', 'cli', 'main.ts');
 
 /** An object of a manifest, as far as tests look into it. */
 export interface ShippedObject {

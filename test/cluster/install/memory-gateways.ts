@@ -1,11 +1,11 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { runAgent } from '../../../src/agent/agent.ts';
-import { MemoryKernel } from '../../../src/agent/memory-kernel.ts';
-import { agentSettings } from '../../../src/agent/settings.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { runAgent } from '../../../packages/causeway/src/gateway/agent/agent.ts';
+import { MemoryKernel } from '../../../packages/causeway/src/gateway/agent/memory-kernel.ts';
+import { agentSettings } from '../../../packages/causeway/src/gateway/agent/settings.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 
 const layout = {
   table: 'causeway',

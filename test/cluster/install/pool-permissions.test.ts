@@ -10,7 +10,17 @@ import { waitFor } from '../../services/wait-for.ts';
 import { InstalledCluster, rolesIn, type RunningJob } from './installed-cluster.ts';
 
 const account = 'causeway-system:causeway-controller';
-const main = path.join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 
 interface ServiceObject {
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };

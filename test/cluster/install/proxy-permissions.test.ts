@@ -1,8 +1,12 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endpointSlices, services } from '../../../src/kube/resources.ts';
-import { idleAfterAnnotation, idledAt, unidleTargets } from '../../../src/idling/annotations.ts';
+import { endpointSlices, services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import {
+  idleAfterAnnotation,
+  idledAt,
+  unidleTargets,
+} from '../../../packages/causeway/src/idling/annotations.ts';
 import { CommandLab } from '../../kernel/proxy/command-lab.ts';
 import { endpoint, heard } from '../../kernel/proxy/proxy-lab.ts';
 import { prepareKubernetes } from '../../services/kubernetes.ts';

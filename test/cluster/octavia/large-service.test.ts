@@ -1,10 +1,10 @@
 import fs from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endpointSlices, services } from '../../../src/kube/resources.ts';
+import { endpointSlices, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
-} from '../../../src/sandbox/openstack/cloud.ts';
+} from '../../../packages/fake-openstack/src/cloud.ts';
 import { newService, newSlice, OctaviaLab } from '../../octavia/lab.ts';
 import { until, untilServed } from '../../octavia/until.ts';
 import { quickPauses } from '../../openstack/quick-clock.ts';

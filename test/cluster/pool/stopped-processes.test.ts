@@ -1,11 +1,11 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { IpamClient } from '../../../src/ipam/api/client.ts';
-import { createOperator } from '../../../src/ipam/init.ts';
-import { SqliteLedger } from '../../../src/ipam/sqlite-ledger.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
+import { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import { createOperator } from '../../../packages/causeway/src/ipam/init.ts';
+import { SqliteLedger } from '../../../packages/causeway/src/ipam/sqlite-ledger.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
 import { never } from '../../contract/ipam/server-under-test.ts';
 import { ClusterUnderTest } from '../../contract/pool/cluster-under-test.ts';
 import { freePort } from '../../services/free-port.ts';
@@ -14,7 +14,17 @@ import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 import { startServiceProcess, type ServiceProcess } from '../../services/service-process.ts';
 import { waitFor } from '../../services/wait-for.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 const site = 'edge';
 /** The shortest that may be agreed on. */
 const selfWithdrawal = { afterMs: 10_000, graceMs: 5_000 };

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
+import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
 import { freePort } from '../../services/free-port.ts';
 import { startIpamServer, type IpamServer } from '../../services/ipam-server.ts';
 import { prepareKubernetes, startKubernetes } from '../../services/kubernetes.ts';
@@ -16,7 +16,17 @@ import {
 } from '../../services/service-process.ts';
 import { waitFor } from '../../services/wait-for.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 
 interface Cluster {
   readonly name: string;

@@ -1,17 +1,17 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runAgent } from '../../../src/agent/agent.ts';
-import { AgentClient } from '../../../src/agent/client/agent-client.ts';
-import { MemoryKernel } from '../../../src/agent/memory-kernel.ts';
-import { makeEndpoint } from '../../../src/agent/model/endpoint.ts';
-import { agentSettings } from '../../../src/agent/settings.ts';
-import { writeState } from '../../../src/agent/wire/write-push.ts';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePort } from '../../../src/domain/port.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { runAgent } from '../../../packages/causeway/src/gateway/agent/agent.ts';
+import { AgentClient } from '../../../packages/causeway/src/gateway/protocol/agent-client.ts';
+import { MemoryKernel } from '../../../packages/causeway/src/gateway/agent/memory-kernel.ts';
+import { makeEndpoint } from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+import { agentSettings } from '../../../packages/causeway/src/gateway/agent/settings.ts';
+import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import {
   issueCertificate,
   makeAuthority,

@@ -1,24 +1,28 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { CycleReport } from '../../../src/discovery/cycle-report.ts';
-import { Discoverer } from '../../../src/discovery/discoverer.ts';
-import { discoverySettings } from '../../../src/discovery/settings.ts';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePort } from '../../../src/domain/port.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { endpoints, endpointSlices, services } from '../../../src/kube/resources.ts';
-import { collect } from '../../../src/openstack/collect.ts';
-import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
-import { whenUnlocked } from '../../../src/openstack/load-balancing/lock.ts';
-import type { LoadBalancerSpec } from '../../../src/openstack/load-balancing/specs.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import type { CycleReport } from '../../../packages/causeway/src/discovery/cycle-report.ts';
+import { Discoverer } from '../../../packages/causeway/src/discovery/discoverer.ts';
+import { discoverySettings } from '../../../packages/causeway/src/discovery/settings.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import {
+  endpoints,
+  endpointSlices,
+  services,
+} from '../../../packages/kubernetes/src/objects/resources.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import { openLoadBalancing } from '../../../packages/openstack/src/load-balancing/open.ts';
+import { whenUnlocked } from '../../../packages/openstack/src/load-balancing/lock.ts';
+import type { LoadBalancerSpec } from '../../../packages/openstack/src/load-balancing/specs.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from '../kube-client/cluster.ts';
 import { anyName } from '../../discovery/any-cloud.ts';
 import { loadBalancer } from '../../discovery/embedded-world.ts';
-import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
+import { startEmbeddedOpenStack } from '../../../packages/fake-openstack/src/cloud.ts';
 import { describeEveryCloud, mitaka, TestCloud, uniqueName } from '../openstack/clouds.ts';
 
 const call = { signal: new AbortController().signal };

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { installCustomResources } from '../../../src/kube/custom-resources.ts';
-import { EventRecorder } from '../../../src/kube/event-recorder.ts';
-import { events } from '../../../src/kube/resources.ts';
-import { EgressFilter } from '../../../src/proxy/egress-firewall/egress-filter.ts';
+import { parsePrefix as prefix } from '../../../packages/base/src/address/prefix.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import { installCustomResources } from '../../../packages/kubernetes/src/objects/custom-resources.ts';
+import { EventRecorder } from '../../../packages/kubernetes/src/events/event-recorder.ts';
+import { events } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { EgressFilter } from '../../../packages/causeway/src/node-proxy/egress-firewall/egress-filter.ts';
 import {
   egressNetworkPolicies,
   egressNetworkPolicyDefinition,
-} from '../../../src/proxy/egress-firewall/egress-network-policy.ts';
-import type { ServiceProxy } from '../../../src/proxy/service-proxy.ts';
-import { makeSlice } from '../../../src/proxy/testing/objects.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
-import { supervise } from '../../../src/runtime/supervisor.ts';
+} from '../../../packages/causeway/src/node-proxy/egress-firewall/egress-network-policy.ts';
+import type { ServiceProxy } from '../../../packages/causeway/src/node-proxy/service-proxy.ts';
+import { makeSlice } from '../../../packages/causeway/src/node-proxy/testing/objects.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from '../kube-client/cluster.ts';
 

@@ -4,15 +4,19 @@ import {
   previousMinReplicas,
   previousScale,
   unidleTargets,
-} from '../../../src/idling/annotations.ts';
-import { Idler } from '../../../src/idling/idler.ts';
-import { listIdle } from '../../../src/idling/list-idle.ts';
-import { ScaleDiscovery } from '../../../src/idling/scale-discovery.ts';
-import { wakeNow } from '../../../src/idling/wake-now.ts';
-import { Waker } from '../../../src/idling/waker.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { endpoints, horizontalPodAutoscalers, services } from '../../../src/kube/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+} from '../../../packages/causeway/src/idling/annotations.ts';
+import { Idler } from '../../../packages/causeway/src/idling/idler.ts';
+import { listIdle } from '../../../packages/causeway/src/idling/list-idle.ts';
+import { ScaleDiscovery } from '../../../packages/causeway/src/idling/scale-discovery.ts';
+import { wakeNow } from '../../../packages/causeway/src/idling/wake-now.ts';
+import { Waker } from '../../../packages/causeway/src/idling/waker.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import {
+  endpoints,
+  horizontalPodAutoscalers,
+  services,
+} from '../../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';

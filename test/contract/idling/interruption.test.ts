@@ -5,23 +5,26 @@ import {
   previousMinReplicas,
   previousScale,
   unidleTargets,
-} from '../../../src/idling/annotations.ts';
-import { Idler } from '../../../src/idling/idler.ts';
-import { ScaleDiscovery } from '../../../src/idling/scale-discovery.ts';
-import { wakeNow } from '../../../src/idling/wake-now.ts';
-import { Waker } from '../../../src/idling/waker.ts';
-import { KubeClient } from '../../../src/kube/client.ts';
-import { HttpTransport } from '../../../src/kube/http-transport.ts';
-import { resolveKubeconfig, loadKubeconfig } from '../../../src/kube/kubeconfig.ts';
+} from '../../../packages/causeway/src/idling/annotations.ts';
+import { Idler } from '../../../packages/causeway/src/idling/idler.ts';
+import { ScaleDiscovery } from '../../../packages/causeway/src/idling/scale-discovery.ts';
+import { wakeNow } from '../../../packages/causeway/src/idling/wake-now.ts';
+import { Waker } from '../../../packages/causeway/src/idling/waker.ts';
+import { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import { HttpTransport } from '../../../packages/kubernetes/src/client/http-transport.ts';
+import {
+  resolveKubeconfig,
+  loadKubeconfig,
+} from '../../../packages/kubernetes/src/credentials/kubeconfig.ts';
 import {
   deployments,
   endpoints,
   endpointSlices,
   horizontalPodAutoscalers,
   services,
-} from '../../../src/kube/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import type { Fault } from '../../../src/sandbox/kubernetes/http/faults.ts';
+} from '../../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import type { Fault } from '../../../packages/fake-kubernetes/src/http/faults.ts';
 import { startEmbeddedServer, type ServerUnderTest } from '../kubernetes-api/server-under-test.ts';
 import { sleepyDeployment } from './objects.ts';
 

@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { idledAt, unidleTargets } from '../../../src/idling/annotations.ts';
-import { Idler } from '../../../src/idling/idler.ts';
-import { listIdle } from '../../../src/idling/list-idle.ts';
-import { ScaleDiscovery } from '../../../src/idling/scale-discovery.ts';
-import { idlingSettings } from '../../../src/idling/settings.ts';
-import { UnidlingController } from '../../../src/idling/unidling-controller.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { deployments, events, services } from '../../../src/kube/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { idledAt, unidleTargets } from '../../../packages/causeway/src/idling/annotations.ts';
+import { Idler } from '../../../packages/causeway/src/idling/idler.ts';
+import { listIdle } from '../../../packages/causeway/src/idling/list-idle.ts';
+import { ScaleDiscovery } from '../../../packages/causeway/src/idling/scale-discovery.ts';
+import { idlingSettings } from '../../../packages/causeway/src/idling/settings.ts';
+import { UnidlingController } from '../../../packages/causeway/src/idling/unidling-controller.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import {
+  deployments,
+  events,
+  services,
+} from '../../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
-import { parseAddress } from '../../../src/domain/address.ts';
-import type { Allocator } from '../../../src/ipam/allocator.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import type { Allocator } from '../../../packages/causeway/src/ipam/allocator.ts';
 import {
   createCluster,
   reclaimCluster,
   removeCluster,
-} from '../../../src/ipam/cluster-decisions.ts';
-import type { Decide } from '../../../src/ipam/decision.ts';
-import { sweep } from '../../../src/ipam/housekeeping-decisions.ts';
-import { demandSchema, poolSpecSchema } from '../../../src/ipam/records.ts';
-import { Refusal } from '../../../src/ipam/refusal.ts';
-import { free } from '../../../src/ipam/release.ts';
-import { reserve } from '../../../src/ipam/reserve.ts';
-import { drainPool, setPool } from '../../../src/ipam/site-decisions.ts';
+} from '../../../packages/causeway/src/ipam/cluster-decisions.ts';
+import type { Decide } from '../../../packages/causeway/src/ipam/decision.ts';
+import { sweep } from '../../../packages/causeway/src/ipam/maintenance-decisions.ts';
+import { demandSchema, poolSpecSchema } from '../../../packages/causeway/src/ipam/records.ts';
+import { Refusal } from '../../../packages/causeway/src/ipam/refusal.ts';
+import { free } from '../../../packages/causeway/src/ipam/release.ts';
+import { reserve } from '../../../packages/causeway/src/ipam/reserve.ts';
+import { drainPool, setPool } from '../../../packages/causeway/src/ipam/site-decisions.ts';
 import { addressNumber, type SiteModel } from './allocator-model.ts';
 import { never } from './server-under-test.ts';
 

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../../src/domain/address.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
 
 /** A plain picture of a site, to compare the allocator with. One family, one pool, no sharing. */
 export interface Held {

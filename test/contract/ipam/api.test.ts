@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from 'undici';
-import type { IpamClient } from '../../../src/ipam/api/client.ts';
+import type { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { never, startServer, type ServerUnderTest } from './server-under-test.ts';
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from 'undici';
-import type { Operation } from '../../../src/ipam/api/operation.ts';
-import { operations, type OperationName } from '../../../src/ipam/api/operations.ts';
+import type { Operation } from '../../../packages/causeway/src/ipam/api/operation.ts';
+import {
+  operations,
+  type OperationName,
+} from '../../../packages/causeway/src/ipam/api/operations.ts';
 import { never, startServer, type ServerUnderTest } from './server-under-test.ts';
 
 let server: ServerUnderTest;

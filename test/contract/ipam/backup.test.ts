@@ -1,15 +1,23 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { IpamClient } from '../../../src/ipam/api/client.ts';
-import { restoreBackup, suspendAll, takeBackup, type Backup } from '../../../src/ipam/backup.ts';
-import { cloudletImport, parseCloudletIps } from '../../../src/ipam/cloudlet-ips.ts';
-import { EtcdLedger } from '../../../src/ipam/etcd-ledger.ts';
-import type { Ledger } from '../../../src/ipam/ledger.ts';
-import { startReplica, type Replica } from '../../../src/ipam/replica.ts';
-import { SqliteLedger } from '../../../src/ipam/sqlite-ledger.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import {
+  restoreBackup,
+  suspendAll,
+  takeBackup,
+  type Backup,
+} from '../../../packages/causeway/src/ipam/backup.ts';
+import {
+  cloudletImport,
+  parseCloudletIps,
+} from '../../../packages/causeway/src/ipam/cloudlet-ips.ts';
+import { EtcdLedger } from '../../../packages/causeway/src/ipam/etcd-ledger.ts';
+import type { Ledger } from '../../../packages/causeway/src/ipam/ledger.ts';
+import { startReplica, type Replica } from '../../../packages/causeway/src/ipam/replica.ts';
+import { SqliteLedger } from '../../../packages/causeway/src/ipam/sqlite-ledger.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { startEtcdCluster, type EtcdCluster } from '../../services/etcd-cluster.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CausewayError } from '../../../src/domain/error.ts';
-import type { TlsFiles } from '../../../src/ipam/etcd/grpc-connection.ts';
-import { EtcdLedger } from '../../../src/ipam/etcd-ledger.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
+import type { TlsFiles } from '../../../packages/causeway/src/ipam/etcd/grpc-connection.ts';
+import { EtcdLedger } from '../../../packages/causeway/src/ipam/etcd-ledger.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { startEtcdCluster, type EtcdCluster } from '../../services/etcd-cluster.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';

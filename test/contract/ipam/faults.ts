@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Random } from '../../../src/runtime/random.ts';
+import type { Random } from '../../../packages/base/src/simulation/random.ts';
 import type { Fleet } from './fleet.ts';
 
 /** One fault after the other until the time is over; then everything is put right again. */

@@ -1,7 +1,7 @@
-import type { IpamClient } from '../../../src/ipam/api/client.ts';
-import { EtcdLedger } from '../../../src/ipam/etcd-ledger.ts';
-import { createOperator } from '../../../src/ipam/init.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import type { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import { EtcdLedger } from '../../../packages/causeway/src/ipam/etcd-ledger.ts';
+import { createOperator } from '../../../packages/causeway/src/ipam/init.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { startEtcdCluster, type EtcdCluster } from '../../services/etcd-cluster.ts';
 import { startIpamServer, type IpamServer } from '../../services/ipam-server.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Batch, Condition, Ledger, Write } from '../../../src/ipam/ledger.ts';
+import type {
+  Batch,
+  Condition,
+  Ledger,
+  Write,
+} from '../../../packages/causeway/src/ipam/ledger.ts';
 
 /** A ledger that a test may use, empty at first, and how to get another connection to the same one. */
 export interface LedgerUnderTest {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { seededRandom, type Random } from '../../../src/runtime/random.ts';
+import { seededRandom, type Random } from '../../../packages/base/src/simulation/random.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { startTcpProxy } from '../../services/tcp-proxy.ts';

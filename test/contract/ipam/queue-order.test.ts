@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CausewayError } from '../../../src/domain/error.ts';
-import type { IpamClient } from '../../../src/ipam/api/client.ts';
-import { seededRandom, type Random } from '../../../src/runtime/random.ts';
+import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
+import type { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import { seededRandom, type Random } from '../../../packages/base/src/simulation/random.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { patienceMs } from '../../services/wait-for.ts';

@@ -1,11 +1,15 @@
 import path from 'node:path';
-import { IpamClient } from '../../../src/ipam/api/client.ts';
-import { createOperator } from '../../../src/ipam/init.ts';
-import { startReplica, type Replica, type ReplicaOptions } from '../../../src/ipam/replica.ts';
-import { SqliteLedger } from '../../../src/ipam/sqlite-ledger.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import { createOperator } from '../../../packages/causeway/src/ipam/init.ts';
+import {
+  startReplica,
+  type Replica,
+  type ReplicaOptions,
+} from '../../../packages/causeway/src/ipam/replica.ts';
+import { SqliteLedger } from '../../../packages/causeway/src/ipam/sqlite-ledger.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 
 export const never = new AbortController().signal;

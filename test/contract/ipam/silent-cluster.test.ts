@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { never, startServer, type ServerUnderTest } from './server-under-test.ts';
 

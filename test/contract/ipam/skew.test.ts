@@ -4,10 +4,10 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from 'undici';
-import { IpamClient } from '../../../src/ipam/api/client.ts';
-import { openApiDocument } from '../../../src/ipam/api/openapi.ts';
-import { keys } from '../../../src/ipam/keys.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import { openApiDocument } from '../../../packages/causeway/src/ipam/api/openapi.ts';
+import { keys } from '../../../packages/causeway/src/ipam/keys.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { never, startServer, type ServerUnderTest } from './server-under-test.ts';
 
 let server: ServerUnderTest;

@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SqliteLedger } from '../../../src/ipam/sqlite-ledger.ts';
+import { SqliteLedger } from '../../../packages/causeway/src/ipam/sqlite-ledger.ts';
 import { describeLedger } from './ledger-contract.ts';
 
 let directory = '';

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import fs from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { IpamClient } from '../../../src/ipam/api/client.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { issueCertificate, makeAuthority } from '../../services/certificates.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 import { never, startServer, type ServerUnderTest } from './server-under-test.ts';

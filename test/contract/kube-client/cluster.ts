@@ -1,10 +1,13 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { KubeClient } from '../../../src/kube/client.ts';
-import { findConnection, type Connection } from '../../../src/kube/connection.ts';
-import { HttpTransport } from '../../../src/kube/http-transport.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
+import { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import {
+  findConnection,
+  type Connection,
+} from '../../../packages/kubernetes/src/client/connection.ts';
+import { HttpTransport } from '../../../packages/kubernetes/src/client/http-transport.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
 import { prepareKubernetes, startKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';

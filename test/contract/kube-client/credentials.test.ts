@@ -3,13 +3,16 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { findConnection, type Connection } from '../../../src/kube/connection.ts';
-import { MaterialCredentialSource } from '../../../src/kube/credentials.ts';
-import { ExecCredentialSource } from '../../../src/kube/exec-credentials.ts';
-import { inClusterConnection } from '../../../src/kube/in-cluster.ts';
-import { namespaces } from '../../../src/kube/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import {
+  findConnection,
+  type Connection,
+} from '../../../packages/kubernetes/src/client/connection.ts';
+import { MaterialCredentialSource } from '../../../packages/kubernetes/src/credentials/credentials.ts';
+import { ExecCredentialSource } from '../../../packages/kubernetes/src/credentials/exec-credentials.ts';
+import { inClusterConnection } from '../../../packages/kubernetes/src/credentials/in-cluster.ts';
+import { namespaces } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import {
   prepareKubernetes,
   startKubernetes,

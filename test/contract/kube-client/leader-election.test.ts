@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { runAsLeader } from '../../../src/kube/leader-election.ts';
-import { leases } from '../../../src/kube/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import { runAsLeader } from '../../../packages/kubernetes/src/lease/leader-election.ts';
+import { leases } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from './cluster.ts';
 

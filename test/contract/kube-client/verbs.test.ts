@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import type { CustomResourceDefinition } from '../../../src/kube/custom-resource-definition.ts';
-import { installCustomResources, resourceOf } from '../../../src/kube/custom-resources.ts';
-import type { ConfigMap, Service } from '../../../src/kube/core-objects.ts';
-import { EventRecorder } from '../../../src/kube/event-recorder.ts';
-import { addFinalizer, removeFinalizer } from '../../../src/kube/finalizers.ts';
-import type { KubeObject } from '../../../src/kube/object.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import type { CustomResourceDefinition } from '../../../packages/kubernetes/src/objects/custom-resource-definition.ts';
+import {
+  installCustomResources,
+  resourceOf,
+} from '../../../packages/kubernetes/src/objects/custom-resources.ts';
+import type { ConfigMap, Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { EventRecorder } from '../../../packages/kubernetes/src/events/event-recorder.ts';
+import {
+  addFinalizer,
+  removeFinalizer,
+} from '../../../packages/kubernetes/src/objects/finalizers.ts';
+import type { KubeObject } from '../../../packages/kubernetes/src/objects/object.ts';
 import {
   builtInResources,
   configMaps,
@@ -13,10 +19,10 @@ import {
   events,
   namespaces,
   services,
-} from '../../../src/kube/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+} from '../../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { runOrThrow } from '../../services/run-program.ts';
 import { waitFor } from '../../services/wait-for.ts';

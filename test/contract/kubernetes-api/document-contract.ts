@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import publishedSchemas from '../../../src/sandbox/kubernetes/openapi/built-in-schemas.json' with {
+import publishedSchemas from '../../../packages/fake-kubernetes/src/openapi/built-in-schemas.json' with {
   type: 'json',
 };
 import {

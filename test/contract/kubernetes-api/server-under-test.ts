@@ -4,7 +4,7 @@ import { Agent, request } from 'undici';
 import {
   startEmbeddedKubernetes,
   type EmbeddedKubernetesOptions,
-} from '../../../src/sandbox/kubernetes/start.ts';
+} from '../../../packages/fake-kubernetes/src/start.ts';
 import { type KubernetesOptions, startKubernetes } from '../../services/kubernetes.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { runProgram, type ProgramResult } from '../../services/run-program.ts';

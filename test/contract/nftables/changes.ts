@@ -1,9 +1,12 @@
 import * as fc from 'fast-check';
-import { parseAddress as address } from '../../../src/domain/address.ts';
-import { parsePort as port } from '../../../src/domain/port.ts';
-import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
-import type { LayoutChange } from '../../../src/nftables/layout-change.ts';
-import { serviceKey, type VirtualService } from '../../../src/nftables/virtual-service.ts';
+import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
+import { parsePort as port } from '../../../packages/base/src/address/port.ts';
+import { parsePrefix as prefix } from '../../../packages/base/src/address/prefix.ts';
+import type { LayoutChange } from '../../../packages/nftables/src/compile/layout-change.ts';
+import {
+  serviceKey,
+  type VirtualService,
+} from '../../../packages/nftables/src/compile/virtual-service.ts';
 
 /** A small world in which services meet, share endpoints and change their minds. */
 const services = fc.record({

@@ -1,22 +1,25 @@
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addressFromInteger, parseAddress as address } from '../../../src/domain/address.ts';
-import { diff, replacement } from '../../../src/nftables/diff.ts';
-import type { Driver } from '../../../src/nftables/driver.ts';
-import { buildRuleset, Layout } from '../../../src/nftables/layout.ts';
-import { guardRule } from '../../../src/nftables/listener-guard.ts';
-import { MemoryDriver } from '../../../src/nftables/memory-driver.ts';
-import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
-import { NftDriver } from '../../../src/nftables/nft-driver.ts';
+import {
+  addressFromInteger,
+  parseAddress as address,
+} from '../../../packages/base/src/address/address.ts';
+import { diff, replacement } from '../../../packages/nftables/src/plan/diff.ts';
+import type { Driver } from '../../../packages/nftables/src/drivers/driver.ts';
+import { buildRuleset, Layout } from '../../../packages/nftables/src/compile/layout.ts';
+import { guardRule } from '../../../packages/nftables/src/compile/listener-guard.ts';
+import { MemoryDriver } from '../../../packages/nftables/src/drivers/memory-driver.ts';
+import { NetlinkDriver } from '../../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
+import { NftDriver } from '../../../packages/nftables/src/drivers/nft-driver.ts';
 import {
   ruleDigest,
   valueId,
   type PresentRuleset,
   type Ruleset,
   type SetDefinition,
-} from '../../../src/nftables/ruleset.ts';
-import { supports } from '../../../src/nftables/supports.ts';
-import { isEmpty, TransactionError } from '../../../src/nftables/transaction.ts';
+} from '../../../packages/nftables/src/model/ruleset.ts';
+import { supports } from '../../../packages/nftables/src/drivers/supports.ts';
+import { isEmpty, TransactionError } from '../../../packages/nftables/src/model/transaction.ts';
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
 import { changes } from './changes.ts';
 import { everything, slots } from './sample.ts';

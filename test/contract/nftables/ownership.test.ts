@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { diff, replacement } from '../../../src/nftables/diff.ts';
-import type { Driver, ForeignChange } from '../../../src/nftables/driver.ts';
-import { buildRuleset } from '../../../src/nftables/layout.ts';
-import { MemoryDriver } from '../../../src/nftables/memory-driver.ts';
-import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
-import { NftDriver } from '../../../src/nftables/nft-driver.ts';
-import { isEmpty } from '../../../src/nftables/transaction.ts';
+import { diff, replacement } from '../../../packages/nftables/src/plan/diff.ts';
+import type { Driver, ForeignChange } from '../../../packages/nftables/src/drivers/driver.ts';
+import { buildRuleset } from '../../../packages/nftables/src/compile/layout.ts';
+import { MemoryDriver } from '../../../packages/nftables/src/drivers/memory-driver.ts';
+import { NetlinkDriver } from '../../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
+import { NftDriver } from '../../../packages/nftables/src/drivers/nft-driver.ts';
+import { isEmpty } from '../../../packages/nftables/src/model/transaction.ts';
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
 import { waitForListeners } from './listeners.ts';
 import { everything } from './sample.ts';

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EngineRuleset } from '../../../src/agent/engine-ruleset.ts';
-import { parseAddress as address } from '../../../src/domain/address.ts';
-import { parsePort as port } from '../../../src/domain/port.ts';
-import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
-import { diff } from '../../../src/nftables/diff.ts';
-import type { Driver } from '../../../src/nftables/driver.ts';
-import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
-import { NftDriver } from '../../../src/nftables/nft-driver.ts';
+import { EngineRuleset } from '../../../packages/causeway/src/gateway/agent/engine-ruleset.ts';
+import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
+import { parsePort as port } from '../../../packages/base/src/address/port.ts';
+import { parsePrefix as prefix } from '../../../packages/base/src/address/prefix.ts';
+import { diff } from '../../../packages/nftables/src/plan/diff.ts';
+import type { Driver } from '../../../packages/nftables/src/drivers/driver.ts';
+import { NetlinkDriver } from '../../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
+import { NftDriver } from '../../../packages/nftables/src/drivers/nft-driver.ts';
 import {
   routedRuleset,
   routedTable,
   type RoutedService,
-} from '../../../src/nftables/routed-ruleset.ts';
-import type { TableFamily } from '../../../src/nftables/ruleset.ts';
-import { isEmpty } from '../../../src/nftables/transaction.ts';
+} from '../../../packages/nftables/src/compile/routed-ruleset.ts';
+import type { TableFamily } from '../../../packages/nftables/src/model/ruleset.ts';
+import { isEmpty } from '../../../packages/nftables/src/model/transaction.ts';
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { waitForListeners } from './listeners.ts';

@@ -1,7 +1,10 @@
-import { parseAddress as address } from '../../../src/domain/address.ts';
-import { parsePort as port } from '../../../src/domain/port.ts';
-import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
-import type { LayoutInput, VirtualService } from '../../../src/nftables/virtual-service.ts';
+import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
+import { parsePort as port } from '../../../packages/base/src/address/port.ts';
+import { parsePrefix as prefix } from '../../../packages/base/src/address/prefix.ts';
+import type {
+  LayoutInput,
+  VirtualService,
+} from '../../../packages/nftables/src/compile/virtual-service.ts';
 
 export function slots(...endpoints: string[]): VirtualService['dispatch'] {
   return {

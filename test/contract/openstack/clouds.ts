@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { Cloud, type CloudOptions } from '../../../src/openstack/cloud.ts';
-import type { CloudConfig } from '../../../src/openstack/config/cloud-config.ts';
-import { cloudConfigFrom, type CloudSettings } from '../../../src/openstack/config/settings.ts';
-import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { Cloud, type CloudOptions } from '../../../packages/openstack/src/cloud.ts';
+import type { CloudConfig } from '../../../packages/openstack/src/config/cloud-config.ts';
+import {
+  cloudConfigFrom,
+  type CloudSettings,
+} from '../../../packages/openstack/src/config/settings.ts';
+import { startEmbeddedOpenStack } from '../../../packages/fake-openstack/src/cloud.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { quickPauses } from '../../openstack/quick-clock.ts';
 import { isAvailable } from '../../services/missing.ts';
 import {

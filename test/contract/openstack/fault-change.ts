@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../../src/openstack/call.ts';
+import type { CallOptions } from '../../../packages/openstack/src/call.ts';
 import type { Stage } from './fault-stage.ts';
 
 /** A change or a delete: made on something, and what can be seen of it afterwards. */

@@ -1,6 +1,6 @@
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePort } from '../../../src/domain/port.ts';
-import { collect } from '../../../src/openstack/collect.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
 import { type Change, gone } from './fault-change.ts';
 import { call, newListener, newPool, type Stage, written } from './fault-stage.ts';
 

@@ -1,6 +1,6 @@
-import { parsePrefix } from '../../../src/domain/prefix.ts';
-import type { CallOptions } from '../../../src/openstack/call.ts';
-import { collect } from '../../../src/openstack/collect.ts';
+import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
+import type { CallOptions } from '../../../packages/openstack/src/call.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
 import { type Change, gone } from './fault-change.ts';
 import { call, type Stage } from './fault-stage.ts';
 

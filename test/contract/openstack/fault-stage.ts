@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { parsePort } from '../../../src/domain/port.ts';
-import type { CallOptions } from '../../../src/openstack/call.ts';
-import { collect } from '../../../src/openstack/collect.ts';
-import type { LoadBalancing } from '../../../src/openstack/load-balancing/contract.ts';
-import { whenUnlocked } from '../../../src/openstack/load-balancing/lock.ts';
-import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
-import type { LoadBalancerWaiter } from '../../../src/openstack/load-balancing/waiter.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
+import type { CallOptions } from '../../../packages/openstack/src/call.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import type { LoadBalancing } from '../../../packages/openstack/src/load-balancing/contract.ts';
+import { whenUnlocked } from '../../../packages/openstack/src/load-balancing/lock.ts';
+import { openLoadBalancing } from '../../../packages/openstack/src/load-balancing/open.ts';
+import type { LoadBalancerWaiter } from '../../../packages/openstack/src/load-balancing/waiter.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import { type FaultProxy, startFaultProxy } from '../../openstack/fault-proxy.ts';
 import { type TestCloud, uniqueName } from './clouds.ts';
 

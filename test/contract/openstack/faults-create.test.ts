@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePrefix } from '../../../src/domain/prefix.ts';
-import type { CreateOptions } from '../../../src/openstack/call.ts';
-import { collect } from '../../../src/openstack/collect.ts';
-import type { LoadBalancerSpec } from '../../../src/openstack/load-balancing/specs.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
+import type { CreateOptions } from '../../../packages/openstack/src/call.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import type { LoadBalancerSpec } from '../../../packages/openstack/src/load-balancing/specs.ts';
 import { describeEveryCloud, mitaka, uniqueName } from './clouds.ts';
 import { call, newListener, newPool, portFor, type Stage, useStage } from './fault-stage.ts';
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePort } from '../../../src/domain/port.ts';
-import { collect } from '../../../src/openstack/collect.ts';
-import type { LoadBalancing } from '../../../src/openstack/load-balancing/contract.ts';
-import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
-import type { LoadBalancerWaiter } from '../../../src/openstack/load-balancing/waiter.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import type { LoadBalancing } from '../../../packages/openstack/src/load-balancing/contract.ts';
+import { openLoadBalancing } from '../../../packages/openstack/src/load-balancing/open.ts';
+import type { LoadBalancerWaiter } from '../../../packages/openstack/src/load-balancing/waiter.ts';
 import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
-} from '../../../src/sandbox/openstack/cloud.ts';
+} from '../../../packages/fake-openstack/src/cloud.ts';
 import { TestCloud, uniqueName } from './clouds.ts';
 
 const call = { signal: new AbortController().signal };

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePort } from '../../../src/domain/port.ts';
-import { collect } from '../../../src/openstack/collect.ts';
-import { isLocked, whenUnlocked } from '../../../src/openstack/load-balancing/lock.ts';
-import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
-import type { LoadBalancer } from '../../../src/openstack/load-balancing/resources.ts';
-import type { LoadBalancerSpec } from '../../../src/openstack/load-balancing/specs.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import { isLocked, whenUnlocked } from '../../../packages/openstack/src/load-balancing/lock.ts';
+import { openLoadBalancing } from '../../../packages/openstack/src/load-balancing/open.ts';
+import type { LoadBalancer } from '../../../packages/openstack/src/load-balancing/resources.ts';
+import type { LoadBalancerSpec } from '../../../packages/openstack/src/load-balancing/specs.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import { describeEveryCloud, mitaka, type TestCloud, uniqueName } from './clouds.ts';
 
 const call = { signal: new AbortController().signal };

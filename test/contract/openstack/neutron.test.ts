@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePrefix } from '../../../src/domain/prefix.ts';
-import { collect } from '../../../src/openstack/collect.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import { describeEveryCloud, type TestCloud, uniqueName } from './clouds.ts';
 
 const call = { signal: new AbortController().signal };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { collect } from '../../../src/openstack/collect.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { describeEveryCloud } from './clouds.ts';
 
 const call = { signal: new AbortController().signal };

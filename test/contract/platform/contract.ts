@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Address } from '../../../src/domain/address.ts';
-import type { PlatformDriver } from '../../../src/ipam/platform/platform-driver.ts';
+import type { Address } from '../../../packages/base/src/address/address.ts';
+import type { PlatformDriver } from '../../../packages/causeway/src/ipam/platform/platform-driver.ts';
 
 export interface DriverUnderTest {
   readonly driver: () => PlatformDriver;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PlatformDriver } from '../../../src/ipam/platform/platform-driver.ts';
+import type { PlatformDriver } from '../../../packages/causeway/src/ipam/platform/platform-driver.ts';
 import { never as signal, startServer } from '../ipam/server-under-test.ts';
 
 const here = { site: 'edge', cluster: 'blue', uid: 'web' };

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePrefix } from '../../../src/domain/prefix.ts';
-import { OpenStackDriver } from '../../../src/ipam/platform/openstack-driver.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
-import type { Subnet } from '../../../src/openstack/neutron/resources.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
+import { OpenStackDriver } from '../../../packages/causeway/src/ipam/platform/openstack-driver.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
+import type { Subnet } from '../../../packages/openstack/src/neutron/resources.ts';
 import { startServer } from '../ipam/server-under-test.ts';
 import { describeEveryCloud, uniqueName } from '../openstack/clouds.ts';
 import { waitFor } from '../../services/wait-for.ts';

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { plainPlatform } from '../../../src/ipam/platform/platform-driver.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { plainPlatform } from '../../../packages/causeway/src/ipam/platform/platform-driver.ts';
 import { platformContract } from './contract.ts';
 
 describe('the plain platform', () => {

@@ -1,13 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { IpamClient } from '../../../src/ipam/api/client.ts';
-import { installCustomResources } from '../../../src/kube/custom-resources.ts';
-import { defineResource, type Resource } from '../../../src/kube/resource.ts';
-import { leases, services } from '../../../src/kube/resources.ts';
-import type { KubeObject } from '../../../src/kube/object.ts';
-import { Departures } from '../../../src/loadbalancer/pool/departures.ts';
-import { LedgerCheck } from '../../../src/loadbalancer/pool/ledger-check.ts';
-import { PoolLedger } from '../../../src/loadbalancer/pool/pool-ledger.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import type { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import { installCustomResources } from '../../../packages/kubernetes/src/objects/custom-resources.ts';
+import {
+  defineResource,
+  type Resource,
+} from '../../../packages/kubernetes/src/objects/resource.ts';
+import { leases, services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import type { KubeObject } from '../../../packages/kubernetes/src/objects/object.ts';
+import { Departures } from '../../../packages/causeway/src/pool/releases-pending.ts';
+import { LedgerCheck } from '../../../packages/causeway/src/pool/ledger-check.ts';
+import { PoolLedger } from '../../../packages/causeway/src/pool/pool-ledger.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { never, startServer, type ServerUnderTest } from '../ipam/server-under-test.ts';
 import { ClusterUnderTest, named, until } from './cluster-under-test.ts';
 

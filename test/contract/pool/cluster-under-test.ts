@@ -1,22 +1,22 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { vi } from 'vitest';
-import type { IpamClient } from '../../../src/ipam/api/client.ts';
-import { KubeClient } from '../../../src/kube/client.ts';
-import { findConnection } from '../../../src/kube/connection.ts';
-import type { Service } from '../../../src/kube/core-objects.ts';
-import { HttpTransport } from '../../../src/kube/http-transport.ts';
-import { services } from '../../../src/kube/resources.ts';
-import type { AnnouncerName } from '../../../src/loadbalancer/pool/announcer.ts';
+import type { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../../../packages/kubernetes/src/client/connection.ts';
+import type { Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { HttpTransport } from '../../../packages/kubernetes/src/client/http-transport.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import type { AnnouncerName } from '../../../packages/causeway/src/pool/announcer.ts';
 import {
   makeNodeProvider,
   makePoolProvider,
-} from '../../../src/loadbalancer/pool/make-pool-provider.ts';
-import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
-import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
-import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
+} from '../../../packages/causeway/src/pool/make-pool-provider.ts';
+import { ServiceController } from '../../../packages/causeway/src/services/service-controller.ts';
+import { systemClock, type Clock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 
 export interface ControllerWish {

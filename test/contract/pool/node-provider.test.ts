@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Node } from '../../../src/kube/core-objects.ts';
-import { nodes, services } from '../../../src/kube/resources.ts';
+import type { Node } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { nodes, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import {
   announcerAnnotation,
   holdingAnnotation,
   nodeAnnotation,
-} from '../../../src/loadbalancer/pool/annotations.ts';
-import { formatHolding } from '../../../src/loadbalancer/pool/holding.ts';
-import { parseAddress } from '../../../src/domain/address.ts';
+} from '../../../packages/causeway/src/pool/annotations.ts';
+import { formatHolding } from '../../../packages/causeway/src/pool/holding.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { ClusterUnderTest, named, until } from './cluster-under-test.ts';
 
 let cluster: ClusterUnderTest;

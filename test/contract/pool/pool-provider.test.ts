@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { IpamClient } from '../../../src/ipam/api/client.ts';
-import { CausewayError } from '../../../src/domain/error.ts';
-import { leases, nodes, services } from '../../../src/kube/resources.ts';
-import { Departures } from '../../../src/loadbalancer/pool/departures.ts';
-import { LedgerCheck } from '../../../src/loadbalancer/pool/ledger-check.ts';
-import { PoolLedger } from '../../../src/loadbalancer/pool/pool-ledger.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
+import { leases, nodes, services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { Departures } from '../../../packages/causeway/src/pool/releases-pending.ts';
+import { LedgerCheck } from '../../../packages/causeway/src/pool/ledger-check.ts';
+import { PoolLedger } from '../../../packages/causeway/src/pool/pool-ledger.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { never, startServer, type ServerUnderTest } from '../ipam/server-under-test.ts';
 import { ClusterUnderTest, named, until } from './cluster-under-test.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { IpamClient } from '../../../src/ipam/api/client.ts';
-import { CausewayError } from '../../../src/domain/error.ts';
-import { services } from '../../../src/kube/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import type { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { never, startServer, type ServerUnderTest } from '../ipam/server-under-test.ts';
 import { ClusterUnderTest, named, until } from './cluster-under-test.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Address } from '../../../src/domain/address.ts';
-import type { PortManager } from '../../../src/loadbalancer/gateway/port-manager.ts';
+import type { Address } from '../../../packages/base/src/address/address.ts';
+import type { PortManager } from '../../../packages/causeway/src/gateway/controller/port-manager.ts';
 
 export interface ManagerUnderTest {
   /** A manager that has nothing yet, as a controller that has just started would make one. */

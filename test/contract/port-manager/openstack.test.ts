@@ -4,14 +4,14 @@ import {
   addressToInteger,
   parseAddress,
   type Address,
-} from '../../../src/domain/address.ts';
-import { CausewayError } from '../../../src/domain/error.ts';
-import { formatPrefix, parsePrefix } from '../../../src/domain/prefix.ts';
-import { OpenStackAddressDoors } from '../../../src/loadbalancer/gateway/openstack-address-doors.ts';
-import { OpenStackPortManager } from '../../../src/loadbalancer/gateway/openstack-port-manager.ts';
-import { MemoryPortBook } from '../../../src/loadbalancer/gateway/memory-port-book.testing.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
-import type { Port, Subnet } from '../../../src/openstack/neutron/resources.ts';
+} from '../../../packages/base/src/address/address.ts';
+import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
+import { formatPrefix, parsePrefix } from '../../../packages/base/src/address/prefix.ts';
+import { OpenStackAddressDoors } from '../../../packages/causeway/src/gateway/controller/openstack-address-pair-writer.ts';
+import { OpenStackPortManager } from '../../../packages/causeway/src/gateway/controller/openstack-port-manager.ts';
+import { MemoryPortBook } from '../../../packages/causeway/src/gateway/controller/memory-port-book.testing.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
+import type { Port, Subnet } from '../../../packages/openstack/src/neutron/resources.ts';
 import { describeEveryCloud, uniqueName } from '../openstack/clouds.ts';
 import { portManagerContract } from './contract.ts';
 

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatPrefix } from '../../../src/domain/prefix.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { isServed } from '../../../src/kube/is-served.ts';
-import { followServiceNetworks, serviceCIDRs } from '../../../src/proxy/service-networks.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { formatPrefix } from '../../../packages/base/src/address/prefix.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import { isServed } from '../../../packages/kubernetes/src/objects/is-served.ts';
+import {
+  followServiceNetworks,
+  serviceCIDRs,
+} from '../../../packages/causeway/src/node-proxy/service-networks.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from '../kube-client/cluster.ts';
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Discoverer } from '../../../src/discovery/discoverer.ts';
-import { discoverySettings } from '../../../src/discovery/settings.ts';
-import { endpointSlices, services } from '../../../src/kube/resources.ts';
-import { collect } from '../../../src/openstack/collect.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { Discoverer } from '../../../packages/causeway/src/discovery/discoverer.ts';
+import { discoverySettings } from '../../../packages/causeway/src/discovery/settings.ts';
+import { endpointSlices, services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
-} from '../../../src/sandbox/openstack/cloud.ts';
+} from '../../../packages/fake-openstack/src/cloud.ts';
 import { loadBalancer, projectId } from '../../discovery/embedded-world.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';

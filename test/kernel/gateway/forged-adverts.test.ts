@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { anchorFor } from '../../../src/agent/keepalived/settings.ts';
-import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { anchorFor } from '../../../packages/causeway/src/gateway/agent/announce/keepalived/settings.ts';
+import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { isAvailable } from '../../services/missing.ts';
 import type { ServiceProcess } from '../../services/service-process.ts';
 import { HopelessError, waitFor } from '../../services/wait-for.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeState } from '../../../src/agent/wire/write-push.ts';
+import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';

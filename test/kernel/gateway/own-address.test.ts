@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Endpoint } from '../../../src/agent/model/endpoint.ts';
-import { writeState } from '../../../src/agent/wire/write-push.ts';
-import { parsePort } from '../../../src/domain/port.ts';
+import type { Endpoint } from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';

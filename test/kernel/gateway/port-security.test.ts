@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parsePrefix } from '../../../src/domain/prefix.ts';
+import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
 import { TestNetwork } from './network.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { runProgram } from '../../services/run-program.ts';

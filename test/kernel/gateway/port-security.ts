@@ -1,5 +1,9 @@
-import type { Family } from '../../../src/domain/address.ts';
-import { formatPrefix, prefixFamily, type Prefix } from '../../../src/domain/prefix.ts';
+import type { Family } from '../../../packages/base/src/address/address.ts';
+import {
+  formatPrefix,
+  prefixFamily,
+  type Prefix,
+} from '../../../packages/base/src/address/prefix.ts';
 import type { TestNetwork } from './network.ts';
 import { externalAddressesOf, type GatewayName } from './topology.ts';
 

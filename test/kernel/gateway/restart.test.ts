@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeState } from '../../../src/agent/wire/write-push.ts';
-import type { Endpoint } from '../../../src/agent/model/endpoint.ts';
+import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
+import type { Endpoint } from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import type { Silence } from './faults.ts';

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeEndpoint, type EndpointParts } from '../../../src/agent/model/endpoint.ts';
-import { writeState } from '../../../src/agent/wire/write-push.ts';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePort, type Protocol } from '../../../src/domain/port.ts';
+import {
+  makeEndpoint,
+  type EndpointParts,
+} from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePort, type Protocol } from '../../../packages/base/src/address/port.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';

@@ -1,12 +1,12 @@
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePort, type Protocol } from '../../../src/domain/port.ts';
-import { parsePrefix } from '../../../src/domain/prefix.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePort, type Protocol } from '../../../packages/base/src/address/port.ts';
+import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
 import {
   makeEndpoint,
   type Endpoint,
   type EndpointParts,
-} from '../../../src/agent/model/endpoint.ts';
-import type { StateContent } from '../../../src/agent/wire/write-push.ts';
+} from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+import type { StateContent } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { serverPort, servers } from './topology.ts';
 
 export type ServerName = keyof typeof servers;

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { SignJWT } from 'jose';
 import { Agent, request } from 'undici';
 import { stringify } from 'yaml';
-import { AgentClient } from '../../../src/agent/client/agent-client.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { AgentClient } from '../../../packages/causeway/src/gateway/protocol/agent-client.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 import {
   logTail,
@@ -77,7 +77,7 @@ export class Topology {
     confinement: readonly string[] = [],
   ): Promise<void> {
     const config = await this.writeConfig(name, changes);
-    const main = path.join(sourceRoot, 'src/cli/main.ts');
+    const main = path.join(sourceRoot, 'packages/causeway/src/cli/main.ts');
     const process = this.startProgram(name, `agent-${name}`, [
       ...[...confinement, nodeProgram, main, 'agent', 'run', '--config', config],
     ]);
@@ -91,7 +91,7 @@ export class Topology {
 
   /** Runs a command of `causeway agent` as an operator on the gateway would. */
   async command(name: GatewayName, ...words: string[]): Promise<string> {
-    const main = path.join(sourceRoot, 'src/cli/main.ts');
+    const main = path.join(sourceRoot, 'packages/causeway/src/cli/main.ts');
     const config = path.join(this.directory, name, 'agent.yaml');
     const [verb = '', ...rest] = words;
     const command = [nodeProgram, main, 'agent', verb, '--config', config, ...rest];

@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePort } from '../../../src/domain/port.ts';
-import { parsePrefix } from '../../../src/domain/prefix.ts';
-import { makeEndpoint, type Endpoint } from '../../../src/agent/model/endpoint.ts';
-import { policyKey, type Policy } from '../../../src/agent/model/policy.ts';
-import { writeState, type StateContent } from '../../../src/agent/wire/write-push.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
+import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
+import {
+  makeEndpoint,
+  type Endpoint,
+} from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+import { policyKey, type Policy } from '../../../packages/causeway/src/gateway/protocol/policy.ts';
+import {
+  writeState,
+  type StateContent,
+} from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { isAvailable } from '../../services/missing.ts';
 import type { Silence } from './faults.ts';

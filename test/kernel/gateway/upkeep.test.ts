@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { writeState } from '../../../src/agent/wire/write-push.ts';
-import { parseAddress } from '../../../src/domain/address.ts';
+import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { faults } from './faults.ts';

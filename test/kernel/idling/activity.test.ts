@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseReport } from '../../../src/idling/activity-report.ts';
-import { idleAfterAnnotation } from '../../../src/idling/annotations.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import type { ConfigMap, Service } from '../../../src/kube/core-objects.ts';
-import { ActivityWatch } from '../../../src/proxy/activity/activity-watch.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
+import { parseReport } from '../../../packages/causeway/src/idling/activity-report.ts';
+import { idleAfterAnnotation } from '../../../packages/causeway/src/idling/annotations.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import type { ConfigMap, Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { ActivityWatch } from '../../../packages/causeway/src/node-proxy/activity/activity-watch.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { Node, openBase, webService, webSlices } from './node.ts';

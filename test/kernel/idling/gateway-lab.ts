@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import type net from 'node:net';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import type { BackendLayer } from '../../../src/loadbalancer/gateway/backends.ts';
+import type { BackendLayer } from '../../../packages/causeway/src/gateway/controller/backends.ts';
 import { openAgentDoor, type AgentDoor } from '../../cluster/gateway/agent-door.ts';
 import type {
   LiveCluster,
@@ -20,7 +20,17 @@ import { gateways, secret, servers, Topology } from '../gateway/topology.ts';
 import { openDoor } from '../proxy/command-lab.ts';
 import type { Result } from './node.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 const programs = path.join(import.meta.dirname, 'programs');
 const relay = path.join(import.meta.dirname, '..', 'proxy', 'programs', 'relay.ts');
 /** Each node with the pod that can run on it. */

@@ -1,20 +1,24 @@
 import path from 'node:path';
 import type { ChildProcess } from 'node:child_process';
-import { parseAddress as address } from '../../../src/domain/address.ts';
-import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
-import { idledAt } from '../../../src/idling/annotations.ts';
-import type { Service, ServicePort, ServiceSpec } from '../../../src/kube/core-objects.ts';
-import type { EndpointSlice } from '../../../src/kube/network-objects.ts';
-import { Conntrack } from '../../../src/nftables/netlink/conntrack.ts';
-import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
-import type { Insiders } from '../../../src/nftables/virtual-service.ts';
-import { BaseProxy } from '../../../src/proxy/base-proxy.ts';
-import { Holder } from '../../../src/proxy/holder/holder.ts';
-import { IdleSwitch } from '../../../src/proxy/holder/idle-switch.ts';
-import { KernelPacketTap } from '../../../src/proxy/holder/packet-tap.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
+import { parsePrefix as prefix } from '../../../packages/base/src/address/prefix.ts';
+import { idledAt } from '../../../packages/causeway/src/idling/annotations.ts';
+import type {
+  Service,
+  ServicePort,
+  ServiceSpec,
+} from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import type { EndpointSlice } from '../../../packages/kubernetes/src/objects/network-objects.ts';
+import { Conntrack } from '../../../packages/nftables/src/conntrack/conntrack.ts';
+import { NetlinkDriver } from '../../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
+import type { Insiders } from '../../../packages/nftables/src/compile/virtual-service.ts';
+import { BaseProxy } from '../../../packages/causeway/src/node-proxy/base-proxy.ts';
+import { Holder } from '../../../packages/causeway/src/node-proxy/holder/holder.ts';
+import { IdleSwitch } from '../../../packages/causeway/src/node-proxy/holder/idle-switch.ts';
+import { KernelPacketTap } from '../../../packages/causeway/src/node-proxy/holder/packet-tap.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { TestNetwork, type Host } from '../../services/namespaces.ts';
 
 const programs = path.join(import.meta.dirname, 'programs');

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
-import { idledAt } from '../../../src/idling/annotations.ts';
-import { endpointSlices, services } from '../../../src/kube/resources.ts';
+import { idledAt } from '../../../packages/causeway/src/idling/annotations.ts';
+import { endpointSlices, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { logTail, type ServiceProcess } from '../../services/service-process.ts';
 import { HopelessError, patienceMs, waitFor } from '../../services/wait-for.ts';
 import { CommandLab } from '../proxy/command-lab.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   startEmbeddedOpenStack,
   type EmbeddedOpenStack,
-} from '../../../src/sandbox/openstack/cloud.ts';
+} from '../../../packages/fake-openstack/src/cloud.ts';
 import { LiveCluster } from '../../contract/kubernetes-live/live-cluster.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';

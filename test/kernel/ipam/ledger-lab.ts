@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { request } from 'undici';
-import type { IpamClient } from '../../../src/ipam/api/client.ts';
+import type { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
 import { prepareSite } from '../../contract/ipam/fleet.ts';
 import { clientOf } from '../../contract/ipam/history.ts';
 import { openDoor, type Door } from '../../services/door.ts';
@@ -14,7 +14,17 @@ import {
 } from '../../services/service-process.ts';
 import { HopelessError, waitFor } from '../../services/wait-for.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 const doors = path.join(import.meta.dirname, 'programs', 'doors.ts');
 const members = [1, 2, 3] as const;
 const peerPort = 2380;

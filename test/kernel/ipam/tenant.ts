@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CausewayError } from '../../../src/domain/error.ts';
+import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
 import { freeOnce, listOnce, reserveOnce } from '../../contract/ipam/history.ts';
 import type { Allocator } from './ledger-lab.ts';
 

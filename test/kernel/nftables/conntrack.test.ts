@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAddress as address } from '../../../src/domain/address.ts';
-import { parsePort as port } from '../../../src/domain/port.ts';
-import type { RemovedEndpoint } from '../../../src/nftables/layout-change.ts';
-import { Conntrack } from '../../../src/nftables/netlink/conntrack.ts';
+import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
+import { parsePort as port } from '../../../packages/base/src/address/port.ts';
+import type { RemovedEndpoint } from '../../../packages/nftables/src/compile/layout-change.ts';
+import { Conntrack } from '../../../packages/nftables/src/conntrack/conntrack.ts';
 import { canUseNamespaces, type Host } from '../../services/namespaces.ts';
 import { endpoints, endpoints6, Lab, service, virtual4, virtual6 } from './lab.ts';
 

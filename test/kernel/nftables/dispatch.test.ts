@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAddress as address } from '../../../src/domain/address.ts';
-import { parsePort as port } from '../../../src/domain/port.ts';
-import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
-import { buildRuleset } from '../../../src/nftables/layout.ts';
-import { tracePacket } from '../../../src/nftables/packet-tracer.ts';
-import type { VirtualService } from '../../../src/nftables/virtual-service.ts';
+import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
+import { parsePort as port } from '../../../packages/base/src/address/port.ts';
+import { parsePrefix as prefix } from '../../../packages/base/src/address/prefix.ts';
+import { buildRuleset } from '../../../packages/nftables/src/compile/layout.ts';
+import { tracePacket } from '../../../packages/nftables/src/trace/packet-tracer.ts';
+import type { VirtualService } from '../../../packages/nftables/src/compile/virtual-service.ts';
 import { canUseNamespaces, type Host } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAddress as address } from '../../../src/domain/address.ts';
-import { parsePort as port } from '../../../src/domain/port.ts';
-import { findStrictForwardChains } from '../../../src/nftables/foreign-firewall.ts';
-import type { VirtualService } from '../../../src/nftables/virtual-service.ts';
+import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
+import { parsePort as port } from '../../../packages/base/src/address/port.ts';
+import { findStrictForwardChains } from '../../../packages/nftables/src/drivers/foreign-firewall.ts';
+import type { VirtualService } from '../../../packages/nftables/src/compile/virtual-service.ts';
 import { canUseNamespaces, type Host } from '../../services/namespaces.ts';
 import { endpoints, Lab, service, virtual4, whoAnswered, type Request } from './lab.ts';
 

@@ -1,16 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
-import { parseAddress as address } from '../../../src/domain/address.ts';
-import { parsePort as port } from '../../../src/domain/port.ts';
-import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
-import { replacement } from '../../../src/nftables/diff.ts';
-import { buildRuleset } from '../../../src/nftables/layout.ts';
-import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
+import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
+import { parsePort as port } from '../../../packages/base/src/address/port.ts';
+import { parsePrefix as prefix } from '../../../packages/base/src/address/prefix.ts';
+import { replacement } from '../../../packages/nftables/src/plan/diff.ts';
+import { buildRuleset } from '../../../packages/nftables/src/compile/layout.ts';
+import { NetlinkDriver } from '../../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import type {
   LayoutInput,
   LayoutSettings,
   VirtualService,
-} from '../../../src/nftables/virtual-service.ts';
+} from '../../../packages/nftables/src/compile/virtual-service.ts';
 import { TestNetwork, type Host } from '../../services/namespaces.ts';
 
 /** What a client is to do: say something to an address and tell what came back. */

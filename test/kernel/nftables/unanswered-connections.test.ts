@@ -1,11 +1,15 @@
 import os from 'node:os';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { addressBytes, parseAddress, type Family } from '../../../src/domain/address.ts';
-import { parsePort } from '../../../src/domain/port.ts';
-import { Conntrack } from '../../../src/nftables/netlink/conntrack.ts';
-import { kernelErrors } from '../../../src/nftables/netlink/kernel-error.ts';
-import { ExchangeSocket } from '../../../src/nftables/netlink/socket.ts';
-import { unansweredDeletionRequest } from '../../../src/nftables/netlink/tracked-connection.ts';
+import {
+  addressBytes,
+  parseAddress,
+  type Family,
+} from '../../../packages/base/src/address/address.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
+import { Conntrack } from '../../../packages/nftables/src/conntrack/conntrack.ts';
+import { kernelErrors } from '../../../packages/nftables/src/drivers/netlink/kernel-error.ts';
+import { ExchangeSocket } from '../../../packages/netlink/src/socket.ts';
+import { unansweredDeletionRequest } from '../../../packages/nftables/src/conntrack/tracked-connection.ts';
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
 
 const [major = 0, minor = 0] = os.release().split('.').map(Number);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { NamespaceServers } from '../../../src/playground/namespace-servers.ts';
-import { Namespaces } from '../../../src/playground/namespaces.ts';
+import { NamespaceServers } from '../../../packages/causeway/src/playground/namespace-servers.ts';
+import { Namespaces } from '../../../packages/causeway/src/playground/namespaces.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { runOrThrow } from '../../services/run-program.ts';
 import { requireNetworkTools } from '../gateway/network.ts';

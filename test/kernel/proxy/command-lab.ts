@@ -2,19 +2,32 @@ import fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { KubeClient } from '../../../src/kube/client.ts';
-import { HttpTransport } from '../../../src/kube/http-transport.ts';
-import { loadKubeconfig, resolveKubeconfig } from '../../../src/kube/kubeconfig.ts';
-import { namespaces, nodes } from '../../../src/kube/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
-import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
+import { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import { HttpTransport } from '../../../packages/kubernetes/src/client/http-transport.ts';
+import {
+  loadKubeconfig,
+  resolveKubeconfig,
+} from '../../../packages/kubernetes/src/credentials/kubeconfig.ts';
+import { namespaces, nodes } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
 import type { Host } from '../../services/namespaces.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 import { startServiceProcess, type ServiceProcess } from '../../services/service-process.ts';
 import { nodeIp, nodeIp6, ProxyLab } from './proxy-lab.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 const relay = path.join(import.meta.dirname, 'programs', 'relay.ts');
 
 /** The command `causeway proxy` on the node of a ProxyLab, and an embedded API that it follows. */

@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Service } from '../../../src/kube/core-objects.ts';
-import type { EndpointSlice } from '../../../src/kube/network-objects.ts';
-import { endpointSlices, services } from '../../../src/kube/resources.ts';
+import type { Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import type { EndpointSlice } from '../../../packages/kubernetes/src/objects/network-objects.ts';
+import { endpointSlices, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import type { ServiceProcess } from '../../services/service-process.ts';
 import { waitFor } from '../../services/wait-for.ts';

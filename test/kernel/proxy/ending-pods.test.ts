@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeService, makeSlice } from '../../../src/proxy/testing/objects.ts';
+import {
+  makeService,
+  makeSlice,
+} from '../../../packages/causeway/src/node-proxy/testing/objects.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { endpoint, heard, layout, ProxyLab } from './proxy-lab.ts';

@@ -1,16 +1,16 @@
 import path from 'node:path';
-import { parseAddress as address } from '../../../src/domain/address.ts';
-import { parsePrefix as prefix } from '../../../src/domain/prefix.ts';
-import type { Service } from '../../../src/kube/core-objects.ts';
-import type { EndpointSlice } from '../../../src/kube/network-objects.ts';
-import { Conntrack } from '../../../src/nftables/netlink/conntrack.ts';
-import { NetlinkDriver } from '../../../src/nftables/netlink/netlink-driver.ts';
-import type { LayoutSettings } from '../../../src/nftables/virtual-service.ts';
-import { BaseProxy } from '../../../src/proxy/base-proxy.ts';
-import type { NodeContext } from '../../../src/proxy/translate-service.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
+import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
+import { parsePrefix as prefix } from '../../../packages/base/src/address/prefix.ts';
+import type { Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import type { EndpointSlice } from '../../../packages/kubernetes/src/objects/network-objects.ts';
+import { Conntrack } from '../../../packages/nftables/src/conntrack/conntrack.ts';
+import { NetlinkDriver } from '../../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
+import type { LayoutSettings } from '../../../packages/nftables/src/compile/virtual-service.ts';
+import { BaseProxy } from '../../../packages/causeway/src/node-proxy/base-proxy.ts';
+import type { NodeContext } from '../../../packages/causeway/src/node-proxy/translate-service.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { TestNetwork, type Host } from '../../services/namespaces.ts';
 import type { Answer, Request } from '../nftables/lab.ts';
 

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeService, makeSlice } from '../../../src/proxy/testing/objects.ts';
-import type { Service, ServiceSpec } from '../../../src/kube/core-objects.ts';
-import type { Endpoint } from '../../../src/kube/network-objects.ts';
+import {
+  makeService,
+  makeSlice,
+} from '../../../packages/causeway/src/node-proxy/testing/objects.ts';
+import type {
+  Service,
+  ServiceSpec,
+} from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import type { Endpoint } from '../../../packages/kubernetes/src/objects/network-objects.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import type { Request } from '../nftables/lab.ts';
 import { clientIp, endpoint, heard, nodeIp, nodeIp6, pods, ProxyLab } from './proxy-lab.ts';

@@ -1,5 +1,12 @@
-import type { LoadBalancerIngress, Service, ServiceSpec } from '../../../src/kube/core-objects.ts';
-import type { Endpoint, EndpointConditions } from '../../../src/kube/network-objects.ts';
+import type {
+  LoadBalancerIngress,
+  Service,
+  ServiceSpec,
+} from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import type {
+  Endpoint,
+  EndpointConditions,
+} from '../../../packages/kubernetes/src/objects/network-objects.ts';
 import { endpoint, type PodName } from './proxy-lab.ts';
 
 /** A Service to compare two proxies by. */

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endpointSlices, services } from '../../../src/kube/resources.ts';
+import { endpointSlices, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { prepareKubernetes, startKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';

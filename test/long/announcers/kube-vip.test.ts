@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { leases, services } from '../../../src/kube/resources.ts';
-import { AnnouncerDetector } from '../../../src/loadbalancer/pool/detect-announcer.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { leases, services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { AnnouncerDetector } from '../../../packages/causeway/src/pool/detect-announcer.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { never } from '../../contract/ipam/server-under-test.ts';
 import { named } from '../../contract/pool/cluster-under-test.ts';
 import { waitFor } from '../../services/wait-for.ts';

@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { IpamClient } from '../../../src/ipam/api/client.ts';
-import type { Node } from '../../../src/kube/core-objects.ts';
-import { nodes } from '../../../src/kube/resources.ts';
+import type { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import type { Node } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { nodes } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { never, startServer, type ServerUnderTest } from '../../contract/ipam/server-under-test.ts';
 import { ClusterUnderTest } from '../../contract/pool/cluster-under-test.ts';
 import { openDoor } from '../../services/door.ts';

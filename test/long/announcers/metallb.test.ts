@@ -2,11 +2,16 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { installCustomResources } from '../../../src/kube/custom-resources.ts';
-import type { KubeObject } from '../../../src/kube/object.ts';
-import { defineResource } from '../../../src/kube/resource.ts';
-import { endpointSlices, namespaces, pods, services } from '../../../src/kube/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { installCustomResources } from '../../../packages/kubernetes/src/objects/custom-resources.ts';
+import type { KubeObject } from '../../../packages/kubernetes/src/objects/object.ts';
+import { defineResource } from '../../../packages/kubernetes/src/objects/resource.ts';
+import {
+  endpointSlices,
+  namespaces,
+  pods,
+  services,
+} from '../../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { never } from '../../contract/ipam/server-under-test.ts';
 import { named } from '../../contract/pool/cluster-under-test.ts';
 import { sourceDirectory } from '../../services/programs.ts';

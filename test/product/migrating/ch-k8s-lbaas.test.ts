@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { formatPrefix } from '../../../src/domain/prefix.ts';
-import { services } from '../../../src/kube/resources.ts';
+import { formatPrefix } from '../../../packages/base/src/address/prefix.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import {
   legacyManagedAnnotation,
   legacyPortAnnotation,
-} from '../../../src/loadbalancer/gateway/annotations.ts';
-import type { AddressPair } from '../../../src/openstack/neutron/resources.ts';
-import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
+} from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+import type { AddressPair } from '../../../packages/openstack/src/neutron/resources.ts';
+import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
+import { startEmbeddedOpenStack } from '../../../packages/fake-openstack/src/cloud.ts';
 import { freePort } from '../../services/free-port.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
+import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
 import { freePort } from '../../services/free-port.ts';
 import { startIpamServer, type IpamServer } from '../../services/ipam-server.ts';
 import { isAvailable } from '../../services/missing.ts';

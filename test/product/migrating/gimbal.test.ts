@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
+import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
+import { startEmbeddedOpenStack } from '../../../packages/fake-openstack/src/cloud.ts';
 import { loadBalancer, projectId } from '../../discovery/embedded-world.ts';
 import { freePort } from '../../services/free-port.ts';
 import { isAvailable } from '../../services/missing.ts';

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { parse } from 'yaml';
-import { endpoints } from '../../../src/kube/resources.ts';
+import { endpoints } from '../../../packages/kubernetes/src/objects/resources.ts';
 import {
   klbFinalizer,
   serviceFinalizer,
-} from '../../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
+} from '../../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
 import { leaveAsKuryr } from '../../octavia/kuryr.ts';
 import { essenceOf } from '../../octavia/lab.ts';
 import { untilServed } from '../../octavia/until.ts';

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { endpointSlices } from '../../../src/kube/resources.ts';
+import { endpointSlices } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { newSlice } from '../../octavia/lab.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';

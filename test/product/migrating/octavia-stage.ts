@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { startEmbeddedKubernetes } from '../../../src/sandbox/kubernetes/start.ts';
-import { startEmbeddedOpenStack } from '../../../src/sandbox/openstack/cloud.ts';
+import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
+import { startEmbeddedOpenStack } from '../../../packages/fake-openstack/src/cloud.ts';
 import { OctaviaLab } from '../../octavia/lab.ts';
 import { quickPauses } from '../../openstack/quick-clock.ts';
 import { freePort } from '../../services/free-port.ts';

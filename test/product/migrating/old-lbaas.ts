@@ -1,26 +1,26 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
-import { verifyToken } from '../../../src/agent/http/tokens.ts';
-import { readV1Config } from '../../../src/agent/wire/v1.ts';
-import { parsePrefix } from '../../../src/domain/prefix.ts';
-import { KubeClient } from '../../../src/kube/client.ts';
-import { findConnection } from '../../../src/kube/connection.ts';
-import type { Service } from '../../../src/kube/core-objects.ts';
-import { HttpTransport } from '../../../src/kube/http-transport.ts';
-import { services } from '../../../src/kube/resources.ts';
+import { verifyToken } from '../../../packages/causeway/src/gateway/protocol/tokens.ts';
+import { readV1Config } from '../../../packages/causeway/src/gateway/protocol/v1.ts';
+import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
+import { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../../../packages/kubernetes/src/client/connection.ts';
+import type { Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { HttpTransport } from '../../../packages/kubernetes/src/client/http-transport.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import {
   legacyManagedAnnotation,
   legacyPortAnnotation,
-} from '../../../src/loadbalancer/gateway/annotations.ts';
-import { Cloud } from '../../../src/openstack/cloud.ts';
-import { cloudConfigFrom } from '../../../src/openstack/config/settings.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
-import type { Subnet } from '../../../src/openstack/neutron/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
-import { accounts } from '../../../src/sandbox/openstack/seed.ts';
+} from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+import { Cloud } from '../../../packages/openstack/src/cloud.ts';
+import { cloudConfigFrom } from '../../../packages/openstack/src/config/settings.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
+import type { Subnet } from '../../../packages/openstack/src/neutron/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import { accounts } from '../../../packages/fake-openstack/src/seed.ts';
 
 export const legacyTag = 'cah-loadbalancer.k8s.cloudandheat.com/managed';
 const description = 'Managed by cah-loadbalancer';

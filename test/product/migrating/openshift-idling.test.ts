@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
-import { idledAt, unidleTargets } from '../../../src/idling/annotations.ts';
+import { idledAt, unidleTargets } from '../../../packages/causeway/src/idling/annotations.ts';
 import { ensureDebianPackages } from '../../services/debian-packages.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parsePort } from '../../../src/domain/port.ts';
-import type { Service } from '../../../src/kube/core-objects.ts';
-import { endpointSlices, services } from '../../../src/kube/resources.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
+import type { Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { endpointSlices, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { never, newService, newSlice, type OctaviaLab } from '../../octavia/lab.ts';
 
 const finalizer = 'service.kubernetes.io/load-balancer-cleanup';

@@ -13,7 +13,7 @@ import {
 import { HopelessError, waitFor } from '../../services/wait-for.ts';
 import { repository } from '../running-playground.ts';
 
-const main = path.join(repository, 'src', 'cli', 'main.ts');
+const main = path.join(repository, 'packages', 'causeway', 'src', 'cli', 'main.ts');
 
 /** The command of python3-openstackclient; where it is not, the cloud is looked at by other means alone. */
 export const hasOpenStackCommand = existsSync('/usr/bin/openstack');

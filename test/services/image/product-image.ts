@@ -60,7 +60,7 @@ async function sizeOfKnown(archive: string): Promise<number | undefined> {
 /** What .dockerignore lets through, and the Dockerfile. */
 const sources = [
   ...['Dockerfile', '.dockerignore', '.npmrc', 'LICENSE', 'package.json', 'package-lock.json'],
-  ...['bin', 'scripts/build.ts', 'scripts/launch.js', 'src', 'web'],
+  ...['bin', 'scripts/build.ts', 'scripts/launch.js', 'packages'],
   ...['tsconfig.json', 'tsconfig.build.json'],
 ];
 

@@ -8,7 +8,17 @@ import { machinesNetwork, podNetwork } from './layout.ts';
 import type { Machine } from './machine.ts';
 import type { RealCluster } from './real-cluster.ts';
 
-const main = path.join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const main = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  '..',
+  'packages',
+  'causeway',
+  'src',
+  'cli',
+  'main.ts',
+);
 /** Where nodes send what is not for them; the gateway that is master has it. */
 const nodesDefaultRoute = '10.213.0.254';
 export const agentSecret = Buffer.from('the secret of the gateways').toString('base64');

@@ -9,7 +9,7 @@ import type { RealCluster } from './real-cluster.ts';
 
 const root = path.join(import.meta.dirname, '..', '..', '..');
 export const chart = path.join(root, 'deploy', 'helm', 'causeway');
-const main = path.join(root, 'src', 'cli', 'main.ts');
+const main = path.join(root, 'packages', 'causeway', 'src', 'cli', 'main.ts');
 export const namespace = 'causeway-system';
 export const dashboardToken = 'of-the-test-cluster';
 

@@ -1,14 +1,14 @@
-import { Discoverer } from '../../../src/discovery/discoverer.ts';
-import { annotations } from '../../../src/discovery/ownership.ts';
-import { discoverySettings } from '../../../src/discovery/settings.ts';
-import { parseAddress } from '../../../src/domain/address.ts';
-import { parsePort } from '../../../src/domain/port.ts';
-import type { Service } from '../../../src/kube/core-objects.ts';
-import { secrets } from '../../../src/kube/resources.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
-import { accounts } from '../../../src/sandbox/openstack/seed.ts';
+import { Discoverer } from '../../../packages/causeway/src/discovery/discoverer.ts';
+import { annotations } from '../../../packages/causeway/src/discovery/ownership.ts';
+import { discoverySettings } from '../../../packages/causeway/src/discovery/settings.ts';
+import { parseAddress } from '../../../packages/base/src/address/address.ts';
+import { parsePort } from '../../../packages/base/src/address/port.ts';
+import type { Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { secrets } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
+import { accounts } from '../../../packages/fake-openstack/src/seed.ts';
 import { OctaviaWorld } from '../octavia/octavia-world.ts';
 import { SimulatedOpenStackCarrier } from '../openstack-carrier.ts';
 

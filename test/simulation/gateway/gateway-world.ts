@@ -1,41 +1,44 @@
-import type { Family } from '../../../src/domain/address.ts';
-import { parseAddressRange } from '../../../src/domain/address-range.ts';
-import { parsePrefix } from '../../../src/domain/prefix.ts';
-import { isErrorCode } from '../../../src/domain/error.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { runAsLeader } from '../../../src/kube/leader-election.ts';
-import { EventRecorder } from '../../../src/kube/event-recorder.ts';
-import type { Service, ServiceSpec } from '../../../src/kube/core-objects.ts';
-import type { ObjectName } from '../../../src/kube/object.ts';
-import { namespaces, services } from '../../../src/kube/resources.ts';
-import type { AgentPort } from '../../../src/loadbalancer/gateway/agent-port.ts';
+import type { Family } from '../../../packages/base/src/address/address.ts';
+import { parseAddressRange } from '../../../packages/base/src/address/address-range.ts';
+import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
+import { isErrorCode } from '../../../packages/base/src/error/causeway-error.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import { runAsLeader } from '../../../packages/kubernetes/src/lease/leader-election.ts';
+import { EventRecorder } from '../../../packages/kubernetes/src/events/event-recorder.ts';
+import type {
+  Service,
+  ServiceSpec,
+} from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import type { ObjectName } from '../../../packages/kubernetes/src/objects/object.ts';
+import { namespaces, services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import type { AgentPort } from '../../../packages/causeway/src/gateway/controller/agent-client-contract.ts';
 import {
   legacyManagedAnnotation,
   legacyPortAnnotation,
-} from '../../../src/loadbalancer/gateway/annotations.ts';
-import { ConfigMapAddressBook } from '../../../src/loadbalancer/gateway/address-book.ts';
-import { fencedAgent } from '../../../src/loadbalancer/gateway/fenced-agent.ts';
-import { GatewayBoard } from '../../../src/loadbalancer/gateway/gateway-board.ts';
-import { OpenStackAddressDoors } from '../../../src/loadbalancer/gateway/openstack-address-doors.ts';
-import { makeGatewayProvider } from '../../../src/loadbalancer/gateway/make-gateway-provider.ts';
-import { MemoryAgent } from '../../../src/loadbalancer/gateway/memory-agent.ts';
-import { OpenStackPortManager } from '../../../src/loadbalancer/gateway/openstack-port-manager.ts';
-import { configMapPortBook } from '../../../src/loadbalancer/gateway/port-book.ts';
-import type { PortManager } from '../../../src/loadbalancer/gateway/port-manager.ts';
-import { StaticPortManager } from '../../../src/loadbalancer/gateway/static-port-manager.ts';
-import type { Annotations } from '../../../src/loadbalancer/provider.ts';
-import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
-import { collect } from '../../../src/openstack/collect.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
-import type { Subnet } from '../../../src/openstack/neutron/resources.ts';
-import type { Clock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
-import { supervise } from '../../../src/runtime/supervisor.ts';
-import type { WriteFence } from '../../../src/runtime/write-fence.ts';
+} from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+import { ConfigMapAddressBook } from '../../../packages/causeway/src/gateway/controller/address-book.ts';
+import { fencedAgent } from '../../../packages/causeway/src/gateway/controller/lease-guarded-agent.ts';
+import { GatewayBoard } from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
+import { OpenStackAddressDoors } from '../../../packages/causeway/src/gateway/controller/openstack-address-pair-writer.ts';
+import { makeGatewayProvider } from '../../../packages/causeway/src/gateway/controller/make-gateway-provider.ts';
+import { MemoryAgent } from '../../../packages/causeway/src/gateway/controller/testing/memory-agent.ts';
+import { OpenStackPortManager } from '../../../packages/causeway/src/gateway/controller/openstack-port-manager.ts';
+import { configMapPortBook } from '../../../packages/causeway/src/gateway/controller/port-book.ts';
+import type { PortManager } from '../../../packages/causeway/src/gateway/controller/port-manager.ts';
+import { StaticPortManager } from '../../../packages/causeway/src/gateway/controller/static-port-manager.ts';
+import type { Annotations } from '../../../packages/causeway/src/services/provider.ts';
+import { ServiceController } from '../../../packages/causeway/src/services/service-controller.ts';
+import { collect } from '../../../packages/openstack/src/collect.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
+import type { Subnet } from '../../../packages/openstack/src/neutron/resources.ts';
+import type { Clock } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
+import { supervise } from '../../../packages/base/src/work/supervisor.ts';
+import type { WriteFence } from '../../../packages/base/src/work/lease-guard.ts';
 import { clusterId, clusterUid, unsettled } from './invariants.ts';
-import { untilAborted } from '../../../src/runtime/until-aborted.ts';
+import { untilAborted } from '../../../packages/base/src/time/until-aborted.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 
 export const driftEveryMs = 300_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { services } from '../../../src/kube/resources.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort, doublyClaimed, portsOf } from './invariants.ts';
 

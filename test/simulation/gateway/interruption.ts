@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort } from './invariants.ts';
 import type { Scenario } from './scenario.ts';

@@ -2,13 +2,17 @@ import {
   addressAnnotation,
   readPlace,
   readPortIds,
-} from '../../../src/loadbalancer/gateway/annotations.ts';
-import { addressBookName } from '../../../src/loadbalancer/gateway/address-book.ts';
-import type { ConfigMap, Service } from '../../../src/kube/core-objects.ts';
-import { tryParseAddress, type Address } from '../../../src/domain/address.ts';
-import { parsePrefix, prefixContains, type Prefix } from '../../../src/domain/prefix.ts';
-import { keyOf } from '../../../src/kube/object.ts';
-import { readRecord } from '../../../src/loadbalancer/record.ts';
+} from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+import { addressBookName } from '../../../packages/causeway/src/gateway/controller/address-book.ts';
+import type { ConfigMap, Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { tryParseAddress, type Address } from '../../../packages/base/src/address/address.ts';
+import {
+  parsePrefix,
+  prefixContains,
+  type Prefix,
+} from '../../../packages/base/src/address/prefix.ts';
+import { keyOf } from '../../../packages/kubernetes/src/objects/object.ts';
+import { readRecord } from '../../../packages/causeway/src/services/record.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 
 export const clusterId = 'simulated';

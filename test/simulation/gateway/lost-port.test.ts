@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { events } from '../../../src/kube/resources.ts';
+import { events } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { portsOf } from './invariants.ts';
 

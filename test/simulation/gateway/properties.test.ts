@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keyOf, nameFromKey } from '../../../src/kube/object.ts';
+import { keyOf, nameFromKey } from '../../../packages/kubernetes/src/objects/object.ts';
 import {
   addressAnnotation,
   keepFloatingIpAnnotation,
   portsAnnotation,
   readPortIds,
   sharingKeyAnnotation,
-} from '../../../src/loadbalancer/gateway/annotations.ts';
-import { recordAnnotation } from '../../../src/loadbalancer/record.ts';
-import type { Annotations } from '../../../src/loadbalancer/provider.ts';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+} from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+import { recordAnnotation } from '../../../packages/causeway/src/services/record.ts';
+import type { Annotations } from '../../../packages/causeway/src/services/provider.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort, doublyClaimed, portsOf } from './invariants.ts';
 import { life, type Act, type Wish } from './random-life.ts';

@@ -1,4 +1,4 @@
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import type { GatewayWorld, GatewayWorldOptions } from './gateway-world.ts';
 
 /** An operation that may be cut off anywhere. */

@@ -1,5 +1,5 @@
-import { portsAnnotation } from '../../../src/loadbalancer/gateway/annotations.ts';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { portsAnnotation } from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { driftEveryMs, type GatewayWorld } from './gateway-world.ts';
 import { portsOf } from './invariants.ts';
 import { withServices, type Scenario } from './scenario.ts';

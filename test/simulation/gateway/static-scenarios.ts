@@ -1,4 +1,7 @@
-import { fenceChange, writeBoard } from '../../../src/loadbalancer/gateway/gateway-board.ts';
+import {
+  fenceChange,
+  writeBoard,
+} from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 import { withServices, type Scenario } from './scenario.ts';
 import { scenarios as neutronScenarios } from './scenarios.ts';

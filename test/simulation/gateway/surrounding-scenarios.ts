@@ -1,6 +1,9 @@
-import { cleanupFinalizer } from '../../../src/loadbalancer/plan.ts';
-import { legacyManagedAnnotation } from '../../../src/loadbalancer/gateway/annotations.ts';
-import { fenceChange, writeBoard } from '../../../src/loadbalancer/gateway/gateway-board.ts';
+import { cleanupFinalizer } from '../../../packages/causeway/src/services/plan.ts';
+import { legacyManagedAnnotation } from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+import {
+  fenceChange,
+  writeBoard,
+} from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { clusterId } from './invariants.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 import { withServices, type Scenario } from './scenario.ts';

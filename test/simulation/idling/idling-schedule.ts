@@ -4,20 +4,20 @@ import {
   hasIdledAt,
   previousMinReplicas,
   previousScale,
-} from '../../../src/idling/annotations.ts';
-import { Idler } from '../../../src/idling/idler.ts';
-import { ScaleDiscovery } from '../../../src/idling/scale-discovery.ts';
-import { wakeNow } from '../../../src/idling/wake-now.ts';
-import { Waker } from '../../../src/idling/waker.ts';
-import { isErrorCode } from '../../../src/domain/error.ts';
+} from '../../../packages/causeway/src/idling/annotations.ts';
+import { Idler } from '../../../packages/causeway/src/idling/idler.ts';
+import { ScaleDiscovery } from '../../../packages/causeway/src/idling/scale-discovery.ts';
+import { wakeNow } from '../../../packages/causeway/src/idling/wake-now.ts';
+import { Waker } from '../../../packages/causeway/src/idling/waker.ts';
+import { isErrorCode } from '../../../packages/base/src/error/causeway-error.ts';
 import {
   deployments,
   endpoints,
   endpointSlices,
   horizontalPodAutoscalers,
   services,
-} from '../../../src/kube/resources.ts';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+} from '../../../packages/kubernetes/src/objects/resources.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { sleepyDeployment } from '../../contract/idling/objects.ts';
 import { SimulatedWorld } from '../world.ts';
 

@@ -1,12 +1,12 @@
-import type { Context } from '../../../src/ipam/api/context.ts';
-import { handlers } from '../../../src/ipam/api/handlers.ts';
-import type { Operation } from '../../../src/ipam/api/operation.ts';
+import type { Context } from '../../../packages/causeway/src/ipam/api/context.ts';
+import { handlers } from '../../../packages/causeway/src/ipam/api/handlers.ts';
+import type { Operation } from '../../../packages/causeway/src/ipam/api/operation.ts';
 import {
   operations,
   type AnswerOf,
   type OperationName,
   type RequestOf,
-} from '../../../src/ipam/api/operations.ts';
+} from '../../../packages/causeway/src/ipam/api/operations.ts';
 
 /** A call of the allocator's API without HTTP: parsed and carried out by the real handlers. */
 export async function askHandler<Name extends OperationName>(

@@ -1,14 +1,21 @@
-import { isErrorCode } from '../../../src/domain/error.ts';
-import { Allocator } from '../../../src/ipam/allocator.ts';
-import type { Context } from '../../../src/ipam/api/context.ts';
-import type { AnswerOf, OperationName, RequestOf } from '../../../src/ipam/api/operations.ts';
-import { Heartbeats } from '../../../src/ipam/heartbeats.ts';
-import { stateRoot } from '../../../src/ipam/keys.ts';
-import { Platforms } from '../../../src/ipam/platform/platforms.ts';
-import type { AddressRecord } from '../../../src/ipam/records.ts';
-import { sleep } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { Simulation, type SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { isErrorCode } from '../../../packages/base/src/error/causeway-error.ts';
+import { Allocator } from '../../../packages/causeway/src/ipam/allocator.ts';
+import type { Context } from '../../../packages/causeway/src/ipam/api/context.ts';
+import type {
+  AnswerOf,
+  OperationName,
+  RequestOf,
+} from '../../../packages/causeway/src/ipam/api/operations.ts';
+import { Heartbeats } from '../../../packages/causeway/src/ipam/heartbeats.ts';
+import { stateRoot } from '../../../packages/causeway/src/ipam/keys.ts';
+import { Platforms } from '../../../packages/causeway/src/ipam/platform/platforms.ts';
+import type { AddressRecord } from '../../../packages/causeway/src/ipam/records.ts';
+import { sleep } from '../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import {
+  Simulation,
+  type SimulatedProcess,
+} from '../../../packages/base/src/simulation/simulation.ts';
 import { MemoryLedger } from '../../doubles/memory-ledger.ts';
 import { askHandler } from './ask.ts';
 import { SimulatedLedger } from './simulated-ledger.ts';

@@ -1,4 +1,4 @@
-import { CausewayError } from '../../../src/domain/error.ts';
+import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
 import type {
   Batch,
   Committed,
@@ -7,9 +7,12 @@ import type {
   Scan,
   Snapshot,
   Transaction,
-} from '../../../src/ipam/ledger.ts';
-import type { SimulatedProcess, Simulation } from '../../../src/runtime/simulation.ts';
-import { untilAborted } from '../../../src/runtime/until-aborted.ts';
+} from '../../../packages/causeway/src/ipam/ledger.ts';
+import type {
+  SimulatedProcess,
+  Simulation,
+} from '../../../packages/base/src/simulation/simulation.ts';
+import { untilAborted } from '../../../packages/base/src/time/until-aborted.ts';
 
 /** How often the answer to a transaction is lost although it was applied. */
 const lossChance = 0.05;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { madeTwice } from './invariants.ts';
 import { OctaviaWorld } from './octavia-world.ts';
 import { scenarios, type Scenario, type ScenarioName } from './scenarios.ts';

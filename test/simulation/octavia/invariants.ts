@@ -1,5 +1,5 @@
-import type { Node, Service } from '../../../src/kube/core-objects.ts';
-import { keyOf } from '../../../src/kube/object.ts';
+import type { Node, Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { keyOf } from '../../../packages/kubernetes/src/objects/object.ts';
 import type { OctaviaWorld } from './octavia-world.ts';
 
 /** The name of a load balancer that somebody else has made, and that stays. */

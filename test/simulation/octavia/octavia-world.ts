@@ -1,18 +1,22 @@
 import type { z } from 'zod';
-import type { Node, Service } from '../../../src/kube/core-objects.ts';
-import { EventRecorder } from '../../../src/kube/event-recorder.ts';
-import type { EndpointSlice } from '../../../src/kube/network-objects.ts';
-import { endpointSlices, nodes, services } from '../../../src/kube/resources.ts';
-import type { KuryrLoadBalancer } from '../../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
-import { makeOctaviaProvider } from '../../../src/loadbalancer/octavia/make-octavia-provider.ts';
-import { octaviaSettings } from '../../../src/loadbalancer/octavia/settings.ts';
-import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
-import { openLoadBalancing } from '../../../src/openstack/load-balancing/open.ts';
-import { Neutron } from '../../../src/openstack/neutron/neutron.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
-import { supervise } from '../../../src/runtime/supervisor.ts';
+import type { Node, Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { EventRecorder } from '../../../packages/kubernetes/src/events/event-recorder.ts';
+import type { EndpointSlice } from '../../../packages/kubernetes/src/objects/network-objects.ts';
+import {
+  endpointSlices,
+  nodes,
+  services,
+} from '../../../packages/kubernetes/src/objects/resources.ts';
+import type { KuryrLoadBalancer } from '../../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
+import { makeOctaviaProvider } from '../../../packages/causeway/src/octavia/make-octavia-provider.ts';
+import { octaviaSettings } from '../../../packages/causeway/src/octavia/settings.ts';
+import { ServiceController } from '../../../packages/causeway/src/services/service-controller.ts';
+import { openLoadBalancing } from '../../../packages/openstack/src/load-balancing/open.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
+import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 import { unsettled } from './invariants.ts';
 

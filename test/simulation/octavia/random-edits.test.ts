@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { isErrorCode } from '../../../src/domain/error.ts';
-import { services } from '../../../src/kube/resources.ts';
-import { kuryrLoadBalancers } from '../../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
-import { OpenStackError } from '../../../src/openstack/error.ts';
+import { isErrorCode } from '../../../packages/base/src/error/causeway-error.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { kuryrLoadBalancers } from '../../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
+import { OpenStackError } from '../../../packages/openstack/src/error.ts';
 import { madeTwice } from './invariants.ts';
 import { OctaviaWorld, portsOf } from './octavia-world.ts';
 

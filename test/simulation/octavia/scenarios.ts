@@ -1,7 +1,7 @@
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
-import { services } from '../../../src/kube/resources.ts';
-import { kuryrLoadBalancers } from '../../../src/loadbalancer/octavia/kuryr-load-balancer.ts';
-import { recordAnnotation } from '../../../src/loadbalancer/record.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { kuryrLoadBalancers } from '../../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
+import { recordAnnotation } from '../../../packages/causeway/src/services/record.ts';
 import { theirs } from './invariants.ts';
 import { portsOf, type OctaviaWorld } from './octavia-world.ts';
 

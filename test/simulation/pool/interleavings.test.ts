@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { services } from '../../../src/kube/resources.ts';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { PoolWorld } from './pool-world.ts';
 
 const seeds = Array.from({ length: 15 }, (_, index) => index + 1);

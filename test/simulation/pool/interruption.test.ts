@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { familyOf } from '../../../src/domain/address.ts';
-import type { ServiceSpec } from '../../../src/kube/core-objects.ts';
-import { readyCondition } from '../../../src/loadbalancer/service-status.ts';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
+import { familyOf } from '../../../packages/base/src/address/address.ts';
+import type { ServiceSpec } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { readyCondition } from '../../../packages/causeway/src/services/service-status.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { PoolWorld } from './pool-world.ts';
 import type { SimulatedKind } from './simulated-announcer.ts';
 

@@ -1,13 +1,16 @@
-import { parseAddress, type Address } from '../../../src/domain/address.ts';
-import { EventRecorder } from '../../../src/kube/event-recorder.ts';
-import type { Service, ServiceSpec } from '../../../src/kube/core-objects.ts';
-import { services } from '../../../src/kube/resources.ts';
-import { makePoolProvider } from '../../../src/loadbalancer/pool/make-pool-provider.ts';
-import { ServiceController } from '../../../src/loadbalancer/service-controller.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import { noMetrics } from '../../../src/runtime/metrics.ts';
-import type { SimulatedProcess } from '../../../src/runtime/simulation.ts';
-import { supervise } from '../../../src/runtime/supervisor.ts';
+import { parseAddress, type Address } from '../../../packages/base/src/address/address.ts';
+import { EventRecorder } from '../../../packages/kubernetes/src/events/event-recorder.ts';
+import type {
+  Service,
+  ServiceSpec,
+} from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { makePoolProvider } from '../../../packages/causeway/src/pool/make-pool-provider.ts';
+import { ServiceController } from '../../../packages/causeway/src/services/service-controller.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
+import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 import { SimulatedAnnouncer, type SimulatedKind } from './simulated-announcer.ts';
 import { SimulatedIpam } from './simulated-ipam.ts';

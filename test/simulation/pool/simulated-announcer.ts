@@ -1,9 +1,9 @@
-import { isErrorCode } from '../../../src/domain/error.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import type { Service } from '../../../src/kube/core-objects.ts';
-import { keyOf } from '../../../src/kube/object.ts';
-import { leases, services } from '../../../src/kube/resources.ts';
-import { sleep, type Clock } from '../../../src/runtime/clock.ts';
+import { isErrorCode } from '../../../packages/base/src/error/causeway-error.ts';
+import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import type { Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { keyOf } from '../../../packages/kubernetes/src/objects/object.ts';
+import { leases, services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { sleep, type Clock } from '../../../packages/base/src/time/clock.ts';
 
 const lookEveryMs = 400;
 

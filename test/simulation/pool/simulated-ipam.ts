@@ -1,17 +1,24 @@
-import type { Address } from '../../../src/domain/address.ts';
-import { CausewayError } from '../../../src/domain/error.ts';
-import { Allocator } from '../../../src/ipam/allocator.ts';
-import type { IpamClient } from '../../../src/ipam/api/client.ts';
-import type { Context } from '../../../src/ipam/api/context.ts';
-import type { AnswerOf, OperationName, RequestOf } from '../../../src/ipam/api/operations.ts';
-import { Heartbeats } from '../../../src/ipam/heartbeats.ts';
-import { Housekeeper } from '../../../src/ipam/housekeeper.ts';
-import { Platforms } from '../../../src/ipam/platform/platforms.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
-import type { SimulatedProcess, Simulation } from '../../../src/runtime/simulation.ts';
+import type { Address } from '../../../packages/base/src/address/address.ts';
+import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
+import { Allocator } from '../../../packages/causeway/src/ipam/allocator.ts';
+import type { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
+import type { Context } from '../../../packages/causeway/src/ipam/api/context.ts';
+import type {
+  AnswerOf,
+  OperationName,
+  RequestOf,
+} from '../../../packages/causeway/src/ipam/api/operations.ts';
+import { Heartbeats } from '../../../packages/causeway/src/ipam/heartbeats.ts';
+import { Housekeeper } from '../../../packages/causeway/src/ipam/maintenance.ts';
+import { Platforms } from '../../../packages/causeway/src/ipam/platform/platforms.ts';
+import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import type {
+  SimulatedProcess,
+  Simulation,
+} from '../../../packages/base/src/simulation/simulation.ts';
 import { MemoryLedger } from '../../doubles/memory-ledger.ts';
 import { askHandler } from '../ipam/ask.ts';
-import { untilAborted } from '../../../src/runtime/until-aborted.ts';
+import { untilAborted } from '../../../packages/base/src/time/until-aborted.ts';
 
 /** The allocator inside a simulation: the real handlers on a ledger in memory. It is never killed here. */
 export class SimulatedIpam {

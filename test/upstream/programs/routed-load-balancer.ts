@@ -5,13 +5,13 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { KubeClient } from '../../../src/kube/client.ts';
-import { findConnection } from '../../../src/kube/connection.ts';
-import type { Node, Service } from '../../../src/kube/core-objects.ts';
-import { HttpTransport } from '../../../src/kube/http-transport.ts';
-import type { ObjectName } from '../../../src/kube/object.ts';
-import { nodes, services } from '../../../src/kube/resources.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
+import { findConnection } from '../../../packages/kubernetes/src/client/connection.ts';
+import type { Node, Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
+import { HttpTransport } from '../../../packages/kubernetes/src/client/http-transport.ts';
+import type { ObjectName } from '../../../packages/kubernetes/src/objects/object.ts';
+import { nodes, services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { runProgram } from '../../services/run-program.ts';
 
 const finalizer = 'service.kubernetes.io/load-balancer-cleanup';

@@ -6,7 +6,7 @@
 
 import { isIPv6 } from 'node:net';
 import koffi from 'koffi';
-import { addressBytes, parseAddress } from '../../../../src/domain/address.ts';
+import { addressBytes, parseAddress } from '../../../../packages/base/src/address/address.ts';
 
 const libc = koffi.load(null);
 const socketCall = libc.func('int socket(int domain, int type, int protocol)') as (

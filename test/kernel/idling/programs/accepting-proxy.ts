@@ -1,13 +1,13 @@
 // The node's proxy, with the Service asleep and its connections accepted; SIGUSR1 wakes it, SIGUSR2 takes
 // all file descriptors that are left, and gives them back.
 import fs from 'node:fs';
-import { KubeClient } from '../../../../src/kube/client.ts';
-import { holdAnnotation } from '../../../../src/idling/annotations.ts';
-import { IdleServices } from '../../../../src/proxy/holder/idle-services.ts';
-import { holderSettings } from '../../../../src/proxy/holder/settings.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { silentLog } from '../../../../src/runtime/log.ts';
-import { noMetrics, type Metrics } from '../../../../src/runtime/metrics.ts';
+import { KubeClient } from '../../../../packages/kubernetes/src/client/client.ts';
+import { holdAnnotation } from '../../../../packages/causeway/src/idling/annotations.ts';
+import { IdleServices } from '../../../../packages/causeway/src/node-proxy/holder/idle-services.ts';
+import { holderSettings } from '../../../../packages/causeway/src/node-proxy/holder/settings.ts';
+import { systemClock } from '../../../../packages/base/src/time/clock.ts';
+import { silentLog } from '../../../../packages/base/src/observability/log.ts';
+import { noMetrics, type Metrics } from '../../../../packages/base/src/observability/metrics.ts';
 import { openBase, webService, webSlices } from '../node.ts';
 
 /** Says so when a connection is accepted. */

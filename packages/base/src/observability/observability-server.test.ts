@@ -1,0 +1,54 @@
+import { afterEach, expect, test } from 'vitest';
+import { startObserveServer, type ObserveServer } from './observability-server.ts';
+import { PrometheusMetrics } from './prometheus.ts';
+import { Readiness } from './readiness.ts';
+
+let server: ObserveServer | undefined;
+afterEach(() => server?.close());
+
+async function start() {
+  const readiness = new Readiness();
+  const metrics = new PrometheusMetrics();
+  server = await startObserveServer({ host: '127.0.0.1', port: 0, metrics, readiness });
+  const get = async (path: string, method = 'GET') => {
+    const response = await fetch(`${server?.url}${path}`, { method });
+    return { status: response.status, body: await response.text() };
+  };
+  return { readiness, metrics, get };
+}
+
+test('ready only when every check agrees, and says why not', async () => {
+  const { readiness, get } = await start();
+  let problem: string | undefined = 'the list has not arrived';
+  readiness.add('services', () => problem);
+  readiness.add('leader', () => undefined);
+  expect(await get('/readyz')).toEqual({
+    status: 503,
+    body: '[-] services: the list has not arrived\n[+] leader\nnot ready\n',
+  });
+  expect((await get('/healthz')).status).toBe(200);
+  problem = undefined;
+  expect((await get('/readyz')).status).toBe(200);
+});
+
+test('serves metrics, knows its paths and takes only reads', async () => {
+  const { metrics, get } = await start();
+  metrics
+    .counter({ kind: 'counter', name: 'causeway_test_total', help: 'Test.', labels: [] })
+    .add({});
+  expect((await get('/metrics')).body).toContain('causeway_test_total 1');
+  expect((await get('/nothing')).status).toBe(404);
+  expect((await get('/metrics', 'DELETE')).status).toBe(405);
+});
+
+test('a port that is taken is told in words', async () => {
+  await start();
+  const port = Number(new URL(server?.url ?? '').port);
+  const second = startObserveServer({
+    host: '127.0.0.1',
+    port,
+    metrics: new PrometheusMetrics(),
+    readiness: new Readiness(),
+  });
+  await expect(second).rejects.toThrow(/can't serve health and metrics on 127\.0\.0\.1/);
+});

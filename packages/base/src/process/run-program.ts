@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { CausewayError } from '../error/causeway-error.ts';
+import { abortedBy } from '../time/clock.ts';
+
+export interface ProgramOutcome {
+  /** -1 where a signal ended it. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ProgramOptions {
+  readonly input?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Told the process id as soon as there is one. */
+  readonly onStart?: (processId: number) => void;
+}
+
+/** More output than this is cut off: what we run says little, and memory is bounded. */
+const longestOutput = 64 * 1024 * 1024;
+
+/**
+ * Runs a program to its end without a shell. A code other than 0 is an answer, not an error; `not-found`
+ * where there is no such program. The signal kills it.
+ */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  options: ProgramOptions = {},
+): Promise<ProgramOutcome> {
+  return new Promise((resolve, reject) => {
+    const { signal } = options;
+    if (signal?.aborted === true) {
+      reject(abortedBy(signal));
+      return;
+    }
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    const kill = () => child.kill('SIGKILL');
+    signal?.addEventListener('abort', kill, { once: true });
+    const stdout = new Output();
+    const stderr = new Output();
+    child.stdout.on('data', (chunk: Buffer) => stdout.add(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk));
+    // A program that ends before it has read everything says why on its other streams.
+    child.stdin.on('error', () => {});
+    child.on('error', (cause) => {
+      signal?.removeEventListener('abort', kill);
+      reject(
+        new CausewayError('not-found', `${program} can't be run: ${cause.message}`, { cause }),
+      );
+    });
+    child.on('close', (code) => {
+      signal?.removeEventListener('abort', kill);
+      if (signal?.aborted === true) reject(abortedBy(signal));
+      else resolve({ code: code ?? -1, stdout: stdout.text(), stderr: stderr.text() });
+    });
+    if (child.pid !== undefined) options.onStart?.(child.pid);
+    child.stdin.end(options.input ?? '');
+  });
+}
+
+class Output {
+  #size = 0;
+  readonly #chunks: Buffer[] = [];
+
+  add(chunk: Buffer): void {
+    if (this.#size > longestOutput) return;
+    this.#size += chunk.length;
+    this.#chunks.push(chunk);
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+}

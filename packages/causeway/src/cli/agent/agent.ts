@@ -1,0 +1,134 @@
+import { Command } from 'commander';
+import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
+import { parseSecrets } from '../../gateway/protocol/secrets.ts';
+import type { AgentStatus } from '../../gateway/protocol/agent-status.ts';
+import type { LeverName } from '../../gateway/agent/overrides.ts';
+import { agentSettings, socketFile } from '../../gateway/agent/settings.ts';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { systemClock } from '@causeway/base/time/clock';
+import { cleanUpAgentCommand } from './cleanup.ts';
+import { runAgentCommand } from './run.ts';
+import { addConfigOptions, readConfig } from '../config/options.ts';
+import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
+import { readTextFile } from '../terminal/read-text-file.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
+
+/** `causeway agent`: a gateway's side of load balancing, and the levers an operator has on it. */
+export function agentCommand(): Command {
+  const agent = new Command('agent').description('program nftables and keepalived on a gateway');
+  agent.addCommand(runAgentCommand(), { isDefault: true });
+  agent.addCommand(statusCommand());
+  agent.addCommand(
+    leverCommand('drain', 'drained', true, 'give up all addresses, for maintenance'),
+  );
+  agent.addCommand(leverCommand('undrain', 'drained', false, 'take part again'));
+  agent.addCommand(leverCommand('freeze', 'frozen', true, 'take no push until thawed'));
+  agent.addCommand(leverCommand('thaw', 'frozen', false, 'take pushes again'));
+  agent.addCommand(
+    leverCommand(
+      'allow-removal',
+      'removal',
+      true,
+      'apply the removals that are withheld, or all of those in the next update',
+    ),
+  );
+  agent.addCommand(
+    leverCommand('refuse-removal', 'removal', false, 'take that back, if no update has come yet'),
+  );
+  agent.addCommand(undoCommand());
+  agent.addCommand(cleanUpAgentCommand());
+  return agent;
+}
+
+const reasonOption = ['-r, --reason <text>', 'why, for those who come after'] as const;
+
+function statusCommand(): Command {
+  const command = new Command('status').description('what this gateway serves and how it is');
+  addOutputOption(addConfigOptions(command, agentSettings));
+  return command.action(async (options: { output: OutputFormat }) => {
+    printStatus(
+      options.output,
+      await withAgent(command, (client, signal) => client.status(signal)),
+    );
+  });
+}
+
+function leverCommand(name: string, lever: LeverName, on: boolean, description: string): Command {
+  const command = new Command(name).description(description).option(...reasonOption);
+  addOutputOption(addConfigOptions(command, agentSettings));
+  return command.action(async (options: { output: OutputFormat; reason?: string }) => {
+    const status = await withAgent(command, (client, signal) =>
+      client.pull(lever, on, options.reason, signal),
+    );
+    printStatus(options.output, status);
+  });
+}
+
+function undoCommand(): Command {
+  const command = new Command('undo')
+    .description('go back to what was served before the last change, and freeze')
+    .requiredOption(...reasonOption);
+  addOutputOption(addConfigOptions(command, agentSettings));
+  return command.action(async (options: { output: OutputFormat; reason: string }) => {
+    const status = await withAgent(command, async (client, signal) => {
+      await client.undo(options.reason, signal);
+      return client.status(signal);
+    });
+    printStatus(options.output, status);
+  });
+}
+
+/** Speaks with the agent on this machine, by its own settings. */
+async function withAgent<T>(
+  command: Command,
+  work: (client: AgentClient, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const settings = await readConfig(command, agentSettings);
+  if (settings.secretsFile === undefined) {
+    throw new CausewayError('invalid', 'the agent has no shared secret to speak to it with', {
+      hint: 'Set secretsFile.',
+    });
+  }
+  const [secret] = parseSecrets(await readTextFile(settings.secretsFile));
+  // Loaded here, so that the agent itself need not hold an HTTP client for as long as it runs.
+  const { AgentClient: Client } = await import('../../gateway/protocol/agent-client.ts');
+  const client = new Client({
+    url: 'http://localhost',
+    socketPath: socketFile(settings),
+    name: settings.name,
+    secret: secret ?? new Uint8Array(),
+    clock: systemClock,
+    limitMs: 30_000,
+  });
+  try {
+    return await work(client, stopSignal());
+  } finally {
+    await client.close();
+  }
+}
+
+function printStatus(format: OutputFormat, status: AgentStatus): void {
+  printObjects(
+    format,
+    [status],
+    [
+      { title: 'agent', value: ({ agent }) => agent },
+      { title: 'generation', value: ({ generation }) => String(generation) },
+      { title: 'endpoints', value: ({ endpoints }) => String(endpoints) },
+      { title: 'older', value: ({ older }) => String(older.length) },
+      { title: 'withheld', value: ({ withheld }) => String(withheld?.length ?? '-') },
+      { title: 'vrrp', value: ({ vrrp }) => vrrp.state },
+      { title: 'levers', value: describeLevers },
+      { title: 'alarms', value: ({ alarms }) => alarms.join('; ') || '-' },
+    ],
+  );
+}
+
+function describeLevers({ frozen, drained, removal = null }: AgentStatus): string {
+  const pulled = [
+    frozen === null ? undefined : `frozen (${frozen.reason})`,
+    drained === null ? undefined : `drained (${drained.reason})`,
+    removal === null ? undefined : `removal allowed (${removal.reason})`,
+  ].filter((text) => text !== undefined);
+  return pulled.join(', ') || '-';
+}

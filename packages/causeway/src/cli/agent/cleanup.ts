@@ -1,0 +1,45 @@
+import net from 'node:net';
+import { Command } from 'commander';
+import { KeepalivedProcess } from '../../gateway/agent/announce/keepalived/process.ts';
+import { keepalivedFiles } from '../../gateway/agent/announce/keepalived/settings.ts';
+import { removeTables } from '../../gateway/agent/linux-kernel.ts';
+import { agentSettings, socketFile, type AgentSettings } from '../../gateway/agent/settings.ts';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { systemClock } from '@causeway/base/time/clock';
+import { addConfigOptions, readConfig } from '../config/options.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
+
+/** `causeway agent cleanup`: for a gateway that is to be none any more. */
+export function cleanUpAgentCommand(): Command {
+  const command = new Command('cleanup').description(
+    'remove what an agent that was stopped has left: its keepalived with all addresses, and all rules',
+  );
+  return addConfigOptions(command, agentSettings).action(async () => {
+    await cleanUp(await readConfig(command, agentSettings), stopSignal());
+    process.stdout.write('its addresses and rules are gone\n');
+  });
+}
+
+async function cleanUp(settings: AgentSettings, signal: AbortSignal): Promise<void> {
+  if (await isListening(socketFile(settings))) {
+    throw new CausewayError('conflict', 'the agent runs, and would write its rules again', {
+      hint: 'Stop it, and keepalived where a unit starts it, then try again.',
+    });
+  }
+  // The addresses go before the rules that serve them.
+  const { runtimeDirectory, addresses, nftables } = settings;
+  const files = keepalivedFiles(runtimeDirectory);
+  await new KeepalivedProcess(files, addresses.start, systemClock).stop(signal);
+  if (nftables.driver !== 'memory') await removeTables(nftables.driver, nftables.table, signal);
+}
+
+function isListening(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = net.connect(socket);
+    connection.once('error', () => resolve(false));
+    connection.once('connect', () => {
+      connection.destroy();
+      resolve(true);
+    });
+  });
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { Command } from 'commander';
+import { runAgent, type AgentOptions } from '../../gateway/agent/agent.ts';
+import { LinuxKernel } from '../../gateway/agent/linux-kernel.ts';
+import { MemoryKernel } from '../../gateway/agent/memory-kernel.ts';
+import {
+  agentSettings,
+  keepalivedSettings,
+  vrrpFilter,
+  type AgentSettings,
+} from '../../gateway/agent/settings.ts';
+import { trimMemory } from '@causeway/netlink/trim-memory';
+import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
+import { watchProcess } from '@causeway/base/observability/event-loop-delay';
+import { createLog } from '@causeway/base/observability/logger';
+import { startObserveServer } from '@causeway/base/observability/observability-server';
+import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
+import { Readiness } from '@causeway/base/observability/readiness';
+import { systemClock } from '@causeway/base/time/clock';
+import { collectWhenIdle, ownMemory } from '@causeway/base/process/collect-when-idle';
+import { supervise } from '@causeway/base/work/supervisor';
+import { addConfigOptions, readConfig } from '../config/options.ts';
+import { readTextFile } from '../terminal/read-text-file.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
+import { causewayVersion } from '../terminal/version.ts';
+
+/** `causeway agent run`: the gateway's agent in the foreground. */
+export function runAgentCommand(): Command {
+  const command = new Command('run').description('run the agent (the default)');
+  return addConfigOptions(command, agentSettings).action(async () => {
+    await run(await readConfig(command, agentSettings), stopSignal());
+  });
+}
+
+async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> {
+  const log = createLog({ ...settings.log, destination: process.stderr });
+  if (settings.seedFile === undefined) {
+    log.warn({}, 'seedFile is not set: clients can work out which destination they are sent to');
+  }
+  const metrics = new PrometheusMetrics();
+  const readiness = new Readiness();
+  let problem: string | undefined = 'the accepted configuration is not in force yet';
+  readiness.add('agent', () => problem);
+  const observe = await startObserveServer({
+    host: settings.metrics.address,
+    port: settings.metrics.port,
+    metrics,
+    readiness,
+  });
+  const kernel = await openKernel(settings);
+  try {
+    const parts: AgentOptions = {
+      settings,
+      kernel,
+      clock: systemClock,
+      log,
+      metrics,
+      version: causewayVersion(),
+      metricsPage: async () => ({ type: metrics.contentType, body: await metrics.render() }),
+      onReady(url) {
+        problem = undefined;
+        log.info({ url }, 'the agent is ready');
+      },
+    };
+    await supervise(signal, {
+      'process metrics': (inner) => watchProcess(systemClock, metrics, inner),
+      'free memory': (inner) => collectWhenIdle(systemClock, inner, ownMemory(trimMemory)),
+      agent: (inner) => runAgent(parts, inner),
+    });
+  } finally {
+    await kernel.close();
+    await observe.close();
+  }
+}
+
+async function openKernel(settings: AgentSettings): Promise<LinuxKernel | MemoryKernel> {
+  const { driver } = settings.nftables;
+  const layout = await layoutSettings(settings);
+  if (driver === 'memory') return new MemoryKernel(layout);
+  const { external, internal } = settings;
+  const links = {
+    ...(external === undefined ? {} : { external: external.interface }),
+    ...(internal === undefined ? {} : { internal: internal.interface }),
+  };
+  const { settingsDirectory } = settings;
+  return LinuxKernel.open({ driver, layout, links, settingsDirectory });
+}
+
+async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> {
+  const { table, localSources } = settings.nftables;
+  const vrrp =
+    settings.addresses.mover === 'keepalived'
+      ? { vrrp: vrrpFilter(keepalivedSettings(settings)) }
+      : {};
+  return {
+    table,
+    hashSeed: await readSeed(settings.seedFile),
+    localSources,
+    hairpin: false,
+    resumeConnections: true,
+    ...vrrp,
+  };
+}
+
+/** A number from the secret, so that nobody outside can tell which client goes where. */
+async function readSeed(file: string | undefined): Promise<number> {
+  const secret = file === undefined ? '' : (await readTextFile(file)).trim();
+  return createHash('sha256').update(secret).digest().readUInt32BE(0);
+}

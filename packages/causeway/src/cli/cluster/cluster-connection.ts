@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { KubeClient } from '@causeway/kubernetes/client/client';
+import { findConnection } from '@causeway/kubernetes/client/connection';
+import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
+import { systemClock } from '@causeway/base/time/clock';
+import { stopSignal } from '../terminal/stop-signal.ts';
+
+export interface ClusterOptions {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+export interface ClusterSession {
+  readonly client: KubeClient;
+  /** The one that was named, else the context's. */
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+/** Gives a command that talks to a cluster kubectl's options. */
+export function addClusterOptions(
+  command: Command,
+  namespace = "namespace; else the context's",
+): Command {
+  return command
+    .option('--kubeconfig <file>', 'kubeconfig; else KUBECONFIG, the pod, or ~/.kube/config')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('-n, --namespace <name>', namespace);
+}
+
+/** Runs the command's work with a client that is closed afterwards. */
+export async function withCluster<T>(
+  options: ClusterOptions,
+  work: (session: ClusterSession) => Promise<T>,
+): Promise<T> {
+  const clock = systemClock;
+  const connection = await findConnection({ ...options, env: process.env, clock });
+  const client = new KubeClient({ transport: new HttpTransport(connection, clock), clock });
+  const namespace = options.namespace ?? connection.namespace;
+  try {
+    return await work({ client, namespace, signal: stopSignal() });
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,32 @@
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { addConfigOptions, readConfig } from './options.ts';
+
+const schema = z.strictObject({
+  logLevel: z.enum(['debug', 'info']).default('info').describe('What to log.'),
+  metrics: z
+    .strictObject({ port: z.number().default(9100).describe('Port of the metrics.') })
+    .prefault({}),
+  dryRun: z.boolean().default(false).describe('Change nothing.'),
+});
+
+async function parse(...args: string[]) {
+  const command = addConfigOptions(
+    new Command('test').exitOverride().configureOutput({ writeErr() {} }),
+    schema,
+  );
+  command.parse(args, { from: 'user' });
+  return { config: await readConfig(command, schema), help: command.helpInformation() };
+}
+
+test('every setting has a flag that says what it is and what it is by default', async () => {
+  const { config, help } = await parse('--metrics-port', '1', '--dry-run', '--log-level', 'debug');
+  expect(config).toEqual({ logLevel: 'debug', metrics: { port: 1 }, dryRun: true });
+  expect(help).toMatch(/--metrics-port <number>\s+Port of the metrics\. \(default: 9100\)/);
+});
+
+test('a boolean can be said to be false, and a choice must be one of them', async () => {
+  expect((await parse('--dry-run', 'false')).config.dryRun).toBe(false);
+  await expect(parse('--log-level', 'loud')).rejects.toThrow('Allowed choices are debug, info');
+});

@@ -1,0 +1,79 @@
+import { Command } from 'commander';
+import { machineChecks } from '../../console/doctor/machine-checks.ts';
+import { clusterChecks } from '../../console/doctor/cluster-checks.ts';
+import type { Finding } from '../../console/doctor/check.ts';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { printableLines } from '@causeway/base/text/printable';
+import { KubeClient } from '@causeway/kubernetes/client/client';
+import { findConnection } from '@causeway/kubernetes/client/connection';
+import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
+import { systemClock } from '@causeway/base/time/clock';
+import { withDeadline } from '@causeway/base/time/deadline';
+import { addClusterOptions, type ClusterOptions } from '../cluster/cluster-connection.ts';
+import { style } from '../terminal/output.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
+import { causewayVersion } from '../terminal/version.ts';
+
+const checkWithinMs = 10_000;
+
+/** `causeway doctor`: what is wrong with this machine and the way to the cluster, each with a fix. */
+export function doctorCommand(): Command {
+  const command = new Command('doctor').description(
+    'look at this machine and the way to the cluster: what is wrong, and what to do about it',
+  );
+  addClusterOptions(command);
+  return command.action(async (options: ClusterOptions) => {
+    const signal = stopSignal();
+    const { client, whyNot } = await open(options);
+    let problems = 0;
+    print('causeway', { kind: 'fine', text: `${causewayVersion()}, Node ${process.version}` });
+    try {
+      for (const check of [...machineChecks, ...clusterChecks(client, whyNot, systemClock)]) {
+        const finding = await withDeadline(
+          systemClock,
+          checkWithinMs,
+          signal,
+          check.name,
+          (limit) => check.run(limit),
+        ).catch((error: unknown): Finding => {
+          signal.throwIfAborted();
+          const fix = 'Try again; if it stays so, something hangs.';
+          return { kind: 'problem', text: CausewayError.from(error).message, fix };
+        });
+        if (finding.kind === 'problem') problems += 1;
+        print(check.name, finding);
+      }
+    } finally {
+      await client?.close();
+    }
+    if (problems > 0) process.exitCode = 1;
+  });
+}
+
+async function open(
+  options: ClusterOptions,
+): Promise<{ client: KubeClient | undefined; whyNot: string }> {
+  const clock = systemClock;
+  try {
+    const connection = await findConnection({ ...options, env: process.env, clock });
+    const transport = new HttpTransport(connection, clock);
+    return { client: new KubeClient({ transport, clock }), whyNot: '' };
+  } catch (error) {
+    return { client: undefined, whyNot: CausewayError.from(error).message };
+  }
+}
+
+const marks = {
+  fine: style('green', '✓'),
+  warning: style('yellow', '!'),
+  problem: style('red', '✗'),
+  skipped: style('dim', '-'),
+} as const;
+
+function print(name: string, finding: Finding): void {
+  const fix = finding.kind === 'warning' || finding.kind === 'problem' ? finding.fix : undefined;
+  const line = `${marks[finding.kind]} ${name.padEnd(24)} ${printableLines(finding.text)}\n`;
+  process.stdout.write(
+    fix === undefined ? line : `${line}  ${''.padEnd(24)} → ${printableLines(fix)}\n`,
+  );
+}

@@ -1,0 +1,182 @@
+import { Command, Option } from 'commander';
+import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
+import type { TraceQuestion } from '../../gateway/agent/trace/trace-connection.ts';
+import { familyOf, parseAddress, type Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { parsePort, parseProtocol, protocols, type Port } from '@causeway/base/address/port';
+import { hasIdledAt } from '../../idling/annotations.ts';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import { endpointSlices, nodes, services } from '@causeway/kubernetes/objects/resources';
+import { readRecord } from '../../services/record.ts';
+import { findOwner } from '../../console/overview/find-owner.ts';
+import { pathEndpoints } from '../../console/overview/service-path.ts';
+import {
+  describeOwner,
+  describeTraces,
+  type GatewayTrace,
+} from '../../console/overview/trace-text.ts';
+import { traceOnNode, type NodeTrace } from '../../node-proxy/trace-on-node.ts';
+import { withCluster } from '../cluster/cluster-connection.ts';
+import { addConfigOptions, readConfig } from '../config/options.ts';
+import { makeAgents } from '../controller/gateway.ts';
+import { controllerCommandSettings } from '../controller/load-settings.ts';
+import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
+
+interface TraceOptions {
+  readonly protocol: string;
+  readonly clientPort: string;
+  readonly output: OutputFormat;
+}
+
+/** `causeway trace CLIENT ADDRESS:PORT`: what becomes of a connection, by which rules, and why. */
+export function traceCommand(): Command {
+  const command = new Command('trace')
+    .description('what becomes of a connection: by which rules, to which endpoint, and why')
+    .argument('<client>', "the client's address")
+    .argument('<target>', 'ADDRESS:PORT that it connects to, or [ADDRESS]:PORT')
+    .addOption(new Option('--protocol <name>', 'what it speaks').choices(protocols).default('TCP'))
+    .option('--client-port <number>', "the client's port", '40000');
+  addOutputOption(addConfigOptions(command, controllerCommandSettings));
+  return command.action(async (client: string, text: string, options: TraceOptions) => {
+    const question = {
+      client: parseAddress(client),
+      clientPort: parsePort(Number(options.clientPort)),
+      protocol: parseProtocol(options.protocol),
+      ...parseTarget(text),
+    };
+    if (familyOf(question.client) !== familyOf(question.address)) {
+      throw new CausewayError('invalid', `${client} can't connect to ${text}`, {
+        hint: 'One is of IPv4 and the other of IPv6. Name an address of the client in the same family.',
+      });
+    }
+    await trace(command, text, question, options.output);
+  });
+}
+
+async function trace(
+  command: Command,
+  text: string,
+  question: TraceQuestion,
+  output: OutputFormat,
+): Promise<void> {
+  const settings = await readConfig(command, controllerCommandSettings);
+  await withCluster(settings, async ({ client, signal }) => {
+    const owner = findOwner(await collect(client.list(services, { signal })), question);
+    const slices = await slicesOf(client, owner?.service, question.address, signal);
+    const endpoints = pathEndpoints(slices);
+    const isOutside = owner === undefined || owner.role === 'load balancer';
+    const agents = isOutside && settings.gateway.enabled ? await makeAgents(settings) : new Map();
+    const service = owner === undefined ? undefined : keyOf(owner.service);
+    const traces = await askAll(agents, { ...question, service }, signal);
+    const onNode =
+      owner === undefined || isOutside
+        ? undefined
+        : traceOnNode(
+            {
+              service: owner.service,
+              slices,
+              nodes: await collect(client.list(nodes, { signal })),
+            },
+            question,
+          );
+    if (output !== 'table') {
+      if (onNode === undefined) printObjects(output, traces, []);
+      else printObjects(output, [onNode], []);
+      return;
+    }
+    const lines = describeOwner(`${text}/${question.protocol}`, owner, endpoints);
+    if (hasIdledAt(owner?.service)) lines.push('It sleeps: a connection is held, and wakes it.');
+    lines.push(...describeTraces(traces, endpoints));
+    if (isOutside && agents.size === 0) {
+      lines.push(whyNobodyWasAsked(owner?.service, settings.gateway.enabled));
+    }
+    if (onNode !== undefined) lines.push('', ...describeNodeTrace(onNode));
+    process.stdout.write(`${lines.join('\n')}\n`);
+  });
+}
+
+/** A short answer must not be taken for all there is to say. */
+function whyNobodyWasAsked(service: Service | undefined, isGatewayEnabled: boolean): string {
+  const reading = service === undefined ? undefined : readRecord(service);
+  const provider = reading?.kind === 'record' ? reading.record.provider : 'gateway';
+  if (provider !== 'gateway') return `The provider ${provider} serves it, no gateway does.`;
+  return isGatewayEnabled
+    ? 'No gateway was asked: the settings list none (gateway.agents).'
+    : "No gateway was asked: name the controller's settings with --config.";
+}
+
+function parseTarget(text: string): { address: Address; port: Port } {
+  const [, six, four, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? [];
+  if (port === undefined) {
+    throw new CausewayError('invalid', `${JSON.stringify(text)} is not ADDRESS:PORT`, {
+      hint: 'Write it like 203.0.113.5:80 or [2001:db8::1]:80.',
+    });
+  }
+  return { address: parseAddress(six ?? four ?? ''), port: parsePort(Number(port)) };
+}
+
+/** Those of the family that the connection is of. */
+async function slicesOf(
+  client: KubeClient,
+  service: Service | undefined,
+  address: Address,
+  signal: AbortSignal,
+): Promise<EndpointSlice[]> {
+  if (service === undefined) return [];
+  const { namespace = '', name = '' } = service.metadata ?? {};
+  const labelSelector = `kubernetes.io/service-name=${name}`;
+  const all = await collect(client.list(endpointSlices, { namespace, labelSelector, signal }));
+  const wanted = familyOf(address) === 4 ? 'IPv4' : 'IPv6';
+  return all.filter(({ addressType }) => addressType === wanted);
+}
+
+function describeNodeTrace({ node, trace }: NodeTrace): string[] {
+  const { destination, destinationPort } = trace.packet;
+  const host = familyOf(destination) === 6 ? `[${destination}]` : destination;
+  const source = trace.masqueraded ? 'which sees the node' : 'which sees the client’s address';
+  const outcomes = {
+    forwarded: `one may go to ${host}:${destinationPort ?? 0}, ${source}`,
+    delivered: 'a connection is not rewritten, and ends here',
+    dropped: 'a connection is dropped without an answer',
+    rejected: 'a connection is refused',
+  };
+  const width = Math.max(0, ...trace.steps.map(({ chain }) => chain.length));
+  return [
+    `On ${node}, if its proxy has the default settings: ${outcomes[trace.outcome]}.`,
+    ...trace.steps.map(({ chain, rule }) => `    ${chain.padEnd(width)}  ${rule}`),
+  ];
+}
+
+/** Every gateway, the one that holds the address first. */
+async function askAll(
+  agents: ReadonlyMap<string, AgentClient>,
+  question: TraceQuestion,
+  signal: AbortSignal,
+): Promise<GatewayTrace[]> {
+  const traces = await Promise.all(
+    [...agents].map(async ([gateway, agent]): Promise<GatewayTrace> => {
+      try {
+        const { vrrp } = await agent.status(signal);
+        const answer = await agent.trace(question, signal);
+        return { gateway, vrrp: vrrp.state, answer, problem: '' };
+      } catch (error) {
+        signal.throwIfAborted();
+        const problem = CausewayError.from(error).message;
+        return { gateway, vrrp: 'unknown', answer: undefined, problem };
+      } finally {
+        await agent.close();
+      }
+    }),
+  );
+  const rank = ({ vrrp }: GatewayTrace) => (vrrp === 'MASTER' ? 0 : 1);
+  return traces.sort((left, right) => rank(left) - rank(right));
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
+import { Command } from 'commander';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { UnidlingController } from '../../idling/unidling-controller.ts';
+import { KubeClient } from '@causeway/kubernetes/client/client';
+import { findConnection } from '@causeway/kubernetes/client/connection';
+import { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
+import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
+import { runAsLeader } from '@causeway/kubernetes/lease/leader-election';
+import { services } from '@causeway/kubernetes/objects/resources';
+import { requireUsable } from './settings-check.ts';
+import { ServiceController } from '../../services/service-controller.ts';
+import { watchProcess } from '@causeway/base/observability/event-loop-delay';
+import { createLog } from '@causeway/base/observability/logger';
+import { startObserveServer } from '@causeway/base/observability/observability-server';
+import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
+import { Readiness } from '@causeway/base/observability/readiness';
+import { systemClock } from '@causeway/base/time/clock';
+import { collectWhenIdle } from '@causeway/base/process/collect-when-idle';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { addConfigOptions, readConfig } from '../config/options.ts';
+import { serveDashboard } from './dashboard.ts';
+import { makeProviders, type ProviderSurroundings } from './providers.ts';
+import { controllerCommandSettings, type ControllerCommandSettings } from './load-settings.ts';
+import { ownership } from './ownership.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
+
+/** `causeway controller`: serves Services of type LoadBalancer. */
+export function controllerCommand(): Command {
+  const command = new Command('controller').description(
+    'serve Services of type LoadBalancer with the providers that are configured',
+  );
+  addConfigOptions(command, controllerCommandSettings);
+  return command.action(async () => {
+    await runController(await readConfig(command, controllerCommandSettings), stopSignal());
+  });
+}
+
+async function runController(
+  settings: ControllerCommandSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  requireUsable(settings);
+  const clock = systemClock;
+  const log = createLog({ ...settings.log, destination: process.stdout });
+  const metrics = new PrometheusMetrics();
+  const readiness = new Readiness();
+  const { kubeconfig, context } = settings;
+  const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
+  const client = new KubeClient({
+    transport: new HttpTransport(connection, clock),
+    clock,
+    metrics,
+  });
+  const identity = `${os.hostname()}-${randomUUID().slice(0, 8)}`;
+  const observe = await startObserveServer({
+    host: settings.observe.address,
+    port: settings.observe.port,
+    metrics,
+    readiness,
+  });
+  log.info({ cluster: connection.server, health: observe.url, identity }, 'starting');
+  const shared = { client, log, metrics, clock };
+  const lead = (leading: Partial<ProviderSurroundings>, inner: AbortSignal) =>
+    serve(settings, { ...shared, ...leading }, readiness, identity, inner);
+  try {
+    await supervise(signal, {
+      'process metrics': (inner) => watchProcess(clock, metrics, inner),
+      'free memory': (inner) => collectWhenIdle(clock, inner),
+      ...(settings.dashboard.enabled
+        ? { dashboard: (inner: AbortSignal) => serveDashboard(settings, shared, readiness, inner) }
+        : {}),
+      controller: (inner) =>
+        settings.leaderElection.enabled
+          ? runAsLeader(
+              {
+                ...shared,
+                lease: settings.leaderElection,
+                identity,
+                addCheck: (name, check) => readiness.add(name, check),
+              },
+              (leadership, deepest) =>
+                lead({ client: client.withFence(leadership), fence: leadership }, deepest),
+              inner,
+            )
+          : lead({}, inner),
+    });
+  } finally {
+    await observe.close();
+    await client.close();
+  }
+}
+
+async function serve(
+  settings: ControllerCommandSettings,
+  shared: ProviderSurroundings,
+  readiness: Readiness,
+  instance: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const recorder = new EventRecorder({ ...shared, component: 'causeway-controller', instance });
+  const loops: Record<string, Loop> = { events: (inner) => recorder.run(inner) };
+  const ownershipOf = ownership(settings, shared, readiness, recorder);
+  const all = await makeProviders(settings, shared, ownershipOf, signal);
+  if (all.length > 0) {
+    const controller = new ServiceController({
+      ...shared,
+      providers: { all, defaultName: settings.defaultProvider },
+      tell: (service, type, reason, message) =>
+        recorder.record(services, service, { type, reason, message }),
+      workers: settings.workers,
+    });
+    readiness.add('services', () => controller.readiness());
+    loops['services'] = (inner) => controller.run(inner);
+  }
+  if (settings.idling.enabled) {
+    const unidling = new UnidlingController({
+      ...shared,
+      settings: settings.idling,
+      tell: (service, content) => recorder.record(services, service, content),
+      workers: settings.workers,
+    });
+    readiness.add('unidling', () => unidling.readiness());
+    loops['unidling'] = (inner) => unidling.run(inner);
+  }
+  if (Object.keys(loops).length === 1) {
+    throw new CausewayError('invalid', 'neither a provider nor idling is enabled', {
+      hint: 'Enable one in the settings, such as gateway.enabled or idling.enabled.',
+    });
+  }
+  await supervise(signal, loops, shared.log);
+}

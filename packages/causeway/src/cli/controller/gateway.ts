@@ -1,0 +1,161 @@
+import { AgentClient } from '../../gateway/protocol/agent-client.ts';
+import { parseSecrets } from '../../gateway/protocol/secrets.ts';
+import type { Family } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { ClusterIdentity } from '../../services/cluster-identity.ts';
+import { ConfigMapAddressBook } from '../../gateway/controller/address-book.ts';
+import type { AgentPort } from '../../gateway/controller/agent-client-contract.ts';
+import type { AddressDoors } from '../../gateway/controller/address-pair-writer.ts';
+import { fencedAgent } from '../../gateway/controller/lease-guarded-agent.ts';
+import { GatewayBoard } from '../../gateway/controller/gateway-config-map.ts';
+import { makeGatewayProvider } from '../../gateway/controller/make-gateway-provider.ts';
+import { OpenStackAddressDoors } from '../../gateway/controller/openstack-address-pair-writer.ts';
+import { OpenStackPortManager } from '../../gateway/controller/openstack-port-manager.ts';
+import { configMapPortBook, type PortBook } from '../../gateway/controller/port-book.ts';
+import type { PortManager } from '../../gateway/controller/port-manager.ts';
+import { StaticPortManager } from '../../gateway/controller/static-port-manager.ts';
+import { V1Agent } from '../../gateway/controller/v1-agent.ts';
+import type { LoadBalancerProvider } from '../../services/provider.ts';
+import type { ControllerSettings } from './settings.ts';
+import { Cloud } from '@causeway/openstack/cloud';
+import { loadCloudConfig } from '@causeway/openstack/config/load';
+import { Neutron } from '@causeway/openstack/neutron/neutron';
+import type { Subnet } from '@causeway/openstack/neutron/resources';
+import { systemClock } from '@causeway/base/time/clock';
+import { clusterUidOf } from '../cluster/cluster-id.ts';
+import type { ProviderSurroundings } from './providers.ts';
+import type { OwnershipOf } from './ownership.ts';
+import { readTextFile } from '../terminal/read-text-file.ts';
+
+/** The gateway provider as the controller's settings describe it. */
+export async function gatewayProvider(
+  settings: ControllerSettings,
+  surroundings: ProviderSurroundings,
+  ownershipOf: OwnershipOf,
+  signal: AbortSignal,
+): Promise<LoadBalancerProvider> {
+  const { gateway, leaderElection } = settings;
+  const openStack =
+    gateway.portManager === 'static'
+      ? undefined
+      : await openStackOf(settings, surroundings, signal);
+  const place = { ...surroundings, namespace: leaderElection.namespace };
+  const owned = openStack === undefined ? undefined : await ownershipOf('gateway', signal);
+  return makeGatewayProvider({
+    ...surroundings,
+    layer: gateway.layer,
+    masquerade: gateway.masquerade,
+    keepWayBack: gateway.keepWayBack,
+    driftEveryMs: settings.driftSeconds * 1000,
+    lookEveryMs: gateway.lookSeconds * 1000,
+    fenceAfterMs: gateway.fenceAfterSeconds * 1000,
+    restMs: gateway.restSeconds * 1000,
+    manager:
+      openStack !== undefined && owned !== undefined
+        ? openStack.managerFor(owned.cluster, configMapPortBook(place))
+        : new StaticPortManager(gateway.addresses, new ConfigMapAddressBook(place)),
+    ...(owned === undefined ? {} : { orphans: owned.orphans }),
+    ...(openStack === undefined ? {} : { doors: openStack.doors }),
+    board: new GatewayBoard(place),
+    agents: await makeAgentPorts(settings, surroundings),
+    cluster: owned?.cluster.uid ?? (await clusterUidOf(surroundings, signal)),
+    withoutAffinity: gateway.agents.filter(({ api }) => api === 'v1').map(({ name }) => name),
+  });
+}
+
+type ManagerFor = (cluster: ClusterIdentity, book: PortBook) => PortManager;
+
+/** The parts that speak with Neutron, by the controller's settings. */
+export async function openStackOf(
+  settings: ControllerSettings,
+  { log, metrics, clock, fence }: Omit<ProviderSurroundings, 'client'>,
+  signal: AbortSignal,
+): Promise<{ managerFor: ManagerFor; doors: AddressDoors }> {
+  const { gateway } = settings;
+  const name = settings.cloud;
+  const config = await loadCloudConfig({
+    environment: process.env,
+    workingDirectory: process.cwd(),
+    ...(name === undefined ? {} : { cloud: name }),
+  });
+  const neutron = new Neutron(new Cloud(config, { log, metrics, clock, fence }).session());
+  const subnets = new Map<Family, Subnet>();
+  for (const id of gateway.subnets) {
+    const subnet = await neutron.subnets.get(id, { signal });
+    const other = subnets.get(subnet.family);
+    if (other !== undefined) {
+      throw new CausewayError(
+        'invalid',
+        `gateway.subnets: ${other.id} and ${subnet.id} are both of IPv${subnet.family}; there can be one for each family`,
+      );
+    }
+    subnets.set(subnet.family, subnet);
+  }
+  const { floatingNetwork, floatingSubnet, addressPairs } = gateway;
+  const floating =
+    floatingNetwork === undefined
+      ? undefined
+      : {
+          networkId: floatingNetwork,
+          ...(floatingSubnet === undefined ? {} : { subnetId: floatingSubnet }),
+        };
+  const { networks } = addressPairs;
+  return {
+    managerFor: (cluster, book) =>
+      new OpenStackPortManager({
+        ...{ neutron, cluster, book, subnets, floating },
+        keepWayBack: gateway.keepWayBack,
+      }),
+    doors: new OpenStackAddressDoors({
+      ...addressPairs,
+      networks: networks.length > 0 ? networks : [...subnets.values()].map(({ cidr }) => cidr),
+      neutron,
+      ports: new Map(gateway.agents.map(({ name: each, port }) => [each, port])),
+    }),
+  };
+}
+
+/** Clients of the gateways that run Causeway's agent. */
+export async function makeAgents(settings: ControllerSettings): Promise<Map<string, AgentClient>> {
+  const clients = new Map<string, AgentClient>();
+  for (const { api, ...options } of await agentOptions(settings)) {
+    if (api === 'v2') clients.set(options.name, new AgentClient(options));
+  }
+  return clients;
+}
+
+/** All gateways, each spoken to in the way it understands. */
+async function makeAgentPorts(
+  settings: ControllerSettings,
+  { fence, clock }: ProviderSurroundings,
+): Promise<Map<string, AgentPort>> {
+  return new Map(
+    (await agentOptions(settings)).map(({ api, ...options }) => {
+      const agent = api === 'v1' ? new V1Agent(options) : new AgentClient(options);
+      return [options.name, fence === undefined ? agent : fencedAgent(agent, fence, clock)];
+    }),
+  );
+}
+
+async function agentOptions({ gateway }: ControllerSettings) {
+  const { agentAuthorityFile } = gateway;
+  const ca = agentAuthorityFile === undefined ? undefined : await readTextFile(agentAuthorityFile);
+  return Promise.all(
+    gateway.agents.map(async ({ name, url, api, secretFile = gateway.secretFile }) => ({
+      ...{ name, url, api, secret: await readSecret(secretFile), clock: systemClock },
+      limitMs: 10_000,
+      ...(ca === undefined ? {} : { tls: { ca } }),
+    })),
+  );
+}
+
+async function readSecret(file: string | undefined): Promise<Uint8Array> {
+  if (file === undefined) {
+    throw new CausewayError('invalid', 'gateway.secretFile is missing', {
+      hint: 'Name the file with the secret that the agents share with the controller.',
+    });
+  }
+  const [secret] = parseSecrets(await readTextFile(file));
+  if (secret === undefined) throw new CausewayError('internal', 'no secret, and no complaint');
+  return secret;
+}

@@ -1,0 +1,39 @@
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { LoadBalancerProvider } from '../../services/provider.ts';
+import type { ControllerSettings } from './settings.ts';
+import type { WriteFence } from '@causeway/base/work/lease-guard';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { gatewayProvider } from './gateway.ts';
+import { octaviaProvider } from './octavia.ts';
+import { poolProvider } from './pool.ts';
+import type { OwnershipOf } from './ownership.ts';
+
+/** What every provider is given. */
+export interface ProviderSurroundings {
+  readonly client: KubeClient;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** The lease, where there is one: nothing is written without it, inside the cluster and outside. */
+  readonly fence?: WriteFence | undefined;
+}
+
+/** The providers that the settings enable. A new one is a line here and a file beside this one. */
+export async function makeProviders(
+  settings: ControllerSettings,
+  surroundings: ProviderSurroundings,
+  ownershipOf: OwnershipOf,
+  signal: AbortSignal,
+): Promise<LoadBalancerProvider[]> {
+  const providers: LoadBalancerProvider[] = [];
+  if (settings.gateway.enabled) {
+    providers.push(await gatewayProvider(settings, surroundings, ownershipOf, signal));
+  }
+  if (settings.octavia.enabled) {
+    providers.push(await octaviaProvider(settings, surroundings, ownershipOf, signal));
+  }
+  if (settings.pool.enabled) providers.push(await poolProvider(settings, surroundings));
+  return providers;
+}

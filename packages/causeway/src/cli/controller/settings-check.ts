@@ -1,0 +1,27 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { ControllerSettings } from './settings.ts';
+
+/** What the settings lack to be worked with, each with the name of the setting. */
+export function settingsProblems(settings: ControllerSettings): readonly string[] {
+  const { defaultProvider, gateway } = settings;
+  const problems: string[] = [];
+  if (defaultProvider !== undefined && !settings[defaultProvider].enabled) {
+    problems.push(
+      `defaultProvider is ${defaultProvider}, and ${defaultProvider}.enabled is not set`,
+    );
+  }
+  if (!gateway.enabled) return problems;
+  if (gateway.portManager === 'openstack' && gateway.subnets.length === 0) {
+    problems.push('gateway.portManager is openstack, and gateway.subnets names no subnet');
+  }
+  if (gateway.portManager === 'static' && gateway.addresses.length === 0) {
+    problems.push('gateway.portManager is static, and gateway.addresses is empty');
+  }
+  return problems;
+}
+
+/** A controller that could serve nobody says so at once, and not with each Service. */
+export function requireUsable(settings: ControllerSettings): void {
+  const problems = settingsProblems(settings);
+  if (problems.length > 0) throw new CausewayError('invalid', problems.join('; '));
+}

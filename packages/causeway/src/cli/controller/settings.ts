@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { gatewaySettings } from '../../gateway/controller/settings.ts';
+import { octaviaSettings } from '../../octavia/settings.ts';
+import { poolSettings } from '../../pool/settings.ts';
+
+/** The settings of `causeway controller`. */
+export const controllerSettings = z.strictObject({
+  clusterId: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'is not a name of lower-case letters, digits and hyphens')
+    .optional()
+    .describe(
+      'name of this cluster in the marks of its cloud objects, which also have the UID of the cluster; not to be changed later; the UID of the namespace kube-system if not set',
+    ),
+  defaultProvider: z
+    .enum(['gateway', 'octavia', 'pool'])
+    .optional()
+    .describe('who serves Services without a loadBalancerClass; nobody if not set'),
+  workers: z.number().int().min(1).max(256).default(16).describe('Services worked on side by side'),
+  kubeconfig: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('kubeconfig; else KUBECONFIG, the pod, or ~/.kube/config'),
+  context: z.string().min(1).optional().describe('context of the kubeconfig'),
+  cloud: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('entry of clouds.yaml; else OS_CLOUD or the OS_ variables'),
+  driftSeconds: z
+    .number()
+    .min(10)
+    .default(300)
+    .describe('how often the cloud is looked at for drift'),
+  leaderElection: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe('only one controller of a cluster works at a time'),
+      namespace: z.string().min(1).default('kube-system').describe('namespace of the lease'),
+      name: z.string().min(1).default('causeway-controller').describe('name of the lease'),
+    })
+    .prefault({}),
+  observe: z
+    .strictObject({
+      address: z.string().min(1).default('127.0.0.1').describe('where health and metrics listen'),
+      port: z
+        .number()
+        .int()
+        .min(0)
+        .max(65535)
+        .default(15203)
+        .describe('port of health and metrics'),
+    })
+    .prefault({}),
+  log: z
+    .strictObject({
+      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('what to log'),
+      format: z.enum(['json', 'text']).default('json').describe('how to log'),
+    })
+    .prefault({}),
+  gateway: gatewaySettings.prefault({}),
+  octavia: octaviaSettings.prefault({}),
+  pool: poolSettings.prefault({}),
+});
+
+export type ControllerSettings = z.output<typeof controllerSettings>;

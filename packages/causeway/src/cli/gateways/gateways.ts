@@ -1,0 +1,155 @@
+import { Command } from 'commander';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { KubeClient } from '@causeway/kubernetes/client/client';
+import { findConnection } from '@causeway/kubernetes/client/connection';
+import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
+import { configMaps } from '@causeway/kubernetes/objects/resources';
+import {
+  boardName,
+  fenceChange,
+  readBoard,
+  writeBoard,
+  type GatewayOnBoard,
+} from '../../gateway/controller/gateway-config-map.ts';
+import { handBackToLbaas } from '../../gateway/controller/hand-back.ts';
+import type { ControllerSettings } from '../controller/settings.ts';
+import { systemClock } from '@causeway/base/time/clock';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { addConfigOptions, readConfig } from '../config/options.ts';
+import { openStackOf } from '../controller/gateway.ts';
+import { controllerCommandSettings } from '../controller/load-settings.ts';
+import { askGateways, printGateways } from './list.ts';
+import { handBackCommand } from '../octavia/hand-back.ts';
+import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
+
+/** `causeway gateways`: how the gateways are, and fences around those that can't be asked. */
+export function gatewaysCommand(): Command {
+  const gateways = new Command('gateways').description(
+    'how the gateways are, and fences around those that can not be asked to let go',
+  );
+  for (const command of [
+    listCommand(),
+    fenceCommand(),
+    unfenceCommand(),
+    checkCommand(),
+    handBackCommand('ch-k8s-lbaas', handBackToLbaas),
+  ]) {
+    gateways.addCommand(command, { isDefault: command.name() === 'list' });
+  }
+  return gateways;
+}
+
+function listCommand(): Command {
+  const command = new Command('list').description(
+    'how each gateway is, as the controller sees it and, where its secret is at hand, as it says itself',
+  );
+  addOutputOption(addConfigOptions(command, controllerCommandSettings));
+  return command.action(async ({ output }: { output: OutputFormat }) => {
+    await withBoard(command, async (_client, gateways, settings, signal) => {
+      printGateways(output, await askGateways(gateways, settings, signal));
+    });
+  });
+}
+
+function fenceCommand(): Command {
+  const command = new Command('fence')
+    .description(
+      'give up on a gateway: addresses are freed without its consent. Switch it off first where Neutron can not shut it out',
+    )
+    .argument('<name>', "the gateway's name")
+    .requiredOption('-r, --reason <text>', 'why, for those who come after');
+  addConfigOptions(command, controllerCommandSettings);
+  return command.action(async (name: string, { reason }: { reason: string }) => {
+    await withBoard(command, async (client, gateways, settings, signal) => {
+      checkName(name, gateways, settings);
+      const since = new Date(systemClock.wallTime()).toISOString();
+      const change = fenceChange(name, { reason, since });
+      await writeBoard(client, settings.leaderElection.namespace, change, signal);
+      say(`Asked for. \`causeway gateways list\` shows when the fence around ${name} stands.`);
+    });
+  });
+}
+
+function unfenceCommand(): Command {
+  const command = new Command('unfence')
+    .description('let a gateway take part again, once it has confirmed what it lost')
+    .argument('<name>', "the gateway's name");
+  addConfigOptions(command, controllerCommandSettings);
+  return command.action(async (name: string) => {
+    await withBoard(command, async (client, gateways, settings, signal) => {
+      checkName(name, gateways, settings);
+      const change = fenceChange(name, undefined);
+      await writeBoard(client, settings.leaderElection.namespace, change, signal);
+      say(`The fence around ${name} goes as soon as it has confirmed the newest state.`);
+    });
+  });
+}
+
+function checkCommand(): Command {
+  const command = new Command('check').description(
+    'whether Neutron lets each gateway use its addresses, in which way, and why',
+  );
+  addOutputOption(addConfigOptions(command, controllerCommandSettings));
+  return command.action(async ({ output }: { output: OutputFormat }) => {
+    const settings = await readConfig(command, controllerCommandSettings);
+    if (settings.gateway.portManager === 'static') {
+      say('Addresses come from a list: Causeway knows nothing of the network around the gateways.');
+      return;
+    }
+    const surroundings = { log: silentLog, metrics: noMetrics, clock: systemClock };
+    const signal = stopSignal();
+    const { doors } = await openStackOf(settings, surroundings, signal);
+    const reports = await doors.inspect(signal);
+    printObjects(output, reports, [
+      { title: 'gateway', value: ({ gateway }) => gateway },
+      { title: 'fine', value: ({ isFine }) => (isFine ? 'yes' : 'NO') },
+      { title: 'how', value: ({ text }) => text },
+    ]);
+    if (reports.some(({ isFine }) => !isFine)) process.exitCode = 1;
+  });
+}
+
+type Work = (
+  client: KubeClient,
+  gateways: readonly GatewayOnBoard[],
+  settings: ControllerSettings,
+  signal: AbortSignal,
+) => Promise<void>;
+
+async function withBoard(command: Command, work: Work): Promise<void> {
+  const settings = await readConfig(command, controllerCommandSettings);
+  const { kubeconfig, context, leaderElection } = settings;
+  const clock = systemClock;
+  const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
+  const client = new KubeClient({ transport: new HttpTransport(connection, clock), clock });
+  const signal = stopSignal();
+  try {
+    const name = { namespace: leaderElection.namespace, name: boardName };
+    const board = await client.find(configMaps, name, { signal });
+    await work(client, board === undefined ? [] : readBoard(board), settings, signal);
+  } finally {
+    await client.close();
+  }
+}
+
+/** A fence around a name that nobody has would do nothing, and look as if it did. */
+function checkName(
+  name: string,
+  gateways: readonly GatewayOnBoard[],
+  { gateway }: ControllerSettings,
+): void {
+  const known = new Set([...gateways, ...gateway.agents].map((each) => each.name));
+  if (known.has(name)) return;
+  throw new CausewayError('not-found', `no gateway is called ${JSON.stringify(name)}`, {
+    hint:
+      known.size === 0
+        ? 'Name the settings of the controller with --config.'
+        : `There are ${[...known].sort().join(', ')}.`,
+  });
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

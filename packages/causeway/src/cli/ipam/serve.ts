@@ -1,0 +1,89 @@
+import { Command } from 'commander';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { tryParseAddress } from '@causeway/base/address/address';
+import { openLedger, readIfNamed } from '../../ipam/open-ledger.ts';
+import { startReplica } from '../../ipam/replica.ts';
+import {
+  auditRetentionMs,
+  ipamServerSettings,
+  type IpamServerSettings,
+} from '../../ipam/settings.ts';
+import { openPlatforms } from './platforms.ts';
+import { createLog } from '@causeway/base/observability/logger';
+import { startObserveServer } from '@causeway/base/observability/observability-server';
+import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
+import { Readiness } from '@causeway/base/observability/readiness';
+import { systemClock } from '@causeway/base/time/clock';
+import { addConfigOptions, readConfig } from '../config/options.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
+
+/** `causeway ipam serve`: one server of the allocator. */
+export function serveCommand(): Command {
+  const command = new Command('serve').description('serve the allocator’s API');
+  addConfigOptions(command, ipamServerSettings);
+  return command.action(async () => serve(await readConfig(command, ipamServerSettings)));
+}
+
+async function serve(settings: IpamServerSettings): Promise<void> {
+  const signal = stopSignal();
+  const { listen, log: logging } = settings;
+  const log = createLog({ ...logging, destination: process.stdout });
+  const metrics = new PrometheusMetrics();
+  const readiness = new Readiness();
+  const tls = await readTls(settings);
+  const ledger = await openLedger(settings, systemClock);
+  const replica = await startReplica({
+    ledger,
+    clock: systemClock,
+    log,
+    metrics,
+    ...listen,
+    tls,
+    rateLimit: settings.rateLimit,
+    auditRetentionMs: auditRetentionMs(settings),
+    platforms: await openPlatforms(
+      settings.platforms,
+      { log, metrics, clock: systemClock },
+      ledger,
+    ),
+    signal,
+  });
+  readiness.add('ledger', () =>
+    replica.allocator.follower.connected ? undefined : 'the ledger can’t be followed right now',
+  );
+  const observe = await startObserveServer({ ...settings.metrics, metrics, readiness });
+  log.info({ url: replica.url, health: observe.url }, 'serving');
+  try {
+    await Promise.race([
+      replica.done,
+      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+    ]);
+  } finally {
+    await observe.close();
+    await replica.stop();
+  }
+  log.info({}, 'stopped');
+}
+
+async function readTls({ tls, listen, insecure }: IpamServerSettings) {
+  const certificate = await readIfNamed(tls.certificateFile);
+  const key = await readIfNamed(tls.keyFile);
+  const clientAuthority = await readIfNamed(tls.clientAuthorityFile);
+  if (certificate !== undefined && key !== undefined) return { certificate, key, clientAuthority };
+  if (certificate !== undefined || key !== undefined || clientAuthority !== undefined) {
+    throw new CausewayError('invalid', 'tls.certificateFile and tls.keyFile go together');
+  }
+  const address = tryParseAddress(listen.host);
+  const isLoopback =
+    listen.host === 'localhost' || address === '::1' || address?.startsWith('127.') === true;
+  if (!isLoopback && !insecure) {
+    throw new CausewayError(
+      'invalid',
+      `tokens would cross the network to ${listen.host} in clear`,
+      {
+        hint: 'Set tls.certificateFile and tls.keyFile, or insecure where something else encrypts.',
+      },
+    );
+  }
+  return undefined;
+}

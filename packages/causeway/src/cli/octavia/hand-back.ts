@@ -1,0 +1,50 @@
+import { Command } from 'commander';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { keyOf, nameFromKey } from '@causeway/kubernetes/objects/object';
+import { leases, services } from '@causeway/kubernetes/objects/resources';
+import { holderOf, type HandBack } from '../../services/hand-back.ts';
+import { systemClock } from '@causeway/base/time/clock';
+import { withCluster } from '../cluster/cluster-connection.ts';
+import { addConfigOptions, readConfig } from '../config/options.ts';
+import { controllerCommandSettings } from '../controller/load-settings.ts';
+
+/** `hand-back`: gives Services to whoever served them before. */
+export function handBackCommand(receiver: string, decide: (service: Service) => HandBack): Command {
+  const command = new Command('hand-back')
+    .description(
+      `give the Services back to ${receiver} with the addresses they have, once the controller is stopped`,
+    )
+    .option('--dry-run', 'only say what would be done');
+  addConfigOptions(command, controllerCommandSettings);
+  return command.action(async ({ dryRun = false }: { dryRun?: boolean }) => {
+    const { kubeconfig, context, leaderElection } = await readConfig(
+      command,
+      controllerCommandSettings,
+    );
+    await withCluster({ kubeconfig, context }, async ({ client, signal }) => {
+      const lease = await client.find(leases, leaderElection, { signal });
+      const holder = holderOf(lease, systemClock.wallTime());
+      if (holder !== undefined && !dryRun) {
+        throw new CausewayError('conflict', `the controller ${holder} is running`, {
+          hint: 'Stop every controller first; it would take the Services over again.',
+        });
+      }
+      for await (const service of client.list(services, { signal })) {
+        const step = decide(service);
+        if (step.kind === 'none') continue;
+        const name = keyOf(service);
+        if (step.kind === 'keep') {
+          say(`${name}: kept: ${step.because}`);
+          continue;
+        }
+        if (!dryRun) await client.patchMerge(services, nameFromKey(name), step.patch, { signal });
+        say(`${name}: ${dryRun ? 'would be handed back' : 'handed back'}`);
+      }
+    });
+  });
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { readOrphanRegister } from '../../services/orphan-register.ts';
+import { chooseOrphans, listOrphans } from './orphans.ts';
+import { orphanLines } from '../console/status.ts';
+
+const data = {
+  octavia: JSON.stringify({
+    version: 1,
+    clusterId: 'prod',
+    count: 3,
+    orphans: [
+      { kind: 'load-balancer', id: 'lb-1', service: 'default/web', mark: 'own' },
+      { kind: 'floating-ip', id: 'fip-1', address: '203.0.113.7', mark: 'old' },
+    ],
+    otherClusters: ['uid-2'],
+  }),
+  'delete.octavia.fip-1': '2026-01-01T00:00:00Z',
+};
+
+test('orphans are listed with their state, and a confirmation names each of them', () => {
+  const all = listOrphans(readOrphanRegister({ data }));
+  expect(all).toMatchObject([
+    { provider: 'octavia', id: 'lb-1', state: 'held' },
+    { provider: 'octavia', id: 'fip-1', state: 'confirmed' },
+  ]);
+  expect(chooseOrphans(all, ['lb-1', 'lb-1'])).toHaveLength(1);
+  expect(() => chooseOrphans(all, ['lb-1', 'lb-2'])).toThrow('no orphan has the ID "lb-2"');
+});
+
+test('the status says what is held and that another cluster has the same clusterId', () => {
+  const [report] = readOrphanRegister({ data });
+  expect(report === undefined ? [] : orphanLines(report)).toEqual([
+    'orphans      octavia keeps 1 load balancer and 1 floating IP and 1 more that no Service uses: causeway orphans list',
+    'cluster ID   another cluster (UID uid-2) uses the clusterId prod too: give each cluster its own',
+  ]);
+});
+
+test('a report that can not be read is left out', () => {
+  expect(readOrphanRegister({ data: { octavia: 'broken' } })).toEqual([]);
+});

@@ -1,0 +1,145 @@
+import { Command } from 'commander';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { patchOrCreate } from '@causeway/kubernetes/client/patch-or-create';
+import { configMaps } from '@causeway/kubernetes/objects/resources';
+import {
+  confirmation,
+  orphanRegisterName,
+  readOrphanRegister,
+  type RegisteredReport,
+} from '../../services/orphan-register.ts';
+import { countOrphans, type Orphan } from '../../services/orphan.ts';
+import { systemClock } from '@causeway/base/time/clock';
+import {
+  withCluster,
+  type ClusterOptions,
+  type ClusterSession,
+} from '../cluster/cluster-connection.ts';
+import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
+
+interface OrphanOptions extends ClusterOptions {
+  readonly systemNamespace: string;
+}
+
+/** An orphan as the commands show it. */
+export interface ListedOrphan extends Orphan {
+  readonly provider: string;
+  readonly state: 'held' | 'confirmed';
+}
+
+/** `causeway orphans`: cloud objects of this cluster that no Service uses. */
+export function orphansCommand(): Command {
+  const orphans = new Command('orphans').description(
+    'cloud objects with a mark of this cluster that no Service uses; the controller keeps them until their deletion is confirmed',
+  );
+  orphans.addCommand(listCommand(), { isDefault: true });
+  orphans.addCommand(deleteCommand());
+  return orphans;
+}
+
+function addOptions(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'kubeconfig; else KUBECONFIG, the pod, or ~/.kube/config')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--system-namespace <name>', 'where the controller keeps its lease', 'kube-system');
+}
+
+function listCommand(): Command {
+  const command = new Command('list').description('the orphans that the controller keeps');
+  addOutputOption(addOptions(command));
+  return command.action(async (options: OrphanOptions & { readonly output: OutputFormat }) => {
+    await withCluster(options, async (session) => {
+      const reports = await readReports(session, options.systemNamespace);
+      print(options.output, listOrphans(reports));
+      if (options.output !== 'table') return;
+      for (const { otherClusters, clusterId } of reports) {
+        for (const uid of otherClusters)
+          say(`Another cluster (UID ${uid}) uses the clusterId ${clusterId} too.`);
+      }
+    });
+  });
+}
+
+function deleteCommand(): Command {
+  const command = new Command('delete')
+    .description('confirm that the controller deletes these orphans, each named by its ID')
+    .argument('<id...>', 'IDs of orphans, as `causeway orphans list` shows them')
+    .option('--yes', 'confirm; without it the command only shows what it would confirm', false);
+  addOptions(command);
+  return command.action(
+    async (ids: readonly string[], options: OrphanOptions & { readonly yes: boolean }) => {
+      await withCluster(options, (session) => confirm(session, ids, options));
+    },
+  );
+}
+
+async function confirm(
+  session: ClusterSession,
+  ids: readonly string[],
+  { systemNamespace, yes }: OrphanOptions & { readonly yes: boolean },
+): Promise<void> {
+  const chosen = chooseOrphans(listOrphans(await readReports(session, systemNamespace)), ids);
+  print('table', chosen);
+  if (!yes) {
+    say(`Nothing is confirmed yet: ${countOrphans(chosen)}. Repeat the command with --yes.`);
+    return;
+  }
+  const metadata = { namespace: systemNamespace, name: orphanRegisterName };
+  const now = new Date(systemClock.wallTime()).toISOString();
+  for (const provider of new Set(chosen.map((orphan) => orphan.provider))) {
+    const own = chosen.filter((orphan) => orphan.provider === provider).map(({ id }) => id);
+    const change = confirmation(provider, own, now);
+    await patchOrCreate(session.client, configMaps, { metadata }, change, session.signal);
+  }
+  say(
+    `Confirmed: ${countOrphans(chosen)}. The controller deletes them when it next looks for drift (driftSeconds).`,
+  );
+}
+
+/** Each ID must be one of an orphan: a typing error must not pass for a confirmation. */
+export function chooseOrphans(
+  all: readonly ListedOrphan[],
+  ids: readonly string[],
+): readonly ListedOrphan[] {
+  return [...new Set(ids)].map((id) => {
+    const orphan = all.find((each) => each.id === id);
+    if (orphan !== undefined) return orphan;
+    throw new CausewayError('not-found', `no orphan has the ID ${JSON.stringify(id)}`, {
+      hint: '`causeway orphans list` shows the IDs.',
+    });
+  });
+}
+
+export function listOrphans(reports: readonly RegisteredReport[]): ListedOrphan[] {
+  return reports.flatMap(({ provider, orphans, confirmed }) =>
+    orphans.map((orphan) => ({
+      ...orphan,
+      provider,
+      state: confirmed.includes(orphan.id) ? ('confirmed' as const) : ('held' as const),
+    })),
+  );
+}
+
+async function readReports(
+  { client, signal }: ClusterSession,
+  namespace: string,
+): Promise<RegisteredReport[]> {
+  const name = { namespace, name: orphanRegisterName };
+  return readOrphanRegister((await client.find(configMaps, name, { signal })) ?? {});
+}
+
+function print(format: OutputFormat, orphans: readonly ListedOrphan[]): void {
+  printObjects(format, orphans, [
+    { title: 'provider', value: ({ provider }) => provider },
+    { title: 'kind', value: ({ kind }) => kind },
+    { title: 'id', value: ({ id }) => id },
+    { title: 'address', value: ({ address = '' }) => address },
+    { title: 'service', value: ({ service = '' }) => service },
+    { title: 'cluster', value: ({ mark }) => (mark === 'own' ? 'this one' : 'not certain') },
+    { title: 'state', value: ({ state }) => state },
+  ]);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,175 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import { Command } from 'commander';
+import { stringify } from 'yaml';
+import { KubeClient } from '@causeway/kubernetes/client/client';
+import { findConnection } from '@causeway/kubernetes/client/connection';
+import { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
+import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
+import type { Driver } from '@causeway/nftables/drivers/driver';
+import { settingsIn, type SettingsFiles } from '@causeway/netlink/kernel-settings';
+import { guardRule } from '@causeway/nftables/compile/listener-guard';
+import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
+import { Conntrack } from '@causeway/nftables/conntrack/conntrack';
+import { NetlinkDriver } from '@causeway/nftables/drivers/netlink/netlink-driver';
+import { trimMemory } from '@causeway/netlink/trim-memory';
+import { NftDriver } from '@causeway/nftables/drivers/nft-driver';
+import { supports } from '@causeway/nftables/drivers/supports';
+import { watchProcess } from '@causeway/base/observability/event-loop-delay';
+import { createLog } from '@causeway/base/observability/logger';
+import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
+import type { LiveConnections } from '../../node-proxy/activity/activity-watch.ts';
+import { egressNetworkPolicyDefinition } from '../../node-proxy/egress-firewall/egress-network-policy.ts';
+import { convertKubeProxyConfiguration } from '../../node-proxy/kube-proxy-configuration.ts';
+import { runProxy } from '../../node-proxy/run-proxy.ts';
+import { proxySettings, type ProxySettings } from '../../node-proxy/settings.ts';
+import type { ConnectionTable } from '../../node-proxy/stale-connections.ts';
+import { systemClock } from '@causeway/base/time/clock';
+import { collectWhenIdle, ownMemory } from '@causeway/base/process/collect-when-idle';
+import { supervise } from '@causeway/base/work/supervisor';
+import { addConfigOptions, readConfig } from '../config/options.ts';
+import { wrapBase } from './wrap.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
+
+/** `causeway proxy`: Services on a node, in kube-proxy's place or beside it. */
+export function proxyCommand(): Command {
+  const proxy = new Command('proxy').description('serve Services on a node with nftables');
+  proxy.addCommand(runCommand(), { isDefault: true });
+  proxy.addCommand(cleanUpCommand());
+  proxy.addCommand(definitionsCommand());
+  return proxy;
+}
+
+function runCommand(): Command {
+  const command = new Command('run').description('run the proxy (the default)');
+  return addConfigOptions(command, proxySettings).action(async () => {
+    const { settings, warnings } = await read(command);
+    await run(settings, warnings, stopSignal());
+  });
+}
+
+function cleanUpCommand(): Command {
+  const command = new Command('cleanup').description('remove all rules that the proxy has written');
+  return addConfigOptions(command, proxySettings).action(async () => {
+    const { settings } = await read(command);
+    const driver = await openDriver(settings);
+    const { table } = settings.nftables;
+    try {
+      await driver.apply({ table, operations: [{ op: 'remove-table' }] }, stopSignal());
+    } finally {
+      await driver.close();
+    }
+    process.stdout.write(`the table ${table} is gone\n`);
+  });
+}
+
+function definitionsCommand(): Command {
+  return new Command('crds')
+    .description(
+      'print the custom resource definitions that the proxy reads, for kubectl apply -f -',
+    )
+    .action(() => {
+      process.stdout.write(stringify(egressNetworkPolicyDefinition));
+    });
+}
+
+/** Also takes the file that kube-proxy is given. */
+async function read(command: Command) {
+  const warnings: string[] = [];
+  const convert = (tree: Readonly<Record<string, unknown>>) => {
+    const converted = convertKubeProxyConfiguration(tree);
+    warnings.push(...(converted?.warnings ?? []));
+    return converted?.settings;
+  };
+  const { nodeName = os.hostname().toLowerCase(), ...rest } = await readConfig(
+    command,
+    proxySettings,
+    convert,
+  );
+  return { settings: { ...rest, nodeName }, warnings };
+}
+
+async function run(
+  settings: ProxySettings,
+  warnings: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const clock = systemClock;
+  const log = createLog({ ...settings.log, destination: process.stdout });
+  for (const warning of warnings) log.warn({}, warning);
+  await adjustOomScore(settings.oomScoreAdjust);
+  const metrics = new PrometheusMetrics();
+  const { kubeconfig, context, nodeName } = settings;
+  const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
+  const client = new KubeClient({
+    transport: new HttpTransport(connection, clock),
+    ...{ clock, metrics },
+  });
+  const driver = await openDriver(settings);
+  const connections = await openConnections(settings);
+  const canAccept = await supports(driver, guardRule, signal);
+  log.info({ cluster: connection.server, node: nodeName, services: settings.services }, 'starting');
+  const recorder = new EventRecorder({
+    ...{ client, clock, log, metrics },
+    ...{ component: 'causeway-proxy', instance: nodeName },
+  });
+  const metricsPage = async () => ({ type: metrics.contentType, body: await metrics.render() });
+  try {
+    await supervise(signal, {
+      'process metrics': (inner) => watchProcess(clock, metrics, inner),
+      'free memory': (inner) => collectWhenIdle(clock, inner, ownMemory(trimMemory)),
+      events: (inner) => recorder.run(inner),
+      proxy: (inner) =>
+        runProxy(
+          {
+            ...{ settings, client, driver, connections, recorder },
+            ...{ clock, log, metrics, metricsPage },
+            kernelSettings:
+              settings.nftables.driver === 'memory'
+                ? noSettings
+                : settingsIn(settings.settingsDirectory),
+            wrap: (base, node) =>
+              wrapBase(base, {
+                ...{ node, settings, client, driver, connections, recorder, clock, log, metrics },
+                canAccept,
+              }),
+          },
+          inner,
+        ),
+    });
+  } finally {
+    await connections.close();
+    await driver.close();
+    await client.close();
+  }
+}
+
+function openDriver({ nftables }: ProxySettings): Promise<Driver> {
+  const { table, driver } = nftables;
+  if (driver === 'netlink') return NetlinkDriver.open({ table });
+  return Promise.resolve(driver === 'nft' ? new NftDriver({ table }) : new MemoryDriver(table));
+}
+
+type Connections = ConnectionTable & LiveConnections & { close(): Promise<void> };
+
+async function openConnections({ nftables }: ProxySettings): Promise<Connections> {
+  return nftables.driver === 'memory' ? noConnections : Conntrack.open();
+}
+
+/** Where no packet ever comes. */
+const noConnections: Connections = {
+  forget: () => Promise.resolve(0),
+  forgetStrays: () => Promise.resolve(0),
+  connected: () => Promise.resolve(new Set()),
+  close: () => Promise.resolve(),
+};
+
+const noSettings: SettingsFiles = {
+  read: () => Promise.resolve(null),
+  write: () => Promise.resolve(),
+};
+
+async function adjustOomScore(score: number | undefined): Promise<void> {
+  if (score === undefined) return;
+  await fs.writeFile('/proc/self/oom_score_adj', String(score)).catch(() => undefined);
+}

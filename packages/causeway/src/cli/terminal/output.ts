@@ -1,0 +1,70 @@
+import { styleText } from 'node:util';
+import { Option, type Command } from 'commander';
+import { stringify } from 'yaml';
+import { withoutControls } from '@causeway/base/text/printable';
+
+export const outputFormats = ['table', 'json', 'yaml'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+export interface Column<Row> {
+  readonly title: string;
+  value(row: Row): string;
+}
+
+/** Gives a command that prints objects the option `--output`. */
+export function addOutputOption(command: Command): Command {
+  return command.addOption(
+    new Option('-o, --output <format>', 'how to print').choices(outputFormats).default('table'),
+  );
+}
+
+/** Prints objects: all of them for programs, the columns for people. */
+export function printObjects<Row extends object>(
+  format: OutputFormat,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): void {
+  process.stdout.write(formatObjects(format, rows, columns));
+}
+
+export function formatObjects<Row extends object>(
+  format: OutputFormat,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): string {
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify(rows, undefined, 2)}\n`;
+    case 'yaml':
+      return stringify(rows);
+    case 'table':
+      return formatTable(rows, columns);
+  }
+}
+
+function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const cells = [
+    columns.map(({ title }) => title.toUpperCase()),
+    ...rows.map((row) => columns.map((column) => withoutControls(column.value(row)))),
+  ];
+  const widths = columns.map((_, index) =>
+    Math.max(...cells.map((line) => (line[index] ?? '').length)),
+  );
+  return cells
+    .map((line) =>
+      line
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .join('   ')
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Styles text for standard output, and only where that is a terminal that wants it. */
+export function style(
+  format: 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan',
+  text: string,
+): string {
+  return styleText(format, text, { stream: process.stdout });
+}

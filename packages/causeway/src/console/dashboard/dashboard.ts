@@ -1,0 +1,60 @@
+import path from 'node:path';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import { Board } from '../overview/row-store.ts';
+import { ClusterSource } from '../overview/cluster-source.ts';
+import { watchGateways, type Gateway } from '../overview/gateway-source.ts';
+import { watchPools, type PoolSourceOptions } from '../overview/pool-source.ts';
+import { findPath } from '../overview/service-path.ts';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { loadAssets } from './assets.ts';
+import { startDashboard } from './server.ts';
+
+export interface DashboardOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+  readonly gateways: ReadonlyMap<string, Gateway>;
+  readonly pools: Pick<PoolSourceOptions, 'client' | 'sites'> | undefined;
+  /** Called with the address once it listens. */
+  readonly onListening?: (url: string) => void;
+}
+
+const assetsDirectory = path.join(import.meta.dirname, 'pages');
+
+/** Gathers what there is to see and serves it until the signal fires. */
+export async function runDashboard(options: DashboardOptions, signal: AbortSignal): Promise<void> {
+  const { client, clock, log, metrics, gateways, pools } = options;
+  const board = new Board();
+  const server = await startDashboard({
+    ...options,
+    board,
+    assets: await loadAssets(assetsDirectory),
+    findPath: (namespace, name, inner) =>
+      findPath({ client, board, gateways }, namespace, name, inner),
+  });
+  log.info({ url: server.url }, 'the dashboard listens');
+  options.onListening?.(server.url);
+  const cluster = new ClusterSource({ client, clock, log, metrics, board });
+  const loops: Record<string, Loop> = {
+    rows: (inner) => board.run(clock, inner),
+    cluster: (inner) => cluster.run(inner),
+  };
+  if (gateways.size > 0) {
+    loops['gateways'] = (inner) => watchGateways(gateways, board, clock, inner);
+  }
+  if (pools !== undefined) {
+    loops['pools'] = (inner) => watchPools({ ...pools, board, clock, log }, inner);
+  }
+  try {
+    await supervise(signal, loops);
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,146 @@
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { cleanupFinalizer } from '../../services/plan.ts';
+import { readRecord } from '../../services/record.ts';
+import type { EventRow, ServiceRow } from './rows.ts';
+
+/** One step of a Service on its way to being served. */
+export interface Step {
+  readonly name: string;
+  readonly state: 'done' | 'waiting' | 'failed' | 'skipped';
+  readonly text: string;
+}
+
+export interface Explanation {
+  /** In one sentence. */
+  readonly summary: string;
+  readonly steps: readonly Step[];
+  /** What was tried last, the newest first. */
+  readonly lately: readonly EventRow[];
+  /** What somebody can do about it; empty when nothing is wrong. */
+  readonly advice: readonly string[];
+}
+
+const shownEvents = 5;
+
+/** Why a Service has no address, at which step it is, what was tried last, and what to do. */
+export function explainService(
+  service: Service,
+  row: ServiceRow,
+  events: readonly EventRow[],
+  /** Why no gateway serves clients, where gateways are used and that is so. */
+  noGateway?: string,
+): Explanation {
+  const isAffected = noGateway !== undefined && row.provider === 'gateway';
+  const steps = [
+    ...stepsOf(service, row),
+    ...(isAffected ? [{ name: 'gateways', state: 'failed', text: noGateway } as const] : []),
+  ];
+  const lately = [...events]
+    .sort((left, right) => (left.at > right.at ? -1 : 1))
+    .slice(0, shownEvents);
+  const advice = adviceFor(service, row, steps);
+  if (isAffected) advice.push('`causeway status` names the problem of each gateway.');
+  const summary = isAffected ? `${row.key} gets no answer: ${noGateway}.` : summaryOf(row);
+  return { summary, steps, lately, advice };
+}
+
+function summaryOf({ key, state, addresses, message, idledAt }: ServiceRow): string {
+  const where = addresses.join(', ') || 'no address';
+  switch (state) {
+    case 'serving':
+      return `${key} is served on ${where}.`;
+    case 'pending':
+      return `${key} is under way: ${message}`;
+    case 'failed':
+      return `${key} can't be served: ${message}`;
+    case 'idle':
+      return `${key} has been asleep since ${idledAt}; the first connection to ${where} wakes it.`;
+    case 'internal':
+      return `${key} is not of type LoadBalancer; inside the cluster it is reached on ${where}.`;
+    case 'unclaimed':
+      return `Nobody serves ${key}: ${message}`;
+    case 'deleting':
+      return `${key} is being deleted: ${message}`;
+  }
+}
+
+function stepsOf(service: Service, row: ServiceRow): Step[] {
+  if (row.state === 'internal') return [endpointStep(row)];
+  const record = readRecord(service);
+  const isTaken = record.kind === 'record';
+  const provider = isTaken ? record.record.provider : undefined;
+  const hasFinalizer = service.metadata?.finalizers?.includes(cleanupFinalizer) === true;
+  const isServed = row.state === 'serving' || row.state === 'idle';
+  return [
+    {
+      name: 'taken over',
+      state: isTaken ? 'done' : record.kind === 'unreadable' ? 'failed' : 'waiting',
+      text:
+        record.kind === 'unreadable'
+          ? `the record on it can't be read: ${record.problem}`
+          : `by ${provider === undefined ? 'nobody yet' : `the provider ${provider}`}`,
+    },
+    {
+      name: 'protected',
+      state: hasFinalizer ? 'done' : 'waiting',
+      text: hasFinalizer
+        ? 'a finalizer holds it until what it has outside of the cluster is given back'
+        : 'no finalizer yet',
+    },
+    {
+      name: 'address',
+      state: row.addresses.length > 0 && isServed ? 'done' : stateOfRow(row),
+      text: isServed ? row.addresses.join(', ') : row.message || 'none yet',
+    },
+    endpointStep(row),
+  ];
+}
+
+function stateOfRow({ state }: ServiceRow): Step['state'] {
+  return state === 'failed' || state === 'unclaimed' ? 'failed' : 'waiting';
+}
+
+function endpointStep({ endpoints, state }: ServiceRow): Step {
+  const text = `${endpoints.ready} of ${endpoints.all} ready`;
+  if (endpoints.ready > 0) return { name: 'endpoints', state: 'done', text };
+  if (state === 'idle') return { name: 'endpoints', state: 'skipped', text: 'asleep' };
+  return { name: 'endpoints', state: 'failed', text };
+}
+
+function adviceFor(service: Service, row: ServiceRow, steps: readonly Step[]): string[] {
+  const advice: string[] = [];
+  const [namespace = '', name = ''] = row.key.split('/');
+  if (row.state === 'unclaimed') {
+    advice.push(
+      service.spec?.loadBalancerClass === undefined
+        ? 'Set spec.loadBalancerClass (causeway.dev/gateway, causeway.dev/octavia or causeway.dev/pool), or defaultProvider in the controller’s settings.'
+        : 'Is the controller running, with that provider enabled? `kubectl logs` of the controller says which ones are.',
+    );
+  }
+  if (row.state === 'failed') {
+    advice.push(
+      `Mend what the message says; \`kubectl describe service -n ${namespace} ${name}\` has all of it.`,
+    );
+  }
+  if (row.state === 'pending') {
+    advice.push(
+      'It goes on by itself. If it does not: `causeway gateways list` and the controller’s log.',
+    );
+  }
+  if (row.state === 'deleting') {
+    advice.push(
+      'A finalizer is removed only when nothing is left outside. Do not remove it by hand: that leaks addresses.',
+    );
+  }
+  if (steps.some((step) => step.name === 'endpoints' && step.state === 'failed')) {
+    const selector = Object.entries(service.spec?.selector ?? {})
+      .map(([key, value]) => `${key}=${value}`)
+      .join(',');
+    advice.push(
+      selector === ''
+        ? 'It has no selector: somebody must write its EndpointSlices.'
+        : `No pod is ready: \`kubectl get pods -n ${namespace} -l ${selector}\`.`,
+    );
+  }
+  return advice;
+}

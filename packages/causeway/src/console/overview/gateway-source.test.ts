@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import type { AgentStatus } from '../../gateway/protocol/agent-status.ts';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { connectionsTo, gatewayRow, lookAt } from './gateway-source.ts';
+
+const status: AgentStatus = {
+  agent: 'a',
+  version: '1',
+  revisions: { oldest: 1, newest: 1 },
+  generation: 7,
+  endpoints: 3,
+  older: [],
+  errors: [],
+  notFailoverSafe: [],
+  sound: true,
+  vrrp: { state: 'MASTER', since: null },
+  frozen: null,
+  drained: null,
+  undoSteps: 0,
+  silent: { heard: 0, seen: [], acted: ['10.0.0.1'] },
+  alarms: [],
+  kernelSettings: [],
+  connections: { count: 5, limit: 9 },
+};
+const signal = new AbortController().signal;
+const away = () => Promise.reject(new CausewayError('unavailable', 'it does not answer'));
+
+test('a gateway that is well has nothing to say', () => {
+  expect(gatewayRow('a', 'u', status)).toMatchObject({
+    vrrp: 'MASTER',
+    message: '',
+    silent: ['10.0.0.1'],
+    connections: 5,
+  });
+});
+
+test.each([
+  ['bad-health: ext lost the route default', false],
+  ['link-down: ext is down', false],
+  ['forged-adverts: adverts were dropped', true],
+])('a gateway with the alarm %s can serve: %s', (alarm, canServe) => {
+  expect(gatewayRow('a', 'u', { ...status, alarms: [alarm] })).toMatchObject({ canServe });
+});
+
+test('what is wrong is told in one line', () => {
+  const { message } = gatewayRow('a', 'u', {
+    ...status,
+    sound: false,
+    alarms: ['Two masters.'],
+    kernelSettings: [{ name: 'net.x', wanted: '1', found: null }],
+  });
+  expect(message).toBe(
+    'Two masters. The kernel may differ from the accepted configuration. net.x is missing, not 1.',
+  );
+});
+
+test('of one that does not answer, the last word stays', async () => {
+  const last = gatewayRow('a', 'u', status);
+  const client = { status: away, counters: away };
+  expect(await lookAt('a', { url: 'u', client }, last, signal)).toEqual({
+    ...last,
+    reachable: false,
+    canServe: false,
+    vrrp: 'unknown',
+    message: 'it does not answer',
+  });
+  const never = await lookAt('a', { url: 'u', client }, undefined, signal);
+  expect(never).toMatchObject({ key: 'a', reachable: false, generation: 0 });
+  expect(
+    await connectionsTo({ url: 'u', client }, { key: 'shop/web', addresses: ['x'] }, signal),
+  ).toBeUndefined();
+});
+
+test('connections are summed over the ports of a Service, also behind a floating address', async () => {
+  const counters = () =>
+    Promise.resolve([
+      { address: '192.0.2.1', protocol: 'TCP', port: 80, connections: '3' },
+      { address: '10.10.0.9', protocol: 'TCP', port: 443, service: 'shop/web', connections: '4' },
+      { address: '10.10.0.9', protocol: 'TCP', port: 80, service: 'shop/api', connections: '9' },
+    ] as const);
+  const client = { status: away, counters };
+  const service = { key: 'shop/web', addresses: ['192.0.2.1'] };
+  expect(await connectionsTo({ url: 'u', client }, service, signal)).toBe(7);
+});

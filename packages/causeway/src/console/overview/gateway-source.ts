@@ -1,0 +1,139 @@
+import { isOutage } from '../../gateway/agent/alarms.ts';
+import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
+import type { AgentStatus, EndpointCount } from '../../gateway/protocol/agent-status.ts';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import type { Board } from './row-store.ts';
+import type { GatewayRow, ServiceRow } from './rows.ts';
+
+export interface Gateway {
+  readonly url: string;
+  readonly client: Pick<AgentClient, 'status' | 'counters'>;
+}
+
+const everyMs = 1_000;
+
+/** Asks every gateway how it is, again and again. One that hangs delays no other. */
+export async function watchGateways(
+  gateways: ReadonlyMap<string, Gateway>,
+  board: Board,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const loops = [...gateways].map(([name, gateway]): [string, Loop] => [
+    `gateway ${name}`,
+    async (inner) => {
+      for (;;) {
+        const row = await lookAt(name, gateway, board.get('gateway', name), inner);
+        board.set('gateway', row);
+        await sleep(clock, everyMs, inner);
+      }
+    },
+  ]);
+  await supervise(signal, Object.fromEntries(loops));
+}
+
+/** The gateway as it answers now; of one that does not, what it said last. */
+export async function lookAt(
+  name: string,
+  { url, client }: Gateway,
+  last: GatewayRow | undefined,
+  signal: AbortSignal,
+): Promise<GatewayRow> {
+  try {
+    return gatewayRow(name, url, await client.status(signal));
+  } catch (error) {
+    signal.throwIfAborted();
+    const { message } = CausewayError.from(error);
+    return {
+      ...(last ?? neverSeen(name, url)),
+      reachable: false,
+      canServe: false,
+      vrrp: 'unknown',
+      message,
+    };
+  }
+}
+
+export function gatewayRow(name: string, url: string, status: AgentStatus): GatewayRow {
+  return {
+    key: name,
+    url,
+    reachable: true,
+    canServe: !status.alarms.some(isOutage),
+    message: problemOf(status),
+    vrrp: status.vrrp.state,
+    vrrpSince: status.vrrp.since ?? '',
+    generation: status.generation,
+    endpoints: status.endpoints,
+    isDrained: status.drained !== null,
+    isFrozen: status.frozen !== null,
+    alarms: status.alarms,
+    silent: status.silent.acted,
+    connections: status.connections?.count ?? 0,
+    connectionLimit: status.connections?.limit ?? 0,
+    version: status.version,
+  };
+}
+
+function problemOf(status: AgentStatus): string {
+  const withheld = status.withheld?.length ?? 0;
+  const wrongSettings = status.kernelSettings.filter(({ wanted, found }) => wanted !== found);
+  const problems = [
+    ...status.alarms,
+    ...(status.sound ? [] : ['The kernel may differ from the accepted configuration.']),
+    ...(status.errors.length === 0
+      ? []
+      : [`${status.errors.length} endpoints could not be taken over.`]),
+    ...(withheld === 0
+      ? []
+      : [`${withheld} frontends are still served: their removal is not confirmed yet.`]),
+    ...wrongSettings.map(
+      ({ name, wanted, found }) => `${name} is ${found ?? 'missing'}, not ${wanted}.`,
+    ),
+  ];
+  return problems.join(' ');
+}
+
+function neverSeen(name: string, url: string): GatewayRow {
+  return {
+    key: name,
+    url,
+    reachable: false,
+    canServe: false,
+    message: '',
+    vrrp: 'unknown',
+    vrrpSince: '',
+    generation: 0,
+    endpoints: 0,
+    isDrained: false,
+    isFrozen: false,
+    alarms: [],
+    silent: [],
+    connections: 0,
+    connectionLimit: 0,
+    version: '',
+  };
+}
+
+/**
+ * How many connections the gateway has seen to the Service; undefined where it can't be asked. A floating
+ * address is translated before it gets here, so the Service's name counts beside its addresses.
+ */
+export async function connectionsTo(
+  { client }: Gateway,
+  { key, addresses }: Pick<ServiceRow, 'key' | 'addresses'>,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  let counts: readonly EndpointCount[];
+  try {
+    counts = await client.counters(signal);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+  return counts
+    .filter(({ address, service }) => service === key || addresses.includes(address))
+    .reduce((sum, { connections }) => sum + Number(connections), 0);
+}

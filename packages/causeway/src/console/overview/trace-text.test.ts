@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import type { TraceAnswer } from '../../gateway/agent/trace/trace-connection.ts';
+import type { PathEndpoint } from './rows.ts';
+import { describeOwner, describeTraces, type GatewayTrace } from './trace-text.ts';
+
+const pod: PathEndpoint = {
+  ...{ address: '10.244.1.1', ports: ['8080/TCP'], node: 'node-1', target: 'web-a' },
+  state: 'ready',
+};
+const answer: TraceAnswer = {
+  ...{ outcome: 'forwarded', because: 'So it is.', servedAs: '10.10.0.9:80/TCP' },
+  ...{ destination: '10.244.1.1:8080', isSourceKept: true, others: [], silent: [] },
+  steps: [{ chain: 'services', rule: 'dnat' }],
+};
+const trace = (parts: Partial<GatewayTrace>): GatewayTrace => ({
+  ...{ gateway: 'a', vrrp: 'MASTER', answer, problem: '' },
+  ...parts,
+});
+const service = {
+  metadata: { namespace: 'shop', name: 'web' },
+  spec: { ports: [{ port: 80, protocol: 'TCP' as const }] },
+};
+
+describe('in words', () => {
+  test('where it goes and by which rules, once for gateways that do the same', () => {
+    const traces = [trace({}), trace({ gateway: 'b', vrrp: 'BACKUP' })];
+    expect(describeTraces(traces, [pod])).toEqual([
+      '',
+      'a (holds the address): 10.10.0.9:80/TCP goes to 10.244.1.1:8080 (web-a), which sees the client’s address.',
+      '  So it is.',
+      '    services  dnat',
+      '',
+      'b (stands by): the same.',
+    ]);
+  });
+
+  test('a gateway that does not answer, and what others leave out', () => {
+    const others = ['10.244.1.2:8080'];
+    const traces = [
+      trace({ answer: { ...answer, isSourceKept: false, others, silent: others, steps: [] } }),
+      trace({ gateway: 'b', answer: undefined, problem: 'it does not answer' }),
+    ];
+    expect(describeTraces(traces, []).slice(1)).toEqual([
+      'a (holds the address): 10.10.0.9:80/TCP goes to 10.244.1.1:8080, which sees the gateway.',
+      '  So it is.',
+      '  It could also be 10.244.1.2:8080.',
+      "  Left out, because they don't answer: 10.244.1.2:8080.",
+      '',
+      'b: it does not answer',
+    ]);
+  });
+
+  test('nobody holds an address that is not served', () => {
+    const traces = [trace({ answer: { ...answer, outcome: 'not-served', steps: [] } })];
+    expect(describeTraces(traces, [])[1]).toBe('a (master): it is not served.');
+  });
+
+  test.each([
+    [undefined, 'No Service has 192.0.2.1:80/TCP.'],
+    [
+      { service, role: 'load balancer', hasPort: false } as const,
+      'The address is of Service shop/web, which has other ports: 80/TCP.',
+    ],
+    [
+      { service, role: 'load balancer', hasPort: true } as const,
+      '192.0.2.1:80/TCP is the load balancer address of Service shop/web.',
+    ],
+  ])('whose the address is (%#)', (owner, text) => {
+    expect(describeOwner('192.0.2.1:80/TCP', owner, [])).toEqual([text]);
+  });
+
+  test('a cluster address with its endpoints', () => {
+    const owner = { service, role: 'cluster', hasPort: true } as const;
+    expect(describeOwner('10.96.0.7:80/TCP', owner, [pod]).at(-1)).toBe(
+      '  10.244.1.1 8080/TCP (web-a on node-1), ready',
+    );
+  });
+});

@@ -1,0 +1,101 @@
+import type { TraceAnswer } from '../../gateway/agent/trace/trace-connection.ts';
+import { withoutControls } from '@causeway/base/text/printable';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import type { AddressOwner } from './find-owner.ts';
+import type { PathEndpoint } from './rows.ts';
+
+/** What one gateway answered, or why it did not. */
+export interface GatewayTrace {
+  readonly gateway: string;
+  readonly vrrp: string;
+  readonly answer: TraceAnswer | undefined;
+  readonly problem: string;
+}
+
+/** What stands behind the address, in a line or two. */
+export function describeOwner(
+  target: string,
+  owner: AddressOwner | undefined,
+  endpoints: readonly PathEndpoint[],
+): string[] {
+  if (owner === undefined) return [`No Service has ${target}.`];
+  const { service, role, hasPort } = owner;
+  const key = keyOf(service);
+  if (!hasPort) {
+    const ports = (service.spec?.ports ?? []).map(
+      ({ port, protocol = 'TCP' }) => `${port}/${protocol}`,
+    );
+    return [`The address is of Service ${key}, which has other ports: ${ports.join(', ')}.`];
+  }
+  const lines = [`${target} is the ${role} address of Service ${key}.`];
+  if (role !== 'load balancer') {
+    lines.push('The proxy of each node serves it by itself, and chooses at random among:');
+    lines.push(...endpoints.map((each) => `  ${describeEndpoint(each)}`));
+  }
+  return lines;
+}
+
+function describeEndpoint({ address, ports, target, node, state }: PathEndpoint): string {
+  const where = [target, node === '' ? '' : `on ${node}`].filter(Boolean).join(' ');
+  return `${address} ${ports.join(', ')}${where === '' ? '' : ` (${where})`}, ${state}`;
+}
+
+/** What becomes of the connection at each gateway. Those that do the same as the first are not told at length. */
+export function describeTraces(
+  traces: readonly GatewayTrace[],
+  endpoints: readonly PathEndpoint[],
+): string[] {
+  const [first, ...others] = traces;
+  if (first === undefined) return [];
+  const text = JSON.stringify(first.answer);
+  return [
+    '',
+    ...describeTrace(first, endpoints),
+    ...others.flatMap((each) =>
+      each.answer !== undefined && JSON.stringify(each.answer) === text
+        ? ['', `${each.gateway} (${roleOf(each)}): the same.`]
+        : ['', ...describeTrace(each, endpoints)],
+    ),
+  ].map(withoutControls);
+}
+
+function roleOf({ vrrp, answer }: GatewayTrace): string {
+  if (vrrp === 'BACKUP') return 'stands by';
+  if (vrrp !== 'MASTER') return vrrp;
+  // Nobody holds what is not served.
+  return answer?.outcome === 'not-served' ? 'master' : 'holds the address';
+}
+
+function describeTrace(trace: GatewayTrace, endpoints: readonly PathEndpoint[]): string[] {
+  const { gateway, answer, problem } = trace;
+  if (answer === undefined) return [`${gateway}: ${problem}`];
+  const lines = [`${gateway} (${roleOf(trace)}): ${outcome(answer, endpoints)}`];
+  lines.push(`  ${answer.because}`);
+  if (answer.others.length > 0) lines.push(`  It could also be ${answer.others.join(', ')}.`);
+  if (answer.silent.length > 0) {
+    lines.push(`  Left out, because they don't answer: ${answer.silent.join(', ')}.`);
+  }
+  const width = Math.max(0, ...answer.steps.map(({ chain }) => chain.length));
+  for (const { chain, rule } of answer.steps) lines.push(`    ${chain.padEnd(width)}  ${rule}`);
+  return lines;
+}
+
+function outcome(answer: TraceAnswer, endpoints: readonly PathEndpoint[]): string {
+  const { destination, servedAs, isSourceKept } = answer;
+  const address = destination.slice(0, destination.lastIndexOf(':')).replace(/^\[|\]$/g, '');
+  const pod = endpoints.find((each) => each.address === address)?.target ?? '';
+  const to = pod === '' ? destination : `${destination} (${pod})`;
+  const source = isSourceKept ? 'which sees the client’s address' : 'which sees the gateway';
+  switch (answer.outcome) {
+    case 'forwarded':
+      return `${servedAs} goes to ${to}, ${source}.`;
+    case 'sent-unchanged':
+      return `${servedAs} goes to the node ${to} as it is.`;
+    case 'dropped':
+      return `${servedAs} is dropped without an answer.`;
+    case 'rejected':
+      return `${servedAs} is refused.`;
+    case 'not-served':
+      return 'it is not served.';
+  }
+}

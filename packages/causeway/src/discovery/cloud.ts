@@ -1,0 +1,192 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { ObjectReference } from '@causeway/kubernetes/objects/object';
+import type { Cloud } from '@causeway/openstack/cloud';
+import { areCredentialsInvalid } from '@causeway/openstack/error';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import { systemRandom } from '@causeway/base/simulation/random';
+import type { BackendConnection } from './cloud-connection.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { UnusableCredentials, type CredentialSource } from './credential-source.ts';
+import { Cycle, type CycleOptions } from './cycle.ts';
+import type { CycleReport } from './cycle-report.ts';
+import type { DiscoveryMetrics } from './discovery-metrics.ts';
+import { LossGuard } from './loss-guard.ts';
+import type { PlanTarget } from './plan-target.ts';
+import { ProblemReporter, type Tell } from './problem-reporter.ts';
+import { ProjectOrder } from './project-order.ts';
+
+export interface BackendOptions extends CycleOptions {
+  readonly intervalMs: number;
+  readonly maxLossShare: number;
+  /** With one backend alone, refused credentials end the process; among several they end only its own part. */
+  readonly isAlone: boolean;
+}
+
+export interface BackendParts {
+  readonly options: BackendOptions;
+  readonly source: CredentialSource;
+  readonly connection: BackendConnection<Cloud>;
+  readonly view: ClusterView;
+  readonly target: PlanTarget;
+  readonly tell: Tell;
+  readonly metrics: DiscoveryMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Without a cycle that read something for so long, or three intervals if that is more, we are not ready. */
+const unreadyAfterMs = 5 * 60_000;
+
+/** One cloud, kept in step cycle by cycle. Whatever happens here touches no other backend. */
+export class Backend {
+  readonly #parts: BackendParts;
+  readonly #guard: LossGuard;
+  readonly #order = new ProjectOrder(systemRandom);
+  readonly #reporter: ProblemReporter;
+  readonly #log: Log;
+  #lastSuccess: number | undefined;
+  #lastProblem: string | undefined;
+
+  constructor(parts: BackendParts) {
+    const { options, log } = parts;
+    this.#parts = parts;
+    this.#guard = new LossGuard(options);
+    this.#log = log.child({ backend: options.backend });
+    this.#reporter = new ProblemReporter(parts.tell, parts.clock, this.#log);
+  }
+
+  get name(): string {
+    return this.#parts.options.backend;
+  }
+
+  /** Cycle after cycle until the signal fires. Throws only what ends the process. */
+  async run(isConfirmed: boolean, signal: AbortSignal): Promise<void> {
+    const { clock, options } = this.#parts;
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      const started = clock.monotonic();
+      try {
+        await this.cycle(isConfirmed && isFirst, signal);
+      } catch (thrown) {
+        if (signal.aborted || this.#endsTheProcess(thrown)) throw thrown;
+      }
+      await sleep(clock, started + options.intervalMs - clock.monotonic(), signal);
+    }
+  }
+
+  /** One cycle. A failure is counted and told before it is thrown. */
+  async cycle(isConfirmed: boolean, signal: AbortSignal): Promise<CycleReport> {
+    const { connection, clock, metrics, options, source } = this.#parts;
+    const started = clock.monotonic();
+    try {
+      const cloud = await connection.cloud(signal);
+      const guard = this.#guard;
+      const order = this.#order;
+      const reporter = this.#reporter;
+      const about = source.about ?? anywhere;
+      const log = this.#log;
+      const cycle = new Cycle({ ...this.#parts, cloud, guard, order, reporter, about, log });
+      const report = await cycle.run(isConfirmed, signal);
+      this.#succeeded(report, clock.monotonic() - started);
+      return report;
+    } catch (thrown) {
+      this.#guard.forget();
+      if (!signal.aborted) await this.#failed(CausewayError.from(thrown));
+      throw thrown;
+    } finally {
+      this.#reporter.endCycle();
+      const seconds = (clock.monotonic() - started) / 1000;
+      metrics.duration.observe({ backend: options.backend }, seconds);
+    }
+  }
+
+  readiness(): string | undefined {
+    const { clock, options } = this.#parts;
+    const because = this.#lastProblem === undefined ? '' : `: ${this.#lastProblem}`;
+    if (this.#lastSuccess === undefined) return `not read yet${because}`;
+    const silentMs = clock.monotonic() - this.#lastSuccess;
+    if (silentMs < Math.max(unreadyAfterMs, 3 * options.intervalMs)) return undefined;
+    return `not read for ${Math.round(silentMs / 1000)} s${because}`;
+  }
+
+  close(): Promise<void> {
+    return this.#parts.connection.close();
+  }
+
+  #succeeded(report: CycleReport, durationMs: number): void {
+    const { metrics, clock, options } = this.#parts;
+    const { backend } = options;
+    const { isComplete, projects, failed, skipped, loadBalancers, replicated, invalid, held } =
+      report;
+    metrics.up.set({ backend }, 1);
+    metrics.cycles.add({ backend, outcome: isComplete ? 'complete' : 'partial' });
+    metrics.held.set({ backend }, held);
+    const states = { upstream: projects, failed, skipped };
+    for (const [state, count] of Object.entries(states)) {
+      metrics.projects.set({ backend, state }, count);
+    }
+    const balancers = { upstream: loadBalancers, replicated, invalid };
+    for (const [state, count] of Object.entries(balancers)) {
+      metrics.loadBalancers.set({ backend, state }, count);
+    }
+    for (const [state, count] of Object.entries(report.endpoints)) {
+      metrics.endpoints.set({ backend, state }, count);
+    }
+    // A tenant whose project fails for good does not make the others' discovery a failure.
+    if (projects === 0 || failed < projects) {
+      this.#lastProblem = undefined;
+      this.#lastSuccess = clock.monotonic();
+      metrics.lastSuccess.set({ backend }, clock.wallTime() / 1000);
+    } else {
+      this.#lastProblem = `all ${projects} projects failed`;
+    }
+    const { written, removed } = report;
+    const fields = { projects, failed, loadBalancers, invalid, written, removed, held };
+    const isNews = written > 0 || removed > 0 || held > 0 || !isComplete;
+    this.#log[isNews ? 'info' : 'debug'](
+      { ...fields, seconds: Math.round(durationMs) / 1000 },
+      'a cycle has ended',
+    );
+  }
+
+  async #failed(error: CausewayError): Promise<void> {
+    const { metrics, options, source, connection } = this.#parts;
+    const { backend } = options;
+    if (areCredentialsInvalid(error)) await connection.refuse(error);
+    metrics.up.set({ backend }, 0);
+    metrics.cycles.add({ backend, outcome: 'failed' });
+    const isNews = this.#lastProblem !== error.message;
+    this.#lastProblem = error.message;
+    const { reason, advice } = failureOf(error, source);
+    this.#log[isNews ? 'error' : 'debug']({ error }, advice);
+    this.#reporter.report(source.about ?? anywhere, {
+      severity: 'refusal',
+      reason,
+      message: `backend ${backend}: ${error.message}`,
+    });
+  }
+
+  /** Only what no waiting mends: credentials that are refused, or are none. A Secret may still come. */
+  #endsTheProcess(thrown: unknown): boolean {
+    if (!this.#parts.options.isAlone) return false;
+    return areCredentialsInvalid(thrown) || thrown instanceof UnusableCredentials;
+  }
+}
+
+function failureOf(error: CausewayError, { description }: CredentialSource) {
+  if (areCredentialsInvalid(error)) {
+    const advice = `the credentials in ${description} are refused; correct them`;
+    return { reason: 'CredentialsRefused', advice };
+  }
+  if (error instanceof UnusableCredentials) {
+    const advice = `what is in ${description} makes no credentials; correct it`;
+    return { reason: 'CredentialsUnusable', advice };
+  }
+  return {
+    reason: 'BackendFailed',
+    advice: 'the backend could not be read; nothing of it changes',
+  };
+}
+
+/** Credentials that are not in the cluster have no object there; Events about them go where people look. */
+const anywhere: ObjectReference = { apiVersion: 'v1', kind: 'Namespace', name: 'default' };

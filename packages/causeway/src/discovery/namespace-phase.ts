@@ -1,0 +1,12 @@
+import type { Namespace } from '@causeway/kubernetes/objects/core-objects';
+import type { Problem } from './problem.ts';
+
+/** Why nothing can be made in a namespace that is there. */
+export function goingAway({ metadata, status }: Namespace): Problem | undefined {
+  if (status?.phase !== 'Terminating') return undefined;
+  return {
+    severity: 'refusal',
+    reason: 'NamespaceTerminating',
+    message: `the namespace ${metadata?.name} is being deleted; its project is left out until it is gone`,
+  };
+}

@@ -1,0 +1,50 @@
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import { keyOf, nameFromKey, type KubeObject } from '@causeway/kubernetes/objects/object';
+import { changeOf } from './compare-objects.ts';
+import { isGimbals } from './gimbal.ts';
+import { wasOurs } from './ownership.ts';
+import type { Write } from './plan-project.ts';
+import type { Problem } from './problem.ts';
+
+export interface TakenNameOptions {
+  readonly backend: string;
+  readonly client: KubeClient;
+  /** Whether objects that Gimbal made for the same load balancers become ours. */
+  readonly adoptGimbal: boolean;
+}
+
+/** What is to be done where something may have the name that a write needs. */
+export type Finding =
+  | { readonly kind: 'write'; readonly write: Write; readonly isAdoption: boolean }
+  | { readonly kind: 'right'; readonly actual: KubeObject }
+  | { readonly kind: 'taken'; readonly problem: Problem };
+
+/** Decides on what the server has: someone was faster, the watch is behind, or the object is not ours. */
+export async function lookAgain(
+  { resource, wanted }: Write,
+  { backend, client, adoptGimbal }: TakenNameOptions,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const actual = await client.find(resource, nameFromKey(keyOf(wanted)), { signal });
+  if (actual === undefined) {
+    return { kind: 'write', write: { verb: 'create', resource, wanted }, isAdoption: false };
+  }
+  const isFromGimbal = isGimbals(actual, wanted);
+  if (!wasOurs(backend, actual) && !(adoptGimbal && isFromGimbal)) {
+    return { kind: 'taken', problem: nameTaken(resource.kind, wanted, isFromGimbal) };
+  }
+  const verb = changeOf(resource, actual, wanted);
+  if (verb === undefined) return { kind: 'right', actual };
+  return { kind: 'write', write: { verb, resource, wanted, actual }, isAdoption: isFromGimbal };
+}
+
+function nameTaken(kind: string, wanted: KubeObject, isFromGimbal: boolean): Problem {
+  const advice = isFromGimbal
+    ? "is of Gimbal's making; stop its discoverer, and adoptGimbal lets us take it over"
+    : 'is not ours; rename or remove it, and it will be made';
+  return {
+    severity: 'refusal',
+    reason: 'NameTaken',
+    message: `${kind} ${keyOf(wanted)} exists and ${advice}`,
+  };
+}

@@ -1,0 +1,263 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { familyOf, parseAddress } from '@causeway/base/address/address';
+import { MemoryDriver, memoryRouting } from '@causeway/nftables/drivers/memory-driver';
+import { systemClock } from '@causeway/base/time/clock';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { foreignMover } from './announce/announcer.ts';
+import { toWholeLayout } from './apply/layout-input.ts';
+import { EngineRuleset } from './engine-ruleset.ts';
+import { Gateway } from './gateway.ts';
+import { Levers } from './overrides.ts';
+import type { GatewayState } from './store/state.ts';
+import { StateStore } from './store/state-store.ts';
+import { PushReader, type Push } from '../protocol/update.ts';
+
+// What stands in a push that is taken: legal in itself, and yet of the wrong family, there twice, at odds
+// with the other records, or very long.
+
+const { signal } = new AbortController();
+const layout = {
+  ...{ table: 'causeway', hashSeed: 7, localSources: [] },
+  ...{ hairpin: false, resumeConnections: true },
+};
+
+let directory: string;
+beforeEach(async () => {
+  directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-pushes-'));
+});
+afterEach(() => fs.rm(directory, { recursive: true }));
+
+/** Few of them, so that records meet. */
+const virtual = fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2');
+const inside = fc.constantFrom('10.0.0.1', '10.0.0.2', '10.0.0.3', 'fd00::1', 'fd00::2');
+const port = fc.constantFrom(1, 80, 65535);
+const protocol = fc.constantFrom('TCP', 'UDP', 'SCTP');
+const range = fc.constantFrom(
+  ...['0.0.0.0/0', '10.0.0.0/8', '10.1.0.0/16', '10.1.2.3/32', '0.0.0.0/1', '128.0.0.0/1'],
+  ...['::/0', '2001:db8::/32', '2001:db8::1/128', '8000::/1'],
+);
+const name = fc.constantFrom('a', 'b', 'a.b', `long${'-x'.repeat(100)}`);
+
+const destination = fc.record(
+  { address: inside, port, weight: fc.constantFrom(1, 2, 255, 256) },
+  { requiredKeys: ['address', 'port'] },
+);
+const way = fc.oneof(
+  fc.record({ destinations: fc.array(destination, { maxLength: 8 }) }),
+  fc.record({ nodePort: port }),
+  fc.record({ routedTo: fc.oneof(fc.constant('nodes'), fc.array(inside, { maxLength: 5 })) }),
+);
+const endpointBody = fc
+  .tuple(
+    fc.record(
+      {
+        ...{ address: virtual, protocol, port },
+        service: fc.constantFrom('shop/web', 'shop/other'),
+        affinity: fc.constantFrom('none', 'client'),
+        sourceRanges: fc.array(range, { maxLength: 6 }),
+        masquerade: fc.constantFrom('needed', 'always'),
+      },
+      { requiredKeys: ['address', 'protocol', 'port'] },
+    ),
+    way,
+  )
+  .map(([common, more]) => ({ ...common, ...more }));
+const policyId = fc.record({ namespace: fc.constantFrom('', 'shop'), name });
+const policyBody = fc
+  .tuple(
+    policyId,
+    fc.array(
+      fc.record(
+        {
+          from: fc.array(fc.record({ cidr: range, except: fc.array(range, { maxLength: 3 }) }), {
+            maxLength: 4,
+          }),
+          ports: fc.array(
+            fc.record(
+              { protocol, port: fc.oneof(port, fc.constant('http')), endPort: port },
+              { requiredKeys: ['protocol'] },
+            ),
+            { maxLength: 4 },
+          ),
+        },
+        { requiredKeys: [] },
+      ),
+      { maxLength: 3 },
+    ),
+  )
+  .map(([id, ingress]) => ({ ...id, ingress }));
+const assignmentBody = fc.record({
+  address: inside,
+  policies: fc.array(policyId, { maxLength: 4 }),
+  namedPorts: fc.array(fc.record({ name: fc.constantFrom('http', 'dns'), protocol, port }), {
+    maxLength: 3,
+  }),
+});
+const record = fc.oneof(
+  { weight: 4, arbitrary: endpointBody.map((endpoint) => ({ endpoint })) },
+  policyBody.map((policy) => ({ policy })),
+  assignmentBody.map((assignment) => ({ assignment })),
+  inside.map((address) => ({ node: { address } })),
+);
+const removal = fc.oneof(
+  fc.record({ address: virtual, protocol, port }).map((removeEndpoint) => ({ removeEndpoint })),
+  policyId.map((removePolicy) => ({ removePolicy })),
+  inside.map((address) => ({ removeAssignment: { address } })),
+  inside.map((address) => ({ removeNode: { address } })),
+);
+const content = fc.oneof(
+  fc.record({
+    kind: fc.constant('state' as const),
+    records: fc.array<object>(record, { maxLength: 25 }),
+  }),
+  fc.record({
+    kind: fc.constant('delta' as const),
+    records: fc.array<object>(fc.oneof(record, removal), { maxLength: 15 }),
+  }),
+);
+
+function read(kind: 'state' | 'delta', generation: number, records: readonly object[]): Push {
+  const reader = new PushReader();
+  const base = kind === 'delta' ? { base: generation - 1 } : {};
+  const header = { causeway: 'agent/v2', revision: 2, kind, generation, ...base };
+  for (const line of [header, ...records, { end: { records: records.length } }]) {
+    reader.line(JSON.stringify(line));
+  }
+  return reader.result();
+}
+
+function newKernel() {
+  const driver = new MemoryDriver(layout.table);
+  const routing = memoryRouting(layout.table);
+  return { driver, routing, ruleset: new EngineRuleset(driver, layout, routing) };
+}
+
+/** Everything that the three tables hold. */
+async function held({ driver, routing }: ReturnType<typeof newKernel>) {
+  const tables = [driver, ...routing.tables.values()].map(async (table) => {
+    const present = await table.read();
+    return present === undefined ? undefined : { chains: present.chains, sets: present.sets };
+  });
+  return Promise.all(tables);
+}
+
+/** What a kernel holds that was given this state and nothing else before. */
+async function heldFor(state: GatewayState) {
+  const clean = newKernel();
+  await clean.ruleset.replaceAll(toWholeLayout(state, new Set()), signal);
+  return held(clean);
+}
+
+async function startGateway() {
+  const kernel = newKernel();
+  const { store, stored } = await StateStore.open(await fs.mkdtemp(path.join(directory, 'state-')));
+  const gateway = new Gateway({
+    ...{ store, stored, ruleset: kernel.ruleset, mover: foreignMover },
+    levers: await Levers.load(path.join(directory, 'levers.json')),
+    limits: { share: 0.5, count: 20 },
+    ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+    forgetConnections: () => Promise.resolve(),
+    forgetStrays: () => Promise.resolve(),
+  });
+  const push = (each: Push) => gateway.push(`digest ${each.header.generation}`, () => each, signal);
+  return { gateway, kernel, push, close: () => store.close() };
+}
+
+test('whatever legal records a push is made of, it is taken, and the rules are those of what is accepted', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(content, { minLength: 1, maxLength: 4 }), async (pushes) => {
+      const { gateway, kernel, push, close } = await startGateway();
+      try {
+        for (const [index, { kind, records }] of pushes.entries()) {
+          const each = read(kind, index + 1, records);
+          const { errors, older } = await push(each);
+          expect(gateway.state.generation).toBe(index + 1);
+          // All that is good is served, and nothing that was not asked for.
+          for (const [key, endpoint] of each.endpoints) {
+            expect(gateway.state.endpoints.get(key)).toEqual(endpoint);
+          }
+          for (const key of gateway.state.kept.keys())
+            expect(each.badEndpoints.has(key) || kind === 'delta').toBe(true);
+          expect(older).toHaveLength(gateway.state.kept.size);
+          const messages = errors.flatMap((group) => group.errors.map(({ message }) => message));
+          for (const message of messages) expect(message).toMatch(/^[\x20-\x7e]{1,400}$/);
+          expect(await held(kernel)).toEqual(await heldFor(gateway.state));
+        }
+      } finally {
+        await close();
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('no destination of the other family is ever accepted, and no record of one is lost', () => {
+  fc.assert(
+    fc.property(fc.array(endpointBody, { maxLength: 25 }), (bodies) => {
+      const push = read(
+        'state',
+        1,
+        bodies.map((endpoint) => ({ endpoint })),
+      );
+      for (const { address, destinations, routedTo } of push.endpoints.values()) {
+        const to = [
+          ...destinations.map((each) => each.address),
+          ...(typeof routedTo === 'object' ? routedTo : []),
+        ];
+        for (const each of to) expect(familyOf(each)).toBe(familyOf(address));
+      }
+      const named = new Set([...push.endpoints.keys(), ...push.badEndpoints.keys()]);
+      const wanted = bodies.map(({ address, port: at, protocol: of }) => {
+        const host = familyOf(parseAddress(address)) === 4 ? address : `[${address}]`;
+        return `${host}:${at}/${of}`;
+      });
+      expect(named).toEqual(new Set(wanted));
+    }),
+  );
+});
+
+test('very long lists are taken whole', async () => {
+  const { gateway, kernel, push, close } = await startGateway();
+  const many = (count: number, of: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => of(index));
+  const at = (index: number) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+  const records = [
+    {
+      endpoint: {
+        ...{ address: '192.0.2.1', protocol: 'TCP', port: 80 },
+        destinations: many(800, at).map((address, index) => ({
+          address,
+          port: 80,
+          weight: 1 + (index % 256),
+        })),
+        sourceRanges: many(800, (index) => `${at(index * 2)}/32`),
+      },
+    },
+    { endpoint: { address: '192.0.2.2', protocol: 'UDP', port: 53, routedTo: many(500, at) } },
+    {
+      policy: {
+        ...{ namespace: 'shop', name: 'web' },
+        ingress: [
+          { from: many(400, (index) => `${at(index * 256)}/24`).map((cidr) => ({ cidr })) },
+        ],
+      },
+    },
+    ...many(400, at).map((address) => ({
+      assignment: { address, policies: [{ namespace: 'shop', name: 'web' }] },
+    })),
+    ...many(400, at).map((address) => ({ node: { address } })),
+    ...many(65, (index) => String(1_000 * index + 1)).map((each) => ({
+      endpoint: { address: '192.0.2.3', protocol: 'TCP', port: Number(each), nodePort: 30_000 },
+    })),
+  ];
+  const { errors } = await push(read('state', 1, records));
+  expect(errors).toEqual([]);
+  expect(gateway.state.endpoints.size).toBe(67);
+  expect(await held(kernel)).toEqual(await heldFor(gateway.state));
+  await close();
+});

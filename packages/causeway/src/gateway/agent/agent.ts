@@ -1,0 +1,349 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { addressLoops } from './announce/address-loops.ts';
+import { Alarms } from './alarms.ts';
+import { foreignMover } from './announce/announcer.ts';
+import { HarmlessRuleset } from './apply/harmless-ruleset.ts';
+import { credentialFiles } from './credential-files.ts';
+import { describeAgent } from './describe-agent.ts';
+import { countsOfAll } from './frontend-counts.ts';
+import { Gateway } from './gateway.ts';
+import { loadCredentials, type Credentials } from './api/credentials.ts';
+import { EventStream } from './api/event-stream.ts';
+import { startAgentServer } from './api/server.ts';
+import type { AgentStatus, EndpointCount } from '../protocol/agent-status.ts';
+import { V1Api } from './api/v1-api.ts';
+import { V2Api } from './api/v2-api.ts';
+import { FaultReasons } from './announce/keepalived/fault-reasons.ts';
+import { KeepalivedMover } from './announce/keepalived/keepalived-announcer.ts';
+import { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
+import type { Kernel } from './kernel.ts';
+import { Levers, type LeverName } from './overrides.ts';
+import { playedVrrp } from './announce/simulated-announcer.ts';
+import { Probing } from './probe/probing.ts';
+import { TargetsOfState } from './probe/targets.ts';
+import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
+import { servableHere } from './servable-here.ts';
+import { Silence } from './probe/backend-health.ts';
+import { StateStore } from './store/state-store.ts';
+import { traceConnection, type TraceAnswer, type TraceQuestion } from './trace/trace-connection.ts';
+import { Upkeep } from './maintenance.ts';
+import { WakeUp } from './wake-up.ts';
+
+export interface AgentOptions {
+  readonly settings: AgentSettings;
+  readonly kernel: Kernel;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly version: string;
+  metricsPage(): Promise<{ type: string; body: string }>;
+  /** Called when the API listens. The accepted configuration is in force by then, or is tried again. */
+  onReady(url: string): void;
+}
+
+const credentialsEveryMs = 5_000;
+
+/** Runs a gateway's agent until the signal fires. */
+export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
+  const agent = await Agent.open(options, signal);
+  try {
+    await supervise(signal, agent.loops());
+  } finally {
+    await agent.close();
+  }
+}
+
+class Agent {
+  readonly #options: AgentOptions;
+  readonly #store: StateStore;
+  readonly #gateway: Gateway;
+  readonly #levers: Levers;
+  readonly #status: VrrpStatus;
+  readonly #mover: KeepalivedMover | undefined;
+  readonly #faults: FaultReasons;
+  readonly #alarms: Alarms;
+  readonly #silence: Silence;
+  readonly #events: EventStream;
+  readonly #probing: Probing;
+  readonly #silenceDue = new WakeUp();
+  readonly #statusDue = new WakeUp();
+  readonly #upkeep: Upkeep;
+  #credentials: Credentials;
+
+  private constructor(options: AgentOptions, parts: AgentParts) {
+    const { clock, log, metrics, settings, kernel } = options;
+    this.#options = options;
+    this.#store = parts.opened.store;
+    this.#levers = parts.levers;
+    this.#status = parts.status;
+    this.#mover = parts.mover;
+    this.#faults = parts.faults;
+    this.#credentials = parts.credentials;
+    this.#probing = parts.probing;
+    this.#alarms = new Alarms(log, metrics, () => this.#statusDue.call());
+    this.#gateway = new Gateway({
+      ruleset: new HarmlessRuleset(kernel.ruleset, servableHere(settings).taken, log),
+      mover: parts.mover ?? foreignMover,
+      store: parts.opened.store,
+      stored: parts.opened.stored,
+      levers: parts.levers,
+      limits: settings.removal,
+      silent: parts.probing.ledger.silent,
+      clock,
+      log,
+      metrics,
+      forgetConnections: (removed, each) => kernel.forgetConnections(removed, each),
+      forgetStrays: (services, each) => kernel.forgetStrays(services, each),
+    });
+    this.#events = new EventStream(() => this.#controllerCameOrLeft());
+    this.#silence = new Silence(
+      this.#gateway,
+      { log, clock, metrics },
+      () => this.#events.hasListeners,
+    );
+    this.#silence.see(parts.probing.ledger.silent);
+    this.#upkeep = new Upkeep({
+      ...{ gateway: this.#gateway, kernel, mover: parts.mover, status: parts.status },
+      ...{ alarms: this.#alarms, clock, log, metrics },
+    });
+    parts.status.onChange(() => this.#statusDue.call());
+  }
+
+  static async open(options: AgentOptions, signal: AbortSignal): Promise<Agent> {
+    const { settings, clock, log, metrics } = options;
+    await fs.mkdir(settings.runtimeDirectory, { recursive: true, mode: 0o700 });
+    const credentials = await loadCredentials(credentialFiles(settings));
+    const status = new VrrpStatus(clock, log, metrics);
+    const mover =
+      settings.addresses.mover !== 'keepalived'
+        ? undefined
+        : await KeepalivedMover.open(
+            {
+              settings: keepalivedSettings(settings),
+              servable: servableHere(settings),
+              start: settings.addresses.start,
+              clock,
+              log,
+              status,
+              claimedFile: path.join(settings.runtimeDirectory, 'claimed.json'),
+            },
+            signal,
+          );
+    const levers = await Levers.load(path.join(settings.stateDirectory, 'levers.json'));
+    const opened = await StateStore.open(settings.stateDirectory);
+    const faults = new FaultReasons(mover);
+    await faults.set('drained', levers.get('drained') !== undefined);
+    const probing = await Probing.open(settings);
+    const kept = { opened, levers, probing, credentials };
+    const agent = new Agent(options, { ...kept, status, mover, faults });
+    await agent.#restore(signal);
+    return agent;
+  }
+
+  /**
+   * A gateway that can't restore its configuration is degraded, and tries again and again: an agent that
+   * ended instead could not be told what would mend it.
+   */
+  async #restore(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#gateway.restore(signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const problem = { error: CausewayError.from(error) };
+      this.#options.log.error(problem, "the accepted configuration can't be restored yet");
+    }
+  }
+
+  loops(): Record<string, Loop> {
+    const { settings, clock, kernel, log, metrics } = this.#options;
+    const mover = this.#mover;
+    const status = this.#status;
+    const targets = new TargetsOfState(settings.probe.nodePort);
+    return {
+      api: (signal) => this.#serve(signal),
+      ...this.#upkeep.loops(),
+      'silent destinations': (signal) => this.#actOnSilence(signal),
+      'silence looked at again': (signal) =>
+        this.#silence.lookAgain(() => this.#silenceDue.call(), signal),
+      'status events': (signal) => this.#sendStatus(signal),
+      credentials: (signal) => this.#followCredentials(signal),
+      ...this.#probing.loops({
+        ...{ clock, log, onChange: () => this.#silenceChanged() },
+        targets: () => targets.of(this.#gateway.state),
+      }),
+      ...playedVrrp(settings, { status, levers: this.#levers, clock }),
+      ...(mover === undefined
+        ? {}
+        : addressLoops({
+            ...{ settings, mover, status, faults: this.#faults, alarms: this.#alarms },
+            ...{ gateway: this.#gateway, kernel, clock, log, metrics },
+          })),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#gateway.idle();
+    await this.#store.close();
+  }
+
+  async #serve(signal: AbortSignal): Promise<void> {
+    const { settings, clock, log, metrics } = this.#options;
+    const gateway = this.#gateway;
+    const status = () => this.#describe();
+    const server = await startAgentServer(
+      {
+        host: settings.listen.address,
+        port: settings.listen.port,
+        socketFile: socketFile(settings),
+        tls: this.#credentials.tls,
+        events: this.#events,
+        status,
+        log,
+        metrics,
+        metricsPage: () => this.#options.metricsPage(),
+        v1:
+          settings.v1.secretsFile === undefined
+            ? undefined
+            : new V1Api({
+                gateway,
+                clock,
+                masquerade: settings.v1.masquerade,
+                servable: servableHere(settings),
+                secrets: () => this.#credentials.v1Secrets,
+              }),
+        v2:
+          settings.secretsFile === undefined
+            ? undefined
+            : new V2Api({
+                name: settings.name,
+                gateway,
+                clock,
+                servable: servableHere(settings),
+                limits: {
+                  totalBytes: settings.limits.bodyBytes,
+                  lineBytes: settings.limits.lineBytes,
+                },
+                secrets: () => this.#credentials.secrets,
+                status,
+                handSilent: (silent) => {
+                  this.#silence.hand(silent);
+                  return this.#silence.act(signal);
+                },
+                countConnections: (each) => this.#countConnections(each),
+                trace: (question) => this.#trace(question),
+                pull: (name, reason) => this.#pull(name, reason),
+              }),
+      },
+      signal,
+    );
+    this.#setTls = (tls) => server.setTls(tls);
+    this.#options.onReady(server.url);
+    await aborted(signal);
+    await server.close();
+  }
+
+  async #countConnections(signal: AbortSignal): Promise<EndpointCount[]> {
+    const counts = await this.#options.kernel.countConnections(signal);
+    return countsOfAll(this.#gateway.state.endpoints, counts);
+  }
+
+  #trace(question: TraceQuestion): TraceAnswer {
+    const { state, silent } = this.#gateway;
+    return traceConnection({ state, silent, settings: this.#options.kernel.layout }, question);
+  }
+
+  #setTls: (tls: NonNullable<Credentials['tls']>) => void = () => {};
+
+  async #pull(name: LeverName, reason: string | undefined): Promise<void> {
+    const { clock, log } = this.#options;
+    await this.#levers.set(
+      name,
+      reason === undefined ? undefined : { since: clock.wallTime(), reason },
+    );
+    if (name === 'drained') await this.#faults.set('drained', reason !== undefined);
+    // What is withheld already is released at once: no further update may come for it.
+    if (name === 'removal' && reason !== undefined) await this.#gateway.releaseRemovals();
+    log.info({ lever: name, reason }, reason === undefined ? 'lever taken back' : 'lever pulled');
+    this.#statusDue.call();
+  }
+
+  #controllerCameOrLeft(): void {
+    if (!this.#events.hasListeners) this.#silence.controllerLeft();
+    this.#silenceDue.call();
+  }
+
+  async #actOnSilence(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#silenceDue.next(signal);
+      await this.#silence.act(signal);
+      this.#statusDue.call();
+    }
+  }
+
+  async #sendStatus(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#statusDue.next(signal);
+      this.#events.send(this.#describe());
+    }
+  }
+
+  #silenceChanged(): void {
+    const { ledger } = this.#probing;
+    this.#silence.see(ledger.silent);
+    this.#alarms.set(
+      'cut-off',
+      ledger.isCutOff ? 'nothing that this gateway sends to answers it' : undefined,
+    );
+    this.#silenceDue.call();
+  }
+
+  async #followCredentials(signal: AbortSignal): Promise<void> {
+    const { clock, log, settings } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, credentialsEveryMs, signal);
+      try {
+        const next = await loadCredentials(credentialFiles(settings));
+        // Before the secrets count: a certificate that does not fit its key leaves all as it was.
+        if (next.tls !== undefined) this.#setTls(next.tls);
+        this.#credentials = next;
+      } catch (error) {
+        log.warn(
+          { error: CausewayError.from(error) },
+          'credentials are kept: the new ones are wrong',
+        );
+      }
+    }
+  }
+
+  #describe(): AgentStatus {
+    const { settings, version, kernel } = this.#options;
+    return describeAgent({
+      ...{ name: settings.name, version, kernel, gateway: this.#gateway, levers: this.#levers },
+      ...{ alarms: this.#alarms, ledger: this.#probing.ledger, silence: this.#silence },
+      ...{ vrrp: this.#status, isMoverForeign: settings.addresses.mover === 'foreign' },
+    });
+  }
+}
+
+interface AgentParts {
+  readonly opened: Awaited<ReturnType<typeof StateStore.open>>;
+  readonly levers: Levers;
+  readonly probing: Probing;
+  readonly status: VrrpStatus;
+  readonly mover: KeepalivedMover | undefined;
+  readonly faults: FaultReasons;
+  readonly credentials: Credentials;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { Alarms } from '../alarms.ts';
+import { describeForgery, watchForForgedAdverts } from './forged-adverts.ts';
+
+const peer = parseAddress('10.77.0.12');
+const stranger = parseAddress('10.77.0.100');
+
+describe('the alarm for forged adverts', () => {
+  function start() {
+    const clock = new SimulatedClock();
+    const alarms = new Alarms(silentLog, noMetrics);
+    const stop = new AbortController();
+    const seen = { count: 5n };
+    const watching = watchForForgedAdverts(
+      {
+        ...{ clock, alarms, metrics: noMetrics, peers: [peer] },
+        kernel: {
+          countForgedAdverts: () => Promise.resolve(seen.count),
+          forgedAdvertSources: () => Promise.resolve([stranger]),
+        },
+      },
+      stop.signal,
+    );
+    const end = async () => {
+      stop.abort();
+      await watching.catch(() => undefined);
+    };
+    return { clock, alarms, seen, end };
+  }
+
+  test('is not raised for adverts that were dropped before the agent started', async () => {
+    const { clock, alarms, end } = start();
+    await clock.advance(5_000);
+    expect(alarms.list()).toEqual([]);
+    await end();
+  });
+
+  test('is raised by one dropped advert, names its source and ends five minutes later', async () => {
+    const { clock, alarms, seen, end } = start();
+    await clock.advance(2_000);
+    seen.count += 1n;
+    await clock.advance(2_000);
+    expect(alarms.list()).toEqual([expect.stringMatching(/^forged-adverts: .*10\.77\.0\.100/)]);
+    await clock.advance(290_000);
+    expect(alarms.list()).toHaveLength(1);
+    await clock.advance(20_000);
+    expect(alarms.list()).toEqual([]);
+    await end();
+  });
+});
+
+test('a forgery is described by its sources, and a peer as source is named as such', () => {
+  expect(describeForgery([peer, stranger], [peer])).toBe(
+    'VRRP adverts that no peer sent were dropped; they claim to come from ' +
+      "10.77.0.12 (a peer's address: the advert came through a router or on another interface), " +
+      '10.77.0.100 (no peer of this gateway)',
+  );
+  const many = Array.from({ length: 7 }, (_, index) => parseAddress(`192.0.2.${index + 1}`));
+  expect(describeForgery(many, [peer])).toContain('and 2 more');
+  expect(describeForgery([], [peer])).toContain('an unknown source');
+});

@@ -1,0 +1,71 @@
+import type { Address } from '@causeway/base/address/address';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
+import type { Alarms } from '../alarms.ts';
+import type { Kernel } from '../kernel.ts';
+
+export const forgedAdvertsMetric = {
+  kind: 'counter',
+  name: 'causeway_agent_forged_adverts_total',
+  help: 'VRRP adverts that were dropped because no peer on the same link sent them.',
+  labels: [],
+} as const satisfies MetricDefinition;
+
+export interface ForgedAdvertsOptions {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly alarms: Pick<Alarms, 'set'>;
+  readonly kernel: Pick<Kernel, 'countForgedAdverts' | 'forgedAdvertSources'>;
+  readonly peers: readonly Address[];
+}
+
+const everyMs = 1_000;
+/** The alarm lasts so long after the last forged advert. */
+const alarmMs = 300_000;
+/** Sources are read again so often at most: the set of them can be large. */
+const sourcesEveryMs = 5_000;
+const mostSources = 5;
+
+/** Raises an alarm while VRRP adverts arrive that no peer sent. The rules drop them. */
+export async function watchForForgedAdverts(
+  options: ForgedAdvertsOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, alarms, kernel, peers } = options;
+  const total = options.metrics.counter(forgedAdvertsMetric);
+  let last: bigint | undefined;
+  let droppedAt = Number.NEGATIVE_INFINITY;
+  let sourcesAt = Number.NEGATIVE_INFINITY;
+  let sources: readonly Address[] = [];
+  while (!signal.aborted) {
+    const count = await kernel.countForgedAdverts(signal).catch(() => undefined);
+    const now = clock.monotonic();
+    if (count !== undefined && last !== undefined && count !== last) {
+      // A table that was made anew counts from zero.
+      total.add({}, Number(count > last ? count - last : count));
+      droppedAt = now;
+      if (now - sourcesAt >= sourcesEveryMs) {
+        sourcesAt = now;
+        sources = await kernel.forgedAdvertSources(signal).catch(() => sources);
+      }
+    }
+    last = count ?? last;
+    const isRecent = now - droppedAt < alarmMs;
+    alarms.set('forged-adverts', isRecent ? describeForgery(sources, peers) : undefined);
+    await sleep(clock, everyMs, signal);
+  }
+}
+
+/** What an operator needs to find the sender. */
+export function describeForgery(sources: readonly Address[], peers: readonly Address[]): string {
+  const named = sources.slice(0, mostSources).map((source) => {
+    const isPeer = peers.includes(source);
+    return isPeer
+      ? `${source} (a peer's address: the advert came through a router or on another interface)`
+      : `${source} (no peer of this gateway)`;
+  });
+  const more = sources.length - named.length;
+  const rest = more > 0 ? ` and ${more} more` : '';
+  const from = named.length === 0 ? 'an unknown source' : `${named.join(', ')}${rest}`;
+  return `VRRP adverts that no peer sent were dropped; they claim to come from ${from}`;
+}

@@ -1,0 +1,229 @@
+import fs from 'node:fs/promises';
+import type { Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { parsePort } from '@causeway/base/address/port';
+import { replaceFile } from '@causeway/base/process/atomic-file';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import { withDeadline } from '@causeway/base/time/deadline';
+import type { Log } from '@causeway/base/observability/log';
+import { whyUnservable, type ServableAddresses } from '../../apply/servable.ts';
+import type { AddressMover } from '../announcer.ts';
+import { knock } from '../../probe/tcp-probe.ts';
+import { ClaimedAddresses } from './announced-addresses.ts';
+import { readHostAddresses, removeHostAddresses } from './link-addresses.ts';
+import { makeFifo } from './notify.ts';
+import { KeepalivedProcess, type StartMode } from './process.ts';
+import { readServedAddresses, renderKeepalived } from './render.ts';
+import type { KeepalivedSettings } from './settings.ts';
+import type { VrrpStatus } from './vrrp-status.ts';
+
+export interface KeepalivedMoverOptions {
+  readonly settings: KeepalivedSettings;
+  /** What can be announced with these settings; the rest is left out. */
+  readonly servable: ServableAddresses;
+  readonly start: StartMode;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly status: VrrpStatus;
+  /** Where the list of claimed addresses is kept until the machine restarts. */
+  readonly claimedFile: string;
+}
+
+/** How long keepalived may take, and longer for each address: 4,000 took some 2 s on a busy machine. */
+const verifyLimitMs = 5_000;
+const verifyLimitMsEach = 5;
+const pollMs = 20;
+const greetMs = 300;
+const patientRounds = 25;
+
+/** Moves addresses with keepalived: renders, tests, replaces its file, reloads, looks at the link. */
+export class KeepalivedMover implements AddressMover {
+  readonly process: KeepalivedProcess;
+  readonly #options: KeepalivedMoverOptions;
+  readonly #claimed: ClaimedAddresses;
+  #wanted: ReadonlySet<Address> = new Set();
+
+  private constructor(options: KeepalivedMoverOptions, claimed: ClaimedAddresses) {
+    this.#options = options;
+    this.#claimed = claimed;
+    this.process = new KeepalivedProcess(options.settings.files, options.start, options.clock);
+  }
+
+  static async open(
+    options: KeepalivedMoverOptions,
+    signal: AbortSignal,
+  ): Promise<KeepalivedMover> {
+    const { files } = options.settings;
+    await makeFifo(files.notifyFifo, signal);
+    await fs.appendFile(files.fault, '');
+    const mover = new KeepalivedMover(options, await ClaimedAddresses.load(options.claimedFile));
+    const state = await mover.stateOnLink(signal);
+    if (state !== undefined) options.status.enter(state);
+    return mover;
+  }
+
+  /** Whether the address is to be this gateway's while it is master. */
+  isMeant(address: Address): boolean {
+    return this.#wanted.has(address) || this.#ownAddresses().has(address);
+  }
+
+  async announced(): Promise<ReadonlySet<Address>> {
+    const text = await readIfThere(this.#options.settings.files.config);
+    return new Set(readServedAddresses(text)).difference(this.#ownAddresses());
+  }
+
+  async test(all: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+    const addresses = this.#announceable(all);
+    const candidate = `${this.#options.settings.files.config}.candidate`;
+    await fs.writeFile(candidate, this.#render(addresses), { mode: 0o600 });
+    try {
+      await this.process.test(candidate, signal);
+    } finally {
+      await fs.rm(candidate, { force: true });
+    }
+  }
+
+  async announce(all: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+    const { config } = this.#options.settings.files;
+    const addresses = this.#announceable(all);
+    const text = this.#render(addresses);
+    const isSame = (await readIfThere(config)) === text;
+    // Whoever was stopped between the file and the reload left keepalived with another configuration.
+    const isLoaded = isSame && (await readIfThere(loadedFile(config))) === text;
+    await this.#claimed.add(addresses.union(this.#ownAddresses()));
+    this.#wanted = addresses;
+    if (!isSame) await replaceFile(config, text);
+    if (!(await this.process.isRunning())) await this.start(signal);
+    else if (!isLoaded) await this.process.reload();
+    if (!isLoaded) await fs.writeFile(loadedFile(config), text, { mode: 0o600 });
+    await this.#verify(signal);
+  }
+
+  /**
+   * Starts keepalived once the peers know where this machine is: adverts that still go to where it was
+   * before a restart would not be heard, and a gateway that hears nothing takes over.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    const { clock, settings } = this.#options;
+    const port = parsePort(1);
+    const peers = settings.networks.flatMap(({ families }) =>
+      families.flatMap((family) => family.peers),
+    );
+    await Promise.all(peers.map((address) => knock(clock, { address, port }, greetMs, signal)));
+    await this.process.start(signal);
+  }
+
+  /** Makes the gateway give up its addresses, or lets it take part again. */
+  async setFault(isFaulty: boolean): Promise<void> {
+    // One byte over another: keepalived never reads half of it.
+    const file = await fs.open(this.#options.settings.files.fault, 'r+');
+    try {
+      await file.write(isFaulty ? '1' : '0', 0);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /**
+   * Addresses of ours that are on a link and that nobody answers for. A keepalived that runs answers for
+   * all that it is configured with: it alone knows when it holds them.
+   */
+  async findOrphans(signal: AbortSignal): Promise<Map<string, Set<Address>>> {
+    const isRunning = await this.process.isRunning();
+    const answeredFor = isRunning ? this.#wanted.union(this.#ownAddresses()) : new Set<Address>();
+    const orphans = new Map<string, Set<Address>>();
+    for (const link of this.#links()) {
+      const present = await readHostAddresses(link, signal);
+      const left = present.intersection(this.#claimed.all).difference(answeredFor);
+      if (left.size > 0) orphans.set(link, left);
+    }
+    return orphans;
+  }
+
+  async removeOrphans(
+    orphans: ReadonlyMap<string, ReadonlySet<Address>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const [link, addresses] of orphans) {
+      this.#options.log.warn({ link, count: addresses.size }, 'removing orphaned addresses');
+      await removeHostAddresses(link, addresses, signal);
+    }
+  }
+
+  /** Addresses that should be on a link and are not, while this gateway is the master. */
+  async findMissing(signal: AbortSignal): Promise<Set<Address>> {
+    if (this.#options.status.state !== 'MASTER') return new Set();
+    const present = new Set<Address>();
+    for (const link of this.#links()) {
+      for (const address of await readHostAddresses(link, signal)) present.add(address);
+    }
+    return this.#wanted.difference(present);
+  }
+
+  /** No push brings others, but the settings may have changed since one was taken. */
+  #announceable(addresses: ReadonlySet<Address>): Set<Address> {
+    const { servable } = this.#options;
+    return new Set([...addresses].filter((each) => whyUnservable(servable, each) === undefined));
+  }
+
+  #render(addresses: ReadonlySet<Address>): string {
+    return renderKeepalived(this.#options.settings, addresses);
+  }
+
+  async #verify(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const limitMs = verifyLimitMs + this.#wanted.size * verifyLimitMsEach;
+    await withDeadline(clock, limitMs, signal, 'keepalived', async (limit) => {
+      for (let round = 0; ; round += 1) {
+        if (!(await this.process.isRunning())) {
+          throw new CausewayError('unavailable', 'keepalived ended when it was reloaded');
+        }
+        const unwanted = await this.findOrphans(limit);
+        if (unwanted.size === 0 && (await this.findMissing(limit)).size === 0) break;
+        // What a dead keepalived left there, a living one does not know of.
+        if (round === patientRounds) await this.removeOrphans(unwanted, limit);
+        await sleep(clock, pollMs, limit);
+      }
+    });
+    const meant = this.#wanted.union(this.#ownAddresses());
+    await this.#claimed.forget(this.#claimed.all.difference(meant));
+  }
+
+  /**
+   * The state that the link shows: whoever holds the anchors is master. For a start of the agent alone,
+   * when keepalived has nothing new to say. Undefined while keepalived does not run.
+   */
+  async stateOnLink(signal: AbortSignal): Promise<'MASTER' | 'BACKUP' | undefined> {
+    if (!(await this.process.isRunning())) return undefined;
+    for (const network of this.#options.settings.networks) {
+      const present = await readHostAddresses(network.interface, signal);
+      if (!network.families.every((family) => present.has(family.anchor))) return 'BACKUP';
+    }
+    return 'MASTER';
+  }
+
+  #ownAddresses(): Set<Address> {
+    return new Set(
+      this.#options.settings.networks.flatMap((network) =>
+        network.families.flatMap((family) => [family.anchor, ...family.routes]),
+      ),
+    );
+  }
+
+  get links(): readonly string[] {
+    return [...this.#links()];
+  }
+
+  #links(): Set<string> {
+    return new Set(this.#options.settings.networks.map((network) => network.interface));
+  }
+}
+
+/** What keepalived was last told to read. */
+function loadedFile(config: string): string {
+  return `${config}.loaded`;
+}
+
+function readIfThere(file: string): Promise<string> {
+  return fs.readFile(file, 'utf8').catch(() => '');
+}

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import fs from 'node:fs/promises';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import { withDeadline } from '@causeway/base/time/deadline';
+import { runProgram } from '@causeway/base/process/run-program';
+import type { KeepalivedFiles } from './settings.ts';
+
+/**
+ * - `spawn`: the agent starts keepalived as a daemon of its own, which goes on when the agent ends
+ * - `external`: something else does, such as systemd; the agent waits for it
+ */
+export type StartMode = 'spawn' | 'external';
+
+const startLimitMs = 10_000;
+const stopLimitMs = 10_000;
+const pollMs = 20;
+
+/** The keepalived process, which is not our child: it must outlive us. Found by its pid files. */
+export class KeepalivedProcess {
+  readonly #files: KeepalivedFiles;
+  readonly #mode: StartMode;
+  readonly #clock: Clock;
+
+  constructor(files: KeepalivedFiles, mode: StartMode, clock: Clock) {
+    this.#files = files;
+    this.#mode = mode;
+    this.#clock = clock;
+  }
+
+  /** Whether both of its processes are there. A pid file whose process is something else does not count. */
+  async isRunning(): Promise<boolean> {
+    return (
+      (await this.#livePid(this.#files.pid)) !== undefined &&
+      (await this.#livePid(this.#files.vrrpPid)) !== undefined
+    );
+  }
+
+  /** Starts it where that is ours to do, and waits until it runs. */
+  async start(signal: AbortSignal): Promise<void> {
+    const hasEnded = this.#mode === 'spawn' ? await this.#spawn() : () => false;
+    await withDeadline(this.#clock, startLimitMs, signal, 'starting keepalived', async (limit) => {
+      while (!(await this.isRunning())) {
+        if (hasEnded()) throw unavailable('keepalived ended as soon as it was started');
+        await sleep(this.#clock, pollMs, limit);
+      }
+    });
+  }
+
+  /** As a process of its own, which goes on when we end. Answers how to ask whether it has ended. */
+  async #spawn(): Promise<() => boolean> {
+    const { config, pid, vrrpPid, log } = this.#files;
+    // A pid file whose process died and was not waited for yet looks to keepalived like one that runs.
+    for (const file of [pid, vrrpPid]) {
+      if ((await this.#livePid(file)) === undefined) await fs.rm(file, { force: true });
+    }
+    const output = await fs.open(log, 'w', 0o600);
+    try {
+      const child = spawn(
+        'keepalived',
+        [
+          // Not in detail: a line for each announcement would hold up a takeover of many addresses.
+          ...['--dont-fork', '--log-console', '--no-syslog', '--vrrp'],
+          ...['--use-file', config, '--pid', pid, '--vrrp_pid', vrrpPid],
+        ],
+        { detached: true, stdio: ['ignore', output.fd, output.fd] },
+      );
+      let hasFailed = false;
+      child.on('error', () => (hasFailed = true));
+      child.unref();
+      return () => hasFailed || child.exitCode !== null;
+    } finally {
+      await output.close();
+    }
+  }
+
+  /** Ends it, which takes its addresses off the links, and waits until it has gone. */
+  async stop(signal: AbortSignal): Promise<void> {
+    const pid = await this.#livePid(this.#files.pid);
+    if (pid === undefined) return;
+    process.kill(pid, 'SIGTERM');
+    await withDeadline(this.#clock, stopLimitMs, signal, 'stopping keepalived', async (limit) => {
+      while ((await this.#livePid(this.#files.pid)) !== undefined) {
+        await sleep(this.#clock, pollMs, limit);
+      }
+    });
+  }
+
+  /** Makes it read its configuration again. */
+  async reload(): Promise<void> {
+    const pid = await this.#livePid(this.#files.pid);
+    if (pid === undefined) throw unavailable('keepalived is not running');
+    process.kill(pid, 'SIGHUP');
+  }
+
+  /** Runs keepalived over a configuration without using it. Throws `invalid` with what it says. */
+  async test(configFile: string, signal: AbortSignal): Promise<void> {
+    const outcome = await runProgram('keepalived', ['--config-test', '--use-file', configFile], {
+      signal,
+    });
+    if (outcome.code === 0) return;
+    throw new CausewayError('invalid', 'keepalived refuses the configuration made for it', {
+      hint: `${outcome.stdout}${outcome.stderr}`.trim().slice(0, 400),
+    });
+  }
+
+  async #livePid(file: string): Promise<number | undefined> {
+    const text = await fs.readFile(file, 'utf8').catch(() => '');
+    const pid = Number(text.trim());
+    if (!Number.isInteger(pid) || pid <= 1) return undefined;
+    const command = await fs.readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return command.split('\0').includes(this.#files.config) ? pid : undefined;
+  }
+}
+
+function unavailable(message: string): CausewayError {
+  return new CausewayError('unavailable', message, { hint: "Keepalived's own log says more." });
+}

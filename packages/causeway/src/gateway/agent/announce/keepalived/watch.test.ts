@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { parseAddress, type Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { VrrpStatus } from './vrrp-status.ts';
+import { keepAlive, type WatchedMover } from './watch.ts';
+
+const left = new Map([['ext', new Set<Address>([parseAddress('192.0.2.1')])]]);
+
+test('who takes the addresses of a dead keepalived away has said before that it is not master', async () => {
+  const clock = new SimulatedClock();
+  const status = new VrrpStatus(clock, silentLog, noMetrics);
+  status.enter('MASTER');
+  const stop = new AbortController();
+  const statesAtRemoval: string[] = [];
+  const mover: WatchedMover = {
+    process: { isRunning: () => Promise.resolve(false) },
+    start: () => {
+      // The pipe still held what the dead one had written last.
+      status.enter('MASTER');
+      return Promise.reject(new CausewayError('unavailable', 'nobody starts it'));
+    },
+    findOrphans: () => Promise.resolve(left),
+    removeOrphans: () => {
+      statesAtRemoval.push(status.state);
+      stop.abort();
+      return Promise.resolve();
+    },
+    stateOnLink: () => Promise.resolve(undefined),
+  };
+  const watch = { aliveEveryMs: 100, sweepEveryMs: 1_000, log: silentLog, metrics: noMetrics };
+  const watching = keepAlive({ ...watch, mover, status, clock }, stop.signal);
+  await clock.advance(2_000);
+  await watching;
+  expect(statesAtRemoval).toEqual(['STOP']);
+});
+
+test('a link that can not be looked at while keepalived is dead ends nothing', async () => {
+  const clock = new SimulatedClock();
+  const status = new VrrpStatus(clock, silentLog, noMetrics);
+  const stop = new AbortController();
+  let starts = 0;
+  const gone = () => Promise.reject(new CausewayError('unavailable', 'there is no link ext'));
+  const mover: WatchedMover = {
+    process: { isRunning: () => Promise.resolve(starts === 3) },
+    start: () => {
+      starts += 1;
+      return starts === 3 ? Promise.resolve() : gone();
+    },
+    findOrphans: gone,
+    removeOrphans: () => Promise.resolve(),
+    stateOnLink: () => Promise.resolve(undefined),
+  };
+  const watch = { aliveEveryMs: 100, sweepEveryMs: 1_000, log: silentLog, metrics: noMetrics };
+  const watching = keepAlive({ ...watch, mover, status, clock }, stop.signal);
+  await clock.advance(10_000);
+  expect(starts).toBe(3);
+  stop.abort();
+  await expect(watching).rejects.toThrow('abort');
+});

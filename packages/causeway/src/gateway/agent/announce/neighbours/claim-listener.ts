@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import { runProgram } from '@causeway/base/process/run-program';
+import type { Claim } from './address-claim.ts';
+import { ClaimSockets } from './claim-sockets.ts';
+
+/** Node can't wait for such sockets, and a thread that does would take 15 MB. */
+const lookEveryMs = 250;
+
+/** What other machines on the link say about whose address is whose, until the signal fires. */
+export async function listenToClaims(
+  link: string,
+  clock: Clock,
+  onClaim: (claim: Claim) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { ifindex } = await findLink(link);
+  const sockets = new ClaimSockets({ name: link, index: ifindex });
+  try {
+    while (!signal.aborted) {
+      for (const claim of sockets.take()) onClaim(claim);
+      await sleep(clock, lookEveryMs, signal).catch(() => undefined);
+    }
+  } finally {
+    sockets.close();
+  }
+}
+
+/** The hardware address of a link of this machine. */
+export async function hardwareOf(link: string): Promise<string> {
+  return (await findLink(link)).address;
+}
+
+const linkRecords = z.tuple([z.object({ ifindex: z.number(), address: z.string() })]);
+
+/** Asked of the network that this process is in: files under /sys may show another one's links. */
+async function findLink(link: string): Promise<z.output<typeof linkRecords>[0]> {
+  const { code, stdout, stderr } = await runProgram('ip', ['-json', 'link', 'show', 'dev', link]);
+  if (code === 0) return linkRecords.parse(JSON.parse(stdout))[0];
+  throw new CausewayError('unavailable', `the link ${link} can't be read`, { hint: stderr.trim() });
+}

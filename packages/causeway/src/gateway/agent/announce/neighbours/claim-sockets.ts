@@ -1,0 +1,101 @@
+import {
+  KernelSocket,
+  noBuffers,
+  openSocket,
+  SystemCallError,
+} from '@causeway/netlink/system-calls';
+import { parseAdvertisement, parseArp, type Claim } from './address-claim.ts';
+
+const packetFamily = 17;
+const datagramSocket = 2;
+const arpProtocol = 0x0806;
+const ipv6Family = 10;
+const rawSocket = 3;
+const icmpv6 = 58;
+const icmpv6Filter = 1;
+const neighbourAdvertisement = 136;
+const socketLevel = 1;
+const bindToDevice = 25;
+/** Packets of one socket that are looked at in one go; more than that is a storm. */
+const packetsAtOnce = 1000;
+
+export interface Link {
+  readonly name: string;
+  readonly index: number;
+}
+
+/** The sockets at which claims of other machines arrive. */
+export class ClaimSockets {
+  readonly #parsers = new Map<KernelSocket, (bytes: Buffer) => Claim | undefined>();
+
+  constructor(link: Link) {
+    try {
+      this.#openArp(link);
+      this.#openAdvertisements(link);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** What has arrived since the last time. */
+  *take(): Generator<Claim> {
+    for (const [socket, parse] of this.#parsers) {
+      for (let taken = 0; taken < packetsAtOnce; taken += 1) {
+        const bytes = takeFrom(socket);
+        if (bytes === undefined) break;
+        const claim = parse(bytes);
+        if (claim !== undefined) yield claim;
+      }
+    }
+  }
+
+  close(): void {
+    for (const socket of this.#parsers.keys()) socket.close();
+    this.#parsers.clear();
+  }
+
+  /** ARP packets that arrive by the link; the machine's own are not among them. */
+  #openArp({ index }: Link): void {
+    const protocol = Buffer.alloc(2);
+    protocol.writeUInt16BE(arpProtocol);
+    const socket = this.#open(packetFamily, datagramSocket, protocol.readUInt16LE(), parseArp);
+    const address = Buffer.alloc(20);
+    address.writeUInt16LE(packetFamily, 0);
+    protocol.copy(address, 2);
+    address.writeInt32LE(index, 4);
+    socket.bind(address);
+  }
+
+  /** Neighbour advertisements that arrive by the link, and nothing else of ICMPv6. */
+  #openAdvertisements({ name }: Link): void {
+    const socket = this.#open(ipv6Family, rawSocket, icmpv6, parseAdvertisement);
+    // A bit that is set keeps its type out.
+    const filter = Buffer.alloc(32, 0xff);
+    const at = neighbourAdvertisement >> 3;
+    filter[at] = (filter[at] ?? 0) & ~(1 << (neighbourAdvertisement & 7));
+    socket.option(icmpv6, icmpv6Filter, filter);
+    socket.option(socketLevel, bindToDevice, Buffer.from(`${name}\0`));
+  }
+
+  #open(
+    family: number,
+    type: number,
+    protocol: number,
+    parse: (bytes: Buffer) => Claim | undefined,
+  ): KernelSocket {
+    const socket = new KernelSocket(openSocket(family, type, protocol));
+    this.#parsers.set(socket, parse);
+    return socket;
+  }
+}
+
+function takeFrom(socket: KernelSocket): Buffer | undefined {
+  try {
+    return socket.receiveNow();
+  } catch (error) {
+    // More than the buffer held: what was missed is said again.
+    if (error instanceof SystemCallError && error.errno === noBuffers) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { StrangerLedger } from './duplicate-claims.ts';
+
+const claim = (last: number) => ({
+  address: parseAddress(`192.0.2.${last}`),
+  hardware: '02:00:00:00:00:09',
+});
+
+test('a stranger is told while it goes on, and for a while after', () => {
+  const ledger = new StrangerLedger();
+  ledger.setMaster(true, 0);
+  ledger.hear(claim(1), 5_000);
+  expect(ledger.complaint(6_000)).toBe('192.0.2.1: used by 02:00:00:00:00:09 as well');
+  ledger.hear(claim(2), 9_000);
+  expect(ledger.complaint(10_000)).toContain('192.0.2.1, and 1 more: ');
+  expect(ledger.complaint(21_000)).toContain('192.0.2.2');
+  expect(ledger.complaint(30_000)).toBeUndefined();
+});
+
+test('the gateway before us is no stranger, and a backup has nothing to complain about', () => {
+  const ledger = new StrangerLedger();
+  ledger.hear(claim(1), 0);
+  ledger.setMaster(true, 1_000);
+  ledger.hear(claim(1), 2_000);
+  expect(ledger.complaint(2_000)).toBeUndefined();
+  ledger.hear(claim(1), 4_000);
+  expect(ledger.complaint(4_000)).toBeDefined();
+  ledger.setMaster(false, 5_000);
+  expect(ledger.complaint(5_000)).toBeUndefined();
+});

@@ -1,0 +1,72 @@
+import net from 'node:net';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Loop } from '@causeway/base/work/supervisor';
+import type { VrrpStatus } from './keepalived/vrrp-status.ts';
+import type { Levers } from '../overrides.ts';
+import type { AgentSettings } from '../settings.ts';
+
+export interface PlayedVrrpOptions {
+  /** The same word for all gateways that play together, on one machine. */
+  readonly group: string;
+  readonly status: Pick<VrrpStatus, 'enter'>;
+  /** Whether it may hold addresses: not while it is drained. */
+  readonly isFit: () => boolean;
+  readonly clock: Clock;
+}
+
+/** As long as keepalived with its default interval would need. */
+const lookEveryMs = 300;
+
+/** What an agent runs for it; nothing where addresses really move. */
+export function playedVrrp(
+  { addresses: { mover, playedWith: group } }: AgentSettings,
+  { status, levers, clock }: { status: VrrpStatus; levers: Levers; clock: Clock },
+): Record<string, Loop> {
+  if (mover !== 'played') return {};
+  const isFit = () => levers.get('drained') === undefined;
+  return { 'VRRP state': (signal) => playVrrp({ group, status, isFit, clock }, signal) };
+}
+
+/**
+ * Plays VRRP where nothing flows, between processes of one machine: who holds the name is master. The
+ * name is one of those that no file stands for, so it is free again as soon as its holder has died.
+ */
+export async function playVrrp(options: PlayedVrrpOptions, signal: AbortSignal): Promise<void> {
+  const { status, isFit, clock, group } = options;
+  let held: net.Server | undefined;
+  try {
+    while (!signal.aborted) {
+      if (!isFit()) {
+        await release(held);
+        held = undefined;
+        status.enter('FAULT');
+      } else {
+        held ??= await hold(`\0causeway-vrrp-${group}`);
+        status.enter(held === undefined ? 'BACKUP' : 'MASTER');
+      }
+      await sleep(clock, lookEveryMs, signal).catch(() => undefined);
+    }
+  } finally {
+    await release(held);
+  }
+}
+
+/** Undefined when somebody else holds the name. */
+function hold(name: string): Promise<net.Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer((visitor) => visitor.destroy());
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(undefined);
+      else reject(CausewayError.from(error));
+    });
+    server.listen(name, () => resolve(server));
+  });
+}
+
+function release(server: net.Server | undefined): Promise<void> {
+  if (server === undefined) return Promise.resolve();
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}

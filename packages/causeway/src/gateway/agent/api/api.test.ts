@@ -1,0 +1,387 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
+import { SignJWT } from 'jose';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { systemClock } from '@causeway/base/time/clock';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import type { ServableAddresses } from '../apply/servable.ts';
+import { AgentClient } from '../../protocol/agent-client.ts';
+import { Gateway } from '../gateway.ts';
+import { Levers } from '../overrides.ts';
+import { makeEndpoint, type Endpoint } from '../../protocol/endpoint.ts';
+import { StateStore } from '../store/state-store.ts';
+import { FakeWorld, Mortality } from '../testing/fake-world.ts';
+import { traceConnection } from '../trace/trace-connection.ts';
+import { writeState } from '../../protocol/write-update.ts';
+import { EventStream } from './event-stream.ts';
+import { startAgentServer, type AgentServer } from './server.ts';
+import type { AgentStatus } from '../../protocol/agent-status.ts';
+import { digestOf, signRequest } from '../../protocol/tokens.ts';
+import { V1Api } from './v1-api.ts';
+import { V2Api } from './v2-api.ts';
+
+const { signal } = new AbortController();
+const secret = Buffer.from('a secret of enough bytes');
+const v1Secret = Buffer.from('another secret, for v1');
+const layout = {
+  ...{ table: 'causeway', hashSeed: 1, localSources: [] },
+  ...{ hairpin: false, resumeConnections: true },
+};
+const someStatus: AgentStatus = {
+  ...{ agent: 'gateway-1', version: '0', revisions: { oldest: 1, newest: 2 } },
+  ...{ generation: 0, endpoints: 0, older: [], errors: [], notFailoverSafe: [], sound: true },
+  vrrp: { state: 'BACKUP', since: null },
+  ...{ frozen: null, drained: null, removal: null, undoSteps: 0 },
+  silent: { heard: 0, seen: [], acted: [] },
+  ...{ alarms: [], kernelSettings: [], connections: null },
+};
+const servable: ServableAddresses = {
+  families: new Set([4]),
+  taken: new Map([[parseAddress('192.0.2.254'), "this gateway's own"]]),
+};
+let directory: string;
+let world: FakeWorld;
+let gateway: Gateway;
+let server: AgentServer;
+let client: AgentClient;
+let stop: () => Promise<void>;
+
+beforeEach(async () => {
+  directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-api-'));
+  world = new FakeWorld();
+  const { store, stored } = await StateStore.open(directory);
+  const life = new Mortality();
+  gateway = new Gateway({
+    ruleset: world.ruleset(life),
+    mover: world.mover(life),
+    store,
+    stored,
+    levers: await Levers.load(path.join(directory, 'levers.json')),
+    limits: { share: 0.5, count: 20 },
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+    forgetConnections: () => Promise.resolve(),
+    forgetStrays: () => Promise.resolve(),
+  });
+  await gateway.restore(signal);
+  const status = () => ({ ...someStatus, generation: gateway.state.generation });
+  const events = new EventStream(() => undefined);
+  server = await startAgentServer(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      socketFile: path.join(directory, 'api.sock'),
+      tls: undefined,
+      events,
+      status,
+      log: silentLog,
+      metrics: noMetrics,
+      metricsPage: () => Promise.resolve({ type: 'text/plain', body: 'metrics' }),
+      v1: new V1Api({
+        gateway,
+        clock: systemClock,
+        masquerade: 'always',
+        servable,
+        secrets: () => [v1Secret],
+      }),
+      v2: new V2Api({
+        name: 'gateway-1',
+        gateway,
+        clock: systemClock,
+        limits: { totalBytes: 100_000, lineBytes: 10_000 },
+        servable,
+        secrets: () => [secret],
+        status,
+        handSilent: (silent) => gateway.setSilent(silent, signal),
+        pull: () => Promise.resolve(),
+        countConnections: () => Promise.resolve([]),
+        trace: (question) =>
+          traceConnection(
+            { state: gateway.state, silent: gateway.silent, settings: layout },
+            question,
+          ),
+      }),
+    },
+    signal,
+  );
+  client = new AgentClient({
+    url: server.url,
+    name: 'gateway-1',
+    secret,
+    clock: systemClock,
+    limitMs: 5_000,
+  });
+  stop = async () => {
+    await client.close();
+    await server.close();
+    await store.close();
+    await fs.rm(directory, { recursive: true });
+  };
+});
+afterEach(() => stop());
+
+function endpoint(last: number): Endpoint {
+  return makeEndpoint({
+    address: parseAddress(`192.0.2.${last}`),
+    protocol: 'TCP',
+    port: parsePort(80),
+    destinations: [{ address: parseAddress('10.0.0.1'), port: parsePort(8080), weight: 1 }],
+  });
+}
+
+function state(generation: number, ...endpoints: Endpoint[]): string {
+  const content = { endpoints, policies: [], assignments: [], nodes: [] };
+  return [...writeState(content, { generation })].join('');
+}
+
+async function post(
+  body: string | Buffer,
+  change: { headers?: Record<string, string>; path?: string; token?: string; digest?: string } = {},
+): Promise<{ status: number; reason: unknown }> {
+  const target = change.path ?? '/v2/push';
+  const binding = { audience: 'gateway-1', method: 'POST', path: target };
+  const token =
+    change.token ??
+    (await signRequest(secret, binding, change.digest ?? digestOf(body), Date.now()));
+  const response = await fetch(new URL(target, server.url), {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/jsonl',
+      authorization: `Bearer ${token}`,
+      ...change.headers,
+    },
+  });
+  const answer = (await response.json()) as { error?: { reason?: string } };
+  return { status: response.status, reason: answer.error?.reason };
+}
+
+describe('/v2', () => {
+  test('takes a push, compressed or not, and answers what is served', async () => {
+    const lines = state(1, endpoint(1), endpoint(2)).split(/(?<=\n)/);
+    await expect(client.push(lines, signal)).resolves.toEqual({
+      generation: 1,
+      committed: true,
+      older: [],
+      withheld: [],
+      errors: [],
+    });
+    expect(world.services.size).toBe(2);
+    const compressed = zstdCompressSync(state(2, endpoint(1)));
+    const headers = { 'content-encoding': 'zstd' };
+    await expect(post(compressed, { headers })).resolves.toMatchObject({ status: 200 });
+    expect(world.services.size).toBe(1);
+    await expect(client.status(signal)).resolves.toMatchObject({ generation: 2 });
+  });
+
+  test('answers what would become of a connection', async () => {
+    const question = {
+      client: parseAddress('198.51.100.1'),
+      clientPort: parsePort(40_000),
+      address: parseAddress('192.0.2.1'),
+      protocol: 'TCP',
+      port: parsePort(80),
+    } as const;
+    expect(await client.trace(question, signal)).toMatchObject({ outcome: 'not-served' });
+    const wrong = { ...question, client: 'somebody' as typeof question.client };
+    await expect(client.trace(wrong, signal)).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  test('sets aside what this gateway can not hold, says which, and serves the others', async () => {
+    const { errors } = await client.push([state(1, endpoint(1), endpoint(254))], signal);
+    expect(errors).toMatchObject([
+      {
+        endpoint: { address: '192.0.2.254' },
+        errors: [{ message: "192.0.2.254 is this gateway's own" }],
+      },
+    ]);
+    expect([...world.announced]).toEqual(['192.0.2.1']);
+  });
+
+  test('takes a large push through the client, which compresses it', async () => {
+    const lines = state(1, ...Array.from({ length: 60 }, (_, index) => endpoint(index + 1)));
+    await client.push(lines.split(/(?<=\n)/), signal);
+    expect(world.services.size).toBe(60);
+  });
+
+  test.each<[string, () => Promise<{ status: number; reason: unknown }>, number, string]>([
+    ['a stale generation', () => post(state(1)), 409, 'stale'],
+    ['not JSON', () => post('flush ruleset\n'), 400, 'invalid'],
+    ['a cut off body', () => post(state(9).slice(0, -30)), 400, 'invalid'],
+    ['a line without end', () => post(`"${'x'.repeat(20_000)}`), 413, 'too-large'],
+    ['too much', () => post('{}\n'.repeat(50_000)), 400, 'invalid'],
+    [
+      'another type',
+      () => post(state(9), { headers: { 'content-type': 'text/plain' } }),
+      415,
+      'unsupported-media',
+    ],
+    [
+      'another encoding',
+      () => post(state(9), { headers: { 'content-encoding': 'br' } }),
+      415,
+      'unsupported-media',
+    ],
+    [
+      'a body that is not gzip',
+      () => post(state(9), { headers: { 'content-encoding': 'gzip' } }),
+      400,
+      'invalid',
+    ],
+    [
+      'a body that was not signed',
+      () => post(state(9), { digest: digestOf('another') }),
+      401,
+      'unauthorized',
+    ],
+    ['no token', () => post(state(9), { token: '' }), 401, 'unauthorized'],
+    ['a token for another request', () => tokenFor('POST', '/v2/undo'), 401, 'unauthorized'],
+    ['an unknown path', () => post('{}', { path: '/v2/flush' }), 404, 'not-found'],
+    ['an undo without a reason', () => post('{}', { path: '/v2/undo' }), 400, 'invalid'],
+  ])('refuses %s and changes nothing', async (_name, attempt, status, reason) => {
+    await client.push([state(1, endpoint(1))], signal);
+    const before = world.describe();
+    await expect(attempt()).resolves.toEqual({ status, reason });
+    expect(world.describe()).toBe(before);
+    expect(gateway.state.generation).toBe(1);
+  });
+
+  async function tokenFor(method: string, target: string) {
+    const body = state(9);
+    const binding = { audience: 'gateway-1', method, path: target };
+    return post(body, { token: await signRequest(secret, binding, digestOf(body), Date.now()) });
+  }
+
+  test('refuses a replayed request', async () => {
+    const body = state(1, endpoint(1));
+    const binding = { audience: 'gateway-1', method: 'POST', path: '/v2/push' };
+    const token = await signRequest(secret, binding, digestOf(body), Date.now());
+    await expect(post(body, { token })).resolves.toMatchObject({ status: 200 });
+    await expect(post(body, { token })).resolves.toMatchObject({ status: 401 });
+  });
+
+  test('answers a failed apply with the endpoints that were wrong, and serves what it did', async () => {
+    await client.push([state(1, endpoint(1))], signal);
+    world.failures.add('commit');
+    await expect(client.push([state(2, endpoint(2))], signal)).rejects.toMatchObject({
+      status: 500,
+      reason: 'apply-failed',
+    });
+    expect([...world.announced]).toEqual(['192.0.2.1']);
+  });
+
+  test('answers on its socket in the file system too, which others can not open', async () => {
+    const socketPath = path.join(directory, 'api.sock');
+    expect((await fs.stat(socketPath)).mode & 0o777).toBe(0o600);
+    const local = new AgentClient({
+      url: 'http://localhost',
+      socketPath,
+      name: 'gateway-1',
+      secret,
+      clock: systemClock,
+      limitMs: 5_000,
+    });
+    await expect(local.status(signal)).resolves.toMatchObject({ generation: 0 });
+    await local.close();
+  });
+
+  test('streams its status to who listens', async () => {
+    const first = await client.events(signal).next();
+    expect(first.value).toMatchObject({ generation: 0 });
+  });
+});
+
+describe('/v1', () => {
+  const config = {
+    ingress: [
+      {
+        address: '198.51.100.10',
+        ports: [
+          {
+            protocol: 'TCP',
+            'inbound-port': 80,
+            'destination-addresses': ['10.9.8.7'],
+            'destination-port': 8080,
+            policy: '',
+          },
+        ],
+      },
+    ],
+    'network-policies': null,
+    'policy-assignments': [],
+  };
+  const sign = (claim: object, exp = Date.now() / 1000 + 15, by: Uint8Array = v1Secret) =>
+    new SignJWT({ 'load-balancer-config': claim, exp: Math.floor(exp) })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .sign(by);
+  const apply = async (
+    body: string,
+    init: { method?: string; type?: string } = {},
+  ): Promise<number> => {
+    const response = await fetch(`${server.url}/v1/apply`, {
+      method: init.method ?? 'POST',
+      headers: { 'content-type': init.type ?? 'application/jwt' },
+      ...(init.method === 'GET' ? {} : { body }),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+
+  test('applies what the original controller sends, again and again', async () => {
+    expect(await apply(await sign(config))).toBe(200);
+    expect([...world.announced]).toEqual(['198.51.100.10']);
+    const { commits } = world;
+    expect(await apply(await sign(config))).toBe(200);
+    expect(world.commits).toBe(commits);
+    expect(await apply(await sign({ ingress: null }))).toBe(200);
+    expect(world.services.size).toBe(0);
+  });
+
+  test.each<[string, () => Promise<number>, number]>([
+    ['another method', () => apply('', { method: 'GET' }), 405],
+    ['another type', () => apply('{}', { type: 'application/json' }), 415],
+    ['too large a body', () => apply('x'.repeat(1_048_577)), 413],
+    ['nonsense', () => apply('nonsense'), 400],
+    ['a wrong signature', async () => apply(await sign(config, undefined, secret)), 400],
+    ['an expired token', async () => apply(await sign(config, Date.now() / 1000 - 60)), 400],
+    ['a bad address', async () => apply(await sign({ ingress: [{ address: 'x; drop' }] })), 400],
+    [
+      "the gateway's own address",
+      async () =>
+        apply(await sign({ ingress: [{ ...config.ingress[0], address: '192.0.2.254' }] })),
+      400,
+    ],
+    [
+      'an injected address',
+      async () =>
+        apply(
+          await sign({ ingress: [{ ...config.ingress[0], address: '10.0.0.1 } flush ruleset' }] }),
+        ),
+      400,
+    ],
+  ])('answers %s as the original does', async (_name, attempt, status) => {
+    expect(await attempt()).toBe(status);
+    expect(world.services.size).toBe(0);
+  });
+
+  test('answers 500 when the apply fails, and goes back', async () => {
+    await apply(await sign(config));
+    const before = world.describe();
+    world.failures.add('commit');
+    expect(await apply(await sign({ ingress: [] }))).toBe(500);
+    expect(world.describe()).toBe(before);
+  });
+
+  test('refuses a token that is older than the last one', async () => {
+    const late = await sign({ ingress: null }, Date.now() / 1000 + 10);
+    await apply(await sign(config));
+    expect(await apply(late)).toBe(400);
+    expect(world.services.size).toBe(1);
+  });
+});

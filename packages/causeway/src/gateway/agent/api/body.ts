@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+
+/** How much of a request is read. What is larger is refused before it is held in memory. */
+export interface BodyLimits {
+  /** After decompression. */
+  readonly totalBytes: number;
+  readonly lineBytes: number;
+}
+
+/** A request that is larger than what this agent takes. */
+export class BodyTooLarge extends CausewayError {
+  constructor(what: string, limit: number) {
+    super('invalid', `${what} is larger than ${limit} bytes`, {
+      hint: "The agent's settings say how much it takes.",
+    });
+  }
+}
+
+/** A request in a form that this agent does not read. */
+export class UnsupportedMedia extends CausewayError {
+  constructor(what: string) {
+    super('unsupported', what);
+  }
+}
+
+/**
+ * Hands a body over line by line, decompressing as it comes, and answers the digest of the bytes as
+ * they were sent. Memory holds one line, whatever the size of the body.
+ */
+export async function readLines(
+  body: Readable,
+  encoding: string,
+  limits: BodyLimits,
+  onLine: (line: string) => void,
+  signal: AbortSignal,
+): Promise<string> {
+  const hash = createHash('sha256');
+  const hashed = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  };
+  const split = async (source: AsyncIterable<Buffer>) => {
+    const splitter = new LineSplitter(limits, onLine);
+    for await (const chunk of source) splitter.add(chunk);
+    splitter.end();
+  };
+  try {
+    const decompress = decompressor(encoding);
+    const source = Readable.from(undisturbed(body), { objectMode: false });
+    if (decompress === undefined) await pipeline(source, hashed, split, { signal });
+    else await pipeline(source, hashed, decompress, split, { signal });
+  } catch (error) {
+    if (error instanceof CausewayError) throw error;
+    throw new CausewayError('invalid', "the request's body can't be read", { cause: error });
+  }
+  return hash.digest('base64url');
+}
+
+/** Reads a body so that giving up half-way leaves the connection open: the answer goes out on it. */
+async function* undisturbed(body: Readable): AsyncGenerator<Buffer> {
+  const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  for await (const chunk of chunks) yield chunk;
+}
+
+function decompressor(encoding: string) {
+  switch (encoding) {
+    case 'identity':
+      return undefined;
+    case 'gzip':
+      return createGunzip();
+    case 'zstd':
+      return createZstdDecompress();
+    default:
+      throw new UnsupportedMedia('the body is compressed in another way than gzip or zstd');
+  }
+}
+
+class LineSplitter {
+  readonly #limits: BodyLimits;
+  readonly #onLine: (line: string) => void;
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+  #total = 0;
+
+  constructor(limits: BodyLimits, onLine: (line: string) => void) {
+    this.#limits = limits;
+    this.#onLine = onLine;
+  }
+
+  add(chunk: Buffer): void {
+    this.#total += chunk.length;
+    if (this.#total > this.#limits.totalBytes) {
+      throw new BodyTooLarge('the request', this.#limits.totalBytes);
+    }
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      this.#keep(chunk.subarray(from, end));
+      this.#flush();
+      from = end + 1;
+    }
+    this.#keep(chunk.subarray(from));
+  }
+
+  end(): void {
+    if (this.#restBytes > 0) this.#flush();
+  }
+
+  #keep(piece: Buffer): void {
+    this.#restBytes += piece.length;
+    if (this.#restBytes > this.#limits.lineBytes) {
+      throw new BodyTooLarge('a line of the request', this.#limits.lineBytes);
+    }
+    if (piece.length > 0) this.#rest.push(piece);
+  }
+
+  #flush(): void {
+    const line = Buffer.concat(this.#rest).toString();
+    this.#rest = [];
+    this.#restBytes = 0;
+    this.#onLine(line);
+  }
+}
+
+/** The whole of a small body. */
+export async function readSmallBody(body: Readable, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of undisturbed(body)) {
+    size += chunk.length;
+    if (size > limit) throw new BodyTooLarge('the request', limit);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,103 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '@causeway/base/time/clock';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { refuseUnservable, type ServableAddresses } from '../apply/servable.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Masquerade } from '../../protocol/endpoint.ts';
+import { readV1Config } from '../../protocol/v1.ts';
+import { BodyTooLarge, readSmallBody } from './body.ts';
+import { errorReply, refusalOf, type Refusal, type Reply } from './reply.ts';
+import {
+  clockSkewSeconds,
+  digestOf,
+  longestLifetimeSeconds,
+  verifyToken,
+} from '../../protocol/tokens.ts';
+
+/** As large as the original agent takes it. */
+const largestToken = 1_048_576;
+const storedDigest = /^v1 (\d+(?:\.\d+)?) /;
+
+export interface V1ApiOptions {
+  readonly gateway: Gateway;
+  readonly clock: Clock;
+  readonly masquerade: Masquerade;
+  readonly servable: ServableAddresses;
+  secrets(): readonly Uint8Array[];
+}
+
+/**
+ * `POST /v1/apply` as ch-k8s-lbaas's controller calls it: the body is a token with the whole
+ * configuration in it. Its tokens carry no number, so a late one is known by its expiry; of two that
+ * were made within the same second either may be the newer one, and both are taken.
+ */
+export class V1Api {
+  readonly #options: V1ApiOptions;
+  #newestExpiry: number;
+
+  constructor(options: V1ApiOptions) {
+    this.#options = options;
+    this.#newestExpiry = expiryIn(options.gateway.state.digest);
+  }
+
+  async apply(
+    request: IncomingMessage,
+    signal: AbortSignal,
+  ): Promise<{ reply: Reply; refusal: Refusal | undefined }> {
+    if (request.method !== 'POST') return plain(405, 'method-not-allowed');
+    if (mediaType(request) !== 'application/jwt') return plain(415, 'unsupported-media');
+    try {
+      const token = (await readSmallBody(request, largestToken)).toString().trim();
+      await this.#applyToken(token, signal);
+      return { reply: { status: 200, body: {} }, refusal: undefined };
+    } catch (error) {
+      const { status, reason } = refusalOf(error);
+      // The original knows 400 for what is wrong with the request and 500 for what went wrong here.
+      const v1Status =
+        error instanceof BodyTooLarge ? 413 : status === 401 || status === 400 ? 400 : 500;
+      return {
+        reply: { ...errorReply(error), status: v1Status },
+        refusal: { status: v1Status, reason, error },
+      };
+    }
+  }
+
+  async #applyToken(token: string, signal: AbortSignal): Promise<void> {
+    const { gateway, clock, masquerade, servable } = this.#options;
+    const claims = await verifyToken(token, this.#options.secrets(), clock.wallTime());
+    const digest = `v1 ${claims.exp} ${digestOf(token)}`;
+    await gateway.push(
+      digest,
+      (state) => {
+        // Only now it is its turn: whatever came in between has been applied.
+        this.#refuseLate(claims.exp, state.digest);
+        const config = claims['load-balancer-config'] ?? {};
+        return refuseUnservable(readV1Config(config, state.generation + 1, masquerade), servable);
+      },
+      signal,
+    );
+    this.#newestExpiry = Math.max(this.#newestExpiry, claims.exp);
+  }
+
+  #refuseLate(expiry: number, servedDigest: string): void {
+    const newest = Math.max(this.#newestExpiry, expiryIn(servedDigest));
+    const latest =
+      this.#options.clock.wallTime() / 1000 + longestLifetimeSeconds + clockSkewSeconds;
+    // An expiry that no token can have now is from before the clock was set back.
+    if (expiry < newest && newest <= latest) {
+      throw new CausewayError('unauthorized', 'the token is older than one that was applied');
+    }
+  }
+}
+
+function expiryIn(digest: string): number {
+  return Number(storedDigest.exec(digest)?.[1] ?? 0);
+}
+
+function plain(status: number, reason: string): { reply: Reply; refusal: Refusal } {
+  return { reply: { status, body: { error: { reason } } }, refusal: { status, reason } };
+}
+
+export function mediaType(request: IncomingMessage): string {
+  return (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}

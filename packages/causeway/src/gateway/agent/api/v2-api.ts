@@ -1,0 +1,222 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import { parseAddress, type Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { parsePort, parseProtocol } from '@causeway/base/address/port';
+import type { Clock } from '@causeway/base/time/clock';
+import { setUnservableAside, type ServableAddresses } from '../apply/servable.ts';
+import type { Gateway } from '../gateway.ts';
+import { endpointKey } from '../../protocol/endpoint.ts';
+import { leverNames, type LeverName } from '../overrides.ts';
+import type { TraceAnswer, TraceQuestion } from '../trace/trace-connection.ts';
+import { clusterText, PushReader } from '../../protocol/update.ts';
+import { parseEndpointId } from '../../protocol/records.ts';
+import { readLines, readSmallBody, UnsupportedMedia, type BodyLimits } from './body.ts';
+import type { Reply } from './reply.ts';
+import type { AgentStatus, EndpointCount } from '../../protocol/agent-status.ts';
+import {
+  checkBinding,
+  digestOf,
+  ReplayGuard,
+  verifyToken,
+  type RequestClaims,
+} from '../../protocol/tokens.ts';
+import { mediaType } from './v1-api.ts';
+
+export interface V2ApiOptions {
+  /** The name that tokens must be made for. */
+  readonly name: string;
+  readonly gateway: Gateway;
+  readonly clock: Clock;
+  readonly limits: BodyLimits;
+  readonly servable: ServableAddresses;
+  secrets(): readonly Uint8Array[];
+  status(): AgentStatus;
+  /** Takes the controller's answer on who is silent. */
+  handSilent(silent: ReadonlySet<Address>): Promise<void>;
+  countConnections(signal: AbortSignal): Promise<readonly EndpointCount[]>;
+  trace(question: TraceQuestion): TraceAnswer;
+  /** Pulls a lever, or takes it back where there is no reason. */
+  pull(name: LeverName, reason: string | undefined): Promise<void>;
+}
+
+const largestSmallBody = 4 * 1024 * 1024;
+const reasonText = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[\x20-\x7e]+$/);
+const undoBody = z.strictObject({ reason: reasonText });
+const leverBody = z.strictObject({
+  lever: z.enum(leverNames),
+  on: z.boolean(),
+  reason: reasonText.optional(),
+});
+const traceBody = z.strictObject({
+  client: z.string(),
+  clientPort: z.number(),
+  address: z.string(),
+  protocol: z.string(),
+  port: z.number(),
+  service: z.string().optional(),
+});
+const removalsBody = z.strictObject({
+  generation: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  cluster: clusterText.optional(),
+  removals: z.array(z.unknown()),
+});
+const silentBody = z.strictObject({ silent: z.array(z.string()) });
+
+/** The controller's API and the operator's levers. Every request carries a token made for it alone. */
+export class V2Api {
+  readonly #options: V2ApiOptions;
+  readonly #replays: ReplayGuard;
+
+  constructor(options: V2ApiOptions) {
+    this.#options = options;
+    this.#replays = new ReplayGuard(options.clock.wallTime());
+  }
+
+  /** Checks the token, before anything of the body is read. */
+  async authenticate(request: IncomingMessage): Promise<RequestClaims> {
+    const { name, clock } = this.#options;
+    const [scheme, token] = (request.headers.authorization ?? '').split(' ');
+    if (scheme !== 'Bearer' || token === undefined) {
+      throw new CausewayError('unauthorized', 'a request carries a token', {
+        hint: 'Authorization: Bearer TOKEN',
+      });
+    }
+    const claims = await verifyToken(token, this.#options.secrets(), clock.wallTime());
+    const bound = checkBinding(claims, {
+      audience: name,
+      method: request.method ?? '',
+      path: request.url ?? '',
+    });
+    this.#replays.use(bound, clock.wallTime());
+    return bound;
+  }
+
+  /** Undefined where there is no such request. */
+  async handle(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<Reply | undefined> {
+    switch (`${request.method} ${request.url}`) {
+      case 'GET /v2/status':
+        return { status: 200, body: this.#options.status() };
+      case 'GET /v2/counters':
+        return { status: 200, body: { endpoints: await this.#options.countConnections(signal) } };
+      case 'POST /v2/push':
+        return this.#push(request, claims, signal);
+      case 'POST /v2/removals':
+        return this.#confirmRemovals(request, claims, signal);
+      case 'POST /v2/silent':
+        return this.#silent(request, claims);
+      case 'POST /v2/levers':
+        return this.#lever(request, claims);
+      case 'POST /v2/undo':
+        return this.#undo(request, claims, signal);
+      case 'POST /v2/trace':
+        return this.#trace(request, claims);
+      default:
+        return undefined;
+    }
+  }
+
+  async #push(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    if (mediaType(request) !== 'application/jsonl') {
+      throw new UnsupportedMedia('a push is application/jsonl');
+    }
+    const reader = new PushReader();
+    const digest = await readLines(
+      request,
+      request.headers['content-encoding'] ?? 'identity',
+      this.#options.limits,
+      (line) => reader.line(line),
+      signal,
+    );
+    checkBody(digest, claims);
+    const push = setUnservableAside(reader.result(), this.#options.servable);
+    const body = await this.#options.gateway.push(
+      contentDigest(push.header.kind, digest),
+      () => push,
+      signal,
+    );
+    return { status: 200, body };
+  }
+
+  async #confirmRemovals(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const { generation, cluster, removals } = removalsBody.parse(await readJson(request, claims));
+    const endpoints = new Set(removals.map((id) => endpointKey(parseEndpointId(id))));
+    const { gateway } = this.#options;
+    const body = await gateway.confirmRemovals({ generation, cluster, endpoints }, signal);
+    return { status: 200, body };
+  }
+
+  async #silent(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
+    const { silent } = silentBody.parse(await readJson(request, claims));
+    await this.#options.handSilent(new Set(silent.map(parseAddress)));
+    return { status: 200, body: {} };
+  }
+
+  async #lever(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
+    const { lever, on, reason } = leverBody.parse(await readJson(request, claims));
+    await this.#options.pull(lever, on ? (reason ?? 'no reason given') : undefined);
+    return { status: 200, body: this.#options.status() };
+  }
+
+  async #trace(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
+    const question = readQuestion(await readJson(request, claims));
+    return { status: 200, body: this.#options.trace(question) };
+  }
+
+  async #undo(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const { reason } = undoBody.parse(await readJson(request, claims));
+    return { status: 200, body: await this.#options.gateway.undo(reason, signal) };
+  }
+}
+
+function readQuestion(body: unknown): TraceQuestion {
+  const { client, clientPort, address, protocol, port, service } = traceBody.parse(body);
+  return {
+    client: parseAddress(client),
+    clientPort: parsePort(clientPort),
+    address: parseAddress(address),
+    protocol: parseProtocol(protocol),
+    port: parsePort(port),
+    service,
+  };
+}
+
+function contentDigest(kind: string, digest: string): string {
+  return `v2 ${kind} ${digest}`;
+}
+
+async function readJson(request: IncomingMessage, claims: RequestClaims): Promise<unknown> {
+  const body = await readSmallBody(request, largestSmallBody);
+  checkBody(digestOf(body), claims);
+  try {
+    return JSON.parse(body.toString()) as unknown;
+  } catch {
+    throw new CausewayError('invalid', "the request's body is not JSON");
+  }
+}
+
+function checkBody(digest: string, claims: RequestClaims): void {
+  if (digest !== claims.body) {
+    throw new CausewayError('unauthorized', 'the body is not the one that the token was made for');
+  }
+}

@@ -1,0 +1,232 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import {
+  endpointKey,
+  makeEndpoint,
+  parseEndpointKey,
+  type Endpoint,
+} from '../../protocol/endpoint.ts';
+import { inverseOf, StateHolder, type GatewayState } from '../store/state.ts';
+import { PushReader, type Push } from '../../protocol/update.ts';
+import { writeState } from '../../protocol/write-update.ts';
+import { acknowledge } from '../../protocol/acknowledgement.ts';
+import { admit, PushRefused } from './admit.ts';
+
+const limits = { share: 0.5, count: 20 };
+
+function endpoint(last: number, destination = '10.0.0.1'): Endpoint {
+  return makeEndpoint({
+    address: parseAddress(`192.0.2.${last}`),
+    protocol: 'TCP',
+    port: parsePort(80),
+    destinations: [{ address: parseAddress(destination), port: parsePort(8080), weight: 1 }],
+  });
+}
+
+function push(header: object, ...records: unknown[]): Push {
+  const reader = new PushReader();
+  reader.line(JSON.stringify({ causeway: 'agent/v2', revision: 1, kind: 'state', ...header }));
+  for (const record of records) reader.line(JSON.stringify(record));
+  reader.line(JSON.stringify({ end: { records: records.length } }));
+  return reader.result();
+}
+
+function pushOf(generation: number, endpoints: readonly Endpoint[], meansRemoval = false): Push {
+  const reader = new PushReader();
+  const content = { endpoints, policies: [], assignments: [], nodes: [] };
+  for (const line of writeState(content, { generation, meansRemoval })) reader.line(line);
+  return reader.result();
+}
+
+const record = (last: number, ...to: string[]) => ({
+  endpoint: {
+    address: `192.0.2.${last}`,
+    protocol: 'TCP',
+    port: 80,
+    destinations: to.map((address) => ({ address, port: 8080 })),
+  },
+});
+
+/** Applies pushes one after the other and answers the state and the last complaints. */
+function after(...pushes: Push[]) {
+  const holder = new StateHolder();
+  let complaints: readonly { message: string }[] = [];
+  for (const [index, each] of pushes.entries()) {
+    const admission = admit(holder.current, each, String(index), limits);
+    if (admission.verdict !== 'admitted') continue;
+    complaints = admission.complaints;
+    holder.commit(admission.change);
+  }
+  return { state: holder.current, complaints };
+}
+
+function served(state: GatewayState): string[] {
+  return [...state.endpoints.values()].map(
+    (each) => `${endpointKey(each)} ${each.destinations.map((to) => to.address).join()}`,
+  );
+}
+
+describe('admitting a push', () => {
+  test('a full state replaces everything', () => {
+    const { state } = after(pushOf(1, [endpoint(1), endpoint(2)]), pushOf(2, [endpoint(2)]));
+    expect(served(state)).toEqual(['192.0.2.2:80/TCP 10.0.0.1']);
+    expect(state.generation).toBe(2);
+  });
+
+  test('a delta changes what it names and nothing else', () => {
+    const { state } = after(
+      pushOf(1, [endpoint(1), endpoint(2), endpoint(3)]),
+      push({ kind: 'delta', generation: 2, base: 1 }, record(2, '10.0.0.9'), {
+        removeEndpoint: { address: '192.0.2.3', protocol: 'TCP', port: 80 },
+      }),
+    );
+    expect(served(state)).toEqual(['192.0.2.1:80/TCP 10.0.0.1', '192.0.2.2:80/TCP 10.0.0.9']);
+  });
+
+  test('what is the same already is no change', () => {
+    const { state } = after(pushOf(1, [endpoint(1)]));
+    const admission = admit(state, pushOf(2, [endpoint(1)]), 'x', limits);
+    expect(admission).toMatchObject({ verdict: 'admitted', change: { endpoints: new Map() } });
+  });
+
+  test('the same request twice is known, another one of its generation is refused', () => {
+    const { state } = after(pushOf(1, [endpoint(1)]));
+    expect(admit(state, pushOf(1, [endpoint(1)]), '0', limits)).toEqual({ verdict: 'repeated' });
+    expect(() => admit(state, pushOf(1, []), 'other', limits)).toThrow(PushRefused);
+  });
+
+  test.each([
+    ['an older generation', { generation: 4 }, 'stale'],
+    ['a delta against an older state', { kind: 'delta', generation: 9, base: 4 }, 'base-mismatch'],
+    ['a delta against a state to come', { kind: 'delta', generation: 9, base: 6 }, 'base-mismatch'],
+  ])('%s is refused', (_name, header, reason) => {
+    const { state } = after(pushOf(5, [endpoint(1)]));
+    expect(() => admit(state, push(header), 'x', limits)).toThrow(
+      expect.objectContaining({ reason }),
+    );
+  });
+
+  test('a bad endpoint keeps what it had, is listed, and leaves the list when it is good again', () => {
+    const bad = after(
+      pushOf(1, [endpoint(1), endpoint(2)]),
+      push({ generation: 2 }, record(1, 'nonsense'), record(2, '10.0.0.7')),
+    );
+    expect(served(bad.state)).toEqual(['192.0.2.1:80/TCP 10.0.0.1', '192.0.2.2:80/TCP 10.0.0.7']);
+    expect(acknowledge(bad.state, [], true).older).toMatchObject([
+      { address: '192.0.2.1', protocol: 'TCP', port: 80, generation: 1 },
+    ]);
+    const holder = new StateHolder();
+    holder.commit(bad.state);
+    const good = admit(bad.state, pushOf(3, [endpoint(1)]), 'x', limits);
+    if (good.verdict === 'admitted') holder.commit(good.change);
+    expect(acknowledge(holder.current, [], true).older).toEqual([]);
+  });
+
+  test('an endpoint stays listed under the generation it came with, however many pushes are bad', () => {
+    const { state } = after(
+      pushOf(1, [endpoint(1)]),
+      push({ generation: 2 }, record(1, 'bad')),
+      push({ generation: 3 }, record(1, 'worse')),
+    );
+    expect(acknowledge(state, [], false).older).toMatchObject([{ generation: 1 }]);
+  });
+
+  test('what is not served is not listed, whatever led there', () => {
+    const bad = { endpoint: { ...record(1).endpoint, destinations: 'none' } };
+    const removed = { removeEndpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } };
+    const { state } = after(
+      push({ generation: 1 }, record(1, '10.0.0.1')),
+      push({ generation: 2, kind: 'delta', base: 1 }, bad, removed),
+    );
+    expect([...state.endpoints.keys(), ...state.kept.keys()]).toEqual([]);
+
+    const holder = new StateHolder();
+    const first = admit(holder.current, push({ generation: 1 }, record(1, '10.0.0.1')), '', limits);
+    if (first.verdict !== 'admitted') throw new Error('refused');
+    const undo = inverseOf(holder.current, first.change, 3);
+    holder.commit(first.change);
+    const second = admit(holder.current, push({ generation: 2 }, bad), 'b', limits);
+    if (second.verdict !== 'admitted') throw new Error('refused');
+    holder.commit(second.change);
+    expect(holder.current.kept.size).toBe(1);
+    holder.commit(undo);
+    expect([...holder.current.endpoints.keys(), ...holder.current.kept.keys()]).toEqual([]);
+  });
+
+  test.each([
+    ['its port', { port: '80' }, ['192.0.2.1']],
+    ['its address', { address: 'nowhere' }, ['192.0.2.1', '192.0.2.2']],
+  ])('a record without %s takes nothing away that it may be about', (_name, broken, kept) => {
+    const bad = { endpoint: { ...record(1, '10.0.0.9').endpoint, ...broken } };
+    const { state, complaints } = after(
+      push({ generation: 1 }, record(1, '10.0.0.1'), record(2, '10.0.0.1'), record(3, '10.0.0.1')),
+      push({ generation: 2 }, record(3, '10.0.0.1'), bad),
+    );
+    expect([...state.kept.keys()].map((key) => parseEndpointKey(key).address)).toEqual(kept);
+    expect(served(state)).toHaveLength(kept.length + 1);
+    expect(complaints).toHaveLength(1);
+  });
+
+  test('a kept endpoint that a valid record claims is dropped, and that is reported', () => {
+    const { state, complaints } = after(
+      pushOf(1, [endpoint(1)]),
+      push({ generation: 2 }, record(1, 'bad'), record(1, '10.0.0.8')),
+    );
+    expect(served(state)).toEqual(['192.0.2.1:80/TCP 10.0.0.8']);
+    expect(state.kept.size).toBe(0);
+    expect(complaints.map(({ message }) => message).join()).toMatch(/dropped/);
+  });
+
+  test('a bad assignment keeps what the pod had, and closes a pod that had nothing', () => {
+    const policies = [{ namespace: 'a', name: 'p' }];
+    const assignment = (last: number, named: object[]) => ({
+      assignment: { address: `10.0.0.${last}`, policies: named },
+    });
+    const { state, complaints } = after(
+      push({ generation: 1 }, assignment(1, policies)),
+      push({ generation: 2 }, assignment(1, [{}]), assignment(2, [{}])),
+    );
+    expect([...state.assignments.values()]).toEqual([
+      { address: '10.0.0.1', policies: ['a/p'], namedPorts: [] },
+      { address: '10.0.0.2', policies: [], namedPorts: [] },
+    ]);
+    expect(complaints.map(({ message }) => message).join()).toMatch(/10\.0\.0\.2 is closed/);
+    const removed = after(push({ generation: 1 }, assignment(2, [{}])), push({ generation: 2 }));
+    expect(removed.state.assignments.size).toBe(0);
+  });
+
+  test('a delta leads where the full state would, and back again', () => {
+    const sets = fc.uniqueArray(
+      fc.tuple(fc.integer({ min: 1, max: 15 }), fc.constantFrom('10.0.0.1', '10.0.0.2')),
+      { selector: ([last]) => last },
+    );
+    fc.assert(
+      fc.property(sets, sets, (first, second) => {
+        const holder = new StateHolder();
+        const start = admit(
+          holder.current,
+          pushOf(
+            1,
+            first.map((e) => endpoint(...e)),
+          ),
+          'a',
+          limits,
+        );
+        if (start.verdict === 'admitted') holder.commit(start.change);
+        const before = new Map(holder.current.endpoints);
+        const wanted = second.map((each) => endpoint(...each));
+        const next = admit(holder.current, pushOf(2, wanted), 'b', limits);
+        if (next.verdict !== 'admitted') throw new Error('refused');
+        const back = inverseOf(holder.current, next.change, 3);
+        holder.commit(next.change);
+        expect(new Set(served(holder.current))).toEqual(
+          new Set(wanted.map((e) => `${endpointKey(e)} ${e.destinations[0]?.address}`)),
+        );
+        holder.commit(back);
+        expect(new Map(holder.current.endpoints)).toEqual(before);
+      }),
+    );
+  });
+});

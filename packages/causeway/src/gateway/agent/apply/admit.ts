@@ -1,0 +1,218 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import {
+  parseEndpointKey,
+  sameEndpoint,
+  type Endpoint,
+  type EndpointKey,
+} from '../../protocol/endpoint.ts';
+import type { Assignment } from '../../protocol/policy.ts';
+import type { Change, Edits, GatewayState, Kept } from '../store/state.ts';
+import type { Complaint } from '../../protocol/rejection.ts';
+import type { Push } from '../../protocol/update.ts';
+import { keepNeeds } from './withheld-needs.ts';
+import { applyDecision, decideRemovals, withheldNotes, type RemovalLimits } from './withhold.ts';
+
+/** The decision on a push. */
+export type Admission =
+  | { readonly verdict: 'repeated' }
+  | {
+      readonly verdict: 'admitted';
+      readonly change: Change;
+      readonly complaints: readonly Complaint[];
+      /** It makes use of the operator's permission to remove, which is good for one update. */
+      readonly usesPermission: boolean;
+    };
+
+/** A push that is well formed and yet can't be taken. The reason is what a controller decides by. */
+export class PushRefused extends CausewayError {
+  readonly reason: 'stale' | 'base-mismatch' | 'another-cluster' | 'frozen';
+
+  constructor(reason: PushRefused['reason'], message: string, hint: string) {
+    super('conflict', message, { hint });
+    this.reason = reason;
+  }
+}
+
+/** Decides what a push changes. Pure: the state is only read, and nothing happens until it is committed. */
+export function admit(
+  state: GatewayState,
+  push: Push,
+  digest: string,
+  limits: RemovalLimits,
+): Admission {
+  const { header } = push;
+  if (header.generation === state.generation && digest === state.digest) {
+    return { verdict: 'repeated' };
+  }
+  refuseStale(state, push);
+  const bad = badEndpoints(state, push);
+  const asked = new Map(endpointEdits(state, push, bad));
+  const removed = new Set([...asked.keys()].filter((key) => asked.get(key) === undefined));
+  const isWanted = (key: EndpointKey) => push.endpoints.has(key) || bad.has(key);
+  const decision = decideRemovals(state, push, removed, isWanted, limits);
+  const { withheld, usesPermission } = decision;
+  const endpoints = applyDecision(asked, decision);
+  const kept = new Map([
+    ...keptEdits(state, push, bad, endpoints),
+    ...withheldNotes(state, decision),
+  ]);
+  const others = keepNeeds(state, push, withheld, {
+    policies: edits(push, state.policies, push.policies, push.removedPolicies, push.badPolicies),
+    assignments: assignmentEdits(state, push),
+    nodes: edits(push, state.nodes, push.nodes, push.removedNodes, new Set()),
+  });
+  return {
+    verdict: 'admitted',
+    usesPermission,
+    complaints: [...push.complaints, ...collisions(state, push), ...closings(state, push)],
+    change: {
+      ...{ generation: header.generation, digest, endpoints, ...others, kept },
+      cluster: clusterAfter(state, push, withheld),
+    },
+  };
+}
+
+/**
+ * The cluster that the gateway serves after the update. While removals are withheld it is the one that
+ * the frontends came from, so that the controller of another cluster can't confirm them.
+ */
+function clusterAfter(
+  state: GatewayState,
+  { header }: Push,
+  withheld: ReadonlySet<EndpointKey>,
+): string | undefined {
+  return state.cluster !== undefined && withheld.size > 0 ? state.cluster : header.cluster;
+}
+
+function refuseStale(state: GatewayState, push: Push): void {
+  const { generation, base } = push.header;
+  if (generation <= state.generation) {
+    throw new PushRefused(
+      'stale',
+      `generation ${generation} is not newer than ${state.generation}, which is served`,
+      'Read the status and send the full state under a larger generation.',
+    );
+  }
+  if (base !== undefined && base !== state.generation) {
+    throw new PushRefused(
+      'base-mismatch',
+      `the delta is against generation ${base}, but ${state.generation} is served`,
+      'Send the full state.',
+    );
+  }
+}
+
+/** What a wrong record is about, and in a whole state whatever one may be about that can't be read. */
+function badEndpoints(state: GatewayState, push: Push): ReadonlyMap<EndpointKey, string> {
+  const { addresses, anywhere } = push.unreadable;
+  if (push.header.kind === 'delta' || (addresses.size === 0 && !anywhere)) return push.badEndpoints;
+  const bad = new Map(push.badEndpoints);
+  for (const [key, { address }] of state.endpoints) {
+    if (push.endpoints.has(key) || bad.has(key)) continue;
+    if (anywhere || addresses.has(address))
+      bad.set(key, 'a record that can not be read may mean it');
+  }
+  return bad;
+}
+
+function* endpointEdits(
+  state: GatewayState,
+  push: Push,
+  bad: ReadonlyMap<EndpointKey, string>,
+): Generator<[EndpointKey, Endpoint | undefined]> {
+  for (const [key, endpoint] of push.endpoints) {
+    const before = state.endpoints.get(key);
+    if (before === undefined || !sameEndpoint(before, endpoint)) yield [key, endpoint];
+  }
+  if (push.header.kind === 'delta') {
+    for (const key of push.removedEndpoints) {
+      if (state.endpoints.has(key)) yield [key, undefined];
+    }
+    return;
+  }
+  for (const key of state.endpoints.keys()) {
+    if (!push.endpoints.has(key) && !bad.has(key)) yield [key, undefined];
+  }
+}
+
+/** What is served from an older push from now on, and what no longer is. */
+function keptEdits(
+  state: GatewayState,
+  push: Push,
+  bad: ReadonlyMap<EndpointKey, string>,
+  endpoints: Edits<EndpointKey, Endpoint>,
+): Edits<EndpointKey, Kept> {
+  const kept = new Map<EndpointKey, Kept | undefined>();
+  for (const key of state.kept.keys()) {
+    if (push.endpoints.has(key) || (endpoints.has(key) && endpoints.get(key) === undefined)) {
+      kept.set(key, undefined);
+    }
+  }
+  for (const [key, reason] of bad) {
+    if (push.endpoints.has(key) || !state.endpoints.has(key)) continue;
+    const generation = state.kept.get(key)?.generation ?? state.generation;
+    const before = state.kept.get(key);
+    if (before?.reason !== reason) kept.set(key, { generation, reason });
+  }
+  return kept;
+}
+
+/** A bad record whose endpoint a valid record claims as well: the valid one has it, and that is said. */
+function* collisions(state: GatewayState, push: Push): Generator<Complaint> {
+  for (const key of push.badEndpoints.keys()) {
+    if (push.endpoints.has(key) && state.endpoints.has(key)) {
+      yield {
+        endpoint: parseEndpointKey(key),
+        record: 0,
+        message: 'what was served before is dropped: another record of the request claims it',
+      };
+    }
+  }
+}
+
+function assignmentEdits(state: GatewayState, push: Push): Edits<Address, Assignment> {
+  const { assignments, removedAssignments, badAssignments } = push;
+  const result = edits(push, state.assignments, assignments, removedAssignments, badAssignments);
+  const closed = closedPods(state, push).map(
+    (address) => [address, { address, policies: [], namedPorts: [] }] as const,
+  );
+  return new Map([...result, ...closed]);
+}
+
+/**
+ * Pods whose records are wrong and that had none before. Somebody meant to restrict them, so they are
+ * selected and nothing is allowed: a record that can't be read must not open what it should close.
+ */
+function closedPods(state: GatewayState, push: Push): Address[] {
+  return [...push.badAssignments].filter(
+    (address) => !push.assignments.has(address) && !state.assignments.has(address),
+  );
+}
+
+function closings(state: GatewayState, push: Push): Complaint[] {
+  return closedPods(state, push).map((address) => ({
+    endpoint: undefined,
+    record: 0,
+    message: `the pod ${address} is closed to everybody until its assignment can be read`,
+  }));
+}
+
+function edits<Key, Value>(
+  push: Push,
+  before: ReadonlyMap<Key, Value>,
+  wanted: ReadonlyMap<Key, Value>,
+  removed: ReadonlySet<Key>,
+  bad: ReadonlySet<Key>,
+): Edits<Key, Value> {
+  const result = new Map<Key, Value | undefined>();
+  for (const [key, value] of wanted) {
+    if (!isDeepStrictEqual(before.get(key), value)) result.set(key, value);
+  }
+  const gone = push.header.kind === 'delta' ? removed : before.keys();
+  for (const key of gone) {
+    if (before.has(key) && !wanted.has(key) && !bad.has(key)) result.set(key, undefined);
+  }
+  return result;
+}

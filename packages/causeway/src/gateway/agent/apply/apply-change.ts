@@ -1,0 +1,126 @@
+import type { Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { LayoutChange, RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
+import type { ServiceKey } from '@causeway/nftables/compile/virtual-service';
+import type { Log } from '@causeway/base/observability/log';
+import type { Change, GatewayState } from '../store/state.ts';
+import type { Step } from '../store/change-lines.ts';
+import type { AddressMover } from '../announce/announcer.ts';
+import {
+  addressesAfter,
+  addressesOf,
+  removalsWithAddress,
+  stateAfter,
+  toLayoutChange,
+  type Silent,
+  type StateView,
+} from './layout-input.ts';
+import type { RulesetWriter } from './ruleset-writer.ts';
+
+/** Everything outside that an apply touches, in one place, so that a test can stop it at every call. */
+export interface ApplyEffects {
+  readonly ruleset: RulesetWriter;
+  readonly mover: AddressMover;
+  /** Writes down that the step is accepted. When it resolves, a crash can't undo it. */
+  persist(step: Step): Promise<void>;
+}
+
+/** What an apply will do, in the order that never announces what is not served. */
+export interface ApplyPlan {
+  /** All that is added and changed, and what is removed from addresses that stay. */
+  readonly first: LayoutChange;
+  /** The addresses to announce; undefined where they stay as they are. */
+  readonly addresses: ReadonlySet<Address> | undefined;
+  /** What is removed together with its address, once that is no longer announced. */
+  readonly last: LayoutChange | undefined;
+}
+
+export interface Applied {
+  /** Whether the kernel had to be written to. */
+  readonly wrote: boolean;
+  readonly removedEndpoints: readonly RemovedEndpoint[];
+}
+
+/** The way forward: everything that the change touches, as it is to be. */
+export function planApply(state: GatewayState, change: Change, silent: Silent): ApplyPlan {
+  return planTowards(stateAfter(state, change), change, addressesAfter(state, change), silent);
+}
+
+/** The way back: everything that the change touches, as it was. In the same safe order. */
+function planReturn(
+  state: GatewayState,
+  change: Change,
+  plan: ApplyPlan,
+  silent: Silent,
+): ApplyPlan {
+  const addresses =
+    plan.addresses === undefined ? undefined : addressesOf(state.endpoints.values());
+  return planTowards(state, change, addresses, silent);
+}
+
+function planTowards(
+  view: StateView,
+  change: Change,
+  addresses: ReadonlySet<Address> | undefined,
+  silent: Silent,
+): ApplyPlan {
+  const whole = toLayoutChange(view, change, silent);
+  const late =
+    addresses === undefined ? new Set<ServiceKey>() : removalsWithAddress(view, change, addresses);
+  if (late.size === 0) return { first: whole, addresses, last: undefined };
+  const remove = (whole.remove ?? []).filter((key) => !late.has(key));
+  return { first: { ...whole, remove }, addresses, last: { remove: [...late] } };
+}
+
+/** A failure on the way back. The agent must bring the kernel to the stored state before anything else. */
+export class RollbackFailed extends CausewayError {}
+
+/**
+ * Carries a change out, or leaves everything as it was: each step that was taken is taken back when a
+ * later one fails. The last step makes the change the accepted configuration.
+ */
+export async function applyChange(
+  state: GatewayState,
+  step: Step,
+  silent: Silent,
+  effects: ApplyEffects,
+  log: Log,
+  signal: AbortSignal,
+): Promise<Applied> {
+  const plan = planApply(state, step.change, silent);
+  if (plan.addresses !== undefined) await effects.mover.test(plan.addresses, signal);
+  try {
+    const applied = await carryOut(plan, effects, signal);
+    await effects.persist(step);
+    return applied;
+  } catch (error) {
+    log.warn({ error: CausewayError.from(error) }, 'the change failed; going back');
+    await goBack(planReturn(state, step.change, plan, silent), effects);
+    throw error;
+  }
+}
+
+async function carryOut(
+  plan: ApplyPlan,
+  { ruleset, mover }: ApplyEffects,
+  signal: AbortSignal,
+): Promise<Applied> {
+  const first = await ruleset.commit(plan.first, signal);
+  if (plan.addresses !== undefined) await mover.announce(plan.addresses, signal);
+  const last = plan.last === undefined ? undefined : await ruleset.commit(plan.last, signal);
+  return {
+    wrote: first.wrote || last?.wrote === true,
+    removedEndpoints: [...first.removedEndpoints, ...(last?.removedEndpoints ?? [])],
+  };
+}
+
+/** Walks the way back to its end, however far the way forward went: what is in place is not written. */
+async function goBack(plan: ApplyPlan, effects: ApplyEffects): Promise<void> {
+  try {
+    await carryOut(plan, effects, new AbortController().signal);
+  } catch (error) {
+    throw new RollbackFailed('internal', 'the change failed, and so did the way back', {
+      cause: error,
+    });
+  }
+}

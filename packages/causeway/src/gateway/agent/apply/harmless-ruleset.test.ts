@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { MemoryDriver, memoryRouting } from '@causeway/nftables/drivers/memory-driver';
+import { serviceKey, type VirtualService } from '@causeway/nftables/compile/virtual-service';
+import { silentLog } from '@causeway/base/observability/log';
+import { EngineRuleset } from '../engine-ruleset.ts';
+import { HarmlessRuleset } from './harmless-ruleset.ts';
+
+const { signal } = new AbortController();
+const own = parseAddress('10.77.0.11');
+const other = parseAddress('192.0.2.1');
+const loopback = parseAddress('::1');
+
+const service = (address: typeof own): VirtualService => ({
+  address,
+  protocol: 'TCP',
+  port: parsePort(80),
+  dispatch: { kind: 'slots', endpoints: [] },
+});
+
+test('an address that somebody has gets no rules, whatever is stored, and the others do', async () => {
+  const layout = {
+    ...{ table: 'causeway', hashSeed: 7, localSources: [] },
+    ...{ hairpin: false, resumeConnections: true },
+  };
+  const engine = new EngineRuleset(new MemoryDriver('causeway'), layout, memoryRouting('causeway'));
+  const taken = new Map([[own, "this gateway's own"]]);
+  const ruleset = new HarmlessRuleset(engine, taken, silentLog);
+  const stored = [own, loopback, other].map(service);
+  await ruleset.replaceAll({ set: stored, nodes: [], policies: [], pods: [] }, signal);
+  expect(engine.virtualAddresses()).toEqual(new Set([other]));
+  await ruleset.commit({ set: [service(own)], nodes: [] }, signal);
+  expect(engine.virtualAddresses()).toEqual(new Set([other]));
+  // A push that leaves it out takes away what is not there.
+  await ruleset.commit({ remove: stored.map(serviceKey) }, signal);
+  expect(engine.virtualAddresses()).toEqual(new Set());
+});

@@ -1,0 +1,228 @@
+import { familyOf, type Address } from '@causeway/base/address/address';
+import type { LayoutChange } from '@causeway/nftables/compile/layout-change';
+import {
+  serviceKey,
+  type Affinity,
+  type Dispatch,
+  type IngressPolicy,
+  type IngressRule as LayoutRule,
+  type PodPolicies,
+  type PortRange,
+  type ServiceKey,
+  type VirtualService,
+} from '@causeway/nftables/compile/virtual-service';
+import type { WholeLayout } from './ruleset-writer.ts';
+import { parseEndpointKey, type Endpoint, type EndpointKey } from '../../protocol/endpoint.ts';
+import type {
+  Assignment,
+  NamedPort,
+  Policy,
+  PolicyKey,
+  PortFilter,
+} from '../../protocol/policy.ts';
+import { Edited, type Change, type GatewayNode, type GatewayState } from '../store/state.ts';
+
+/** Destinations and nodes that don't answer. They get no traffic, unless nobody would be left. */
+export type Silent = ReadonlySet<Address>;
+
+// Shared by all endpoints: there are tens of thousands of them.
+const withoutAffinity: Affinity = { kind: 'none' };
+const byClient: Affinity = { kind: 'client-hash' };
+
+/** One endpoint as the engine takes it. */
+export function toVirtualService(endpoint: Endpoint, silent: Silent): VirtualService {
+  const { address, protocol, port, sourceRanges, masquerade } = endpoint;
+  return {
+    address,
+    protocol,
+    port,
+    dispatch: dispatchOf(endpoint, silent),
+    affinity: endpoint.affinity === 'client' ? byClient : withoutAffinity,
+    ...(sourceRanges.length === 0 ? {} : { sourceRanges }),
+    masquerade,
+  };
+}
+
+function dispatchOf(endpoint: Endpoint, silent: Silent): Dispatch {
+  const { nodePort, routedTo, destinations } = endpoint;
+  if (nodePort !== undefined) return { kind: 'node-ports', nodePort };
+  if (routedTo === undefined) return { kind: 'slots', endpoints: answering(destinations, silent) };
+  if (routedTo === 'nodes') return { kind: 'nodes-unchanged' };
+  const nodes = answering(
+    routedTo.map((address) => ({ address })),
+    silent,
+  );
+  return { kind: 'nodes-unchanged', nodes: nodes.map(({ address }) => address) };
+}
+
+/** Never empty unless it was: if all are silent, it is more likely us than all of them. */
+function answering<Item extends { readonly address: Address }>(
+  items: readonly Item[],
+  silent: Silent,
+): readonly Item[] {
+  if (silent.size === 0) return items;
+  const left = items.filter(({ address }) => !silent.has(address));
+  return left.length === 0 ? items : left;
+}
+
+export function toNodes(nodes: Iterable<{ readonly address: Address }>, silent: Silent): Address[] {
+  const all = [...nodes];
+  return ([4, 6] as const).flatMap((family) =>
+    answering(
+      all.filter(({ address }) => familyOf(address) === family),
+      silent,
+    ).map(({ address }) => address),
+  );
+}
+
+/** A state, or one that is about to be: see {@link stateAfter}. */
+export interface StateView {
+  readonly endpoints: MapView<EndpointKey, Endpoint>;
+  readonly policies: MapView<PolicyKey, Policy>;
+  readonly assignments: MapView<Address, Assignment>;
+  readonly nodes: MapView<Address, GatewayNode>;
+}
+
+interface MapView<Key, Value> {
+  get(key: Key): Value | undefined;
+  values(): Iterable<Value>;
+}
+
+/** The state as it will be after the change, without copying it. */
+export function stateAfter(state: GatewayState, change: Change): StateView {
+  return {
+    endpoints: new Edited(state.endpoints, change.endpoints),
+    policies: new Edited(state.policies, change.policies),
+    assignments: new Edited(state.assignments, change.assignments),
+    nodes: new Edited(state.nodes, change.nodes),
+  };
+}
+
+/** Makes the engine hold what the view says about everything that the change touches. */
+export function toLayoutChange(view: StateView, change: Change, silent: Silent): LayoutChange {
+  const set: VirtualService[] = [];
+  const remove: ServiceKey[] = [];
+  for (const key of change.endpoints.keys()) {
+    const endpoint = view.endpoints.get(key);
+    if (endpoint === undefined) remove.push(serviceKey(parseEndpointKey(key)));
+    else set.push(toVirtualService(endpoint, silent));
+  }
+  const touchesPolicies = change.policies.size > 0 || change.assignments.size > 0;
+  return {
+    set,
+    remove,
+    ...(change.nodes.size === 0 ? {} : { nodes: toNodes(view.nodes.values(), silent) }),
+    ...(touchesPolicies ? toPolicies(view.policies, view.assignments.values()) : {}),
+  };
+}
+
+/**
+ * Policies and the pods they select, with port names resolved. A name may mean another port in another
+ * pod, so a policy that uses names has one variant for each meaning.
+ */
+export function toPolicies(
+  policies: { get(key: PolicyKey): Policy | undefined },
+  assignments: Iterable<Assignment>,
+): { policies: IngressPolicy[]; pods: PodPolicies[] } {
+  const variants = new Map<string, IngressPolicy>();
+  const pods: PodPolicies[] = [];
+  for (const assignment of assignments) {
+    const selected: string[] = [];
+    for (const key of assignment.policies) {
+      // A policy that nobody knows allows nothing; the pod stays selected.
+      const policy = policies.get(key);
+      if (policy === undefined) continue;
+      const variant = resolvePolicy(policy, assignment.namedPorts);
+      selected.push(`${variant.namespace}/${variant.name}`);
+      variants.set(`${variant.namespace}/${variant.name}`, variant);
+    }
+    pods.push({ address: assignment.address, policies: selected });
+  }
+  return { policies: [...variants.values()], pods };
+}
+
+function resolvePolicy(policy: Policy, names: readonly NamedPort[]): IngressPolicy {
+  const meanings = new Set<string>();
+  const allow = policy.ingress.map(({ from, ports }): LayoutRule => {
+    const ranges = ports?.flatMap((filter) => resolvePort(filter, names, meanings));
+    return {
+      ...(from === undefined ? {} : { from }),
+      ...(ranges === undefined ? {} : { ports: ranges }),
+    };
+  });
+  // No name that Kubernetes takes holds these characters, so a variant never meets another policy.
+  const suffix = meanings.size === 0 ? '' : `#${[...meanings].sort().join(',')}`;
+  return { namespace: policy.namespace, name: `${policy.name}${suffix}`, allow };
+}
+
+function resolvePort(
+  filter: PortFilter,
+  names: readonly NamedPort[],
+  meanings: Set<string>,
+): PortRange[] {
+  const { protocol, port, endPort } = filter;
+  if (port === undefined) return [{ protocol }];
+  if (typeof port === 'number') {
+    return [{ protocol, first: port, ...(endPort === undefined ? {} : { last: endPort }) }];
+  }
+  const matches = names.filter((named) => named.name === port && named.protocol === protocol);
+  meanings.add(`${port}/${protocol}=${matches.map((named) => named.port).join('+')}`);
+  return matches.map((named) => ({ protocol, first: named.port }));
+}
+
+/** Everything the engine is to hold, for a start from nothing. */
+export function toWholeLayout(state: GatewayState, silent: Silent): WholeLayout {
+  return {
+    set: [...state.endpoints.values()].map((endpoint) => toVirtualService(endpoint, silent)),
+    nodes: toNodes(state.nodes.values(), silent),
+    ...toPolicies(state.policies, state.assignments.values()),
+  };
+}
+
+/** Endpoints whose slots depend on these addresses. */
+export function endpointsTo(
+  endpoints: Iterable<Endpoint>,
+  addresses: ReadonlySet<Address>,
+): Endpoint[] {
+  return [...endpoints].filter(
+    ({ destinations, routedTo }) =>
+      destinations.some(({ address }) => addresses.has(address)) ||
+      (typeof routedTo === 'object' && routedTo.some((address) => addresses.has(address))),
+  );
+}
+
+/** The virtual addresses that a gateway serves after the edits; undefined where they stay the same. */
+export function addressesAfter(state: GatewayState, change: Change): Set<Address> | undefined {
+  if (
+    ![...change.endpoints].some(
+      ([key, value]) => state.endpoints.has(key) !== (value !== undefined),
+    )
+  ) {
+    return undefined;
+  }
+  const before = addressesOf(state.endpoints.values());
+  const after = addressesOf(new Edited(state.endpoints, change.endpoints).values());
+  return before.symmetricDifference(after).size === 0 ? undefined : after;
+}
+
+export function addressesOf(endpoints: Iterable<Endpoint>): Set<Address> {
+  const addresses = new Set<Address>();
+  for (const { address } of endpoints) addresses.add(address);
+  return addresses;
+}
+
+/** The endpoints that the view no longer has, on addresses that are no longer announced. */
+export function removalsWithAddress(
+  view: StateView,
+  change: Change,
+  announced: ReadonlySet<Address>,
+): Set<ServiceKey> {
+  const removals = new Set<ServiceKey>();
+  for (const key of change.endpoints.keys()) {
+    const id = parseEndpointKey(key);
+    if (view.endpoints.get(key) === undefined && !announced.has(id.address)) {
+      removals.add(serviceKey(id));
+    }
+  }
+  return removals;
+}

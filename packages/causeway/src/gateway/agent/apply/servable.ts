@@ -1,0 +1,75 @@
+import { familyOf, type Address, type Family } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { isUnroutable } from '@causeway/base/address/unroutable-address';
+import { endpointKey, type Endpoint, type EndpointKey } from '../../protocol/endpoint.ts';
+import type { Complaint } from '../../protocol/rejection.ts';
+import type { Push } from '../../protocol/update.ts';
+
+/** What a gateway can hold: one address that it can't would keep all others from being announced. */
+export interface ServableAddresses {
+  readonly families: ReadonlySet<Family>;
+  /** Addresses that somebody has already, and who: serving one would cut it off. */
+  readonly taken: ReadonlyMap<Address, string>;
+  /** Several groups are active: answers find back to this one only if it has rewritten the source. */
+  readonly isOneOfSeveral?: boolean;
+}
+
+/** Why the address can't be a virtual one here; undefined where it can. */
+export function whyUnservable(
+  { families, taken }: ServableAddresses,
+  address: Address,
+): string | undefined {
+  const harm = whyHarmful(taken, address);
+  if (harm !== undefined) return harm;
+  const family = familyOf(address);
+  if (families.has(family)) return undefined;
+  return `this gateway has no IPv${family} address in the external network, so ${address} can't be announced`;
+}
+
+/** Why rules for the address would cut off somebody who has it already; undefined where they would not. */
+export function whyHarmful(
+  taken: ServableAddresses['taken'],
+  address: Address,
+): string | undefined {
+  if (isUnroutable(address)) return `${address} is no address that clients could connect to`;
+  const owner = taken.get(address);
+  return owner === undefined ? undefined : `${address} is ${owner}`;
+}
+
+/** The push without the endpoints that can't be served. They count as bad, and the others go on. */
+export function setUnservableAside(push: Push, servable: ServableAddresses): Push {
+  const unservable = findUnservable(push, servable);
+  if (unservable.size === 0) return push;
+  const endpoints = new Map(push.endpoints);
+  const badEndpoints = new Map(push.badEndpoints);
+  const complaints: Complaint[] = [...push.complaints];
+  for (const [key, message] of unservable) {
+    const endpoint = push.endpoints.get(key);
+    endpoints.delete(key);
+    badEndpoints.set(key, message);
+    complaints.push({ endpoint, record: 0, message });
+  }
+  return { ...push, endpoints, badEndpoints, complaints };
+}
+
+/** For requests that are taken as a whole or not at all. */
+export function refuseUnservable(push: Push, servable: ServableAddresses): Push {
+  for (const [key, message] of findUnservable(push, servable)) {
+    throw new CausewayError('invalid', `${key} can't be served: ${message}`);
+  }
+  return push;
+}
+
+function whyLost({ isOneOfSeveral }: ServableAddresses, endpoint: Endpoint): string | undefined {
+  if (isOneOfSeveral !== true || endpoint.masquerade === 'always') return undefined;
+  return 'several groups of gateways are active, so its source has to be rewritten (masquerade: always)';
+}
+
+function findUnservable(push: Push, servable: ServableAddresses): Map<EndpointKey, string> {
+  const found = new Map<EndpointKey, string>();
+  for (const endpoint of push.endpoints.values()) {
+    const why = whyUnservable(servable, endpoint.address) ?? whyLost(servable, endpoint);
+    if (why !== undefined) found.set(endpointKey(endpoint), why);
+  }
+  return found;
+}

@@ -1,0 +1,84 @@
+import type { Address } from '@causeway/base/address/address';
+import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
+import type { Assignment, Policy, PolicyKey } from '../../protocol/policy.ts';
+import type { Edits, GatewayNode, GatewayState } from '../store/state.ts';
+import type { Push } from '../../protocol/update.ts';
+
+/** What an update changes beside the frontends. */
+export interface OtherEdits {
+  readonly policies: Edits<PolicyKey, Policy>;
+  readonly assignments: Edits<Address, Assignment>;
+  readonly nodes: Edits<Address, GatewayNode>;
+}
+
+/**
+ * The edits without the removals that would change how the withheld frontends are served: the network
+ * policies of their pods, and the last nodes. A pod must not stand open because a frontend outlives
+ * its policy. The word of the update counts for each pod that one of its own frontends leads to.
+ */
+export function keepNeeds(
+  state: GatewayState,
+  push: Push,
+  withheld: ReadonlySet<EndpointKey>,
+  edits: OtherEdits,
+): OtherEdits {
+  if (withheld.size === 0) return edits;
+  const pods = podsOfWithheldOnly(state, push, withheld);
+  const inUse = new Set(
+    [...pods].flatMap((address) => state.assignments.get(address)?.policies ?? []),
+  );
+  return {
+    assignments: withoutRemovals(edits.assignments, (address) => pods.has(address)),
+    policies: withoutRemovals(edits.policies, (key) => inUse.has(key)),
+    nodes: keepNodes(state, withheld, edits.nodes),
+  };
+}
+
+function podsOfWithheldOnly(
+  state: GatewayState,
+  push: Push,
+  withheld: ReadonlySet<EndpointKey>,
+): ReadonlySet<Address> {
+  const pods = new Set<Address>();
+  const others = new Set<Address>();
+  for (const [key, endpoint] of state.endpoints) {
+    if (withheld.has(key)) addDestinations(pods, endpoint);
+    else if (isUntouched(push, key)) addDestinations(others, endpoint);
+  }
+  for (const endpoint of push.endpoints.values()) addDestinations(others, endpoint);
+  return pods.difference(others);
+}
+
+/** Whether the update leaves the frontend as it is. */
+function isUntouched({ header, endpoints, removedEndpoints }: Push, key: EndpointKey): boolean {
+  return header.kind === 'delta' && !endpoints.has(key) && !removedEndpoints.has(key);
+}
+
+function addDestinations(addresses: Set<Address>, { destinations }: Endpoint): void {
+  for (const { address } of destinations) addresses.add(address);
+}
+
+/** An update that leaves some nodes is obeyed; without any node the withheld frontends would lead nowhere. */
+function keepNodes(
+  state: GatewayState,
+  withheld: ReadonlySet<EndpointKey>,
+  edits: Edits<Address, GatewayNode>,
+): Edits<Address, GatewayNode> {
+  const isNodeLeft =
+    [...edits.values()].some((node) => node !== undefined) ||
+    [...state.nodes.keys()].some((address) => !edits.has(address));
+  if (isNodeLeft || edits.size === 0) return edits;
+  const needsNodes = [...withheld].some((key) => usesNodes(state.endpoints.get(key)));
+  return needsNodes ? new Map() : edits;
+}
+
+function usesNodes(endpoint: Endpoint | undefined): boolean {
+  return endpoint?.nodePort !== undefined || endpoint?.routedTo === 'nodes';
+}
+
+function withoutRemovals<Key, Value>(
+  edits: Edits<Key, Value>,
+  isNeeded: (key: Key) => boolean,
+): Edits<Key, Value> {
+  return new Map([...edits].filter(([key, value]) => value !== undefined || !isNeeded(key)));
+}

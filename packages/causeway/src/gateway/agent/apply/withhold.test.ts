@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import {
+  endpointKey,
+  makeEndpoint,
+  type Endpoint,
+  type EndpointKey,
+} from '../../protocol/endpoint.ts';
+import { StateHolder, type GatewayState } from '../store/state.ts';
+import { PushReader, type Push } from '../../protocol/update.ts';
+import { writeDelta, writeState } from '../../protocol/write-update.ts';
+import { acknowledge } from '../../protocol/acknowledgement.ts';
+import { admit } from './admit.ts';
+import { confirmedRemovals } from './withhold.ts';
+
+const limits = { share: 0.5, count: 20 };
+
+const frontend = (last: number, service = `default/s${last}`, to = '10.0.0.1'): Endpoint =>
+  makeEndpoint({
+    ...{ address: parseAddress(`192.0.2.${last}`), protocol: 'TCP', port: parsePort(80), service },
+    destinations: [{ address: parseAddress(to), port: parsePort(8080), weight: 1 }],
+  });
+
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => frontend(from + index));
+
+function read(lines: Iterable<string>): Push {
+  const reader = new PushReader();
+  for (const line of lines) reader.line(line);
+  return reader.result();
+}
+
+const nothingElse = { policies: [], assignments: [], nodes: [] };
+const nothingRemoved = { removedPolicies: [], removedAssignments: [], removedNodes: [] };
+
+const full = (generation: number, endpoints: readonly Endpoint[], meansRemoval = false) =>
+  read(writeState({ endpoints, ...nothingElse }, { generation, meansRemoval }));
+
+const delta = (
+  generation: number,
+  endpoints: readonly Endpoint[],
+  removedEndpoints: readonly Endpoint[],
+) =>
+  read(
+    writeDelta(
+      { endpoints, removedEndpoints, ...nothingElse, ...nothingRemoved },
+      { generation, base: generation - 1 },
+    ),
+  );
+
+function after(pushes: readonly Push[], each = limits): GatewayState {
+  const holder = new StateHolder();
+  for (const push of pushes) {
+    const admission = admit(holder.current, push, String(push.header.generation), each);
+    if (admission.verdict === 'admitted') holder.commit(admission.change);
+  }
+  return holder.current;
+}
+
+const keys = (endpoints: readonly Endpoint[]) => endpoints.map(endpointKey).sort();
+const served = (state: GatewayState) => [...state.endpoints.keys()].sort();
+const withheld = (state: GatewayState) =>
+  (acknowledge(state, [], true).withheld ?? []).map(({ address }) => `${address}:80/TCP`).sort();
+
+describe('the guard', () => {
+  test.each([
+    ['more than half and more than 20', 45, 22, 23],
+    ['more than half but only 20', 30, 10, 0],
+    ['more than 20 but only half', 60, 30, 0],
+    ['everything, of few', 10, 0, 0],
+    ['everything, of many', 21, 0, 21],
+  ])('removing %s', (_name, before, left, count) => {
+    const first = full(1, range(1, before));
+    expect(withheld(after([first, full(2, range(1, left))]))).toHaveLength(count);
+    const removed = range(left + 1, before);
+    expect(withheld(after([first, delta(2, [], removed)]))).toHaveLength(count);
+    expect(withheld(after([first, full(2, range(1, left), true)]))).toEqual([]);
+  });
+
+  test.each([
+    ['a full update', full(2, [...range(25, 26), ...range(101, 125)])],
+    ['a delta', delta(2, [...range(26, 26), ...range(101, 125)], range(1, 24))],
+  ])('%s is applied in every other respect', (_name, push) => {
+    const state = after([full(1, range(1, 25)), push]);
+    expect(state.generation).toBe(2);
+    expect(served(state)).toEqual(keys([...range(1, 26), ...range(101, 125)]));
+    expect(withheld(state)).toEqual(keys(range(1, 24)));
+    const [first] = acknowledge(state, [], true).withheld ?? [];
+    expect(first).toEqual({
+      ...{ address: '192.0.2.10', protocol: 'TCP', port: 80, generation: 1 },
+      service: 'default/s10',
+      reason:
+        'the update to generation 2 removes 24 of 25 frontends; the removal waits for a confirmation',
+    });
+  });
+
+  test('a frontend that another Service takes over is the new one’s, also when its removal was withheld', () => {
+    const taken = frontend(3, 'default/new', '10.0.0.9');
+    const first = full(1, range(1, 25));
+    for (const pushes of [
+      [first, full(2, [taken])],
+      [first, full(2, []), full(3, [taken])],
+      [first, full(2, []), delta(3, [taken], [])],
+    ]) {
+      const state = after(pushes);
+      expect(state.endpoints.get(endpointKey(taken))).toMatchObject({ service: 'default/new' });
+      expect(withheld(state)).not.toContain(endpointKey(taken));
+      expect(withheld(state)).toHaveLength(24);
+    }
+  });
+
+  test('a withheld removal stays so, however few removals later updates have', () => {
+    const pushes = [full(1, range(1, 25)), full(2, range(101, 150))];
+    for (const next of [full(3, range(101, 149)), delta(3, [], range(150, 150))]) {
+      const state = after([...pushes, next]);
+      expect(served(state)).toEqual(keys([...range(1, 25), ...range(101, 149)]));
+      expect(withheld(state)).toEqual(keys(range(1, 25)));
+    }
+  });
+
+  test('withheld frontends don’t count as served: the rest is guarded by its own number', () => {
+    const state = after([full(1, range(1, 40)), full(2, range(101, 125)), full(3, [])]);
+    expect(withheld(state)).toHaveLength(65);
+  });
+
+  test('a permission applies to all that is withheld, in any update', () => {
+    const pushes = [full(1, range(1, 25)), full(2, range(101, 125))];
+    const admission = admit(after(pushes), delta(3, [], []), 'x', { ...limits, isAllowed: true });
+    if (admission.verdict !== 'admitted') throw new Error('it was repeated');
+    expect(admission.usesPermission).toBe(true);
+    expect([...admission.change.endpoints.keys()].sort()).toEqual(keys(range(1, 25)));
+  });
+
+  test('a record that can’t be read makes the frontend a wanted one', () => {
+    const bad = read([
+      JSON.stringify({ causeway: 'agent/v2', revision: 2, kind: 'state', generation: 3 }),
+      JSON.stringify({ endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, x: 1 } }),
+      JSON.stringify({ end: { records: 1 } }),
+    ]);
+    const state = after([full(1, range(1, 25)), full(2, []), bad]);
+    expect(withheld(state)).toEqual(keys(range(2, 25)));
+    expect(state.kept.get(endpointKey(frontend(1)))?.isWithheld).toBeUndefined();
+  });
+
+  test.each<[string, EndpointKey[], EndpointKey[]]>([
+    ['some', keys(range(1, 5)), keys(range(6, 25))],
+    ['none that is withheld', keys(range(101, 105)), keys(range(1, 25))],
+    ['all', keys(range(1, 25)), []],
+  ])('confirmed: %s', (_name, confirmed, left) => {
+    const holder = new StateHolder();
+    holder.commit(after([full(1, range(1, 25)), full(2, range(101, 125))]));
+    const change = confirmedRemovals(holder.current, confirmed);
+    expect(change).toMatchObject({ generation: 2, digest: '2' });
+    holder.commit(change);
+    expect(withheld(holder.current)).toEqual(left);
+    expect(served(holder.current)).toEqual([...left, ...keys(range(101, 125))].sort());
+  });
+});

@@ -1,0 +1,97 @@
+import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
+import type { Change, Edits, GatewayState, Kept } from '../store/state.ts';
+import type { Push } from '../../protocol/update.ts';
+
+/** How much one update may remove without a confirmation: the share and the number together. */
+export interface RemovalLimits {
+  readonly share: number;
+  readonly count: number;
+  /** An operator allows the removal. */
+  readonly isAllowed?: boolean;
+}
+
+/** The guard's decision on the removals of an update. */
+export interface RemovalDecision {
+  /** The removals that are withheld once the update is applied, those of earlier updates among them. */
+  readonly withheld: ReadonlySet<EndpointKey>;
+  /** Withheld removals of earlier updates that are applied now. */
+  readonly released: ReadonlySet<EndpointKey>;
+  /** The update makes use of the operator's permission, which is good for one update. */
+  readonly usesPermission: boolean;
+  /** Why removals are withheld from this update on. */
+  readonly reason: string;
+}
+
+/**
+ * Decides which removals of an update are withheld. A removal that an earlier update asked for stays
+ * withheld until it is confirmed, however few removals the next update has. `wanted` says which
+ * frontends the update has a record for, good or bad: those are not removed.
+ */
+export function decideRemovals(
+  state: GatewayState,
+  push: Push,
+  removed: ReadonlySet<EndpointKey>,
+  wanted: (key: EndpointKey) => boolean,
+  limits: RemovalLimits,
+): RemovalDecision {
+  const before = withheldIn(state);
+  const waiting = new Set([...before].filter((key) => !wanted(key)));
+  const fresh = removed.difference(before);
+  const served = state.endpoints.size - before.size;
+  const exceeds = fresh.size > limits.count && fresh.size > limits.share * served;
+  const reason = `the update to generation ${push.header.generation} removes ${fresh.size} of ${served} frontends; the removal waits for a confirmation`;
+  if (push.header.meansRemoval) {
+    const released = waiting.intersection(removed);
+    return { withheld: waiting.difference(removed), released, usesPermission: false, reason };
+  }
+  if (limits.isAllowed === true) {
+    const usesPermission = exceeds || waiting.size > 0;
+    return { withheld: new Set(), released: waiting, usesPermission, reason };
+  }
+  const withheld = exceeds ? waiting.union(fresh) : waiting;
+  return { withheld, released: new Set(), usesPermission: false, reason };
+}
+
+/** The frontends whose removal is withheld. */
+export function withheldIn({ kept }: GatewayState): Set<EndpointKey> {
+  const keys = new Set<EndpointKey>();
+  for (const [key, { isWithheld }] of kept) if (isWithheld === true) keys.add(key);
+  return keys;
+}
+
+/** The edits without the removals that are withheld, and with those that are released. */
+export function applyDecision(
+  endpoints: Edits<EndpointKey, Endpoint>,
+  { withheld, released }: RemovalDecision,
+): Map<EndpointKey, Endpoint | undefined> {
+  const result = new Map(endpoints);
+  for (const key of withheld) result.delete(key);
+  for (const key of released) result.set(key, undefined);
+  return result;
+}
+
+/** The notes on removals that are withheld from this update on. */
+export function withheldNotes(
+  state: GatewayState,
+  { withheld, reason }: RemovalDecision,
+): Map<EndpointKey, Kept> {
+  const notes = new Map<EndpointKey, Kept>();
+  for (const key of withheld) {
+    const before = state.kept.get(key);
+    if (before?.isWithheld === true) continue;
+    const generation = before?.generation ?? state.generation;
+    notes.set(key, { generation, reason, isWithheld: true });
+  }
+  return notes;
+}
+
+/** The change that applies these withheld removals, under the generation that asked for them. */
+export function confirmedRemovals(state: GatewayState, keys: Iterable<EndpointKey>): Change {
+  const confirmed = withheldIn(state).intersection(new Set(keys));
+  const gone = new Map([...confirmed].map((key) => [key, undefined] as const));
+  return {
+    ...{ generation: state.generation, digest: state.digest },
+    ...{ endpoints: gone, kept: gone },
+    ...{ policies: new Map(), assignments: new Map(), nodes: new Map() },
+  };
+}

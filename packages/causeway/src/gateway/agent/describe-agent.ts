@@ -1,0 +1,62 @@
+import { groupByEndpoint, listOlder, listWithheld } from '../protocol/acknowledgement.ts';
+import type { Alarms } from './alarms.ts';
+import type { Gateway } from './gateway.ts';
+import type { AgentStatus } from '../protocol/agent-status.ts';
+import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
+import type { Kernel } from './kernel.ts';
+import type { Levers } from './overrides.ts';
+import type { ProbeLedger } from './probe/probe-results.ts';
+import type { Silence } from './probe/backend-health.ts';
+import { formatEndpointId } from '../protocol/records.ts';
+import { revisions } from '../protocol/revision.ts';
+
+/** All parts of an agent that its status tells of. */
+export interface DescribedParts {
+  readonly name: string;
+  readonly version: string;
+  readonly gateway: Gateway;
+  readonly kernel: Kernel;
+  readonly levers: Levers;
+  readonly alarms: Alarms;
+  readonly ledger: ProbeLedger;
+  readonly silence: Silence;
+  readonly vrrp: VrrpStatus;
+  /** Something else moves the addresses. */
+  readonly isMoverForeign: boolean;
+}
+
+const mostListed = 100;
+
+/** The agent's status as it is now. */
+export function describeAgent(parts: DescribedParts): AgentStatus {
+  const { gateway, kernel, levers, vrrp, silence } = parts;
+  const { state } = gateway;
+  return {
+    agent: parts.name,
+    version: parts.version,
+    revisions,
+    generation: state.generation,
+    endpoints: state.endpoints.size,
+    older: listOlder(state),
+    withheld: listWithheld(state),
+    errors: groupByEndpoint(gateway.complaints),
+    notFailoverSafe: kernel.notFailoverSafe().slice(0, mostListed).map(formatEndpointId),
+    sound: !gateway.isDegraded,
+    vrrp: {
+      state: parts.isMoverForeign ? 'foreign' : vrrp.state,
+      since: new Date(vrrp.since).toISOString(),
+    },
+    frozen: levers.get('frozen') ?? null,
+    drained: levers.get('drained') ?? null,
+    removal: levers.get('removal') ?? null,
+    undoSteps: gateway.undoSteps,
+    silent: {
+      heard: parts.ledger.heard,
+      seen: [...silence.own],
+      acted: [...gateway.silent],
+    },
+    alarms: parts.alarms.list(),
+    kernelSettings: kernel.settings(),
+    connections: kernel.connections(),
+  };
+}

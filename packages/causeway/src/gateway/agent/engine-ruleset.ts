@@ -1,0 +1,100 @@
+import type { Address } from '@causeway/base/address/address';
+import type {
+  Driver,
+  ElementCount as CountedPackets,
+  ForeignChange,
+} from '@causeway/nftables/drivers/driver';
+import type { LayoutChange } from '@causeway/nftables/compile/layout-change';
+import { LayoutWriter } from '@causeway/nftables/compile/layout-writer';
+import { RoutedWriter, type RoutingMachine } from '@causeway/nftables/compile/routed-writer';
+import { TableWatch } from '@causeway/nftables/drivers/table-watch';
+import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
+import { ElementCount } from './element-count.ts';
+import type { EndpointId } from '../protocol/endpoint.ts';
+import type { Committed, RulesetWriter, WholeLayout } from './apply/ruleset-writer.ts';
+
+/** Writes the kernel's rules by the engine: what is wanted is planned as data, then committed at once. */
+export class EngineRuleset implements RulesetWriter {
+  readonly #driver: Driver;
+  readonly #writer: LayoutWriter;
+  readonly #routed: RoutedWriter;
+  readonly #watch = new TableWatch();
+  #count = new ElementCount();
+
+  constructor(driver: Driver, settings: LayoutSettings, machine: RoutingMachine) {
+    this.#driver = driver;
+    this.#writer = new LayoutWriter(driver, settings);
+    this.#routed = new RoutedWriter(machine, settings, (table) => this.#watch.listen(table));
+  }
+
+  async commit(change: LayoutChange, signal: AbortSignal): Promise<Committed> {
+    const { operations, ...committed } = await this.#writer.commit(change, signal);
+    this.#count.committed(operations);
+    const wrote = await this.#writeRouted(() => this.#routed.commit(change, signal));
+    return { ...committed, wrote: committed.wrote || wrote };
+  }
+
+  /** Looks at what an earlier process left, once, and writes only what is different. */
+  async replaceAll({ set, ...parts }: WholeLayout, signal: AbortSignal): Promise<Committed> {
+    const whole = { services: set, ...parts };
+    await this.#watch.listen(this.#driver);
+    const { operations, ...committed } = await this.#writer.replaceAll(whole, signal);
+    this.#count = new ElementCount();
+    this.#count.committed(operations);
+    const wrote = await this.#writeRouted(() => this.#routed.replaceAll(set, parts.nodes, signal));
+    return { ...committed, wrote: committed.wrote || wrote };
+  }
+
+  /** Changes of any of our tables by others, until the signal fires. */
+  foreignChanges(signal: AbortSignal): AsyncIterable<ForeignChange> {
+    return this.#watch.until(signal);
+  }
+
+  /** Whether packets are sent to nodes as they came: their answers then have an address of our own. */
+  get isRouting(): boolean {
+    return this.#routed.isInUse;
+  }
+
+  /** What came to each service whose packets are sent on as they came. */
+  routedCounts(signal: AbortSignal): Promise<ReadonlyMap<string, CountedPackets>> {
+    return this.#routed.counts(signal);
+  }
+
+  /** Also where it fails half way, tables may have come or gone. */
+  async #writeRouted(write: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await write();
+    } finally {
+      this.#watch.setTables([this.#driver, ...this.#routed.drivers()]);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#watch.close();
+    return this.#routed.close();
+  }
+
+  /** What clients open their connections to. */
+  virtualAddresses(): Set<Address> {
+    const services = this.#writer.layout?.services.values() ?? [];
+    return new Set([...services].map(({ address }) => address));
+  }
+
+  /** How many elements the table holds. */
+  get elements(): number {
+    return this.#count.total;
+  }
+
+  /** Endpoints whose running connections may not survive a move to another gateway. */
+  notFailoverSafe(): EndpointId[] {
+    const keys = new Set(
+      this.#writer.layout?.ambiguousEndpoints().flatMap(({ services }) => services) ?? [],
+    );
+    const unsafe: EndpointId[] = [];
+    for (const key of keys) {
+      const service = this.#writer.layout?.services.get(key);
+      if (service !== undefined) unsafe.push(service);
+    }
+    return unsafe;
+  }
+}

@@ -1,0 +1,64 @@
+import { tryParseAddress } from '@causeway/base/address/address';
+import { parsePort, protocols } from '@causeway/base/address/port';
+import type { ElementCount } from '@causeway/nftables/drivers/driver';
+import { protocolNumbers } from '@causeway/nftables/model/operands';
+import type { EndpointCount } from '../protocol/agent-status.ts';
+import type { ConnectionCount } from './kernel.ts';
+import {
+  endpointKey,
+  type Endpoint,
+  type EndpointId,
+  type EndpointKey,
+} from '../protocol/endpoint.ts';
+
+type Counts = ReadonlyMap<string, Pick<ElementCount, 'packets'>>;
+
+/**
+ * What came to each endpoint. Where connections are tracked, and in TCP, the rules count the first packet
+ * of each; of the rest that is sent to nodes unchanged they count every packet.
+ */
+export function endpointCounts(tracked: Counts, routed: Counts): ConnectionCount[] {
+  const counts: ConnectionCount[] = [];
+  for (const id of new Set([...tracked.keys(), ...routed.keys()])) {
+    const endpoint = endpointOfCounter(id);
+    if (endpoint === undefined) continue;
+    const connections = tracked.get(id)?.packets ?? 0n;
+    const sentOn = routed.get(id)?.packets;
+    if (sentOn === undefined) {
+      counts.push({ ...endpoint, connections: String(connections) });
+    } else if (endpoint.protocol === 'TCP') {
+      counts.push({ ...endpoint, connections: String(connections + sentOn) });
+    } else {
+      counts.push({ ...endpoint, connections: String(connections), packets: String(sentOn) });
+    }
+  }
+  return counts;
+}
+
+/**
+ * What came to every endpoint that is accepted, those without rules of their own among them: a controller
+ * takes the list for all that there is. With the Service's name, because the address may not be the one
+ * that clients know.
+ */
+export function countsOfAll(
+  endpoints: ReadonlyMap<EndpointKey, Endpoint>,
+  counts: readonly ConnectionCount[],
+): EndpointCount[] {
+  const byKey = new Map(counts.map((count) => [endpointKey(count), count]));
+  const missing = [...endpoints]
+    .filter(([key]) => !byKey.has(key))
+    .map(([, { address, protocol, port }]) => ({ address, protocol, port, connections: '0' }));
+  return [...counts, ...missing].map((count) => {
+    const service = endpoints.get(endpointKey(count))?.service;
+    return service === undefined ? count : { ...count, service };
+  });
+}
+
+/** The endpoint that an element of the counting sets is about: `192.0.2.1 . 6 . 80`. */
+function endpointOfCounter(id: string): EndpointId | undefined {
+  const [text = '', number, port] = id.split(' . ');
+  const address = tryParseAddress(text);
+  const protocol = protocols.find((name) => String(protocolNumbers[name]) === number);
+  if (address === undefined || protocol === undefined) return undefined;
+  return { address, protocol, port: parsePort(Number(port)) };
+}

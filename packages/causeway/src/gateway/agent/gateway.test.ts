@@ -1,0 +1,378 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseAddress, type Address } from '@causeway/base/address/address';
+import { parsePort, type Protocol } from '@causeway/base/address/port';
+import { systemClock } from '@causeway/base/time/clock';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { Gateway } from './gateway.ts';
+import { Levers } from './overrides.ts';
+import {
+  endpointKey,
+  makeEndpoint,
+  type Endpoint,
+  type EndpointKey,
+} from '../protocol/endpoint.ts';
+import { StateStore } from './store/state-store.ts';
+import { FakeWorld, Mortality } from './testing/fake-world.ts';
+import { PushReader, type Push } from '../protocol/update.ts';
+import { writeState } from '../protocol/write-update.ts';
+
+const { signal } = new AbortController();
+let directory: string;
+beforeEach(async () => {
+  directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-gateway-'));
+});
+afterEach(() => fs.rm(directory, { recursive: true }));
+
+function endpoint(last: number, ...to: string[]): Endpoint {
+  return endpointOf('TCP', last, to);
+}
+
+function endpointOf(protocol: Protocol, last: number, to: readonly string[]): Endpoint {
+  return makeEndpoint({
+    address: parseAddress(`192.0.2.${last}`),
+    protocol,
+    port: parsePort(80),
+    destinations: to.map((address) => ({
+      address: parseAddress(address),
+      port: parsePort(8080),
+      weight: 1,
+    })),
+  });
+}
+
+function pushOf(generation: number, ...endpoints: Endpoint[]): Push {
+  const reader = new PushReader();
+  const content = { endpoints, policies: [], assignments: [], nodes: [] };
+  for (const line of writeState(content, { generation })) reader.line(line);
+  return reader.result();
+}
+
+/** An agent's process: opened on the directory and the world that earlier ones left. */
+async function startAgent(
+  world: FakeWorld,
+  life = new Mortality(),
+  silent: ReadonlySet<Address> = new Set(),
+) {
+  const { store, stored } = await StateStore.open(directory);
+  const append = store.append.bind(store);
+  store.append = (step) => life.call('persist', () => append(step));
+  const strays: string[] = [];
+  const levers = await Levers.load(path.join(directory, 'levers.json'));
+  const gateway = new Gateway({
+    ruleset: world.ruleset(life),
+    mover: world.mover(life),
+    store,
+    stored,
+    levers,
+    limits: { share: 0.5, count: 20 },
+    silent,
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+    forgetConnections: () => Promise.resolve(),
+    forgetStrays: async (services) => {
+      strays.push(...services.map(({ address }) => address));
+    },
+  });
+  const push = (each: Push) => gateway.push(`digest ${each.header.generation}`, () => each, signal);
+  return { gateway, push, levers, strays, close: () => store.close() };
+}
+
+const old = [endpoint(1, '10.0.0.1'), endpoint(2, '10.0.0.1', '10.0.0.2'), endpoint(3, '10.0.0.3')];
+/** One changed, one removed with its address, one added with a new address, one as it was. */
+const wanted = [endpoint(2, '10.0.0.2'), endpoint(3, '10.0.0.3'), endpoint(4, '10.0.0.4')];
+
+describe('the gateway', () => {
+  test('killed at every moment of an apply is the old or the new afterwards, never between', async () => {
+    const reference = async (endpoints: Endpoint[]) => {
+      const world = new FakeWorld();
+      const agent = await startAgent(world);
+      await agent.push(pushOf(1, ...endpoints));
+      await agent.close();
+      await fs.rm(path.join(directory, 'accepted'));
+      return world.describe();
+    };
+    const outcomes = { old: await reference(old), new: await reference(wanted) };
+    const seen: string[] = [];
+    let moments = 0;
+    for (let isOver = false; !isOver; moments += 1) {
+      const world = new FakeWorld();
+      const before = await startAgent(world);
+      await before.push(pushOf(1, ...old));
+      await before.close();
+      const life = new Mortality(moments);
+      const victim = await startAgent(world, life);
+      try {
+        await victim.gateway.restore(signal);
+        await victim.push(pushOf(2, ...wanted));
+        isOver = true;
+      } catch {
+        expect(life.calls).toHaveLength(moments);
+      }
+      await victim.close();
+      const survivor = await startAgent(world);
+      await survivor.gateway.restore(signal);
+      const generation = survivor.gateway.state.generation;
+      expect(world.describe()).toBe(generation === 2 ? outcomes.new : outcomes.old);
+      seen.push(generation === 2 ? 'new' : 'old');
+      await survivor.close();
+      await fs.rm(path.join(directory, 'accepted'));
+    }
+    // Two for each call: replace all, announce, test, commit, announce, commit, persist; then none.
+    expect(moments).toBeGreaterThan(12);
+    expect(new Set(seen)).toEqual(new Set(['old', 'new']));
+    expect(seen.join()).toMatch(/^(?:old,?)+(?:new,?)+$/);
+  });
+
+  test.each(['test', 'commit', 'announce'])('goes back when %s fails', async (name) => {
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const before = world.describe();
+    world.failures.add(name);
+    await expect(agent.push(pushOf(2, ...wanted))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(world.describe()).toBe(before);
+    expect(agent.gateway.state.generation).toBe(1);
+    await agent.push(pushOf(2, ...wanted));
+    expect(agent.gateway.state.generation).toBe(2);
+    await agent.close();
+  });
+
+  test('has flows without an end forgotten that an earlier process may have left astray', async () => {
+    const world = new FakeWorld();
+    const first = await startAgent(world);
+    await first.push(pushOf(1, endpoint(1, '10.0.0.1'), endpointOf('UDP', 2, ['10.0.0.1'])));
+    await first.close();
+    const second = await startAgent(world);
+    await second.gateway.restore(signal);
+    await second.gateway.idle();
+    expect(second.strays).toEqual(['192.0.2.2']);
+    await second.close();
+  });
+
+  test('goes back when the disk is full', async () => {
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const before = world.describe();
+    await agent.close();
+    await expect(agent.push(pushOf(2, ...wanted))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(world.describe()).toBe(before);
+  });
+
+  test('that could not go back restores the accepted configuration before anything else', async () => {
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const before = world.describe();
+    world.failures.add('announce');
+    const commit = world.services.delete.bind(world.services);
+    let isBroken = true;
+    world.services.delete = (key) => {
+      if (isBroken) throw new Error('no way back');
+      return commit(key);
+    };
+    await expect(agent.push(pushOf(2, ...wanted))).rejects.toThrow('so did the way back');
+    expect(agent.gateway.isDegraded).toBe(true);
+    isBroken = false;
+    await agent.gateway.restore(signal);
+    expect(world.describe()).toBe(before);
+    await agent.close();
+  });
+
+  test('writes nothing to the kernel for a push that changes nothing', async () => {
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const { commits } = world;
+    await expect(agent.push(pushOf(2, ...old))).resolves.toMatchObject({
+      generation: 2,
+      committed: false,
+    });
+    expect(world.commits).toBe(commits);
+    await agent.close();
+  });
+
+  test("undo leads back step by step, freezes, and is nobody's base", async () => {
+    const world = new FakeWorld();
+    const first = await startAgent(world);
+    await first.push(pushOf(1, ...old));
+    const before = world.describe();
+    await first.push(pushOf(2, ...wanted));
+    await first.close();
+    const agent = await startAgent(world);
+    await agent.gateway.undo('a bad release', signal);
+    expect(world.describe()).toBe(before);
+    expect(agent.gateway.state.generation).toBe(3);
+    await expect(agent.push(pushOf(4, ...wanted))).rejects.toMatchObject({ reason: 'frozen' });
+    await agent.gateway.undo('worse', signal);
+    expect(world.services.size).toBe(0);
+    await expect(agent.gateway.undo('too far', signal)).rejects.toMatchObject({
+      code: 'not-found',
+    });
+    await agent.close();
+  });
+
+  test('that is started while a destination is dead does not send to it', async () => {
+    const world = new FakeWorld();
+    const before = await startAgent(world);
+    await before.push(pushOf(1, endpoint(2, '10.0.0.1', '10.0.0.2')));
+    await before.close();
+    const dead = new Set([parseAddress('10.0.0.1')]);
+    const agent = await startAgent(world, new Mortality(), dead);
+    await agent.gateway.restore(signal);
+    expect([...world.services.values()]).toMatchObject([
+      { dispatch: { kind: 'slots', endpoints: [{ address: '10.0.0.2' }] } },
+    ]);
+    expect(agent.gateway.silent).toEqual(dead);
+    await agent.close();
+  });
+
+  test('withholds a mass removal, unless an operator allows it, and allows no second one', async () => {
+    const many = Array.from({ length: 50 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...many));
+    expect((await agent.push(pushOf(2))).withheld).toHaveLength(50);
+    expect(world.services.size).toBe(50);
+    await agent.push(pushOf(3, ...many));
+    await agent.levers.set('removal', { since: 0, reason: 'the tests are gone' });
+    // An update that would be applied anyway does not use the permission up, nor does one that fails.
+    await agent.push(pushOf(4, ...many.slice(1)));
+    world.failures.add('announce');
+    await expect(agent.push(pushOf(5))).rejects.toThrow('announce failed');
+    expect(agent.levers.get('removal')).toBeDefined();
+    await agent.push(pushOf(6));
+    expect(world.services.size).toBe(0);
+    expect(agent.levers.get('removal')).toBeUndefined();
+    await agent.push(pushOf(7, ...many));
+    expect((await agent.push(pushOf(8))).withheld).toHaveLength(50);
+    const permission = { since: 0, reason: 'the tests are gone' };
+    await agent.levers.set('removal', permission);
+    await agent.gateway.releaseRemovals();
+    expect(world.services.size).toBe(0);
+    expect(agent.levers.get('removal')).toBeUndefined();
+    // Where nothing is withheld, it is left for the next update.
+    await agent.levers.set('removal', permission);
+    await agent.gateway.releaseRemovals();
+    expect(agent.levers.get('removal')).toEqual(permission);
+    await agent.close();
+  });
+
+  test('withheld removals outlive the agent, and go when they are confirmed, exactly those', async () => {
+    const many = Array.from({ length: 30 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
+    const keys = many.map(endpointKey);
+    const world = new FakeWorld();
+    const first = await startAgent(world);
+    await first.push(pushOf(1, ...many));
+    const added = endpoint(99, '10.0.0.9');
+    expect(await first.push(pushOf(2, added))).toMatchObject({ generation: 2, committed: true });
+    expect(world.services.size).toBe(31);
+    await first.close();
+
+    const agent = await startAgent(world);
+    await agent.gateway.restore(signal);
+    expect(world.services.size).toBe(31);
+    const confirm = (generation: number, ...endpoints: EndpointKey[]) =>
+      agent.gateway.confirmRemovals(
+        { generation, cluster: undefined, endpoints: new Set(endpoints) },
+        signal,
+      );
+    await expect(confirm(1, ...keys)).rejects.toMatchObject({ reason: 'base-mismatch' });
+    // A frontend that is not withheld is not removed, whatever a confirmation names.
+    const answer = await confirm(2, endpointKey(added), ...keys.slice(1));
+    expect(answer.withheld).toMatchObject([{ address: many[0]?.address, generation: 1 }]);
+    expect([...world.services.keys()].sort()).toHaveLength(2);
+    expect(answer.generation).toBe(2);
+    // A delta goes on from the generation that the update had.
+    const delta = {
+      ...pushOf(3),
+      header: { ...pushOf(3).header, kind: 'delta' as const, base: 2 },
+    };
+    expect((await agent.push(delta)).withheld).toHaveLength(1);
+    await agent.levers.set('frozen', { since: 0, reason: 'a look' });
+    await expect(confirm(3, ...keys)).rejects.toMatchObject({ reason: 'frozen' });
+    await agent.close();
+  });
+
+  test('the controller of another cluster confirms no removal', async () => {
+    const many = Array.from({ length: 30 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
+    const of = (cluster: string, push: Push) => ({ ...push, header: { ...push.header, cluster } });
+    const agent = await startAgent(new FakeWorld());
+    await agent.push(of('one', pushOf(1, ...many)));
+    await agent.push(of('two', pushOf(2)));
+    const confirm = (cluster: string) =>
+      agent.gateway.confirmRemovals(
+        { generation: 2, cluster, endpoints: new Set(many.map(endpointKey)) },
+        signal,
+      );
+    await expect(confirm('two')).rejects.toMatchObject({
+      reason: 'another-cluster',
+      hint: expect.stringContaining('allow-removal'),
+    });
+    expect((await confirm('one')).older).toEqual([]);
+    // Nothing is withheld any more: the next update says whose gateway it is.
+    await agent.push(of('two', pushOf(3, ...many)));
+    expect(agent.gateway.state.cluster).toBe('two');
+    await agent.close();
+  });
+
+  test('takes silent destinations out, but never the last of an endpoint', async () => {
+    const world = new FakeWorld();
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const destinations = (last: number) => {
+      const service = [...world.services.values()].find(({ address }) =>
+        address.endsWith(`.${last}`),
+      );
+      return service?.dispatch.kind === 'slots'
+        ? service.dispatch.endpoints.map(({ address }) => address)
+        : [];
+    };
+    await agent.gateway.setSilent(new Set([parseAddress('10.0.0.1')]), signal);
+    expect(destinations(2)).toEqual(['10.0.0.2']);
+    expect(destinations(1)).toEqual(['10.0.0.1']);
+    await agent.gateway.setSilent(new Set(), signal);
+    expect(destinations(2)).toEqual(['10.0.0.1', '10.0.0.2']);
+    await agent.close();
+  });
+
+  test('leaves silent destinations where they were when only some of the tables could be written', async () => {
+    const world = new FakeWorld();
+    const working = world.ruleset.bind(world);
+    let failures = 0;
+    world.ruleset = (life) => {
+      const ruleset = working(life);
+      return {
+        replaceAll: (layout, each) => ruleset.replaceAll(layout, each),
+        async commit(change, each) {
+          const committed = await ruleset.commit(change, each);
+          if (failures-- > 0) throw new Error('the second table is full');
+          return committed;
+        },
+      };
+    };
+    const agent = await startAgent(world);
+    await agent.push(pushOf(1, ...old));
+    const before = world.describe();
+    failures = 1;
+    const silent = new Set([parseAddress('10.0.0.1')]);
+    await expect(agent.gateway.setSilent(silent, signal)).rejects.toThrow('full');
+    expect(world.describe()).toBe(before);
+    expect(agent.gateway.isDegraded).toBe(false);
+    // Where the way back fails too, the next attempt begins by mending what is there.
+    failures = 2;
+    await expect(agent.gateway.setSilent(silent, signal)).rejects.toThrow('full');
+    expect(agent.gateway.isDegraded).toBe(true);
+    failures = 0;
+    await agent.gateway.setSilent(silent, signal);
+    expect(agent.gateway.isDegraded).toBe(false);
+    expect(agent.gateway.silent).toEqual(silent);
+    expect(world.describe()).not.toBe(before);
+    await agent.close();
+  });
+});

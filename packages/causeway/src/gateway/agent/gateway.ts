@@ -1,0 +1,393 @@
+import type { Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { LayoutChange, RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
+import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
+import type { Clock } from '@causeway/base/time/clock';
+import { withDeadline } from '@causeway/base/time/deadline';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { acknowledge, type Acknowledgement } from '../protocol/acknowledgement.ts';
+import { admit, PushRefused } from './apply/admit.ts';
+import { confirmedRemovals, withheldIn, type RemovalLimits } from './apply/withhold.ts';
+import type { AddressMover } from './announce/announcer.ts';
+import { applyChange, RollbackFailed } from './apply/apply-change.ts';
+import { blame } from './apply/rejection-cause.ts';
+import {
+  addressesOf,
+  endpointsTo,
+  toNodes,
+  toVirtualService,
+  toWholeLayout,
+} from './apply/layout-input.ts';
+import type { RulesetWriter } from './apply/ruleset-writer.ts';
+import { gatewayMetrics } from './gateway-metrics.ts';
+import type { Levers } from './overrides.ts';
+import type { EndpointKey } from '../protocol/endpoint.ts';
+import { changesTraffic, inverseOf, type GatewayState } from './store/state.ts';
+import type { Step } from './store/change-lines.ts';
+import { rememberStep, type StateStore, type Stored } from './store/state-store.ts';
+import { Turns } from './serial-queue.ts';
+import type { Complaint } from '../protocol/rejection.ts';
+import type { Push } from '../protocol/update.ts';
+
+export interface GatewayOptions {
+  readonly ruleset: RulesetWriter;
+  readonly mover: AddressMover;
+  readonly store: StateStore;
+  readonly stored: Stored;
+  readonly levers: Levers;
+  readonly limits: RemovalLimits;
+  /** Who was silent when the agent ended, and counts as silent until something else is known. */
+  readonly silent?: ReadonlySet<Address>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Makes the kernel forget connections to endpoints that are gone. Failing is no reason to go back. */
+  forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
+  /** The same for flows to these services that lead to none of their endpoints, whatever they led to. */
+  forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
+}
+
+/** The withheld removals that a controller has verified, and what it verified them against. */
+export interface RemovalConfirmation {
+  readonly generation: number;
+  /** The UID of the cluster whose API server was asked. */
+  readonly cluster: string | undefined;
+  readonly endpoints: ReadonlySet<EndpointKey>;
+}
+
+const applyLimitMs = 60_000;
+const longestQueue = 64;
+/** How long what was sent to an endpoint that is given up, and still serves, may take to be answered. */
+const answerWithinMs = 1_000;
+
+/**
+ * What this gateway serves. All changes go through here, one at a time: pushes of either API, an
+ * operator's undo, and destinations that fall silent.
+ */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #turns = new Turns(longestQueue);
+  readonly #metrics;
+  #silent: ReadonlySet<Address>;
+  #isDegraded = true;
+  #complaints: readonly Complaint[] = [];
+  #forgetting: Promise<void> = Promise.resolve();
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+    this.#silent = options.silent ?? new Set();
+    const { metrics } = options;
+    this.#metrics = {
+      generation: metrics.gauge(gatewayMetrics.generation),
+      duration: metrics.histogram(gatewayMetrics.duration),
+      endpoints: metrics.gauge(gatewayMetrics.endpoints),
+      kept: metrics.gauge(gatewayMetrics.kept),
+      withheld: metrics.gauge(gatewayMetrics.withheld),
+      commits: metrics.counter(gatewayMetrics.commits),
+      silent: metrics.gauge(gatewayMetrics.silent),
+      degraded: metrics.gauge(gatewayMetrics.degraded),
+    };
+  }
+
+  get state(): GatewayState {
+    return this.#options.stored.holder.current;
+  }
+
+  get silent(): ReadonlySet<Address> {
+    return this.#silent;
+  }
+
+  /** Whether the kernel may differ from the accepted configuration. */
+  get isDegraded(): boolean {
+    return this.#isDegraded;
+  }
+
+  /** What was wrong with the last push that was taken. */
+  get complaints(): readonly Complaint[] {
+    return this.#complaints;
+  }
+
+  get undoSteps(): number {
+    return this.#options.stored.undo.length;
+  }
+
+  /** Brings the kernel and keepalived to the accepted configuration: at the start, and after a mishap. */
+  restore(signal: AbortSignal): Promise<void> {
+    return this.#turns.take(() => this.#restore(signal));
+  }
+
+  /** Takes a push, all of what is good in it or nothing. */
+  push(
+    digest: string,
+    read: (state: GatewayState) => Push,
+    signal: AbortSignal,
+  ): Promise<Acknowledgement> {
+    return this.#turns.take(() => this.#push(digest, read, signal));
+  }
+
+  /**
+   * Applies withheld removals that the controller has verified, exactly those that it names. It verified
+   * them against one generation and for one cluster: for any other they are not confirmed.
+   */
+  confirmRemovals(
+    { generation, cluster, endpoints }: RemovalConfirmation,
+    signal: AbortSignal,
+  ): Promise<Acknowledgement> {
+    return this.#turns.take(async () => {
+      this.#refuseFrozen();
+      refuseOtherState(this.state, generation, cluster);
+      return this.#applyWithheld(endpoints, signal);
+    });
+  }
+
+  /** An operator allows the removals that are withheld now, if there are any: that uses the permission up. */
+  releaseRemovals(): Promise<void> {
+    return this.#turns.take(async () => {
+      const withheld = withheldIn(this.state);
+      if (withheld.size === 0) return;
+      await this.#applyWithheld(withheld, new AbortController().signal);
+      await this.#options.levers.set('removal', undefined);
+    });
+  }
+
+  async #applyWithheld(keys: Iterable<EndpointKey>, signal: AbortSignal): Promise<Acknowledgement> {
+    const change = confirmedRemovals(this.state, keys);
+    if (change.endpoints.size === 0) return acknowledge(this.state, this.#complaints, false);
+    const undo = inverseOf(this.state, change, 0);
+    const wrote = await this.#apply({ change, undo, undoes: 0 }, signal);
+    this.#options.log.info({ frontends: change.endpoints.size }, 'withheld removals are applied');
+    return acknowledge(this.state, this.#complaints, wrote);
+  }
+
+  #refuseFrozen(): void {
+    const frozen = this.#options.levers.get('frozen');
+    if (frozen === undefined) return;
+    throw new PushRefused('frozen', `this gateway is frozen: ${frozen.reason}`, 'Thaw it first.');
+  }
+
+  /** Goes one accepted step back and takes no push until it is told to. */
+  undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
+    return this.#turns.take(async () => {
+      const { stored, levers, clock } = this.#options;
+      const back = stored.undo.at(-1);
+      if (back === undefined)
+        throw new CausewayError('not-found', 'there is no step to go back to');
+      await levers.set('frozen', { since: clock.wallTime(), reason });
+      const change = { ...back, generation: this.state.generation + 1, digest: '' };
+      const wrote = await this.#apply({ change, undo: undefined, undoes: 1 }, signal);
+      return acknowledge(this.state, [], wrote);
+    });
+  }
+
+  /** Takes these out of the slots, and puts back those that are silent no longer. */
+  setSilent(silent: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+    return this.#turns.take(async () => {
+      const changed = this.#silent.symmetricDifference(silent);
+      if (changed.size === 0) return;
+      await this.#ensureSound(signal);
+      const removedEndpoints = await this.#writeSilent(changed, silent, signal);
+      this.#silent = silent;
+      this.#metrics.silent.set({}, silent.size);
+      this.#forgetConnections(removedEndpoints, signal);
+    });
+  }
+
+  /** All tables or none: one that took the change takes it back when another fails. */
+  async #writeSilent(
+    changed: ReadonlySet<Address>,
+    silent: ReadonlySet<Address>,
+    signal: AbortSignal,
+  ): Promise<readonly RemovedEndpoint[]> {
+    const { ruleset } = this.#options;
+    const { state } = this;
+    const touched = endpointsTo(state.endpoints.values(), changed);
+    const touchesNodes = [...changed].some((address) => state.nodes.has(address));
+    const changeTo = (each: ReadonlySet<Address>): LayoutChange => ({
+      set: touched.map((endpoint) => toVirtualService(endpoint, each)),
+      ...(touchesNodes ? { nodes: toNodes(state.nodes.values(), each) } : {}),
+    });
+    try {
+      return (await ruleset.commit(changeTo(silent), signal)).removedEndpoints;
+    } catch (error) {
+      await ruleset.commit(changeTo(this.#silent), new AbortController().signal).catch(() => {
+        this.#isDegraded = true;
+        this.#report();
+      });
+      throw error;
+    }
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await this.#turns.idle();
+    await this.#forgetting;
+  }
+
+  async #push(
+    digest: string,
+    read: (state: GatewayState) => Push,
+    signal: AbortSignal,
+  ): Promise<Acknowledgement> {
+    const { levers, limits, clock } = this.#options;
+    this.#refuseFrozen();
+    const push = read(this.state);
+    const isAllowed = levers.get('removal') !== undefined;
+    const admission = admit(this.state, push, digest, { ...limits, isAllowed });
+    if (admission.verdict === 'repeated') return acknowledge(this.state, push.complaints, false);
+    const { change } = admission;
+    this.#complaints = admission.complaints;
+    const undo = changesTraffic(change) ? inverseOf(this.state, change, 0) : undefined;
+    const started = clock.monotonic();
+    const finish = (outcome: string) =>
+      this.#metrics.duration.observe({ outcome }, (clock.monotonic() - started) / 1000);
+    try {
+      const wrote = await this.#apply({ change, undo, undoes: 0 }, signal);
+      finish('applied');
+      if (admission.usesPermission) await levers.set('removal', undefined);
+      return acknowledge(this.state, admission.complaints, wrote);
+    } catch (error) {
+      finish('failed');
+      throw new ApplyFailed(error, [...admission.complaints, ...blame(error)]);
+    }
+  }
+
+  async #apply(step: Step, signal: AbortSignal): Promise<boolean> {
+    const { ruleset, mover, store, stored, log, clock } = this.#options;
+    await this.#ensureSound(signal);
+    const persist = (each: Step) => store.append(each);
+    try {
+      const applied = await withDeadline(clock, applyLimitMs, signal, 'the apply', (limit) =>
+        applyChange(this.state, step, this.#silent, { ruleset, mover, persist }, log, limit),
+      );
+      stored.holder.commit(step.change);
+      rememberStep(stored.undo, step);
+      if (applied.wrote) this.#metrics.commits.add({});
+      this.#forgetConnections(applied.removedEndpoints, signal);
+      return applied.wrote;
+    } catch (error) {
+      if (error instanceof RollbackFailed) this.#isDegraded = true;
+      throw error;
+    } finally {
+      this.#report();
+    }
+  }
+
+  async #ensureSound(signal: AbortSignal): Promise<void> {
+    if (this.#isDegraded) await this.#restore(signal);
+  }
+
+  async #restore(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#bringTo(this.state, signal);
+      this.#isDegraded = false;
+    } catch (error) {
+      this.#isDegraded = true;
+      throw error;
+    } finally {
+      this.#report();
+    }
+  }
+
+  async #bringTo(state: GatewayState, signal: AbortSignal): Promise<void> {
+    const { ruleset, mover } = this.#options;
+    const wanted = addressesOf(state.endpoints.values());
+    const announced = await mover.announced();
+    // What an interrupted step announced too much goes before the rules that served it.
+    if (!announced.isSubsetOf(wanted)) await mover.announce(announced.intersection(wanted), signal);
+    const layout = toWholeLayout(state, this.#silent);
+    await ruleset.replaceAll(layout, signal);
+    await mover.announce(wanted, signal);
+    this.#forgetFlows(layout.set, signal);
+  }
+
+  /** Rewrites the stored file when it has grown; between two turns, so nobody waits for it. */
+  async compactIfNeeded(): Promise<void> {
+    const { store, stored } = this.#options;
+    if (!store.needsCompaction) return;
+    await this.#turns.take(() => store.compact(stored.holder.current, stored.undo));
+  }
+
+  /** After the answer: whoever sent the push need not wait for what the kernel still remembers. */
+  #forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
+    const { clock } = this.#options;
+    const stillThere = removed.filter(({ isStillThere = false }) => isStillThere);
+    this.#forgetNow(
+      removed.filter(({ isStillThere = false }) => !isStillThere),
+      signal,
+    );
+    if (stillThere.length === 0) return;
+    // A node that has parked a connection puts it back at this very moment: its answer must find the way.
+    clock.timer(answerWithinMs, () => {
+      if (!signal.aborted) this.#forgetNow(stillThere, signal);
+    });
+  }
+
+  /**
+   * What an earlier process took away and did not live to have forgotten. Only flows that have no end:
+   * a connection to an endpoint that is gone ends by itself, and one that a sleeping service's node
+   * has answered goes on.
+   */
+  #forgetFlows(services: readonly VirtualService[], signal: AbortSignal): void {
+    const endless = services.filter(
+      ({ protocol, dispatch }) => protocol === 'UDP' && dispatch.kind === 'slots',
+    );
+    this.#inBackground(() => this.#options.forgetStrays(endless, signal), signal);
+  }
+
+  #forgetNow(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
+    if (removed.length === 0) return;
+    this.#inBackground(() => this.#options.forgetConnections(removed, signal), signal);
+  }
+
+  #inBackground(forget: () => Promise<void>, signal: AbortSignal): void {
+    const { log } = this.#options;
+    this.#forgetting = this.#forgetting.then(forget).catch((error: unknown) => {
+      if (signal.aborted) return;
+      log.warn({ error: CausewayError.from(error) }, 'connections of removed endpoints may linger');
+    });
+  }
+
+  #report(): void {
+    this.#metrics.generation.set({}, this.state.generation);
+    this.#metrics.endpoints.set({}, this.state.endpoints.size);
+    this.#metrics.kept.set({}, this.state.kept.size);
+    this.#metrics.withheld.set({}, withheldIn(this.state).size);
+    this.#metrics.degraded.set({}, this.#isDegraded ? 1 : 0);
+  }
+}
+
+function refuseOtherState(
+  state: GatewayState,
+  generation: number,
+  cluster: string | undefined,
+): void {
+  if (generation !== state.generation) {
+    throw new PushRefused(
+      'base-mismatch',
+      `the removals were verified against generation ${generation}, but ${state.generation} is served`,
+      'Read the status and verify the removals that it lists.',
+    );
+  }
+  if (state.cluster !== undefined && cluster !== state.cluster) {
+    throw new PushRefused(
+      'another-cluster',
+      `the frontends are those of the cluster ${state.cluster}, and the controller speaks for ${cluster ?? 'no cluster'}`,
+      'If they are meant to go, run `causeway agent allow-removal` on the gateway.',
+    );
+  }
+}
+
+/** An apply that failed as a whole, with everything that is known about single endpoints. */
+export class ApplyFailed extends CausewayError {
+  readonly complaints: readonly Complaint[];
+
+  constructor(cause: unknown, complaints: readonly Complaint[]) {
+    const error = CausewayError.from(cause);
+    super(error.code, error.message, {
+      cause,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
+    this.complaints = complaints;
+  }
+}

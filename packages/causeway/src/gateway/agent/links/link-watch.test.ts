@@ -1,0 +1,160 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { parseAddress, type Family } from '@causeway/base/address/address';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { Alarms } from '../alarms.ts';
+import { LinkWatch, type LinkWatchOptions } from './link-watch.ts';
+import type { NetworkTexts } from './read-links.ts';
+
+const { signal } = new AbortController();
+let directory = '';
+beforeEach(async () => {
+  directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-links-'));
+});
+afterEach(() => fs.rm(directory, { recursive: true }));
+
+/** A machine with one link, as `ip` would print it. */
+class Machine {
+  isUp = true;
+  carrierChanges = 2;
+  routes: Record<Family, string[]> = {
+    4: ['default via 10.77.0.1 dev ext', '10.77.0.0/16 dev ext proto kernel scope link'],
+    6: ['default via 2001:db8:77::1 dev ext metric 1024 pref medium'],
+  };
+  addresses = ['10.77.0.11/16', '2001:db8:77::11/64', '10.77.1.1/32'];
+  readonly commands: string[] = [];
+
+  texts(): NetworkTexts {
+    const flags = this.isUp ? ['UP', 'LOWER_UP'] : [];
+    const stats64 = { tx: { carrier_changes: this.carrierChanges } };
+    const info = this.addresses.map((each) => {
+      const [local = '', prefix = ''] = each.split('/');
+      return { local, prefixlen: Number(prefix), scope: 'global' };
+    });
+    return {
+      links: JSON.stringify([{ ifname: 'ext', flags, stats64 }]),
+      addresses: JSON.stringify([{ ifname: 'ext', addr_info: info }]),
+      routes: { 4: this.routes[4].join('\n'), 6: this.routes[6].join('\n') },
+    };
+  }
+
+  /** What the kernel does when the link goes down and up. */
+  bounce(): void {
+    this.carrierChanges += 2;
+    this.routes = { 4: this.routes[4].filter((each) => each.includes('kernel')), 6: [] };
+    this.addresses = this.addresses.filter((each) => !each.includes(':'));
+  }
+}
+
+function watch(machine: Machine, change: Partial<LinkWatchOptions> = {}) {
+  const alarms = new Alarms(silentLog, noMetrics);
+  const own = ['10.77.0.11', '2001:db8:77::11'].map(parseAddress);
+  const linkWatch = new LinkWatch({
+    ...{ alarms, clock: new SimulatedClock(), log: silentLog, metrics: noMetrics },
+    ...{ links: [{ name: 'ext', own }], file: path.join(directory, 'links.json') },
+    ...{ restores: true, needsDefaultRoute: true },
+    servedFamilies: () => new Set<Family>([4, 6]),
+    readNetwork: () => Promise.resolve(machine.texts()),
+    runIp: (args) => {
+      machine.commands.push(args.join(' '));
+      const [first = '', , , ...rest] = args;
+      if (first === 'address') machine.addresses.push(args[2] ?? '');
+      else machine.routes[first === '-4' ? 4 : 6].push(rest.join(' '));
+      return Promise.resolve();
+    },
+    ...change,
+  });
+  return { linkWatch, alarms };
+}
+
+test('a link that went down and up gets back its own addresses and static routes, and nothing else', async () => {
+  const machine = new Machine();
+  const { linkWatch } = watch(machine);
+  await linkWatch.look(signal);
+  machine.bounce();
+  machine.addresses = machine.addresses.filter((each) => each !== '10.77.1.1/32');
+  await linkWatch.look(signal);
+  expect(machine.commands).toEqual([
+    'address replace 2001:db8:77::11/64 dev ext',
+    '-4 route replace default via 10.77.0.1 dev ext',
+    '-6 route replace default via 2001:db8:77::1 metric 1024 pref medium dev ext',
+  ]);
+  expect(linkWatch.illness).toBeUndefined();
+});
+
+test('a route that an administrator removed is not restored, and is missed while clients need it', async () => {
+  const machine = new Machine();
+  const { linkWatch } = watch(machine);
+  await linkWatch.look(signal);
+  machine.routes[6] = [];
+  await linkWatch.look(signal);
+  expect(machine.commands).toEqual([]);
+  expect(linkWatch.illness).toContain('no IPv6 default route');
+});
+
+test.each([
+  ['no client is served in its family', { servedFamilies: () => new Set<Family>([4]) }],
+  ['the settings say so', { needsDefaultRoute: false }],
+])('a default route is not missed when %s', async (_, change) => {
+  const machine = new Machine();
+  const { linkWatch } = watch(machine, change);
+  await linkWatch.look(signal);
+  machine.routes[6] = [];
+  await linkWatch.look(signal);
+  expect(linkWatch.illness).toBeUndefined();
+});
+
+test('a network without a default route needs none', async () => {
+  const machine = new Machine();
+  machine.routes = { 4: [], 6: [] };
+  const { linkWatch } = watch(machine);
+  await linkWatch.look(signal);
+  expect(linkWatch.illness).toBeUndefined();
+});
+
+test('an agent that restarts during the outage restores what the link lost', async () => {
+  const machine = new Machine();
+  await watch(machine).linkWatch.look(signal);
+  machine.bounce();
+  const { linkWatch } = watch(machine);
+  await linkWatch.load();
+  await linkWatch.look(signal);
+  expect(machine.commands).toHaveLength(3);
+});
+
+test('without restoring, the gateway says what is missing', async () => {
+  const machine = new Machine();
+  const { linkWatch } = watch(machine, { restores: false });
+  await linkWatch.look(signal);
+  machine.bounce();
+  await linkWatch.look(signal);
+  expect(machine.commands).toEqual([]);
+  expect(linkWatch.illness).toContain('2001:db8:77::11 is missing on ext');
+  machine.addresses.push('2001:db8:77::11/64');
+  await linkWatch.look(signal);
+  expect(linkWatch.illness).toBe('ext lost the route default via 10.77.0.1 when it went down');
+});
+
+test('a link that is down raises an alarm and is no other illness: keepalived yields by itself', async () => {
+  const machine = new Machine();
+  const { linkWatch, alarms } = watch(machine);
+  await linkWatch.look(signal);
+  machine.bounce();
+  machine.isUp = false;
+  await linkWatch.look(signal);
+  expect(alarms.list()).toEqual([expect.stringContaining('link-down: ')]);
+  expect(linkWatch.illness).toBeUndefined();
+});
+
+test('a record that can not be read is as good as none', async () => {
+  await fs.writeFile(path.join(directory, 'links.json'), '{"links":');
+  const machine = new Machine();
+  const { linkWatch } = watch(machine);
+  await linkWatch.load();
+  await linkWatch.look(signal);
+  expect(linkWatch.illness).toBeUndefined();
+});

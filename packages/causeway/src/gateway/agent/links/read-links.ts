@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import {
+  familyOf,
+  tryParseAddress,
+  type Address,
+  type Family,
+} from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { runProgram } from '@causeway/base/process/run-program';
+import { destinationOf, type LinkView, type RouteRecord } from './link-record.ts';
+
+const linkRecords = z.array(
+  z.object({
+    ifname: z.string(),
+    flags: z.array(z.string()),
+    stats64: z.object({ tx: z.object({ carrier_changes: z.number().default(0) }) }),
+  }),
+);
+const addressRecords = z.array(
+  z.object({
+    ifname: z.string(),
+    addr_info: z.array(
+      z.object({
+        local: z.string(),
+        prefixlen: z.number(),
+        scope: z.string(),
+        dynamic: z.boolean().optional(),
+        temporary: z.boolean().optional(),
+        nodad: z.boolean().optional(),
+        noprefixroute: z.boolean().optional(),
+      }),
+    ),
+  }),
+);
+
+/** The network of this machine, as far as its links to clients and nodes are concerned. */
+export interface NetworkView {
+  readonly links: ReadonlyMap<string, LinkView>;
+  /** Addresses on each link, those that keepalived holds included. */
+  readonly present: ReadonlyMap<string, ReadonlySet<Address>>;
+  /** Families that have a default route, through whatever link. */
+  readonly defaults: ReadonlySet<Family>;
+}
+
+export interface NetworkTexts {
+  /** `ip -json -s -s link show` */
+  readonly links: string;
+  /** `ip -json address show` */
+  readonly addresses: string;
+  /** `ip -4 route show` and `ip -6 route show` */
+  readonly routes: Readonly<Record<Family, string>>;
+}
+
+export async function readNetworkTexts(signal: AbortSignal): Promise<NetworkTexts> {
+  return {
+    links: await ip(['-json', '-s', '-s', 'link', 'show'], signal),
+    addresses: await ip(['-json', 'address', 'show'], signal),
+    routes: {
+      4: await ip(['-4', 'route', 'show'], signal),
+      6: await ip(['-6', 'route', 'show'], signal),
+    },
+  };
+}
+
+/** Runs `ip`. Throws `unavailable` with what it says where it fails. */
+export async function ip(args: readonly string[], signal: AbortSignal): Promise<string> {
+  const { code, stdout, stderr } = await runProgram('ip', args, { signal });
+  if (code === 0) return stdout;
+  throw new CausewayError('unavailable', `ip ${args.join(' ')} failed`, {
+    hint: stderr.trim().slice(0, 200),
+  });
+}
+
+/** Reads what `ip` printed, for these links alone. `isOwn` names addresses to keep whatever their prefix. */
+export function networkIn(
+  texts: NetworkTexts,
+  names: readonly string[],
+  isOwn: (address: Address) => boolean,
+): NetworkView {
+  const links = parse(linkRecords, texts.links);
+  const addresses = parse(addressRecords, texts.addresses);
+  const routes = ([4, 6] as const).flatMap((family) => routesIn(texts.routes[family], family));
+  const views = new Map<string, LinkView>();
+  const present = new Map<string, ReadonlySet<Address>>();
+  for (const name of names) {
+    const link = links.find(({ ifname }) => ifname === name);
+    const found = addresses.find(({ ifname }) => ifname === name)?.addr_info ?? [];
+    const through = routes.filter(({ link: each }) => each === name);
+    views.set(name, {
+      isUp: link?.flags.includes('LOWER_UP') ?? false,
+      carrierChanges: link?.stats64.tx.carrier_changes ?? 0,
+      routes: through.filter(({ isStatic }) => isStatic).map(({ route }) => route),
+      destinations: new Set(through.map(({ route }) => destinationOf(route))),
+      addresses: found.flatMap((each) => addressWords(each, isOwn)),
+    });
+    present.set(name, new Set(found.flatMap(({ local }) => tryParseAddress(local) ?? [])));
+  }
+  const defaults = routes.filter(({ route }) => route.words.split(' ')[0] === 'default');
+  return { links: views, present, defaults: new Set(defaults.map(({ route }) => route.family)) };
+}
+
+type AddressInfo = z.output<typeof addressRecords>[number]['addr_info'][number];
+
+/** Addresses that stand for themselves alone are keepalived's to set, unless they are the gateway's own. */
+function addressWords(info: AddressInfo, isOwn: (address: Address) => boolean): string[] {
+  const address = tryParseAddress(info.local);
+  if (address === undefined || info.scope !== 'global') return [];
+  if (info.dynamic === true || info.temporary === true) return [];
+  const isHost = info.prefixlen === (familyOf(address) === 4 ? 32 : 128);
+  if (isHost && !isOwn(address)) return [];
+  const flags = [
+    ...(info.nodad === true ? ['nodad'] : []),
+    ...(info.noprefixroute === true ? ['noprefixroute'] : []),
+  ];
+  return [[`${info.local}/${info.prefixlen}`, ...flags].join(' ')];
+}
+
+interface FoundRoute {
+  readonly link: string | undefined;
+  /** Made by an administrator or at boot, so that nothing else brings it back. */
+  readonly isStatic: boolean;
+  readonly route: RouteRecord;
+}
+
+const staticProtocols: ReadonlySet<string | undefined> = new Set([undefined, 'boot', 'static']);
+/** Words that tell a state of a route, and are no part of it. */
+const stateWords: ReadonlySet<string> = new Set(['linkdown', 'dead']);
+const types = /^(?:blackhole|unreachable|prohibit|throw|local|broadcast|multicast|anycast) /;
+
+function routesIn(text: string, family: Family): FoundRoute[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('\t') && !types.test(line))
+    .map((line) => {
+      const all = line.trim().split(/\s+/);
+      const device = all.indexOf('dev');
+      const protocol = all.indexOf('proto');
+      const words = all.filter(
+        (word, index) =>
+          (device < 0 || (index !== device && index !== device + 1)) && !stateWords.has(word),
+      );
+      const isStatic =
+        device > 0 &&
+        staticProtocols.has(protocol < 0 ? undefined : all[protocol + 1]) &&
+        !['expires', 'encap', 'nhid'].some((word) => all.includes(word));
+      return {
+        link: device < 0 ? undefined : all[device + 1],
+        isStatic,
+        route: { family, words: words.join(' ') },
+      };
+    });
+}
+
+function parse<T>(schema: z.ZodType<T>, text: string): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new CausewayError('unavailable', 'ip printed something else than links', { cause });
+  }
+}

@@ -1,0 +1,184 @@
+import { parseAddress, type Address } from '@causeway/base/address/address';
+import type { Driver, ElementCount } from '@causeway/nftables/drivers/driver';
+import {
+  enforceKernelSettings,
+  readConnections,
+  settingsIn,
+  type KernelSetting,
+  type MachineSettings,
+} from '@causeway/netlink/kernel-settings';
+import type { RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
+import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
+import { droppedAdverts, setNames, vrrpPeersSet } from '@causeway/nftables/model/names';
+import { Conntrack } from '@causeway/nftables/conntrack/conntrack';
+import { NetlinkDriver } from '@causeway/nftables/drivers/netlink/netlink-driver';
+import { NftDriver } from '@causeway/nftables/drivers/nft-driver';
+import { routedTable } from '@causeway/nftables/compile/routed-ruleset';
+import type { TableFamily } from '@causeway/nftables/model/ruleset';
+import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
+import { endpointCounts } from './frontend-counts.ts';
+import { EngineRuleset } from './engine-ruleset.ts';
+import type { ConnectionCount, Kernel } from './kernel.ts';
+import type { EndpointId } from '../protocol/endpoint.ts';
+
+async function openDriver(
+  driver: LinuxKernelOptions['driver'],
+  table: string,
+  family: TableFamily,
+): Promise<Driver> {
+  const options = { table, family };
+  return driver === 'netlink' ? NetlinkDriver.open(options) : new NftDriver(options);
+}
+
+/** Removes everything that an agent has written with a table's name. */
+export async function removeTables(
+  kind: LinuxKernelOptions['driver'],
+  table: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const all = [
+    [routedTable(table, 4), 'ip'],
+    [routedTable(table, 6), 'ip6'],
+    [table, 'inet'],
+  ] as const;
+  for (const [name, family] of all) {
+    const driver = await openDriver(kind, name, family);
+    try {
+      await driver.apply({ table: name, operations: [{ op: 'remove-table' }] }, signal);
+    } finally {
+      await driver.close();
+    }
+  }
+}
+
+export interface LinuxKernelOptions {
+  readonly driver: 'netlink' | 'nft';
+  readonly layout: LayoutSettings;
+  /** The links towards clients and towards nodes, where they are known. */
+  readonly links: { readonly external?: string; readonly internal?: string };
+  /** Where the kernel's settings are. */
+  readonly settingsDirectory: string;
+}
+
+/** The kernel that this process runs on. */
+export class LinuxKernel implements Kernel {
+  readonly layout: LayoutSettings;
+  readonly ruleset: EngineRuleset;
+  readonly #driver: Driver;
+  readonly #conntrack: Conntrack;
+  readonly #links: LinuxKernelOptions['links'];
+  readonly #files: MachineSettings;
+  #settings: readonly KernelSetting[] = [];
+  #connections: { count: number; limit: number } | null = null;
+
+  private constructor(driver: Driver, conntrack: Conntrack, options: LinuxKernelOptions) {
+    this.#driver = driver;
+    this.#conntrack = conntrack;
+    const { layout } = options;
+    this.layout = layout;
+    this.#links = options.links;
+    this.#files = settingsIn(options.settingsDirectory);
+    this.ruleset = new EngineRuleset(driver, layout, {
+      open: (family) =>
+        openDriver(options.driver, routedTable(layout.table, family), family === 4 ? 'ip' : 'ip6'),
+      prepare: () => this.#enforce(true),
+    });
+  }
+
+  static async open(options: LinuxKernelOptions): Promise<LinuxKernel> {
+    const opened = await openDriver(options.driver, options.layout.table, 'inet');
+    const kernel = new LinuxKernel(opened, await Conntrack.open(), options);
+    await kernel.look();
+    return kernel;
+  }
+
+  /** Sets the kernel's settings right and counts its connections. */
+  async look(): Promise<void> {
+    await this.#enforce(this.ruleset.isRouting);
+    this.#connections = await readConnections(this.#files);
+  }
+
+  async #enforce(isRouting: boolean): Promise<void> {
+    const { external, internal } = this.#links;
+    const needs = {
+      interfaces: [external, internal].filter((link) => link !== undefined),
+      resumesConnections: true,
+      routesBy: isRouting ? internal : undefined,
+    };
+    this.#settings = await enforceKernelSettings(needs, this.#files);
+  }
+
+  async forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
+    const hasNodes = removed.some(({ endpoint }) => endpoint === undefined);
+    const virtual = hasNodes ? this.ruleset.virtualAddresses() : undefined;
+    await this.#conntrack.forget(removed, signal, virtual);
+  }
+
+  async forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void> {
+    await this.#conntrack.forgetStrays(services, signal);
+  }
+
+  async forgetAllConnections(signal: AbortSignal): Promise<void> {
+    await this.#conntrack.forgetRewritten(this.ruleset.virtualAddresses(), signal);
+  }
+
+  foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {
+    return this.ruleset.foreignChanges(signal);
+  }
+
+  async countAdverts(signal: AbortSignal): Promise<bigint> {
+    let packets = 0n;
+    for (const [link] of this.layout.vrrp?.links.entries() ?? []) {
+      for (const family of [4, 6] as const) {
+        const counters = await this.#driver.counters(vrrpPeersSet(link, family), signal);
+        for (const count of counters.values()) packets += count.packets;
+      }
+    }
+    return packets;
+  }
+
+  async countForgedAdverts(signal: AbortSignal): Promise<bigint> {
+    const counters = await this.#driver.counters(droppedAdverts, signal);
+    return [...counters.values()].reduce((sum, { packets }) => sum + packets, 0n);
+  }
+
+  async forgedAdvertSources(signal: AbortSignal): Promise<Address[]> {
+    const found: Address[] = [];
+    for (const family of [4, 6] as const) {
+      const sources = await this.#driver.counters(setNames.vrrpStrangers(family), signal);
+      found.push(...[...sources.keys()].map(parseAddress));
+    }
+    return found;
+  }
+
+  notFailoverSafe(): readonly EndpointId[] {
+    return this.ruleset.notFailoverSafe();
+  }
+
+  elements(): number {
+    return this.ruleset.elements;
+  }
+
+  async countConnections(signal: AbortSignal): Promise<ConnectionCount[]> {
+    const tracked = new Map<string, ElementCount>();
+    for (const family of [4, 6] as const) {
+      const counters = await this.#driver.counters(setNames.counts(family), signal);
+      for (const [id, count] of counters) tracked.set(id, count);
+    }
+    return endpointCounts(tracked, await this.ruleset.routedCounts(signal));
+  }
+
+  settings(): readonly KernelSetting[] {
+    return this.#settings;
+  }
+
+  connections(): { count: number; limit: number } | null {
+    return this.#connections;
+  }
+
+  async close(): Promise<void> {
+    await this.#conntrack.close();
+    await this.ruleset.close();
+    await this.#driver.close();
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { supervise } from '@causeway/base/work/supervisor';
+import { Alarms } from './alarms.ts';
+import { emptyState } from './store/state.ts';
+import { Upkeep } from './maintenance.ts';
+
+test('tables that can not be watched are looked at instead, until they can', async () => {
+  const clock = new SimulatedClock();
+  const stop = new AbortController();
+  let watches = 0;
+  let restores = 0;
+  const upkeep = new Upkeep({
+    ...{ clock, log: silentLog, metrics: noMetrics, alarms: new Alarms(silentLog, noMetrics) },
+    mover: undefined,
+    status: { onChange: () => {} },
+    gateway: {
+      isDegraded: false,
+      state: emptyState,
+      restore: () => {
+        restores += 1;
+        return Promise.resolve();
+      },
+      compactIfNeeded: () => Promise.resolve(),
+    },
+    kernel: {
+      async *foreignChanges(signal) {
+        watches += 1;
+        if (watches <= 2) throw new Error('no socket');
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        yield* [];
+      },
+      look: () => Promise.resolve(),
+      elements: () => 0,
+      connections: () => null,
+      forgetAllConnections: () => Promise.resolve(),
+    },
+  });
+  const running = supervise(stop.signal, upkeep.loops());
+  await clock.advance(60_000);
+  expect({ watches, restores }).toEqual({ watches: 3, restores: 2 });
+  stop.abort();
+  await clock.advance(10_000);
+  await running;
+});

@@ -1,0 +1,171 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import type { Loop } from '@causeway/base/work/supervisor';
+import type { Alarms } from './alarms.ts';
+import { gatewayMetrics } from './gateway-metrics.ts';
+import type { Gateway } from './gateway.ts';
+import type { KeepalivedMover } from './announce/keepalived/keepalived-announcer.ts';
+import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
+import type { Kernel } from './kernel.ts';
+import { withheldIn } from './apply/withhold.ts';
+import { WithheldWatch } from './apply/withheld-watch.ts';
+import { WakeUp } from './wake-up.ts';
+
+export interface UpkeepOptions {
+  readonly gateway: Pick<Gateway, 'isDegraded' | 'restore' | 'compactIfNeeded' | 'state'>;
+  readonly kernel: Pick<
+    Kernel,
+    'foreignChanges' | 'look' | 'elements' | 'connections' | 'forgetAllConnections'
+  >;
+  readonly mover: Pick<KeepalivedMover, 'findMissing'> | undefined;
+  readonly status: Pick<VrrpStatus, 'onChange'>;
+  readonly alarms: Alarms;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const repairEveryMs = 1_000;
+const watchAgainMs = 5_000;
+const lookEveryMs = 2_000;
+const compactEveryMs = 10_000;
+
+/** What has to be done again and again so that the machine stays as it was accepted. */
+export class Upkeep {
+  readonly #options: UpkeepOptions;
+  readonly #repairDue = new WakeUp();
+  readonly #becameBackup = new WakeUp();
+  #wasTampered = false;
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options;
+    options.status.onChange((state, before) => {
+      if (before === 'MASTER' && state !== 'MASTER') this.#becameBackup.call();
+    });
+  }
+
+  loops(): Record<string, Loop> {
+    return {
+      repair: (signal) => this.#repair(signal),
+      alarms: (signal) => this.#raiseAlarms(signal),
+      'foreign changes': (signal) => this.#followForeignChanges(signal),
+      kernel: (signal) => this.#lookAtKernel(signal),
+      'stored configuration': (signal) => this.#compact(signal),
+      'becoming backup': (signal) => this.#forgetOnBackup(signal),
+    };
+  }
+
+  /** Sees to it that the kernel is what was accepted: after a failed way back, and after strangers. */
+  async #repair(signal: AbortSignal): Promise<void> {
+    const { gateway, clock, log } = this.#options;
+    while (!signal.aborted) {
+      await this.#repairDue.next(signal);
+      if (signal.aborted) return;
+      if (!gateway.isDegraded && !this.#wasTampered) continue;
+      this.#wasTampered = false;
+      try {
+        await gateway.restore(signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        this.#wasTampered = true;
+        log.error(
+          { error: CausewayError.from(error) },
+          "the accepted configuration can't be restored",
+        );
+        await sleep(clock, repairEveryMs, signal);
+        this.#repairDue.call();
+      }
+    }
+  }
+
+  async #raiseAlarms(signal: AbortSignal): Promise<void> {
+    const { gateway, mover, alarms, clock } = this.#options;
+    const withheld = new WithheldWatch(clock);
+    while (!signal.aborted) {
+      await sleep(clock, repairEveryMs, signal);
+      if (gateway.isDegraded) this.#repairDue.call();
+      alarms.set(
+        'degraded',
+        gateway.isDegraded ? 'the kernel may differ from what is accepted' : undefined,
+      );
+      alarms.set('removals-withheld', withheld.alarm(withheldIn(gateway.state).size));
+      const missing = await mover?.findMissing(signal).catch(() => undefined);
+      const count = missing?.size ?? 0;
+      alarms.set('addresses-missing', count === 0 ? undefined : `${count} addresses are missing`);
+    }
+  }
+
+  /** Where nothing can be heard of changes, they are looked for each time that is tried again. */
+  async #followForeignChanges(signal: AbortSignal): Promise<void> {
+    const { kernel, clock, log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        for await (const { what } of kernel.foreignChanges(signal)) {
+          log.warn({ what }, 'somebody else changed our table; repairing it');
+          this.#callForRepair();
+        }
+      } catch (error) {
+        if (signal.aborted) throw error;
+        const problem = { error: CausewayError.from(error) };
+        log.error(problem, 'our tables are not watched; looking at them instead');
+        this.#callForRepair();
+      }
+      if (!signal.aborted) await sleep(clock, watchAgainMs, signal);
+    }
+  }
+
+  #callForRepair(): void {
+    this.#wasTampered = true;
+    this.#repairDue.call();
+  }
+
+  async #lookAtKernel(signal: AbortSignal): Promise<void> {
+    const { clock, kernel, metrics } = this.#options;
+    const connections = metrics.gauge(gatewayMetrics.connections);
+    const elements = metrics.gauge(gatewayMetrics.elements);
+    const fill = metrics.gauge(gatewayMetrics.connectionFill);
+    while (!signal.aborted) {
+      await kernel.look();
+      elements.set({}, kernel.elements());
+      const found = kernel.connections();
+      if (found !== null) {
+        connections.set({}, found.count);
+        fill.set({}, found.limit === 0 ? 0 : found.count / found.limit);
+      }
+      await sleep(clock, lookEveryMs, signal);
+    }
+  }
+
+  /** What this gateway remembers of connections is out of date once another one has them. */
+  async #forgetOnBackup(signal: AbortSignal): Promise<void> {
+    const { kernel, log } = this.#options;
+    while (!signal.aborted) {
+      await this.#becameBackup.next(signal);
+      if (signal.aborted) return;
+      try {
+        await kernel.forgetAllConnections(signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        log.warn({ error: CausewayError.from(error) }, 'old connections may linger');
+      }
+    }
+  }
+
+  async #compact(signal: AbortSignal): Promise<void> {
+    const { gateway, clock, log } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, compactEveryMs, signal);
+      try {
+        await gateway.compactIfNeeded();
+      } catch (error) {
+        // A full disk: the file that is there is whole, and only grows.
+        log.warn(
+          { error: CausewayError.from(error) },
+          "the stored configuration can't be rewritten",
+        );
+      }
+    }
+  }
+}

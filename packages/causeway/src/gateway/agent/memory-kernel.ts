@@ -1,0 +1,64 @@
+import { MemoryDriver, memoryRouting } from '@causeway/nftables/drivers/memory-driver';
+import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
+import { EngineRuleset } from './engine-ruleset.ts';
+import type { Kernel } from './kernel.ts';
+import type { EndpointId } from '../protocol/endpoint.ts';
+
+/** Rules are worked out and kept as the kernel would, and no packet ever comes. */
+export class MemoryKernel implements Kernel {
+  readonly layout: LayoutSettings;
+  readonly ruleset: EngineRuleset;
+  readonly #driver: MemoryDriver;
+
+  constructor(layout: LayoutSettings) {
+    this.layout = layout;
+    this.#driver = new MemoryDriver(layout.table);
+    this.ruleset = new EngineRuleset(this.#driver, layout, memoryRouting(layout.table));
+  }
+
+  async forgetConnections(): Promise<void> {}
+  async forgetStrays(): Promise<void> {}
+  async forgetAllConnections(): Promise<void> {}
+  async look(): Promise<void> {}
+
+  foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {
+    return this.ruleset.foreignChanges(signal);
+  }
+
+  countAdverts(): Promise<bigint> {
+    return Promise.resolve(0n);
+  }
+
+  countForgedAdverts(): Promise<bigint> {
+    return Promise.resolve(0n);
+  }
+
+  forgedAdvertSources(): Promise<readonly never[]> {
+    return Promise.resolve([]);
+  }
+
+  settings(): readonly never[] {
+    return [];
+  }
+
+  notFailoverSafe(): readonly EndpointId[] {
+    return this.ruleset.notFailoverSafe();
+  }
+
+  elements(): number {
+    return this.ruleset.elements;
+  }
+
+  countConnections(): Promise<readonly never[]> {
+    return Promise.resolve([]);
+  }
+
+  connections(): null {
+    return null;
+  }
+
+  async close(): Promise<void> {
+    await this.ruleset.close();
+    await this.#driver.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { parseAddress, type Address } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { ProbeLedger } from './probe-results.ts';
+import { runProber } from './prober.ts';
+
+const [node, other] = ['10.0.0.1', '10.0.0.2'].map(parseAddress) as [Address, Address];
+const intervalMs = 500;
+
+test('a node that fell silent, was taken away and comes back healthy is silent no longer', async () => {
+  const clock = new SimulatedClock();
+  const stop = new AbortController();
+  const targets = new Set([node, other]);
+  const dead = new Set<Address>();
+  let told: ReadonlySet<Address> = new Set();
+  const running = runProber(
+    {
+      clock,
+      intervalMs,
+      ledger: new ProbeLedger({ fall: 2, rise: 2 }),
+      targets: () => new Map([...targets].map((address) => [address, parsePort(80)])),
+      knock: ({ address }) => Promise.resolve(!dead.has(address)),
+      onChange: (silent) => (told = silent),
+    },
+    stop.signal,
+  );
+  await clock.advance(2 * intervalMs);
+  dead.add(node);
+  await clock.advance(4 * intervalMs);
+  expect([...told]).toEqual([node]);
+  targets.delete(node);
+  await clock.advance(2 * intervalMs);
+  expect([...told]).toEqual([]);
+  dead.delete(node);
+  targets.add(node);
+  await clock.advance(4 * intervalMs);
+  expect([...told]).toEqual([]);
+  stop.abort();
+  await clock.advance(intervalMs);
+  await running;
+});
+
+test('with more targets than can be knocked at in an interval, a round takes longer', async () => {
+  const clock = new SimulatedClock();
+  const stop = new AbortController();
+  const all = Array.from({ length: 3_000 }, (_, index) =>
+    parseAddress(`10.1.${index >> 8}.${index & 255}`),
+  );
+  const knocked: Address[] = [];
+  const running = runProber(
+    {
+      ...{ clock, intervalMs, ledger: new ProbeLedger({ fall: 2, rise: 2 }), onChange() {} },
+      targets: () => new Map(all.map((address) => [address, parsePort(80)])),
+      knock({ address }) {
+        knocked.push(address);
+        return Promise.resolve(true);
+      },
+    },
+    stop.signal,
+  );
+  await clock.advance(10);
+  // A long round has more slices, not larger ones: sockets by the hundred would outlive their use.
+  expect(knocked.length).toBe(50);
+  await clock.advance(990);
+  expect(knocked.length).toBeLessThan(all.length);
+  await clock.advance(500);
+  expect(new Set(knocked).size).toBe(all.length);
+  stop.abort();
+  await clock.advance(intervalMs);
+  await running;
+});

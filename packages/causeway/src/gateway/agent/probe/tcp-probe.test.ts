@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { systemClock } from '@causeway/base/time/clock';
+import { knock } from './tcp-probe.ts';
+
+const address = parseAddress('127.0.0.1');
+const { signal } = new AbortController();
+let server: net.Server;
+beforeEach(async () => {
+  // A knock that was answered is reset.
+  server = net.createServer((socket) => socket.on('error', () => {}));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+const port = () => parsePort((server.address() as AddressInfo).port);
+
+/** Nothing else runs in this process for so long. */
+function standStill(forMs: number): void {
+  const until = systemClock.monotonic() + forMs;
+  while (systemClock.monotonic() < until);
+}
+
+test('an answer that came while this process stood still counts, though the limit has passed', async () => {
+  const answered = knock(systemClock, { address, port: port() }, 10, signal);
+  // The attempt itself begins with the next tick.
+  process.nextTick(standStill, 30);
+  expect(await answered).toBe(true);
+});
+
+test('a refusal is an answer, too', async () => {
+  const closed = port();
+  await new Promise((resolve) => server.close(resolve));
+  expect(await knock(systemClock, { address, port: closed }, 60_000, signal)).toBe(true);
+  server.listen(0);
+});
+
+/** A port whose queue of connections is full: the kernel drops further attempts silently. */
+async function silentPort() {
+  const listen = 'listen({ port: 0, host: "127.0.0.1", backlog: 1 }, report)';
+  const script = `function report() { console.log(this.address().port) }
+    require("node:net").createServer().${listen}`;
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const fillers: net.Socket[] = [];
+  onTestFinished(() => {
+    for (const filler of fillers) filler.destroy();
+    child.kill('SIGKILL');
+  });
+  const [text] = (await once(child.stdout, 'data')) as [Buffer];
+  child.kill('SIGSTOP');
+  const silent = parsePort(Number(text.toString()));
+  for (let count = 0; count < 4; count += 1) {
+    fillers.push(net.connect(silent, '127.0.0.1').on('error', () => {}));
+  }
+  await expect.poll(() => fillers.filter(({ connecting }) => !connecting).length).toBe(2);
+  return silent;
+}
+
+test('an attempt without an answer leaves no socket behind', async () => {
+  const silent = await silentPort();
+  const attempts = () =>
+    process.getActiveResourcesInfo().filter((name) => name === 'ConnectWrap').length;
+  const before = attempts();
+  expect(before).toBeGreaterThan(0);
+  expect(await knock(systemClock, { address, port: silent }, 20, signal)).toBe(false);
+  await expect.poll(attempts).toBe(before);
+});

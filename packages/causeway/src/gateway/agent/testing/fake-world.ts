@@ -1,0 +1,102 @@
+import type { Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import {
+  serviceKey,
+  type ServiceKey,
+  type VirtualService,
+} from '@causeway/nftables/compile/virtual-service';
+import type { AddressMover } from '../announce/announcer.ts';
+import type { RulesetWriter } from '../apply/ruleset-writer.ts';
+
+/** Thrown by every outside call once the process counts as killed. */
+export class Killed extends Error {}
+
+/** A process that can be killed just before or just after any of its outside calls takes effect. */
+export class Mortality {
+  readonly calls: string[] = [];
+  #left: number;
+
+  constructor(moments = Number.POSITIVE_INFINITY) {
+    this.#left = moments;
+  }
+
+  /** One moment before the effect and one after it. */
+  async call<T>(name: string, effect: () => T | Promise<T>): Promise<T> {
+    this.#moment(`before ${name}`);
+    const result = await effect();
+    this.#moment(`after ${name}`);
+    return result;
+  }
+
+  #moment(name: string): void {
+    if (this.#left === 0) throw new Killed(name);
+    this.calls.push(name);
+    this.#left -= 1;
+  }
+}
+
+/** The kernel and the link of one gateway, which outlive its agent. */
+export class FakeWorld {
+  readonly services = new Map<ServiceKey, VirtualService>();
+  announced: ReadonlySet<Address> = new Set();
+  commits = 0;
+  /** The next calls of these names fail, once each. */
+  readonly failures = new Set<string>();
+
+  ruleset(life: Mortality): RulesetWriter {
+    return {
+      commit: ({ set = [], remove = [] }) =>
+        life.call('commit', () => {
+          this.#fail('commit');
+          for (const key of remove) this.services.delete(key);
+          for (const service of set) this.services.set(serviceKey(service), service);
+          return this.#committed(set.length + remove.length);
+        }),
+      replaceAll: ({ set }) =>
+        life.call('replace all', () => {
+          this.#fail('replace all');
+          this.services.clear();
+          for (const service of set) this.services.set(serviceKey(service), service);
+          return this.#committed(1);
+        }),
+    };
+  }
+
+  mover(life: Mortality): AddressMover {
+    return {
+      announced: () => Promise.resolve(this.announced),
+      test: () => life.call('test', () => this.#fail('test')),
+      announce: (addresses) =>
+        life.call('announce', () => {
+          this.#fail('announce');
+          this.announced = new Set(addresses);
+          this.#checkServed();
+        }),
+    };
+  }
+
+  /** What is announced and where it goes, as text that can be compared. */
+  describe(): string {
+    const services = [...this.services].map(
+      ([key, service]) => `${key} ${JSON.stringify(service)}`,
+    );
+    return [...services.sort(), ...[...this.announced].sort()].join('\n');
+  }
+
+  #committed(size: number) {
+    this.#checkServed();
+    if (size > 0) this.commits += 1;
+    return { wrote: size > 0, removedEndpoints: [] };
+  }
+
+  /** At no instant is an address announced that nothing is served on. */
+  #checkServed(): void {
+    const served = new Set([...this.services.values()].map(({ address }) => address));
+    const bare = this.announced.difference(served);
+    if (bare.size > 0) throw new Error(`announced but not served: ${[...bare].join()}`);
+  }
+
+  #fail(name: string): void {
+    if (this.failures.delete(name)) throw new CausewayError('unavailable', `${name} failed`);
+  }
+}

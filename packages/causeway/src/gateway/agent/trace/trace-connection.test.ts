@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { parsePrefix } from '@causeway/base/address/prefix';
+import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
+import { endpointKey, makeEndpoint, type EndpointParts } from '../../protocol/endpoint.ts';
+import { emptyState, type GatewayState } from '../store/state.ts';
+import { traceConnection, type TraceQuestion } from './trace-connection.ts';
+
+const settings: LayoutSettings = {
+  table: 'causeway',
+  hashSeed: 7,
+  localSources: [parsePrefix('10.244.0.0/16')],
+  hairpin: false,
+  resumeConnections: true,
+};
+const pod = (last: number) => ({
+  address: parseAddress(`10.244.1.${last}`),
+  port: parsePort(8080),
+  weight: 1,
+});
+const web = {
+  address: parseAddress('10.10.0.9'),
+  protocol: 'TCP',
+  port: parsePort(80),
+  service: 'shop/web',
+  destinations: [pod(1), pod(2)],
+} as const;
+
+function stateWith(parts: EndpointParts, nodes: readonly string[] = []): GatewayState {
+  const endpoint = makeEndpoint(parts);
+  const known = nodes.map((each) => parseAddress(each));
+  return {
+    ...emptyState,
+    endpoints: new Map([[endpointKey(endpoint), endpoint]]),
+    nodes: new Map(known.map((address) => [address, { address }])),
+  };
+}
+
+const question: TraceQuestion = {
+  client: parseAddress('198.51.100.10'),
+  clientPort: parsePort(40_000),
+  address: web.address,
+  protocol: 'TCP',
+  port: web.port,
+};
+const ask = (
+  state: GatewayState,
+  wish: Partial<TraceQuestion> = {},
+  silent: readonly string[] = [],
+) =>
+  traceConnection(
+    { state, settings, silent: new Set(silent.map((each) => parseAddress(each))) },
+    { ...question, ...wish },
+  );
+
+describe('where a connection goes', () => {
+  test('to one of the endpoints, with the rules that sent it there', () => {
+    const answer = ask(stateWith(web));
+    expect(answer).toMatchObject({ outcome: 'forwarded', isSourceKept: true, silent: [] });
+    expect(['10.244.1.1:8080', '10.244.1.2:8080']).toContain(answer.destination);
+    expect([answer.destination, ...answer.others].sort()).toEqual([
+      '10.244.1.1:8080',
+      '10.244.1.2:8080',
+    ]);
+    const rules = answer.steps.map(({ rule }) => rule).join('\n');
+    expect(rules).toContain('dnat');
+    expect(rules).not.toContain('seed');
+  });
+
+  test('every client port goes somewhere, and all endpoints get some', () => {
+    const state = stateWith(web);
+    const hit = new Set<string>();
+    for (let port = 1; port < 200; port += 1) {
+      hit.add(ask(state, { clientPort: parsePort(port) }).destination);
+    }
+    expect(hit).toEqual(new Set(['10.244.1.1:8080', '10.244.1.2:8080']));
+  });
+
+  test('is found by the Service where a floating address stands for the one that is served', () => {
+    const address = parseAddress('203.0.113.5');
+    expect(ask(stateWith(web), { address }).outcome).toBe('not-served');
+    const answer = ask(stateWith(web), { address, service: 'shop/web' });
+    expect(answer).toMatchObject({ outcome: 'forwarded', servedAs: '10.10.0.9:80/TCP' });
+  });
+
+  test('a client of the pods’ own network gets its source rewritten', () => {
+    const answer = ask(stateWith(web), { client: parseAddress('10.244.9.9') });
+    expect(answer.isSourceKept).toBe(false);
+    expect(answer.because).toContain('rewritten');
+  });
+
+  test('to a node, by node port or with nothing rewritten', () => {
+    const { destinations: _, ...bare } = web;
+    const byPort = ask(stateWith({ ...bare, nodePort: parsePort(30_080) }, ['192.168.50.21']));
+    expect(byPort).toMatchObject({ outcome: 'forwarded', destination: '192.168.50.21:30080' });
+    const routed = ask(stateWith({ ...bare, routedTo: 'nodes' }, ['192.168.50.21']));
+    expect(routed).toMatchObject({ outcome: 'sent-unchanged', destination: '192.168.50.21:80' });
+  });
+
+  test('past the silent ones, which are named', () => {
+    const answer = ask(stateWith(web), {}, ['10.244.1.1']);
+    expect(answer).toMatchObject({
+      destination: '10.244.1.2:8080',
+      others: [],
+      silent: ['10.244.1.1:8080'],
+    });
+  });
+});
+
+describe('why it goes nowhere', () => {
+  test.each([
+    [
+      'a client outside of the source ranges',
+      { sourceRanges: [parsePrefix('192.0.2.0/24')] },
+      'source ranges',
+    ],
+    ['no endpoint', { destinations: [] }, 'no ready endpoint'],
+  ])('%s', (_, parts, because) => {
+    const answer = ask(stateWith({ ...web, ...parts }));
+    expect(['dropped', 'rejected']).toContain(answer.outcome);
+    expect(answer.because).toContain(because);
+    expect(answer.destination).toBe('');
+  });
+
+  test('no node', () => {
+    const { destinations: _, ...bare } = web;
+    const answer = ask(stateWith({ ...bare, nodePort: parsePort(30_080) }));
+    expect(answer.because).toBe('There is no node to send it to.');
+  });
+
+  test('another port, with those that are served', () => {
+    expect(ask(stateWith(web), { port: parsePort(81) })).toMatchObject({
+      outcome: 'not-served',
+      because: 'This gateway serves other ports on the address: 80/TCP.',
+    });
+  });
+});

@@ -1,0 +1,176 @@
+import { familyOf, type Address } from '@causeway/base/address/address';
+import type { Port, Protocol } from '@causeway/base/address/port';
+import { prefixContains } from '@causeway/base/address/prefix';
+import { buildRuleset } from '@causeway/nftables/compile/layout';
+import { protocolNumbers } from '@causeway/nftables/model/operands';
+import {
+  tracePacket,
+  type Probe,
+  type Trace,
+  type TraceStep,
+} from '@causeway/nftables/trace/packet-tracer';
+import { isRouted, routedRuleset } from '@causeway/nftables/compile/routed-ruleset';
+import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
+import { toNodes, toPolicies, toVirtualService, type Silent } from '../apply/layout-input.ts';
+import { endpointKey, type Endpoint } from '../../protocol/endpoint.ts';
+import type { GatewayState } from '../store/state.ts';
+
+/** What would become of a new connection? */
+export interface TraceQuestion {
+  readonly client: Address;
+  readonly clientPort: Port;
+  readonly address: Address;
+  readonly protocol: Protocol;
+  readonly port: Port;
+  /** `namespace/name`, to find it by where the address is translated on its way here. */
+  readonly service?: string | undefined;
+}
+
+export interface TraceAnswer {
+  readonly outcome: 'forwarded' | 'sent-unchanged' | 'dropped' | 'rejected' | 'not-served';
+  /** Why, in a sentence. */
+  readonly because: string;
+  /** What it is served as here; empty where it is not. */
+  readonly servedAs: string;
+  /** Where it goes: `10.244.1.2:8080`; empty where it goes nowhere. */
+  readonly destination: string;
+  readonly isSourceKept: boolean;
+  /** The other places where connections to it may go. */
+  readonly others: readonly string[];
+  /** Those that get nothing because they don't answer. */
+  readonly silent: readonly string[];
+  readonly steps: readonly TraceStep[];
+}
+
+export interface TraceSources {
+  readonly state: GatewayState;
+  readonly silent: Silent;
+  readonly settings: LayoutSettings;
+}
+
+/** Walks the rules that the accepted configuration has made, as the kernel would for this connection. */
+export function traceConnection(sources: TraceSources, question: TraceQuestion): TraceAnswer {
+  const endpoint = findEndpoint(sources.state, question);
+  if (endpoint === undefined) return notServed(sources.state, question);
+  const probe: Probe = {
+    source: question.client,
+    sourcePort: question.clientPort,
+    destination: endpoint.address,
+    destinationPort: endpoint.port,
+    protocol: protocolNumbers[endpoint.protocol],
+  };
+  const trace = walk(sources, endpoint, probe);
+  const destination = destinationOf(trace, endpoint);
+  const all = destinationsOf(sources.state, endpoint);
+  const isSilent = ({ address }: Place) => sources.silent.has(address);
+  return {
+    outcome: trace.sentTo === undefined ? outcomeOf(trace) : 'sent-unchanged',
+    because: explain(trace, endpoint, question),
+    servedAs: endpointKey(endpoint),
+    destination,
+    isSourceKept: !trace.masqueraded,
+    others: all
+      .filter((each) => !isSilent(each))
+      .map(text)
+      .filter((each) => each !== destination),
+    silent: all.filter(isSilent).map(text),
+    // Who knows the seed can aim at one endpoint, and traces are pasted everywhere.
+    steps: trace.steps.map(({ chain, rule }) => ({ chain, rule: rule.replace(/ seed \d+/, '') })),
+  };
+}
+
+function findEndpoint({ endpoints }: GatewayState, question: TraceQuestion): Endpoint | undefined {
+  const { address, protocol, port, service } = question;
+  const direct = endpoints.get(endpointKey({ address, protocol, port }));
+  if (direct !== undefined || service === undefined) return direct;
+  for (const endpoint of endpoints.values()) {
+    if (endpoint.service !== service || endpoint.port !== port) continue;
+    if (endpoint.protocol !== protocol) continue;
+    if (familyOf(endpoint.address) === familyOf(address)) return endpoint;
+  }
+  return undefined;
+}
+
+/** Only what concerns the endpoint: the other services have no say in where its packets go. */
+function walk({ state, silent, settings }: TraceSources, endpoint: Endpoint, probe: Probe): Trace {
+  const service = toVirtualService(endpoint, silent);
+  const nodes = toNodes(state.nodes.values(), silent);
+  const options = { from: 'network', localAddresses: [endpoint.address] } as const;
+  if (isRouted(service)) {
+    const routed = routedRuleset(familyOf(endpoint.address), settings, [service], nodes);
+    const trace = routed === undefined ? undefined : tracePacket(routed, probe, options);
+    if (trace?.sentTo !== undefined) return trace;
+  }
+  const assignments = endpoint.destinations.flatMap(
+    ({ address }) => state.assignments.get(address) ?? [],
+  );
+  const policies = toPolicies(state.policies, assignments);
+  const ruleset = buildRuleset({ settings, services: [service], nodes, ...policies });
+  return tracePacket(ruleset, probe, options);
+}
+
+function outcomeOf({ outcome }: Trace): TraceAnswer['outcome'] {
+  return outcome === 'delivered' ? 'rejected' : outcome;
+}
+
+function destinationOf(trace: Trace, endpoint: Endpoint): string {
+  if (trace.sentTo !== undefined) return text({ address: trace.sentTo, port: endpoint.port });
+  const { destination, destinationPort } = trace.packet;
+  if (destination === endpoint.address) return '';
+  return text({ address: destination, port: destinationPort ?? 0 });
+}
+
+function destinationsOf(state: GatewayState, endpoint: Endpoint): readonly Place[] {
+  const { address, port, nodePort, routedTo, destinations } = endpoint;
+  if (nodePort === undefined && routedTo === undefined) return destinations;
+  const nodes = routedTo === undefined || routedTo === 'nodes' ? state.nodes.keys() : routedTo;
+  return [...nodes]
+    .filter((node) => familyOf(node) === familyOf(address))
+    .map((node) => ({ address: node, port: nodePort ?? port }));
+}
+
+function explain(trace: Trace, endpoint: Endpoint, { client }: TraceQuestion): string {
+  const { sourceRanges, destinations, nodePort, routedTo, affinity } = endpoint;
+  const spread =
+    affinity === 'client'
+      ? "The client's address alone decides which one: affinity."
+      : "The client's address and port decide which one.";
+  if (trace.sentTo !== undefined) return `It goes to a node with nothing rewritten. ${spread}`;
+  if (trace.outcome === 'forwarded') {
+    return trace.masqueraded ? `${spread} The source is rewritten to come back here.` : spread;
+  }
+  if (sourceRanges.length > 0 && !sourceRanges.some((range) => prefixContains(range, client))) {
+    return "The client is in none of the Service's source ranges.";
+  }
+  if (destinations.length === 0 && nodePort === undefined && routedTo === undefined) {
+    return 'The Service has no ready endpoint.';
+  }
+  if (trace.packet.destination !== endpoint.address) {
+    return 'No network policy that selects the pod lets the client in.';
+  }
+  return 'There is no node to send it to.';
+}
+
+function notServed({ endpoints }: GatewayState, question: TraceQuestion): TraceAnswer {
+  const { address, service } = question;
+  const ports = [...endpoints.values()]
+    .filter((each) => each.address === address || each.service === service)
+    .map(({ port, protocol }) => `${port}/${protocol}`);
+  const because =
+    ports.length === 0
+      ? 'This gateway serves nothing on the address.'
+      : `This gateway serves other ports on the address: ${ports.join(', ')}.`;
+  return {
+    ...{ outcome: 'not-served', because, servedAs: '', destination: '' },
+    ...{ isSourceKept: true, others: [], silent: [], steps: [] },
+  };
+}
+
+interface Place {
+  readonly address: Address;
+  readonly port: number;
+}
+
+function text({ address, port }: Place): string {
+  return familyOf(address) === 4 ? `${address}:${port}` : `[${address}]:${port}`;
+}

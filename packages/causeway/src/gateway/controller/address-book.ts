@@ -1,0 +1,44 @@
+import { tryParseAddress, type Address } from '@causeway/base/address/address';
+import { ConfigMapBook, type BookFormat, type BookPlace } from './config-map-record.ts';
+
+/**
+ * Where it is written down which addresses of a list are given out. An address that no Service names any
+ * more, but that a gateway may still announce, is known from here alone after a restart.
+ */
+export interface AddressBook {
+  read(signal: AbortSignal): Promise<ReadonlySet<Address>>;
+  /** Resolves when the addresses are written down: only then may anybody have them. */
+  enter(addresses: readonly Address[]): Promise<void>;
+  /** Nobody has the address any more, and no gateway can announce it. */
+  strike(address: Address): Promise<void>;
+}
+
+/** The ConfigMap beside the controller's lease. */
+export const addressBookName = 'causeway-gateway-addresses';
+
+const addressFormat: BookFormat<Address> = {
+  name: addressBookName,
+  value: 'given',
+  parse: (key) => tryParseAddress(key.replaceAll('_', ':')),
+  format: (address) => address.replaceAll(':', '_'),
+};
+
+export class ConfigMapAddressBook implements AddressBook {
+  readonly #book: ConfigMapBook<Address>;
+
+  constructor(place: BookPlace) {
+    this.#book = new ConfigMapBook(place, addressFormat);
+  }
+
+  read(signal: AbortSignal): Promise<ReadonlySet<Address>> {
+    return this.#book.read(signal);
+  }
+
+  enter(addresses: readonly Address[]): Promise<void> {
+    return this.#book.enter(addresses);
+  }
+
+  strike(address: Address): Promise<void> {
+    return this.#book.strike([address]);
+  }
+}

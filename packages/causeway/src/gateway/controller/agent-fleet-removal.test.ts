@@ -1,0 +1,154 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { endpointKey, makeEndpoint, type Endpoint } from '../protocol/endpoint.ts';
+import { parseAddress } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { parsePort } from '@causeway/base/address/port';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { seededRandom } from '@causeway/base/simulation/random';
+import { settled, SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { AgentFleet } from './agent-fleet.ts';
+import { MemoryAgent } from './testing/memory-agent.ts';
+import type { RemovalVerifier } from './removal-verifier.ts';
+import { doubtsAll, verifiesAll } from './removal-verifiers.testing.ts';
+
+// How the fleet verifies the removals that gateways withhold.
+
+const endpoint = (service: string, port = 80): Endpoint =>
+  makeEndpoint({
+    ...{ address: parseAddress('192.0.2.1'), protocol: 'TCP', port: parsePort(port) },
+    ...{ service: `default/${service}`, destinations: [] },
+  });
+
+let stop = new AbortController();
+let ended: Promise<void> | undefined;
+afterEach(async () => {
+  stop.abort();
+  await ended;
+});
+
+async function start(verifier: RemovalVerifier, ...agents: MemoryAgent[]) {
+  stop = new AbortController();
+  const clock = new SimulatedClock();
+  const fleet = new AgentFleet({
+    agents: new Map(agents.map((agent, index) => [`g${index + 1}`, agent])),
+    ...{ clock, random: seededRandom(1), log: silentLog, metrics: noMetrics },
+    ...{ verifier, cluster: 'one' },
+    ...{ limitMs: 1_000, checkEveryMs: 60_000, onNews: () => {}, onComplaint: () => {} },
+  });
+  const starting = fleet.start(stop.signal);
+  await clock.advance(1_000);
+  await starting;
+  return { fleet, clock };
+}
+
+function run(fleet: AgentFleet): void {
+  fleet.complete();
+  ended = fleet.run(stop.signal);
+}
+
+/** Has endpoints of which this controller knows nothing, and lets only one of them go unasked. */
+function strange(...services: string[]): MemoryAgent {
+  const agent = new MemoryAgent();
+  agent.mayLose = 1;
+  for (const [index, service] of services.entries()) {
+    const each = endpoint(service, 1_000 + index);
+    agent.holds.set(endpointKey(each), each);
+  }
+  return agent;
+}
+
+test('frontends that no Service owns go, although this controller never saw their Services', async () => {
+  const [one, two] = [strange('x', 'y', 'z'), strange('x', 'y', 'z')];
+  const { fleet, clock } = await start(verifiesAll, one, two);
+  const generation = fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await clock.advance(5_000);
+  for (const { holds, confirmations, pushes } of [one, two]) {
+    expect([...holds.keys()]).toEqual([endpointKey(endpoint('a'))]);
+    expect(confirmations).toHaveLength(1);
+    expect(pushes.every(({ header }) => !header.meansRemoval)).toBe(true);
+  }
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
+  expect(fleet.standings()).toMatchObject([{ isCurrent: true }, { isCurrent: true }]);
+});
+
+test('frontends in doubt are served on, shown, and verified again without haste', async () => {
+  const agent = strange('x', 'y', 'z');
+  const verify = vi.fn(doubtsAll.verify.bind(doubtsAll));
+  const { fleet, clock } = await start({ verify }, agent);
+  const generation = fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await clock.advance(60_000);
+  expect(agent.holds.size).toBe(4);
+  expect(agent.confirmations).toEqual([]);
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
+  expect(fleet.withholding('default/x')).toEqual(['g1']);
+  expect(fleet.mayAnnounce(parseAddress('192.0.2.1'))).toEqual(['g1']);
+  expect(fleet.standings()).toMatchObject([
+    {
+      ...{ isCurrent: false, withheldRemovals: 3 },
+      complaints: [
+        'still serves 3 frontends that the cluster no longer wants; 192.0.2.1:1000/TCP: a Service may have it',
+      ],
+    },
+  ]);
+  expect(verify.mock.calls.length).toBeLessThan(7);
+});
+
+test('an API server that can’t be read confirms nothing, until it can', async () => {
+  const agent = strange('x', 'y', 'z');
+  let isUp = false;
+  const verifier: RemovalVerifier = {
+    verify: (frontends, signal) =>
+      isUp
+        ? verifiesAll.verify(frontends, signal)
+        : Promise.reject(new CausewayError('unavailable', 'no route')),
+  };
+  const { fleet, clock } = await start(verifier, agent);
+  run(fleet);
+  await clock.advance(60_000);
+  expect(agent.holds.size).toBe(3);
+  isUp = true;
+  await clock.advance(15_000);
+  expect(agent.holds.size).toBe(0);
+});
+
+test('what an operator let one gateway lose, the others lose too, and nothing else', async () => {
+  const names = ['w', 'x', 'y', 'z'];
+  const [allowed, same, more] = [strange(...names), strange(...names), strange(...names, 'more')];
+  const { fleet, clock } = await start(doubtsAll, allowed, same, more);
+  run(fleet);
+  await clock.advance(60_000);
+  expect([allowed, same, more].map(({ holds }) => holds.size)).toEqual([4, 4, 5]);
+  allowed.allowRemovals();
+  await clock.advance(120_000);
+  expect([allowed, same, more].map(({ holds }) => holds.size)).toEqual([0, 0, 1]);
+});
+
+test('so it is with agents of an older version, which lose all or nothing', async () => {
+  const names = ['w', 'x', 'y', 'z'];
+  const agents = [strange(...names), strange(...names), strange(...names, 'more')] as const;
+  for (const agent of agents) agent.isOlderVersion = true;
+  const { fleet, clock } = await start(doubtsAll, ...agents);
+  run(fleet);
+  await clock.advance(60_000);
+  expect(agents.map(({ holds }) => holds.size)).toEqual([4, 4, 5]);
+  agents[0].mayLose = Number.POSITIVE_INFINITY;
+  await clock.advance(120_000);
+  expect(agents.map(({ holds }) => holds.size)).toEqual([0, 0, 5]);
+});
+
+test('a gateway that is given an older state back is asked again', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(doubtsAll, agent);
+  fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  const old = strange('x', 'y', 'z');
+  agent.mayLose = 1;
+  for (const [key, each] of old.holds) agent.holds.set(key, each);
+  agent.generation = 7;
+  await clock.advance(120_000);
+  expect(agent.holds.size).toBe(4);
+});

@@ -1,0 +1,388 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { endpointKey, makeEndpoint, type Endpoint } from '../protocol/endpoint.ts';
+import { parseAddress } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { parsePort } from '@causeway/base/address/port';
+import { silentLog } from '@causeway/base/observability/log';
+import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
+import { noMetrics, type Metrics } from '@causeway/base/observability/metrics';
+import { seededRandom } from '@causeway/base/simulation/random';
+import { settled, SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { AgentFleet } from './agent-fleet.ts';
+import { MemoryAgent } from './testing/memory-agent.ts';
+import { doubtsAll } from './removal-verifiers.testing.ts';
+
+const address = parseAddress('192.0.2.1');
+const endpoint = (service: string, port = 80): Endpoint =>
+  makeEndpoint({
+    address,
+    protocol: 'TCP',
+    port: parsePort(port),
+    service: `default/${service}`,
+    destinations: [],
+  });
+
+const complaints: string[] = [];
+let stop = new AbortController();
+let ended: Promise<void> | undefined;
+afterEach(async () => {
+  stop.abort();
+  await ended;
+});
+
+const start = (...agents: MemoryAgent[]) => startWith(noMetrics, ...agents);
+
+async function startWith(metrics: Metrics, ...agents: MemoryAgent[]) {
+  const { fleet, clock, starting } = begin(metrics, 1_000, ...agents);
+  await clock.advance(1_000);
+  await starting;
+  return { fleet, clock };
+}
+
+function begin(metrics: Metrics, limitMs: number, ...agents: MemoryAgent[]) {
+  stop = new AbortController();
+  complaints.length = 0;
+  const clock = new SimulatedClock();
+  const fleet = new AgentFleet({
+    agents: new Map(agents.map((agent, index) => [`g${index + 1}`, agent])),
+    clock,
+    random: seededRandom(1),
+    log: silentLog,
+    metrics,
+    limitMs,
+    checkEveryMs: 60_000,
+    verifier: doubtsAll,
+    onNews: () => {},
+    onComplaint: (service) => complaints.push(service),
+  });
+  return { fleet, clock, starting: fleet.start(stop.signal) };
+}
+
+function run(fleet: AgentFleet): void {
+  fleet.complete();
+  ended = fleet.run(stop.signal);
+}
+
+test('all gateways get the whole first, then only what changes', async () => {
+  const [one, two] = [new MemoryAgent(), new MemoryAgent()];
+  const { fleet } = await start(one, two);
+  const generation = fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
+  expect([...one.holds.keys()]).toEqual([endpointKey(endpoint('a'))]);
+  fleet.setService('default/b', [endpoint('b', 81)]);
+  await settled();
+  expect(two.pushes.map(({ header }) => header.kind)).toEqual(['state', 'delta']);
+  expect(two.pushes[1]?.endpoints.size).toBe(1);
+});
+
+test('one that hangs delays a start for a moment only, however long its requests may take', async () => {
+  const [slow, good] = [new MemoryAgent(), new MemoryAgent()];
+  slow.mode = 'hangs';
+  const { fleet, clock, starting } = begin(noMetrics, 10_000, slow, good);
+  let isStarted = false;
+  void starting.then(() => {
+    isStarted = true;
+  });
+  await clock.advance(2_000);
+  expect(isStarted).toBe(true);
+  expect(fleet.standings().map(({ failure }) => failure !== undefined)).toEqual([true, false]);
+});
+
+test('one that hangs or fails delays no other, and catches up when it is back', async () => {
+  const [slow, good] = [new MemoryAgent(), new MemoryAgent()];
+  const { fleet, clock } = await start(slow, good);
+  slow.mode = 'hangs';
+  const generation = fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  expect(good.holds.size).toBe(1);
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({
+    kind: 'waiting',
+    message: 'Waiting for g1',
+  });
+  await clock.advance(1_001);
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
+  slow.mode = 'works';
+  await clock.advance(20_000);
+  expect(slow.holds.size).toBe(1);
+});
+
+test('with no gateway to be reached nothing is called served', async () => {
+  const agent = new MemoryAgent();
+  agent.mode = 'fails';
+  const { fleet } = await start(agent);
+  const generation = fleet.setService('default/a', [endpoint('a')]);
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({
+    kind: 'waiting',
+    message: 'No gateway can be reached: no route',
+  });
+});
+
+test('an address is free only when every gateway has confirmed that it is gone, or is fenced', async () => {
+  const [one, two] = [new MemoryAgent(), new MemoryAgent()];
+  const { fleet, clock } = await start(one, two);
+  fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  two.mode = 'fails';
+  one.keeps = { address, protocol: 'TCP', port: 80 };
+  expect(fleet.mayAnnounce(address)).toEqual(['g1', 'g2']);
+  fleet.setService('default/a', []);
+  await settled();
+  expect(fleet.mayAnnounce(address)).toEqual(['g1', 'g2']);
+  one.keeps = undefined;
+  fleet.setNodes([parseAddress('10.0.0.1')]);
+  await settled();
+  expect(fleet.mayAnnounce(address)).toEqual(['g2']);
+  fleet.fence('g2');
+  expect(fleet.mayAnnounce(address)).toEqual([]);
+  await clock.advance(1);
+});
+
+test('an address that the state still has may be announced, whatever was confirmed', async () => {
+  const agent = new MemoryAgent();
+  const { fleet } = await start(agent);
+  fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  expect(fleet.mayAnnounce(address)).toEqual(['g1']);
+  expect(fleet.mayAnnounce(parseAddress('192.0.2.9'))).toEqual([]);
+});
+
+test('a look at a Service that finds it as it was bothers no gateway', async () => {
+  const agent = new MemoryAgent();
+  const { fleet } = await start(agent);
+  fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  const asked = vi.spyOn(agent, 'status');
+  fleet.setService('default/a', [endpoint('a')]);
+  await settled();
+  expect(asked).not.toHaveBeenCalled();
+  expect(agent.pushes).toHaveLength(1);
+});
+
+test('one that fails is asked at a growing pace, whatever changes meanwhile', async () => {
+  const agent = new MemoryAgent();
+  agent.mode = 'fails';
+  const { fleet, clock } = await start(agent);
+  const pushed = vi.spyOn(agent, 'push');
+  run(fleet);
+  for (let port = 1; port <= 200; port += 1) {
+    fleet.setService('default/a', [endpoint('a', port)]);
+    await clock.advance(50);
+  }
+  expect(pushed.mock.calls.length).toBeLessThan(10);
+});
+
+test('generations start beyond those of every gateway', async () => {
+  const agent = new MemoryAgent();
+  agent.generation = 9_000_000_000_000;
+  const { fleet } = await start(agent);
+  run(fleet);
+  await settled();
+  expect(agent.pushes[0]?.header.generation).toBeGreaterThan(9_000_000_000_000);
+});
+
+test("a generation that an operator's undo made confirms nothing of ours, and is gone beyond after the thaw", async () => {
+  const [undone, good] = [new MemoryAgent(), new MemoryAgent()];
+  const { fleet, clock } = await start(undone, good);
+  fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  undone.generation += 1;
+  undone.isFrozen = true;
+  fleet.setService('default/a', []);
+  await clock.advance(60_000);
+  expect(undone.holds.size).toBe(1);
+  expect(fleet.mayAnnounce(address)).toEqual(['g1']);
+  undone.isFrozen = false;
+  await clock.advance(60_000);
+  expect(undone.holds.size).toBe(0);
+  expect(fleet.mayAnnounce(address)).toEqual([]);
+  expect(fleet.standings()).toMatchObject([{ isCurrent: true }, { isCurrent: true }]);
+});
+
+test('a gateway that is heard late, with a generation beyond ours, is gone beyond', async () => {
+  const [late, good] = [new MemoryAgent(), new MemoryAgent()];
+  late.generation = 9_000_000_000_000;
+  late.mode = 'fails';
+  const { fleet, clock } = await start(late, good);
+  fleet.setService('default/a', [endpoint('a')]);
+  fleet.setService('default/a', []);
+  run(fleet);
+  await settled();
+  expect(fleet.mayAnnounce(address)).toEqual(['g1']);
+  late.mode = 'works';
+  await clock.advance(20_000);
+  expect(late.generation).toBeGreaterThan(9_000_000_000_000);
+  expect(good.generation).toBe(late.generation);
+  expect(good.pushes.at(-1)?.header.kind).toBe('delta');
+  expect(fleet.mayAnnounce(address)).toEqual([]);
+});
+
+test('an answer that got lost is made up for by a newer push', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(agent);
+  run(fleet);
+  await settled();
+  const take = agent.push.bind(agent);
+  vi.spyOn(agent, 'push').mockImplementationOnce(async (lines, signal) => {
+    await take(lines, signal);
+    throw new CausewayError('unavailable', 'the line broke');
+  });
+  const generation = fleet.setService('default/a', [endpoint('a')]);
+  await clock.advance(20_000);
+  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
+  expect(agent.pushes).toHaveLength(3);
+});
+
+test('one that answers its status and refuses every push is asked at a growing pace, and is down', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(agent);
+  run(fleet);
+  await settled();
+  agent.isFrozen = true;
+  const pushed = vi.spyOn(agent, 'push');
+  fleet.setService('default/a', [endpoint('a')]);
+  await clock.advance(60_000);
+  expect(pushed.mock.calls.length).toBeLessThan(15);
+  const [standing] = fleet.standings();
+  expect(standing).toMatchObject({ failure: 'frozen', isCurrent: false });
+  expect(standing?.downForMs).toBeGreaterThan(50_000);
+  agent.isFrozen = false;
+  await clock.advance(20_000);
+  expect(fleet.standings()).toMatchObject([{ downForMs: undefined, isCurrent: true }]);
+});
+
+test('one that is back and has everything is not pushed to, frozen or not', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(agent);
+  run(fleet);
+  await settled();
+  agent.mode = 'fails';
+  await clock.advance(61_000);
+  expect(fleet.standings()).toMatchObject([{ failure: 'no route' }]);
+  agent.mode = 'works';
+  agent.isFrozen = true;
+  await clock.advance(20_000);
+  expect(fleet.standings()).toMatchObject([{ downForMs: undefined, isCurrent: true }]);
+  expect(agent.pushes).toHaveLength(1);
+});
+
+test('what a gateway refuses is told to that endpoint alone, until something new is pushed for it', async () => {
+  const [one, two] = [new MemoryAgent(), new MemoryAgent()];
+  two.dislikes.add(endpointKey(endpoint('bad', 81)));
+  const { fleet } = await start(one, two);
+  const good = fleet.setService('default/good', [endpoint('good')]);
+  const bad = fleet.setService('default/bad', [endpoint('bad', 81)]);
+  run(fleet);
+  await settled();
+  expect(fleet.servingSince(good, [endpoint('good')])).toEqual({ kind: 'served' });
+  const wrong = { kind: 'wrong', messages: ['TCP/81: g2: not to my taste'] };
+  expect(fleet.servingSince(bad, [endpoint('bad', 81)])).toEqual(wrong);
+  expect(complaints).toEqual(['default/bad']);
+  // A push about somebody else takes nothing back.
+  fleet.setService('default/other', [endpoint('other', 82)]);
+  await settled();
+  expect(fleet.servingSince(bad, [endpoint('bad', 81)])).toEqual(wrong);
+  two.dislikes.clear();
+  const better = { ...endpoint('bad', 81), affinity: 'client' } as const;
+  const mended = fleet.setService('default/bad', [better]);
+  await settled();
+  expect(fleet.servingSince(mended, [better])).toEqual({ kind: 'served' });
+  expect(complaints).toEqual(['default/bad', 'default/bad']);
+});
+
+test('who is silent is gathered from all gateways and handed to all alike', async () => {
+  const [one, two] = [new MemoryAgent(), new MemoryAgent()];
+  const { fleet, clock } = await start(one, two);
+  run(fleet);
+  await settled();
+  expect([one.handed, two.handed]).toEqual([[], []]);
+  one.sees = ['10.0.0.7', 'nonsense'];
+  one.tell();
+  await settled();
+  expect([one.handed, two.handed]).toEqual([['10.0.0.7'], ['10.0.0.7']]);
+  // One that can't be followed any more has no say, and is handed everything when it is back.
+  one.mode = 'fails';
+  one.tell();
+  await settled();
+  expect(two.handed).toEqual([]);
+  two.sees = ['10.0.0.8'];
+  two.tell();
+  await settled();
+  expect([one.handed, two.handed]).toEqual([['10.0.0.7'], ['10.0.0.8']]);
+  one.mode = 'works';
+  one.sees = [];
+  await clock.advance(20_000);
+  expect(one.handed).toEqual(['10.0.0.8']);
+});
+
+test('a stream that has died without a word is opened anew', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(agent);
+  run(fleet);
+  await settled();
+  agent.mode = 'hangs';
+  await clock.advance(32_000);
+  agent.handed = undefined;
+  agent.mode = 'works';
+  await clock.advance(20_000);
+  expect(agent.handed).toEqual([]);
+});
+
+test('who is silent is handed again and again, so that a gateway can tell a controller that is gone', async () => {
+  const agent = new MemoryAgent();
+  const { fleet, clock } = await start(agent);
+  run(fleet);
+  await settled();
+  for (let round = 0; round < 3; round += 1) {
+    agent.handed = undefined;
+    await clock.advance(10_000);
+    expect(agent.handed).toEqual([]);
+  }
+});
+
+test("each gateway's generation is shown, also of one that has fallen behind", async () => {
+  const metrics = new PrometheusMetrics();
+  const [good, slow] = [new MemoryAgent(), new MemoryAgent()];
+  const { fleet, clock } = await startWith(metrics, good, slow);
+  const first = fleet.setService('default/a', [endpoint('a')]);
+  run(fleet);
+  await settled();
+  slow.mode = 'fails';
+  const second = fleet.setService('default/b', [endpoint('b', 81)]);
+  await clock.advance(1_000);
+  expect(fleet.standings()).toMatchObject([
+    { name: 'g1', generation: second, isCurrent: true },
+    { name: 'g2', generation: first, isCurrent: false, failure: 'no route' },
+  ]);
+  const text = await metrics.render();
+  expect(text).toContain(`causeway_gateway_generation{gateway="g1"} ${second}`);
+  expect(text).toContain(`causeway_gateway_generation{gateway="g2"} ${first}`);
+  expect(text).toContain(`causeway_gateway_wanted_generation ${second}`);
+});
+
+test('a gateway a version behind gets what it understands, and all of it once it is upgraded', async () => {
+  const [old, young] = [new MemoryAgent(), new MemoryAgent()];
+  old.revisions = { oldest: 1, newest: 1 };
+  young.revisions = { oldest: 2, newest: 3 };
+  const { fleet, clock } = await start(old, young);
+  const routed = makeEndpoint({ ...endpoint('a'), destinations: undefined, routedTo: 'nodes' });
+  fleet.setService('default/a', [routed]);
+  run(fleet);
+  await settled();
+  const held = (agent: MemoryAgent) => agent.holds.get(endpointKey(routed))?.routedTo;
+  expect([held(old), held(young)]).toEqual([undefined, 'nodes']);
+  old.revisions = { oldest: 1, newest: 2 };
+  await clock.advance(60_000);
+  await clock.advance(60_000);
+  expect(held(old)).toBe('nodes');
+  old.revisions = { oldest: 1, newest: 1 };
+  fleet.setService('default/b', [endpoint('b', 81)]);
+  await clock.advance(60_000);
+  expect([held(old), old.holds.size]).toEqual([undefined, 2]);
+});

@@ -1,0 +1,356 @@
+import type { Address } from '@causeway/base/address/address';
+import {
+  endpointKey,
+  type Endpoint,
+  type EndpointId,
+  type EndpointKey,
+} from '../protocol/endpoint.ts';
+import type { AgentStatus } from '../protocol/agent-status.ts';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import type { Random } from '@causeway/base/simulation/random';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { AddressUse } from './address-use.ts';
+import { AgentLink } from './agent-link.ts';
+import type { AgentPort } from './agent-client-contract.ts';
+import { FleetHealth } from './fleet-health.ts';
+import { fleetMetrics } from './fleet-metrics.ts';
+import { RemovalLoop } from './removal-loop.ts';
+import type { RemovalVerifier } from './removal-verifier.ts';
+import { WantedState, type NamespacePolicies } from './desired-state.ts';
+
+export interface FleetOptions {
+  readonly agents: ReadonlyMap<string, AgentPort>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly limitMs: number;
+  readonly checkEveryMs: number;
+  /** Verifies removals that gateways withhold. */
+  readonly verifier: RemovalVerifier;
+  /** The UID of the cluster that the gateways serve, where it is known. */
+  readonly cluster?: string | undefined;
+  /** Something about the gateways has changed: what waits for them may go on. */
+  readonly onNews: () => void;
+  /** A gateway has begun or ceased to complain about this Service. */
+  readonly onComplaint: (service: string) => void;
+}
+
+/** How a Service stands with the gateways. */
+export type Serving =
+  | { readonly kind: 'served' }
+  | { readonly kind: 'waiting'; readonly message: string }
+  | { readonly kind: 'wrong'; readonly messages: readonly string[] };
+
+/** How one gateway is doing. */
+export interface GatewayStanding {
+  readonly name: string;
+  /** How long it has not answered, or not taken what it was sent; undefined while it does. */
+  readonly downForMs: number | undefined;
+  /** Why it does not, if so. */
+  readonly failure: string | undefined;
+  /** The generation that it says it has; 0 while it has not been heard. */
+  readonly generation: number;
+  /** Whether it has confirmed the newest state. */
+  readonly isCurrent: boolean;
+  readonly isMaster: boolean;
+  /** Its VRRP state; undefined while it is not known. */
+  readonly vrrp?: string | undefined;
+  readonly isFenced: boolean;
+  /** How many endpoints it found something wrong with, and what else it complains about. */
+  readonly refusedEndpoints: number;
+  /** How many frontends it still serves because their removal is not verified. */
+  readonly withheldRemovals: number;
+  readonly complaints: readonly string[];
+}
+
+/** How long a gateway that hangs delays a start. */
+const greetMs = 1_500;
+
+/** All gateways: what they are to serve, and what each of them has confirmed. */
+export class AgentFleet {
+  readonly #options: FleetOptions;
+  readonly #links: readonly AgentLink[];
+  readonly #health: FleetHealth;
+  readonly #gauges;
+  /** Gateways that can't announce anything that is ours, or not these addresses. */
+  readonly #fenced = new Map<string, 'all' | Set<Address>>();
+  readonly #addresses = new AddressUse();
+  readonly #removals: RemovalLoop;
+  #state: WantedState | undefined;
+  #isComplete = false;
+  #firstGeneration = Number.POSITIVE_INFINITY;
+
+  constructor(options: FleetOptions) {
+    const { clock, random, log, metrics, limitMs, checkEveryMs, onNews } = options;
+    this.#options = options;
+    this.#gauges = {
+      reachable: metrics.gauge(fleetMetrics.reachable),
+      behind: metrics.gauge(fleetMetrics.behind),
+      generation: metrics.gauge(fleetMetrics.generation),
+      wanted: metrics.gauge(fleetMetrics.wantedGeneration),
+      refused: metrics.gauge(fleetMetrics.refused),
+      withheld: metrics.gauge(fleetMetrics.withheld),
+      fenced: metrics.gauge(fleetMetrics.fenced),
+    };
+    const heard = (gateway: string, status: AgentStatus) =>
+      this.#links.find(({ name }) => name === gateway)?.heard(status);
+    this.#health = new FleetHealth({ ...options, onNews: () => {}, onStatus: heard });
+    this.#removals = new RemovalLoop({
+      ...{ links: () => this.#links, verifier: options.verifier, clock, log },
+      isWanted: (key) => this.#state?.wants(key) === true,
+      onNews: () => this.#noticed(onNews),
+    });
+    const pushes = metrics.counter(fleetMetrics.pushes);
+    this.#links = [...options.agents].map(
+      ([name, agent]) =>
+        new AgentLink({
+          name,
+          agent,
+          clock,
+          random,
+          log,
+          limitMs,
+          checkEveryMs,
+          cluster: options.cluster,
+          goBeyond: (generation) => this.#change((state) => state.goBeyond(generation)),
+          onNews: () => this.#noticed(onNews),
+          onPush: (outcome) => pushes.add({ gateway: name, outcome }),
+          onComplaints: (endpoints) => this.#complained(endpoints),
+          onReleased: (endpoints) => this.#removals.released(endpoints),
+        }),
+    );
+  }
+
+  /**
+   * Asks every gateway for its generation, so that ours are beyond all of them. One that can't be
+   * reached now may hold a newer one: ours go beyond that when it is heard, so it is not waited for long.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    const limitMs = Math.min(greetMs, this.#options.limitMs);
+    await Promise.all(this.#links.map((link) => link.greet(signal, limitMs)));
+    const newest = Math.max(
+      // Also beyond what an unreachable one may have been sent by an earlier controller.
+      this.#options.clock.wallTime(),
+      ...this.#links.map(({ reported }) => reported),
+    );
+    this.#firstGeneration = newest + 1;
+    this.#state = new WantedState(this.#firstGeneration);
+  }
+
+  /** From now on the state is complete, and may be pushed. */
+  complete(): void {
+    this.#isComplete = true;
+    this.#nudge();
+  }
+
+  /** Answers with the generation that has these endpoints. */
+  setService(key: string, endpoints: readonly Endpoint[]): number {
+    const generation = this.#change((state) => state.setService(key, endpoints));
+    const addresses = new Set(endpoints.map(({ address }) => address));
+    this.#addresses.set(key, addresses, this.#wanted.generation);
+    return generation;
+  }
+
+  setNodes(addresses: readonly Address[]): void {
+    this.#change((state) => state.setNodes(addresses));
+  }
+
+  setPolicies(namespace: string, wanted: NamespacePolicies): void {
+    this.#change((state) => state.setPolicies(namespace, wanted));
+  }
+
+  /** Whether the gateways serve what they were given in this generation. One that is down is not waited for. */
+  servingSince(generation: number, endpoints: readonly EndpointId[]): Serving {
+    const messages = this.#complaintsAbout(endpoints);
+    if (messages.length > 0) return { kind: 'wrong', messages };
+    const reachable = this.#links.filter(
+      ({ name, failure }) => failure === undefined && this.#fenced.get(name) !== 'all',
+    );
+    if (reachable.length === 0) {
+      const [first] = this.#links;
+      const why =
+        first === undefined ? 'none is configured' : (first.failure?.message ?? 'all are fenced');
+      return { kind: 'waiting', message: `No gateway can be reached: ${why}` };
+    }
+    const behind = this.behind(generation);
+    if (behind.length === 0) return { kind: 'served' };
+    return { kind: 'waiting', message: `Waiting for ${behind.join(', ')}` };
+  }
+
+  /** The gateways that can be reached and have not confirmed the generation yet. */
+  behind(generation: number): readonly string[] {
+    return this.#links
+      .filter(({ failure, confirmed }) => failure === undefined && confirmed < generation)
+      .map(({ name }) => name);
+  }
+
+  /** The gateways that can be reached and still serve frontends of this Service that it no longer has. */
+  withholding(service: string): readonly string[] {
+    return this.#links
+      .filter(({ failure }) => failure === undefined)
+      .filter(({ removals }) =>
+        [...removals.frontends.values()].some((frontend) => frontend.service === service),
+      )
+      .map(({ name }) => name);
+  }
+
+  get generation(): number {
+    return this.#wanted.generation;
+  }
+
+  /** Asks all whether they still have what they confirmed; one that does not answer is as it was known. */
+  async look(signal: AbortSignal): Promise<void> {
+    await Promise.allSettled(this.#links.map((link) => link.look(signal)));
+    signal.throwIfAborted();
+  }
+
+  /**
+   * The gateways that may still announce the address, which must therefore not be given to anybody
+   * else: they have not confirmed a state without it, and are not fenced.
+   */
+  mayAnnounce(address: Address): readonly string[] {
+    const isWanted = this.#addresses.isUsed(address);
+    const leftIn = this.#addresses.leftIn(address) ?? this.#firstGeneration;
+    return this.#links
+      .filter(({ name }) => !this.#isFencedFor(name, address))
+      .filter((link) => isWanted || link.confirmed < leftIn || link.stillServes(address))
+      .map(({ name }) => name);
+  }
+
+  /** Whether it is only for a fence that nobody can announce the address. */
+  isOnlyFenced(address: Address): boolean {
+    const leftIn = this.#addresses.leftIn(address) ?? this.#firstGeneration;
+    return this.#links.some(
+      (link) =>
+        this.#isFencedFor(link.name, address) &&
+        (link.confirmed < leftIn || link.stillServes(address)),
+    );
+  }
+
+  /** The gateway can't announce these addresses any more, or none of ours: its ways were shut. */
+  fence(name: string, addresses: 'all' | Iterable<Address> = 'all'): void {
+    const before = this.#fenced.get(name);
+    if (before === 'all') return;
+    this.#fenced.set(
+      name,
+      addresses === 'all' ? 'all' : new Set([...(before ?? []), ...addresses]),
+    );
+  }
+
+  unfence(name: string, addresses: 'all' | Iterable<Address> = 'all'): void {
+    const before = this.#fenced.get(name);
+    if (addresses === 'all') this.#fenced.delete(name);
+    else if (before instanceof Set) for (const address of addresses) before.delete(address);
+  }
+
+  standings(): readonly GatewayStanding[] {
+    const newest = this.#state?.generation ?? Number.POSITIVE_INFINITY;
+    return this.#links.map((link) => ({
+      name: link.name,
+      downForMs: link.downForMs,
+      failure: link.failure?.message,
+      generation: link.reported,
+      isCurrent: this.#isComplete && isUpToDate(link, newest),
+      isMaster: this.#health.statusOf(link.name)?.vrrp.state === 'MASTER',
+      vrrp: this.#health.statusOf(link.name)?.vrrp.state,
+      isFenced: this.#fenced.get(link.name) === 'all',
+      refusedEndpoints: link.complaints.size,
+      withheldRemovals: link.removals.frontends.size,
+      complaints: [
+        ...link.complaints.general,
+        ...[link.removals.describe() ?? []].flat(),
+        ...(this.#health.statusOf(link.name)?.alarms ?? []),
+      ],
+    }));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const state = this.#wanted;
+    const loops = this.#links.map((link): [string, Loop] => [
+      `agent ${link.name}`,
+      (inner) => link.run(state, inner),
+    ]);
+    await supervise(signal, {
+      ...Object.fromEntries(loops),
+      ...(this.#links.length === 0
+        ? {}
+        : {
+            health: (inner) => this.#health.run(inner),
+            'withheld removals': (inner) => this.#removals.loop(inner),
+          }),
+    });
+  }
+
+  #isFencedFor(name: string, address: Address): boolean {
+    const fence = this.#fenced.get(name);
+    return fence === 'all' || fence?.has(address) === true;
+  }
+
+  get #wanted(): WantedState {
+    if (this.#state === undefined) throw new Error('the fleet was not started');
+    return this.#state;
+  }
+
+  /** Only what is new is pushed: a look at a Service that finds it as it was bothers no gateway. */
+  #change<T>(change: (state: WantedState) => T): T {
+    const state = this.#wanted;
+    const { generation } = state;
+    const answer = change(state);
+    if (state.generation !== generation) this.#nudge();
+    return answer;
+  }
+
+  /** Nothing is pushed before everything is known: a state with holes would take live Services away. */
+  #nudge(): void {
+    if (!this.#isComplete) return;
+    for (const link of this.#links) link.nudge();
+  }
+
+  #noticed(onNews: () => void): void {
+    const confirmed = this.#links.map((link) => link.confirmed);
+    this.#state?.forgetRemoved(Math.min(...confirmed));
+    this.#removals.noticed();
+    this.#show();
+    onNews();
+  }
+
+  #complaintsAbout(endpoints: readonly EndpointId[]): string[] {
+    return this.#links.flatMap(({ name, complaints }) =>
+      endpoints.flatMap((endpoint) =>
+        complaints
+          .about(endpointKey(endpoint))
+          .map((message) => `${endpoint.protocol}/${endpoint.port}: ${name}: ${message}`),
+      ),
+    );
+  }
+
+  #complained(endpoints: ReadonlySet<EndpointKey>): void {
+    const services = new Set<string>();
+    for (const key of endpoints) {
+      const service = this.#wanted.serviceOf(key);
+      if (service !== undefined) services.add(service);
+    }
+    for (const service of services) this.#options.onComplaint(service);
+  }
+
+  #show(): void {
+    const newest = this.#state?.generation ?? 0;
+    this.#gauges.wanted.set({}, newest);
+    for (const { name, failure, confirmed, reported, complaints, removals } of this.#links) {
+      this.#gauges.reachable.set({ gateway: name }, failure === undefined ? 1 : 0);
+      this.#gauges.behind.set({ gateway: name }, confirmed < newest ? 1 : 0);
+      this.#gauges.generation.set({ gateway: name }, reported);
+      this.#gauges.refused.set({ gateway: name }, complaints.size);
+      this.#gauges.withheld.set({ gateway: name }, removals.frontends.size);
+      this.#gauges.fenced.set({ gateway: name }, this.#fenced.get(name) === 'all' ? 1 : 0);
+    }
+  }
+}
+
+/** Whether the gateway has the newest state, and serves nothing beside it. */
+function isUpToDate({ failure, confirmed, removals }: AgentLink, newest: number): boolean {
+  return failure === undefined && confirmed >= newest && removals.frontends.size === 0;
+}

@@ -1,0 +1,227 @@
+import { afterEach, expect, test } from 'vitest';
+import { endpointKey, makeEndpoint, type EndpointKey } from '../protocol/endpoint.ts';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { silentLog } from '@causeway/base/observability/log';
+import { seededRandom } from '@causeway/base/simulation/random';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { writeState } from '../protocol/write-update.ts';
+import { AgentLink } from './agent-link.ts';
+import { MemoryAgent } from './testing/memory-agent.ts';
+import { WantedState } from './desired-state.ts';
+
+const endpoints = [80, 81, 82].map((port) =>
+  makeEndpoint({
+    address: parseAddress('192.0.2.1'),
+    protocol: 'TCP',
+    port: parsePort(port),
+    service: `default/s${port}`,
+    destinations: [],
+  }),
+);
+
+let stop = new AbortController();
+const running: Promise<void>[] = [];
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(running.splice(0));
+});
+
+/** A gateway that has all endpoints and loses one at most without a confirmation. */
+function start(prepare: (agent: MemoryAgent) => void = () => {}) {
+  stop = new AbortController();
+  const clock = new SimulatedClock();
+  const agent = new MemoryAgent();
+  agent.mayLose = 1;
+  prepare(agent);
+  for (const each of endpoints) agent.holds.set(endpointKey(each), each);
+  const released: EndpointKey[] = [];
+  const link = new AgentLink({
+    ...{ name: 'g1', agent, clock, random: seededRandom(1), log: silentLog, cluster: 'one' },
+    ...{ limitMs: 1_000, checkEveryMs: 60_000 },
+    goBeyond: (generation) => state.goBeyond(generation),
+    ...{ onNews: () => {}, onPush: () => {}, onComplaints: () => {} },
+    onReleased: (keys) => released.push(...keys),
+  });
+  const state = new WantedState(1);
+  const run = () => running.push(link.run(state, stop.signal));
+  return { agent, clock, link, state, released, run };
+}
+
+const keys = endpoints.map(endpointKey);
+const verdict = (verified: readonly EndpointKey[], cluster = 'one') => ({
+  ...{ cluster, verified: new Set(verified) },
+  doubts: new Map(keys.filter((key) => !verified.includes(key)).map((key) => [key, 'in doubt'])),
+});
+
+test('a gateway that withholds removals has confirmed the update, and is no failure', async () => {
+  const { agent, clock, link, state, run } = start();
+  run();
+  await clock.advance(60_000);
+  expect(agent.holds.size).toBe(3);
+  expect(link).toMatchObject({ failure: undefined, confirmed: state.generation });
+  expect([...link.removals.frontends.keys()]).toEqual(keys);
+  expect(link.stillServes('192.0.2.1')).toBe(true);
+  expect(link.removals.describe()).toContain('still serves 3 frontends');
+});
+
+test('it is told which removals are verified, one by one, and once', async () => {
+  const { agent, clock, link, state, run } = start();
+  run();
+  await clock.advance(1_000);
+  link.judge(verdict(keys.slice(0, 2)));
+  await clock.advance(120_000);
+  expect([...agent.holds.keys()]).toEqual(keys.slice(2));
+  expect(agent.confirmations.map(({ endpoints: each }) => [...each])).toEqual([keys.slice(0, 2)]);
+  expect(link.removals.describe()).toContain('still serves 1 frontend');
+  // Updates go on from the same generation.
+  state.setService('default/new', endpoints.slice(0, 1));
+  link.nudge();
+  await clock.advance(1_000);
+  expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'delta']);
+  expect(agent.holds.size).toBe(2);
+  link.judge(verdict(keys.slice(2)));
+  await clock.advance(1_000);
+  // The last one: the full state clears what was kept for its sake.
+  expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'delta', 'state']);
+  await clock.advance(120_000);
+  expect(agent.pushes).toHaveLength(3);
+  expect(link.confirmed).toBe(state.generation);
+});
+
+test('a frontend that is wanted again is not confirmed to go, whatever the verdict was', async () => {
+  const { agent, clock, link, state, run } = start();
+  run();
+  await clock.advance(1_000);
+  state.setService('default/s80', endpoints.slice(0, 1));
+  link.judge(verdict(keys));
+  await clock.advance(1_000);
+  expect([...agent.holds.keys()]).toEqual(keys.slice(0, 1));
+  expect(agent.confirmations.flatMap(({ endpoints: each }) => [...each])).toEqual(keys.slice(1));
+});
+
+test('a gateway of another cluster keeps its frontends, and takes updates', async () => {
+  const { agent, clock, link, state, run } = start((each) => {
+    each.cluster = 'other';
+  });
+  run();
+  await clock.advance(1_000);
+  link.judge(verdict(keys));
+  await clock.advance(1_000);
+  expect(agent.holds.size).toBe(3);
+  expect(link.failure).toBeUndefined();
+  expect(link.removals.describe()).toContain('of another cluster');
+  state.setService('default/s80', endpoints.slice(0, 1));
+  link.nudge();
+  await clock.advance(1_000);
+  expect(link.confirmed).toBe(state.generation);
+});
+
+test('what an operator allows on the gateway itself is noticed, and the full state follows', async () => {
+  const { agent, clock, link, released, run } = start();
+  run();
+  await clock.advance(1_000);
+  agent.allowRemovals();
+  await link.look(stop.signal);
+  expect(released).toEqual(keys);
+  await clock.advance(1_000);
+  expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'state']);
+});
+
+test('an older agent is told that the removal is meant once all of it is verified', async () => {
+  const { agent, clock, link, run } = start((each) => {
+    each.isOlderVersion = true;
+  });
+  run();
+  await clock.advance(10_000);
+  expect(agent.holds.size).toBe(3);
+  expect(link.failure?.message).toBe('too much would go');
+  link.judge(verdict(keys.slice(1)));
+  await clock.advance(60_000);
+  expect(agent.holds.size).toBe(3);
+  link.judge(verdict(keys));
+  await clock.advance(60_000);
+  expect(agent.holds.size).toBe(0);
+  expect(link.failure).toBeUndefined();
+  expect(agent.pushes.map(({ header }) => header.meansRemoval)).toEqual([true]);
+});
+
+test('a list that lacks some of what an older agent serves proves nothing', async () => {
+  const { agent, clock, link, run } = start((each) => {
+    each.isOlderVersion = true;
+  });
+  const list = agent.counters.bind(agent);
+  agent.counters = async (signal) => (await list(signal)).slice(1);
+  run();
+  await clock.advance(10_000);
+  link.judge(verdict(keys));
+  await clock.advance(60_000);
+  expect(agent.holds.size).toBe(3);
+});
+
+test('who is stopped while it speaks with the gateway ends at once, and not at the next look', async () => {
+  const { agent, clock, run } = start();
+  agent.mayLose = 3;
+  const answer = Promise.withResolvers<void>();
+  const push = agent.push.bind(agent);
+  agent.push = async (lines, signal) => {
+    await answer.promise;
+    return push(lines, signal);
+  };
+  run();
+  await clock.advance(0);
+  stop.abort();
+  answer.resolve();
+  await clock.advance(0);
+  expect(agent.pushes).toHaveLength(1);
+  await Promise.all(running.splice(0));
+});
+
+/** Somebody who takes himself for the leader says something else. */
+async function interfere(agent: MemoryAgent): Promise<void> {
+  const generation = agent.generation + 1;
+  const whole = { endpoints, policies: [], assignments: [], nodes: [] };
+  await agent.push(writeState(whole, { generation }), stop.signal);
+}
+
+test('a gateway that tells of a generation beyond ours gets ours again', async () => {
+  const { agent, clock, link, run } = start();
+  agent.mayLose = 3;
+  run();
+  await clock.advance(1_000);
+  const own = agent.generation;
+  link.heard({ generation: own });
+  link.heard({ generation: own - 1 });
+  await clock.advance(1_000);
+  expect(agent.pushes).toHaveLength(1);
+  await interfere(agent);
+  expect(link.confirmed).toBe(own);
+  link.heard({ generation: agent.generation });
+  expect(link.confirmed).toBe(0);
+  await clock.advance(1_000);
+  expect(agent.holds.size).toBe(0);
+  expect(link.confirmed).toBe(own + 2);
+});
+
+test('before anything is taken for unused, a gateway can be asked what it has', async () => {
+  const { agent, clock, link, run } = start();
+  agent.mayLose = 3;
+  run();
+  await clock.advance(1_000);
+  const before = link.confirmed;
+  await link.look(stop.signal);
+  expect(link.confirmed).toBe(before);
+  await interfere(agent);
+  await link.look(stop.signal);
+  expect(link.confirmed).toBe(0);
+});
+
+test('a gateway that hangs is silent since it was asked, not since that was noticed', async () => {
+  const { agent, clock, link, run } = start();
+  agent.mode = 'hangs';
+  run();
+  await clock.advance(900);
+  expect(link.downForMs).toBeUndefined();
+  await clock.advance(29_100);
+  expect(link.downForMs).toBe(30_000);
+});

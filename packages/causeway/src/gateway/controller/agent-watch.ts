@@ -1,0 +1,170 @@
+import { tryParseAddress, type Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { AgentStatus } from '../protocol/agent-status.ts';
+import { backoffDelay, type BackoffPolicy } from '@causeway/base/time/backoff';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import { withDeadline } from '@causeway/base/time/deadline';
+import type { Log } from '@causeway/base/observability/log';
+import type { Random } from '@causeway/base/simulation/random';
+import type { AgentPort } from './agent-client-contract.ts';
+import type { SilenceView } from './agreed-health.ts';
+
+export interface AgentWatchOptions {
+  readonly name: string;
+  readonly agent: AgentPort;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** One question or answer takes no longer than this. */
+  readonly limitMs: number;
+  /** Called when its status has changed, or can't be followed any more. */
+  readonly onNews: () => void;
+  /** Called with what it says about itself. */
+  readonly onStatus: (status: AgentStatus) => void;
+}
+
+const pace: BackoffPolicy = { baseMs: 500, maxMs: 15_000, jitter: 0.3 };
+/** A stream that says nothing for so long may be dead: we ask. */
+const quietMs = 30_000;
+/** What was handed lasts three times as long on the gateway, so that it can tell a controller that vanished. */
+const handEveryMs = 10_000;
+
+/**
+ * Follows one gateway's status, by which the gateway knows that we are there, and hands it who is
+ * silent. While it can't be followed it acts on what it sees by itself, and has no say.
+ */
+export class AgentWatch {
+  readonly #options: AgentWatchOptions;
+  #status: AgentStatus | undefined;
+  #silent: ReadonlySet<Address> = new Set();
+  #isDue = false;
+  #handing: Promise<void> | undefined;
+  #stream = new AbortController();
+
+  constructor(options: AgentWatchOptions) {
+    this.#options = options;
+  }
+
+  /** What it says about itself; undefined while it can't be followed. */
+  get status(): AgentStatus | undefined {
+    return this.#status;
+  }
+
+  get view(): SilenceView | undefined {
+    return this.#status === undefined ? undefined : viewOf(this.#status);
+  }
+
+  /** Hands over who is silent; at once while it is followed, else when it is again. */
+  hand(silent: ReadonlySet<Address>): void {
+    this.#silent = silent;
+    this.#isDue = true;
+    if (this.#status === undefined) return;
+    this.#handing ??= this.#deliver().finally(() => {
+      this.#handing = undefined;
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, random, log, name } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      failures += 1;
+      try {
+        await this.#follow(signal, () => (failures = 0));
+      } catch (error) {
+        const known = CausewayError.from(error);
+        if (!signal.aborted) log.debug({ agent: name, error: known }, "can't follow the agent");
+      }
+      if (signal.aborted) return;
+      await sleep(clock, backoffDelay(pace, Math.max(1, failures), random), signal).catch(() => {});
+    }
+  }
+
+  async #follow(signal: AbortSignal, onFirst: () => void): Promise<void> {
+    const { agent, onNews, onStatus } = this.#options;
+    this.#stream = new AbortController();
+    const both = AbortSignal.any([signal, this.#stream.signal]);
+    const quiet = this.#watchQuiet();
+    const again = this.#handAgain();
+    try {
+      for await (const status of agent.events(both)) {
+        const isFirst = this.#status === undefined;
+        this.#status = status;
+        quiet.restart();
+        onFirst();
+        onNews();
+        onStatus(status);
+        if (isFirst) this.hand(this.#silent);
+      }
+    } finally {
+      quiet.stop();
+      again.stop();
+      this.#status = undefined;
+      this.#stream.abort();
+      await this.#handing;
+      onNews();
+    }
+  }
+
+  async #deliver(): Promise<void> {
+    const { agent, log, name } = this.#options;
+    while (this.#isDue && !this.#stream.signal.aborted) {
+      this.#isDue = false;
+      try {
+        await this.#limited((inner) => agent.handSilent(this.#silent, inner));
+      } catch (error) {
+        log.debug(
+          { agent: name, error: CausewayError.from(error) },
+          'could not hand who is silent',
+        );
+        this.#stream.abort();
+      }
+    }
+  }
+
+  #handAgain() {
+    const { clock } = this.#options;
+    const hand = () => {
+      if (this.#status !== undefined) this.hand(this.#silent);
+      timer = clock.timer(handEveryMs, hand);
+    };
+    let timer = clock.timer(handEveryMs, hand);
+    return { stop: () => timer.cancel() };
+  }
+
+  /** Asks when nothing was heard for long; without an answer the stream is opened anew. */
+  #watchQuiet() {
+    const { clock, agent, limitMs, onStatus } = this.#options;
+    const ask = () => {
+      if (this.#status === undefined) this.#stream.abort();
+      const asking = this.#limited((inner) => agent.status(inner));
+      asking.then(
+        (status) => {
+          restart();
+          onStatus(status);
+        },
+        () => this.#stream.abort(),
+      );
+    };
+    // The first status comes at once, or the agent hangs.
+    let timer = clock.timer(limitMs, ask);
+    const restart = () => {
+      timer.cancel();
+      if (!this.#stream.signal.aborted) timer = clock.timer(quietMs, ask);
+    };
+    return { restart, stop: () => timer.cancel() };
+  }
+
+  #limited<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, limitMs, name } = this.#options;
+    return withDeadline(clock, limitMs, this.#stream.signal, `asking the agent ${name}`, work);
+  }
+}
+
+function viewOf({ silent, vrrp, alarms }: AgentStatus): SilenceView {
+  return {
+    seen: new Set(silent.seen.flatMap((text) => tryParseAddress(text) ?? [])),
+    isMaster: vrrp.state === 'MASTER',
+    canJudge: silent.heard > 0 && !alarms.some((alarm) => alarm.startsWith('cut-off')),
+  };
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { agreeOnSilence, type SilenceView } from './agreed-health.ts';
+
+const a = parseAddress('10.0.0.1');
+const b = parseAddress('10.0.0.2');
+const sees = (...seen: (typeof a)[]): SilenceView => ({
+  seen: new Set(seen),
+  isMaster: false,
+  canJudge: true,
+});
+
+test.each<[string, SilenceView[], (typeof a)[]]>([
+  ['no gateway at all', [], []],
+  ['nobody is silent', [sees(), sees()], []],
+  ['one of two is enough', [sees(a), sees()], [a]],
+  ['one of three is not', [sees(a), sees(), sees()], []],
+  ['two of three are', [sees(a, b), sees(a), sees()], [a]],
+  ['the one with the traffic is believed', [{ ...sees(b), isMaster: true }, sees(), sees()], [b]],
+  ['one that is cut off has no say', [{ ...sees(), canJudge: false }, sees(a), sees()], [a]],
+  ['nor does a master that is', [{ ...sees(a), isMaster: true, canJudge: false }, sees()], []],
+  ['nor do all of them', [{ ...sees(a), canJudge: false }], []],
+])('%s', (_name, views, silent) => {
+  expect([...agreeOnSilence(views)]).toEqual(silent);
+});

@@ -1,0 +1,273 @@
+import type { Address, Family } from '@causeway/base/address/address';
+import { familyOf, tryParseAddress } from '@causeway/base/address/address';
+import { withoutLeadingZeros } from '@causeway/base/address/leading-zeros';
+import { parsePort, type Port } from '@causeway/base/address/port';
+import { parseInterface, prefixOf, type Prefix } from '@causeway/base/address/prefix';
+import { canonicalRanges } from '@causeway/base/address/range-list';
+import {
+  makeEndpoint,
+  type Destination,
+  type Endpoint,
+  type Masquerade,
+} from '../protocol/endpoint.ts';
+import type { Node, Service, ServicePort } from '@causeway/kubernetes/objects/core-objects';
+import type {
+  Endpoint as SliceEndpoint,
+  EndpointSlice,
+} from '@causeway/kubernetes/objects/network-objects';
+import { budgetExcess, type BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
+import { isEligibleNode, nodeAddress } from '../../services/nodes.ts';
+
+/** What a gateway sends connections to: the nodes, the cluster's own virtual address, or the pods. */
+export type BackendLayer = 'NodePort' | 'ClusterIP' | 'Pod';
+
+/** Nodes by name. */
+export interface NodeLookup {
+  get(name: string): Node | undefined;
+}
+
+export interface BackendInput {
+  readonly service: Service;
+  /** The address that the gateways serve on, for each family. */
+  readonly addresses: ReadonlyMap<Family, Address>;
+  readonly slices: readonly EndpointSlice[];
+  readonly nodes: NodeLookup;
+  readonly layer: BackendLayer;
+  readonly masquerade: Masquerade;
+  /**
+   * The families in which nodes know the address: behind a floating IP they know that one, and not the
+   * address that the gateways see.
+   */
+  readonly routable: ReadonlySet<Family>;
+  /** Whether a pod's address may be used yet, in the layer Pod; all may where left out. */
+  readonly isPodKnown?: (address: Address) => boolean;
+}
+
+export interface Backends {
+  /** Why nothing of the Service is served: it is larger than a Service may be. */
+  readonly excess?: BudgetExcess;
+  readonly endpoints: readonly Endpoint[];
+  /** What can't be served, in words for the user. */
+  readonly problems: readonly string[];
+  /** Whether pods were left out because they are not known yet. */
+  readonly isIncomplete: boolean;
+}
+
+const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
+
+/** What the gateways are to serve for a Service: one endpoint for each family and port. */
+export function backendsOf(input: BackendInput): Backends {
+  const excess = budgetExcess(input.service, input.slices);
+  // Closed, and not as before: what was served before may let in sources that are no longer asked for.
+  if (excess !== undefined) return { excess, endpoints: [], problems: [], isIncomplete: false };
+  const endpoints: Endpoint[] = [];
+  const problems: string[] = [];
+  const ranges = sourceRanges(input.service);
+  for (const [family, address] of input.addresses) {
+    const familyRanges = canonicalRanges(
+      ranges.filter((range) => familyOf(range.address) === family),
+    );
+    for (const port of input.service.spec?.ports ?? []) {
+      const target = targetOf(input, family, port);
+      if (typeof target === 'string') {
+        problems.push(`${port.protocol ?? 'TCP'}/${port.port}: ${target}`);
+        continue;
+      }
+      // Ranges of the other family only: nobody of this family may connect.
+      if (ranges.length > 0 && familyRanges.length === 0) continue;
+      endpoints.push(
+        makeEndpoint({
+          address,
+          protocol: port.protocol ?? 'TCP',
+          port: parsePort(port.port),
+          service: `${input.service.metadata?.namespace}/${input.service.metadata?.name}`,
+          affinity: input.service.spec?.sessionAffinity === 'ClientIP' ? 'client' : 'none',
+          masquerade: input.masquerade,
+          sourceRanges: familyRanges,
+          ...target,
+        }),
+      );
+    }
+  }
+  return { endpoints, problems, isIncomplete: input.layer === 'Pod' && hasUnknownPods(input) };
+}
+
+function isUsable(input: BackendInput, { address, isPod }: ReadyEndpoint): boolean {
+  return !isPod || (input.isPodKnown?.(address) ?? true);
+}
+
+function hasUnknownPods(input: BackendInput): boolean {
+  return [...input.addresses.keys()].some((family) =>
+    (input.service.spec?.ports ?? []).some((port) =>
+      readyEndpoints(input, family, port).some((endpoint) => !isUsable(input, endpoint)),
+    ),
+  );
+}
+
+type Target =
+  | { readonly nodePort: Port }
+  | { readonly destinations: readonly Destination[] }
+  | { readonly routedTo: 'nodes' | readonly Address[] };
+
+function targetOf(input: BackendInput, family: Family, port: ServicePort): Target | string {
+  const ready = readyEndpoints(input, family, port);
+  // An idle Service is woken by the nodes, whatever layer it is served on when awake. They hold as soon
+  // as nothing is ready, so pods that still end are not sent to, and can end in peace.
+  if (isIdle(input.service) && reallyReady(input, family, port).length === 0) {
+    return nodesTarget(input, family, port);
+  }
+  switch (input.layer) {
+    case 'NodePort':
+      return nodesTarget(input, family, port, ready);
+    case 'ClusterIP':
+      return clusterTarget(input.service, family, port);
+    case 'Pod':
+      return {
+        destinations: ready
+          .filter((endpoint) => isUsable(input, endpoint))
+          .map(({ address, port: number }) => at(address, number)),
+      };
+  }
+}
+
+/** Every node; with policy Local only those that have endpoints, where there are any. */
+function nodesTarget(
+  input: BackendInput,
+  family: Family,
+  port: ServicePort,
+  ready?: readonly ReadyEndpoint[],
+): Target | string {
+  const isLocal = input.service.spec?.externalTrafficPolicy === 'Local';
+  const local = isLocal && ready !== undefined ? nodesWith(input, family, ready) : undefined;
+  if (port.nodePort === undefined || port.nodePort === 0) return routedTarget(input, family, local);
+  const nodePort = parsePort(port.nodePort);
+  if (local === undefined) return { nodePort };
+  return { destinations: local.map((address) => at(address, nodePort)) };
+}
+
+/** Without a node port the nodes get the packets as they are, and know the address themselves. */
+function routedTarget(
+  input: BackendInput,
+  family: Family,
+  local: readonly Address[] | undefined,
+): Target | string {
+  const why = 'it has no node port, and can not be sent to a node unchanged';
+  const help = 'Remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod.';
+  if (!input.routable.has(family)) {
+    return `${why}: nodes know its floating IP, not the address behind it. ${help}`;
+  }
+  if (input.masquerade === 'always') {
+    return `${why}: the gateways rewrite every source (gateway.masquerade). ${help}`;
+  }
+  return { routedTo: local ?? 'nodes' };
+}
+
+/** The nodes that have endpoints of the Service, and that traffic from outside may be sent to. */
+function nodesWith(
+  input: BackendInput,
+  family: Family,
+  ready: readonly ReadyEndpoint[],
+): readonly Address[] {
+  const addresses: Address[] = [];
+  for (const name of new Set(ready.map(({ nodeName }) => nodeName))) {
+    const node = name === undefined ? undefined : input.nodes.get(name);
+    const address =
+      node !== undefined && isEligibleNode(node) ? nodeAddress(node, family) : undefined;
+    if (address !== undefined) addresses.push(address);
+  }
+  return addresses;
+}
+
+function clusterTarget(service: Service, family: Family, port: ServicePort): Target | string {
+  const addresses = service.spec?.clusterIPs ?? [service.spec?.clusterIP ?? ''];
+  for (const text of addresses) {
+    const address = tryParseAddress(text);
+    if (address !== undefined && familyOf(address) === family) {
+      return { destinations: [at(address, parsePort(port.port))] };
+    }
+  }
+  return `it has no cluster address in IPv${family}`;
+}
+
+interface ReadyEndpoint {
+  readonly address: Address;
+  readonly port: Port;
+  readonly nodeName: string | undefined;
+  readonly isPod: boolean;
+}
+
+/** Ready ones; where there are none, those that end but still serve, as kube-proxy does it. */
+function readyEndpoints(input: BackendInput, family: Family, port: ServicePort): ReadyEndpoint[] {
+  const ready = reallyReady(input, family, port);
+  if (ready.length > 0) return ready;
+  return endpointsWhere(
+    input,
+    family,
+    port,
+    ({ conditions }) => conditions?.terminating === true && conditions.serving === true,
+  );
+}
+
+function reallyReady(input: BackendInput, family: Family, port: ServicePort): ReadyEndpoint[] {
+  const publishAll = input.service.spec?.publishNotReadyAddresses === true;
+  return endpointsWhere(
+    input,
+    family,
+    port,
+    ({ conditions }) => publishAll || conditions?.ready !== false,
+  );
+}
+
+function endpointsWhere(
+  input: BackendInput,
+  family: Family,
+  port: ServicePort,
+  isWanted: (endpoint: SliceEndpoint) => boolean,
+): ReadyEndpoint[] {
+  const found = new Map<string, ReadyEndpoint>();
+  for (const slice of input.slices) {
+    if (slice.addressType !== `IPv${family}`) continue;
+    const number = slicePort(slice, port);
+    if (number === undefined) continue;
+    for (const endpoint of slice.endpoints ?? []) {
+      const address = tryParseAddress(endpoint.addresses[0] ?? '');
+      if (address === undefined || familyOf(address) !== family || !isWanted(endpoint)) continue;
+      // An endpoint may stand in two slices while it moves from one to the other.
+      found.set(`${address} ${number}`, {
+        address,
+        port: number,
+        nodeName: endpoint.nodeName,
+        isPod: endpoint.targetRef?.kind === 'Pod',
+      });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Kubernetes pairs the ports of Services and endpoints by name. */
+function slicePort(slice: EndpointSlice, port: ServicePort): Port | undefined {
+  const match = (slice.ports ?? []).find(
+    ({ name, protocol }) =>
+      (name ?? '') === (port.name ?? '') && (protocol ?? 'TCP') === (port.protocol ?? 'TCP'),
+  );
+  // The API server takes any number in a slice that somebody wrote by hand.
+  return match?.port === undefined || match.port < 1 || match.port > 65_535
+    ? undefined
+    : parsePort(match.port);
+}
+
+export function isIdle(service: Service): boolean {
+  return service.metadata?.annotations?.[idledAnnotation] !== undefined;
+}
+
+/** The API server has checked them; it takes host bits, which mean nothing, and zeros before a number. */
+function sourceRanges(service: Service): Prefix[] {
+  return (service.spec?.loadBalancerSourceRanges ?? []).map((text) => {
+    const { address, length } = parseInterface(withoutLeadingZeros(text.trim()));
+    return prefixOf(address, length);
+  });
+}
+
+function at(address: Address, port: Port): Destination {
+  return { address, port, weight: 1 };
+}

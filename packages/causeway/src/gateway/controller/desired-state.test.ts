@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { makeEndpoint, endpointKey, type Endpoint } from '../protocol/endpoint.ts';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { WantedState } from './desired-state.ts';
+
+function endpoint(service: string, port: number, pod = 1): Endpoint {
+  return makeEndpoint({
+    address: parseAddress('192.0.2.1'),
+    protocol: 'TCP',
+    port: parsePort(port),
+    service,
+    destinations: [{ address: parseAddress(`10.0.0.${pod}`), port: parsePort(8080), weight: 1 }],
+  });
+}
+
+test('the same again changes nothing, and says since when it has been so', () => {
+  const state = new WantedState(10);
+  const first = state.setService('a', [endpoint('a', 80)]);
+  expect(first).toBe(11);
+  state.setService('b', [endpoint('b', 81)]);
+  expect(state.setService('a', [endpoint('a', 80)])).toBe(11);
+  expect(state.generation).toBe(12);
+});
+
+test('a difference holds just what has changed since', () => {
+  const state = new WantedState(0);
+  state.setService('a', [endpoint('a', 80)]);
+  const base = state.setService('b', [endpoint('b', 81)]);
+  state.setService('a', []);
+  state.setService('b', [endpoint('b', 81, 2)]);
+  state.setNodes([parseAddress('10.9.0.1')]);
+  const delta = state.since(base);
+  expect([...delta.endpoints].map(endpointKey)).toEqual(['192.0.2.1:81/TCP']);
+  expect([...delta.removedEndpoints]).toEqual([
+    { address: '192.0.2.1', protocol: 'TCP', port: 80 },
+  ]);
+  expect([...delta.nodes]).toEqual([{ address: '10.9.0.1' }]);
+});
+
+test('an endpoint that moved to another Service is not removed by the first', () => {
+  const state = new WantedState(0);
+  state.setService('a', [endpoint('a', 80)]);
+  state.setService('b', [endpoint('b', 80)]);
+  state.setService('a', []);
+  expect([...state.all().endpoints].map(({ service }) => service)).toEqual(['b']);
+});
+
+test('once what was removed is forgotten, an older gateway needs all', () => {
+  const state = new WantedState(0);
+  const old = state.setService('a', [endpoint('a', 80)]);
+  const removed = state.setService('a', []);
+  expect(state.canStartFrom(old)).toBe(true);
+  state.forgetRemoved(removed);
+  expect(state.canStartFrom(old)).toBe(false);
+  expect(state.canStartFrom(removed)).toBe(true);
+  expect(state.canStartFrom(removed + 1)).toBe(false);
+});
+
+test('whatever changes in whatever order, differences lead every gateway to the whole', () => {
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant('set' as const),
+      service: fc.constantFrom('a', 'b', 'c'),
+      ports: fc.uniqueArray(fc.constantFrom(80, 81, 82), { maxLength: 3 }),
+      pod: fc.constantFrom(1, 2),
+    }),
+    fc.record({ kind: fc.constant('push' as const), gateway: fc.constantFrom(0, 1) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const state = new WantedState(5);
+      const gateways = [0, 1].map(() => ({ confirmed: 0, holds: new Map<string, Endpoint>() }));
+      const push = (index: number) => {
+        const gateway = gateways[index];
+        if (gateway === undefined) return;
+        if (state.canStartFrom(gateway.confirmed)) {
+          const delta = state.since(gateway.confirmed);
+          for (const id of delta.removedEndpoints) gateway.holds.delete(endpointKey(id));
+          for (const item of delta.endpoints) gateway.holds.set(endpointKey(item), item);
+        } else {
+          gateway.holds = new Map(
+            [...state.all().endpoints].map((item) => [endpointKey(item), item]),
+          );
+        }
+        gateway.confirmed = state.generation;
+        state.forgetRemoved(Math.min(...gateways.map(({ confirmed }) => confirmed)));
+      };
+      for (const action of steps) {
+        if (action.kind === 'push') push(action.gateway);
+        else {
+          // Services never share a port: each has a range of its own.
+          const offset = { a: 0, b: 100, c: 200 }[action.service];
+          state.setService(
+            action.service,
+            action.ports.map((port) => endpoint(action.service, port + offset, action.pod)),
+          );
+        }
+      }
+      const whole = new Map([...state.all().endpoints].map((item) => [endpointKey(item), item]));
+      for (const index of [0, 1]) {
+        push(index);
+        expect(gateways[index]?.holds).toEqual(whole);
+      }
+    }),
+  );
+});
+
+test('of two that want the same endpoint, the one that stays has it when the other goes', () => {
+  const state = new WantedState(0);
+  state.setService('new', [endpoint('new', 80)]);
+  // It still believes to have an address that the cloud has given to the other meanwhile.
+  state.setService('stale', [endpoint('stale', 80)]);
+  state.setService('stale', [endpoint('stale', 81)]);
+  expect([...state.all().endpoints].map(({ service, port }) => `${service} ${port}`)).toEqual([
+    'new 80',
+    'stale 81',
+  ]);
+  state.setService('new', []);
+  expect([...state.all().endpoints].map(({ service }) => service)).toEqual(['stale']);
+});

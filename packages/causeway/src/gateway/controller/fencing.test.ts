@@ -1,0 +1,303 @@
+import { afterEach, expect, test } from 'vitest';
+import { makeEndpoint } from '../protocol/endpoint.ts';
+import { parseAddressRange } from '@causeway/base/address/address-range';
+import { parseAddress, type Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { parsePort } from '@causeway/base/address/port';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { seededRandom } from '@causeway/base/simulation/random';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { supervise } from '@causeway/base/work/supervisor';
+import type { AddressDoors } from './address-pair-writer.ts';
+import { AgentFleet } from './agent-fleet.ts';
+import { Fencing } from './fencing.ts';
+import { MemoryAgent } from './testing/memory-agent.ts';
+import { doubtsAll } from './removal-verifiers.testing.ts';
+import { PortKeeper } from './port-keeper.ts';
+import { MemoryAddressBook } from './memory-address-book.testing.ts';
+import { StaticPortManager } from './static-port-manager.ts';
+
+const address = parseAddress('192.0.2.1');
+const port = parsePort(80);
+
+/** Address pairs in memory. */
+class MemoryDoors implements AddressDoors {
+  readonly grain: 'address' | 'gateway';
+  readonly through = new Map<string, Set<Address>>();
+
+  constructor(grain: 'address' | 'gateway') {
+    this.grain = grain;
+  }
+
+  isOpen = (gateway: string, each: Address) => this.through.get(gateway)?.has(each) === true;
+  canShut = () => true;
+  inspect = () => Promise.resolve([]);
+  hole: string | undefined;
+  leftOpen = () => this.hole;
+
+  limit = Number.POSITIVE_INFINITY;
+
+  open(gateway: string, addresses: Iterable<Address>): Promise<void> {
+    const all = [...new Set([...(this.through.get(gateway) ?? []), ...addresses])];
+    this.through.set(gateway, new Set(all.slice(0, this.limit)));
+    const failure = new CausewayError('exhausted', 'no room');
+    return all.length > this.limit ? Promise.reject(failure) : Promise.resolve();
+  }
+
+  shut(gateway: string, addresses: Iterable<Address>): Promise<void> {
+    if (this.grain === 'gateway') this.through.delete(gateway);
+    else for (const each of addresses) this.through.get(gateway)?.delete(each);
+    return Promise.resolve();
+  }
+}
+
+let stop = new AbortController();
+let ended: Promise<void> | undefined;
+afterEach(async () => {
+  stop.abort();
+  await ended;
+});
+
+/** Two gateways that serve one address. */
+async function start(grain: 'address' | 'gateway') {
+  stop = new AbortController();
+  const clock = new SimulatedClock();
+  const agents = [new MemoryAgent(), new MemoryAgent()] as const;
+  const asked = new Set<string>();
+  const keeper = new PortKeeper(
+    new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook()),
+    () => 'marker',
+  );
+  const doors = new MemoryDoors(grain);
+  const common = { clock, log: silentLog, onNews: () => fencing.request() };
+  const fleet: AgentFleet = new AgentFleet({
+    verifier: doubtsAll,
+    ...{ ...common, metrics: noMetrics, random: seededRandom(1) },
+    agents: new Map([
+      ['g1', agents[0]],
+      ['g2', agents[1]],
+    ]),
+    limitMs: 1_000,
+    checkEveryMs: 10_000,
+    onComplaint: () => {},
+  });
+  const fencing: Fencing = new Fencing({
+    ...{ ...common, doors, keeper, fleet, askedFor: () => asked },
+    fenceAfterMs: 60_000,
+    restMs: 30_000,
+  });
+  await fleet.start(stop.signal);
+  const needs = [{ protocol: 'TCP' as const, port }];
+  await keeper.reserve(
+    { owner: 'a', family: 4, needs, circle: 'x', namespace: 'default' },
+    stop.signal,
+  );
+  fleet.setService('default/a', [
+    makeEndpoint({ address, protocol: 'TCP', port, service: 'default/a', destinations: [] }),
+  ]);
+  fleet.complete();
+  ended = supervise(stop.signal, {
+    fleet: (inner) => fleet.run(inner),
+    fencing: (inner) => fencing.run(inner),
+  });
+  await clock.advance(1_000);
+  return { clock, agents, asked, keeper, doors, fleet, fencing };
+}
+
+test('an address is let through to every gateway before it counts as served', async () => {
+  const { fencing, doors, clock } = await start('gateway');
+  expect(fencing.notLetThrough([address])).toEqual([]);
+  doors.through.delete('g2');
+  expect(fencing.notLetThrough([address])).toEqual(['g2']);
+  await clock.advance(15_000);
+  expect(fencing.notLetThrough([address])).toEqual([]);
+});
+
+test('the ways are looked at again when that is asked for, and opened where somebody shut them', async () => {
+  const { fencing, doors, clock } = await start('address');
+  let looks = 0;
+  doors.inspect = () => {
+    looks += 1;
+    // Only a look tells that somebody took the pair off.
+    doors.through.delete('g1');
+    return Promise.resolve([]);
+  };
+  await fencing.look(stop.signal);
+  await clock.advance(1_000);
+  expect(looks).toBe(1);
+  expect(fencing.notLetThrough([address])).toEqual([]);
+});
+
+test('a gateway that is fenced stays so when somebody lets it use the address again', async () => {
+  const { fencing, doors, asked, clock } = await start('gateway');
+  asked.add('g2');
+  fencing.request();
+  await clock.advance(15_000);
+  expect(doors.isOpen('g2', address)).toBe(false);
+  doors.through.set('g2', new Set([address]));
+  await fencing.look(stop.signal);
+  await clock.advance(15_000);
+  expect(doors.isOpen('g2', address)).toBe(false);
+});
+
+const second = parseAddress('192.0.2.2');
+const another = {
+  ...{ owner: 'b', family: 4 as const, circle: 'y', namespace: 'other' },
+  needs: [{ protocol: 'TCP' as const, port }],
+};
+
+test('where there is no room for all addresses, some are let through and the others say why', async () => {
+  const { fencing, doors, keeper, clock } = await start('address');
+  doors.limit = 1;
+  await keeper.reserve(another, stop.signal);
+  await clock.advance(15_000);
+  expect(fencing.notLetThrough([address])).toEqual([]);
+  expect(fencing.notLetThrough([second])).toEqual(['g1', 'g2']);
+  expect(fencing.whyNot(['g1'])).toBe('no room');
+  doors.limit = 2;
+  await clock.advance(15_000);
+  expect(fencing.notLetThrough([second])).toEqual([]);
+  expect(fencing.whyNot(['g1'])).toBeUndefined();
+});
+
+test('a gateway whose way can not be shut keeps no other waiting, and a fence goes although there is no room for all', async () => {
+  const { fencing, doors, asked, keeper, fleet, clock } = await start('address');
+  const shut = doors.shut.bind(doors);
+  doors.shut = () => Promise.reject(new Error('Neutron is away'));
+  asked.add('g1');
+  await keeper.reserve(another, stop.signal);
+  await clock.advance(15_000);
+  expect(fencing.notLetThrough([second])).not.toContain('g2');
+  doors.shut = shut;
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: true });
+  doors.limit = 1;
+  asked.delete('g1');
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: false });
+  expect(fencing.whyNot(['g1'])).toBe('no room');
+});
+
+test('the address of a port that somebody else deleted is taken from the gateways', async () => {
+  const { fencing, doors, keeper, clock } = await start('address');
+  const reservation = await keeper.reserve(another, stop.signal);
+  if (reservation.kind !== 'port') throw new Error('it is to have a port');
+  await clock.advance(15_000);
+  keeper.release('b');
+  await keeper.retire(reservation.port, stop.signal);
+  expect(doors.isOpen('g1', second)).toBe(true);
+  fencing.request();
+  await clock.advance(15_000);
+  expect([...doors.through.values()].map((each) => [...each])).toEqual([[address], [address]]);
+});
+
+test('a dead gateway is fenced once another carries the traffic, and the address rests', async () => {
+  const { clock, agents, fleet, keeper, fencing, doors } = await start('gateway');
+  agents[1].mode = 'fails';
+  agents[1].tell();
+  fleet.setService('default/a', []);
+  keeper.release('a');
+  await clock.advance(100_000);
+  expect(fencing.mayGo(address)).toBe(false);
+  agents[0].vrrp = 'MASTER';
+  agents[0].tell();
+  await clock.advance(15_000);
+  expect(doors.through.has('g2')).toBe(false);
+  expect(fencing.mayGo(address)).toBe(false);
+  await clock.advance(30_000);
+  expect(fencing.mayGo(address)).toBe(true);
+  // Back again, it gets its way back only after it has confirmed what it lost.
+  await keeper.reserve(
+    {
+      owner: 'b',
+      family: 4,
+      needs: [{ protocol: 'TCP', port }],
+      circle: 'y',
+      namespace: 'default',
+    },
+    stop.signal,
+  );
+  expect(fleet.standings()[1]).toMatchObject({ isFenced: true });
+  agents[1].mode = 'works';
+  await clock.advance(30_000);
+  expect(fleet.standings()[1]).toMatchObject({ isFenced: false });
+  expect(agents[1].holds.size).toBe(0);
+});
+
+test('where single addresses can be taken, only the one that waits is', async () => {
+  const { clock, agents, fleet, keeper, fencing, doors } = await start('address');
+  const needs = [{ protocol: 'TCP' as const, port }];
+  await keeper.reserve(
+    { owner: 'b', family: 4, needs, circle: 'y', namespace: 'default' },
+    stop.signal,
+  );
+  const other = parseAddress('192.0.2.2');
+  await clock.advance(15_000);
+  expect(doors.isOpen('g2', other)).toBe(true);
+  agents[1].mode = 'fails';
+  agents[1].tell();
+  fleet.setService('default/a', []);
+  keeper.release('a');
+  await clock.advance(90_000);
+  expect([doors.isOpen('g2', address), doors.isOpen('g2', other)]).toEqual([false, true]);
+  expect(fencing.mayGo(address)).toBe(false);
+  await clock.advance(30_000);
+  expect(fencing.mayGo(address)).toBe(true);
+  await fencing.letGo(address, stop.signal);
+  expect(doors.isOpen('g1', address)).toBe(false);
+});
+
+test('an operator fences one that answers, and it stays so until the fence is taken back', async () => {
+  const { clock, asked, fleet, doors } = await start('gateway');
+  asked.add('g1');
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: true, downForMs: undefined });
+  expect([doors.through.has('g1'), doors.through.has('g2')]).toEqual([false, true]);
+  asked.clear();
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: false });
+  expect(doors.isOpen('g1', address)).toBe(true);
+});
+
+test.each(['gateway', 'address'] as const)(
+  'a fence that something else leaves open is none until that is gone: by %s',
+  async (grain) => {
+    const { clock, agents, fleet, keeper, fencing, doors } = await start(grain);
+    doors.hole = "an operator's pair";
+    agents[0].vrrp = 'MASTER';
+    agents[0].tell();
+    agents[1].mode = 'fails';
+    agents[1].tell();
+    fleet.setService('default/a', []);
+    keeper.release('a');
+    await clock.advance(200_000);
+    expect(doors.isOpen('g2', address)).toBe(false);
+    expect(fleet.mayAnnounce(address)).toEqual(['g2']);
+    expect(fencing.mayGo(address)).toBe(false);
+    doors.hole = undefined;
+    await clock.advance(15_000);
+    expect(fleet.mayAnnounce(address)).toEqual([]);
+  },
+);
+
+test("an operator's fence that something else leaves open stays shut, and is none until that is gone", async () => {
+  const { clock, asked, fleet, doors } = await start('gateway');
+  doors.hole = 'an old pair';
+  asked.add('g1');
+  await clock.advance(30_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: false });
+  expect(doors.through.has('g1')).toBe(false);
+  doors.hole = undefined;
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: true });
+});
+
+test("where nothing can be shut, an operator's fence is a promise", async () => {
+  const { clock, asked, fleet, doors } = await start('gateway');
+  doors.hole = 'port security is off';
+  doors.canShut = () => false;
+  asked.add('g1');
+  await clock.advance(15_000);
+  expect(fleet.standings()[0]).toMatchObject({ isFenced: true });
+});

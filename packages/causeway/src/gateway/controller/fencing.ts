@@ -1,0 +1,257 @@
+import type { Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-runner';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { AddressDoors } from './address-pair-writer.ts';
+import type { AgentFleet, GatewayStanding } from './agent-fleet.ts';
+import { planFences, type FenceAction, type FenceStanding } from './fence-plan.ts';
+import type { PortKeeper } from './port-keeper.ts';
+
+export interface FencingOptions {
+  readonly doors: AddressDoors;
+  readonly keeper: PortKeeper;
+  readonly fleet: AgentFleet;
+  /** The gateways that an operator wants fenced. */
+  readonly askedFor: () => ReadonlySet<string>;
+  /** A gateway that has not answered for so long while an address waits for it is fenced. */
+  readonly fenceAfterMs: number;
+  /** An address that a fenced gateway may still believe to have is given to nobody for so long. */
+  readonly restMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Something that was waited for has happened. */
+  readonly onNews: () => void;
+}
+
+/**
+ * Opens the way for addresses that gateways are to use, and shuts it for gateways that can't be asked
+ * to let go: a dead gateway must not block every deletion for ever, and a partitioned one must never
+ * announce what belongs to somebody else.
+ */
+export class Fencing {
+  readonly #options: FencingOptions;
+  readonly #runner: BoundedFrequencyRunner;
+  /** Addresses that only fenced gateways may still believe to have, and since when. */
+  readonly #resting = new Map<Address, number>();
+  /** How each gateway's way stood when we last said so. */
+  readonly #said = new Map<string, string>();
+  /** Why the gateway's way can't be opened to all that it is to serve, as far as it can't. */
+  readonly #refusals = new Map<string, string>();
+  /** The addresses of our ports, so that it is noticed when others delete one. */
+  readonly #known = new Set<Address>();
+  /** What keeps a fence from being one, by gateway, so that it is told once. */
+  readonly #holes = new Map<string, string>();
+
+  constructor(options: FencingOptions) {
+    const { clock, log } = options;
+    this.#options = options;
+    this.#runner = new BoundedFrequencyRunner({
+      name: 'fencing',
+      run: (signal) => this.#tend(signal),
+      minIntervalMs: 100,
+      burst: 3,
+      maxIntervalMs: 10_000,
+      retryMs: 2_000,
+      clock,
+      log,
+    });
+  }
+
+  /**
+   * Looks how the gateways' ways stand: before anything is decided, and again now and then, because
+   * nobody tells when they are changed. What was taken from them is given back.
+   */
+  async look(signal: AbortSignal): Promise<void> {
+    const { doors, log } = this.#options;
+    for (const { gateway, isFine, text } of await doors.inspect(signal)) {
+      if (this.#said.get(gateway) === text) continue;
+      this.#said.set(gateway, text);
+      log[isFine ? 'info' : 'warn']({ gateway }, text);
+    }
+    this.#runner.request();
+  }
+
+  /** Something has changed that fences may depend on. */
+  request(): void {
+    this.#runner.request();
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#runner.loop(signal);
+  }
+
+  /** The gateways that answer, and that the network does not let use one of these addresses yet. */
+  notLetThrough(addresses: Iterable<Address>): readonly string[] {
+    const { doors, fleet } = this.#options;
+    const all = [...addresses];
+    return fleet
+      .standings()
+      .filter(({ downForMs, isFenced }) => downForMs === undefined && !isFenced)
+      .filter(({ name }) => all.some((address) => !doors.isOpen(name, address)))
+      .map(({ name }) => name);
+  }
+
+  /** Why the network does not let these gateways use what they are to serve, where that is known. */
+  whyNot(gateways: readonly string[]): string | undefined {
+    return gateways.map((name) => this.#refusals.get(name)).find((why) => why !== undefined);
+  }
+
+  /** Whether an address that nobody uses can go: no gateway can announce it, and it has rested. */
+  mayGo(address: Address): boolean {
+    const { fleet, clock, restMs } = this.#options;
+    if (fleet.mayAnnounce(address).length > 0) {
+      this.#resting.delete(address);
+      return false;
+    }
+    if (fleet.isOnlyFenced(address)) {
+      const since = this.#resting.get(address) ?? clock.monotonic();
+      this.#resting.set(address, since);
+      if (clock.monotonic() - since < restMs) return false;
+    }
+    return true;
+  }
+
+  /** Takes the address from every gateway, right before it goes. */
+  async letGo(address: Address, signal: AbortSignal): Promise<void> {
+    const { doors, fleet } = this.#options;
+    if (doors.grain === 'address') {
+      for (const { name } of fleet.standings()) await doors.shut(name, [address], signal);
+    }
+    this.#resting.delete(address);
+    this.#known.delete(address);
+  }
+
+  /** A port that others deleted was let go by nobody, and its address may be anybody's by now. */
+  async #letGoOfLost(signal: AbortSignal): Promise<void> {
+    const present = new Set(this.#options.keeper.addresses());
+    for (const address of this.#known) {
+      if (!present.has(address)) await this.letGo(address, signal);
+    }
+    for (const address of present) this.#known.add(address);
+  }
+
+  async #tend(signal: AbortSignal): Promise<void> {
+    const { doors, fleet, fenceAfterMs, askedFor } = this.#options;
+    const failures: CausewayError[] = [];
+    // What can't be done for one gateway must not keep the others waiting.
+    const attempt = async (work: Promise<unknown>) => {
+      const known = await work.then(
+        () => undefined,
+        (thrown: unknown) => CausewayError.from(thrown),
+      );
+      if (known === undefined) return;
+      if (signal.aborted) throw known;
+      failures.push(known);
+    };
+    await attempt(this.#letGoOfLost(signal));
+    for (const action of planFences(this.#standings(), doors.grain, fenceAfterMs)) {
+      await attempt(this.#act(action, signal));
+    }
+    for (const { name, isCurrent, isFenced } of fleet.standings()) {
+      if (isFenced) await attempt(this.#keepShut(name, signal));
+      else if (isCurrent && !askedFor().has(name)) await this.#open(name, signal);
+    }
+    const [first] = failures;
+    if (first !== undefined) throw first;
+  }
+
+  /** Somebody may have let a gateway use addresses again that is still fenced. */
+  async #keepShut(gateway: string, signal: AbortSignal): Promise<void> {
+    const { doors, keeper } = this.#options;
+    const all = keeper.addresses();
+    if (!doors.canShut(gateway) || !all.some((address) => doors.isOpen(gateway, address))) return;
+    await this.#shut(gateway, all, signal);
+  }
+
+  #standings(): FenceStanding[] {
+    const { fleet, keeper, doors } = this.#options;
+    const asked = this.#options.askedFor();
+    const blocks = new Map<string, Set<Address>>();
+    for (const { address } of keeper.unused()) {
+      for (const name of fleet.mayAnnounce(address)) {
+        blocks.set(name, (blocks.get(name) ?? new Set()).add(address));
+      }
+    }
+    return fleet.standings().map((standing: GatewayStanding) => ({
+      ...standing,
+      isAskedFor: asked.has(standing.name),
+      canBeShut: doors.canShut(standing.name),
+      blocks: blocks.get(standing.name) ?? new Set<Address>(),
+    }));
+  }
+
+  async #act(action: FenceAction, signal: AbortSignal): Promise<void> {
+    const { fleet, keeper, log, onNews } = this.#options;
+    const { gateway } = action;
+    switch (action.kind) {
+      case 'fence':
+        if (!(await this.#shut(gateway, [...keeper.addresses()], signal))) return;
+        fleet.fence(gateway);
+        log.warn({ gateway, because: action.because }, 'fenced the gateway');
+        break;
+      case 'take':
+        if (!(await this.#shut(gateway, [...action.addresses], signal))) return;
+        fleet.fence(gateway, action.addresses);
+        log.warn({ gateway, addresses: [...action.addresses] }, 'took addresses from the gateway');
+        break;
+      case 'lift':
+        // As far as there is room; those who get none wait and say why.
+        if (!(await this.#open(gateway, signal))) return;
+        fleet.unfence(gateway);
+        log.info({ gateway }, 'lifted the fence');
+        break;
+    }
+    onNews();
+  }
+
+  /**
+   * Whether the gateway can't use these addresses now. Where nothing can be shut, an operator's fence is
+   * the promise that the gateway is off.
+   */
+  async #shut(gateway: string, addresses: readonly Address[], signal: AbortSignal) {
+    const { doors, log, askedFor } = this.#options;
+    await doors.shut(gateway, addresses, signal);
+    const because = doors.leftOpen(gateway, addresses);
+    const isPromised = askedFor().has(gateway) && !doors.canShut(gateway);
+    if (because === undefined || isPromised) {
+      this.#holes.delete(gateway);
+      return true;
+    }
+    if (this.#holes.get(gateway) !== because) {
+      log.warn({ gateway, because }, 'the gateway can not be fenced');
+    }
+    this.#holes.set(gateway, because);
+    return false;
+  }
+
+  /**
+   * One that can't be opened is told in the log; the Services that wait for it say so themselves. Answers
+   * whether it is as open as there is room.
+   */
+  async #open(gateway: string, signal: AbortSignal): Promise<boolean> {
+    const { doors, keeper, fleet, log, onNews } = this.#options;
+    const missing = [...keeper.addressesInUse()].filter((each) => !doors.isOpen(gateway, each));
+    let failure: CausewayError | undefined;
+    if (missing.length > 0) {
+      failure = await doors.open(gateway, missing, signal).then(
+        () => undefined,
+        (thrown: unknown) => CausewayError.from(thrown),
+      );
+    }
+    if (failure !== undefined && signal.aborted) throw failure;
+    if (failure === undefined) this.#refusals.delete(gateway);
+    else {
+      if (this.#refusals.get(gateway) !== failure.message) {
+        log.warn({ gateway, error: failure }, "the gateway's port can't be opened");
+      }
+      this.#refusals.set(gateway, failure.message);
+    }
+    const opened = missing.filter((each) => doors.isOpen(gateway, each));
+    if (opened.length > 0) {
+      fleet.unfence(gateway, opened);
+      onNews();
+    }
+    return failure === undefined || failure.code === 'exhausted';
+  }
+}

@@ -1,0 +1,64 @@
+import type { Address } from '@causeway/base/address/address';
+import type { AgentStatus } from '../protocol/agent-status.ts';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { AgentWatch, type AgentWatchOptions } from './agent-watch.ts';
+import type { AgentPort } from './agent-client-contract.ts';
+import { agreeOnSilence } from './agreed-health.ts';
+import { fleetMetrics } from './fleet-metrics.ts';
+
+export interface FleetHealthOptions extends Omit<AgentWatchOptions, 'name' | 'agent' | 'onStatus'> {
+  /** Called with what a gateway says about itself. */
+  readonly onStatus: (gateway: string, status: AgentStatus) => void;
+  readonly agents: ReadonlyMap<string, AgentPort>;
+  readonly metrics: Metrics;
+}
+
+/** Gathers from every gateway who answers it, and hands the same answer to all of them. */
+export class FleetHealth {
+  readonly #options: FleetHealthOptions;
+  readonly #watches: ReadonlyMap<string, AgentWatch>;
+  readonly #silentGauge;
+  readonly #followedGauge;
+  #silent: ReadonlySet<Address> = new Set();
+
+  constructor(options: FleetHealthOptions) {
+    this.#options = options;
+    this.#silentGauge = options.metrics.gauge(fleetMetrics.silent);
+    this.#followedGauge = options.metrics.gauge(fleetMetrics.followed);
+    this.#watches = new Map(
+      [...options.agents].map(([name, agent]) => {
+        const onNews = () => this.#heardFrom(name);
+        const onStatus = (status: AgentStatus) => options.onStatus(name, status);
+        return [name, new AgentWatch({ ...options, name, agent, onNews, onStatus })];
+      }),
+    );
+  }
+
+  /** What the gateway says about itself, while it can be followed. */
+  statusOf(name: string) {
+    return this.#watches.get(name)?.status;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const loops = [...this.#watches].map(([name, watch]): [string, Loop] => [
+      `status of ${name}`,
+      (inner) => watch.run(inner),
+    ]);
+    await supervise(signal, Object.fromEntries(loops));
+  }
+
+  #heardFrom(name: string): void {
+    const { log, onNews } = this.#options;
+    this.#followedGauge.set({ gateway: name }, this.statusOf(name) === undefined ? 0 : 1);
+    const views = [...this.#watches.values()].flatMap(({ view }) => view ?? []);
+    const agreed = agreeOnSilence(views);
+    if (agreed.symmetricDifference(this.#silent).size > 0) {
+      this.#silent = agreed;
+      this.#silentGauge.set({}, agreed.size);
+      log.info({ silent: [...agreed].slice(0, 20), count: agreed.size }, 'who is silent');
+      for (const watch of this.#watches.values()) watch.hand(agreed);
+    }
+    onNews();
+  }
+}

@@ -1,0 +1,64 @@
+import type { MetricDefinition } from '@causeway/base/observability/metrics';
+
+export const fleetMetrics = {
+  reachable: {
+    kind: 'gauge',
+    name: 'causeway_gateway_reachable',
+    help: '1 while the gateway answers and takes what it is sent.',
+    labels: ['gateway'],
+  },
+  behind: {
+    kind: 'gauge',
+    name: 'causeway_gateway_behind',
+    help: '1 while the gateway has not confirmed the newest generation.',
+    labels: ['gateway'],
+  },
+  generation: {
+    kind: 'gauge',
+    name: 'causeway_gateway_generation',
+    help: 'The newest generation that the gateway has confirmed.',
+    labels: ['gateway'],
+  },
+  wantedGeneration: {
+    kind: 'gauge',
+    name: 'causeway_gateway_wanted_generation',
+    help: 'The newest generation that gateways are to have.',
+    labels: [],
+  },
+  refused: {
+    kind: 'gauge',
+    name: 'causeway_gateway_refused_endpoints',
+    help: 'How many endpoints (address, protocol, port) the gateway found something wrong with.',
+    labels: ['gateway'],
+  },
+  withheld: {
+    kind: 'gauge',
+    name: 'causeway_gateway_withheld_removals',
+    help: 'How many frontends the gateway still serves because their removal is not verified.',
+    labels: ['gateway'],
+  },
+  fenced: {
+    kind: 'gauge',
+    name: 'causeway_gateway_fenced',
+    help: '1 while the gateway is fenced, by an operator or because it did not answer.',
+    labels: ['gateway'],
+  },
+  followed: {
+    kind: 'gauge',
+    name: 'causeway_gateway_followed',
+    help: "1 while the gateway's status is followed, so that it has a say in who is silent.",
+    labels: ['gateway'],
+  },
+  pushes: {
+    kind: 'counter',
+    name: 'causeway_gateway_pushes_total',
+    help: 'Pushes to the gateway, by outcome.',
+    labels: ['gateway', 'outcome'],
+  },
+  silent: {
+    kind: 'gauge',
+    name: 'causeway_gateway_silent_destinations',
+    help: 'Destinations and nodes that all gateways are told to send nothing to.',
+    labels: [],
+  },
+} as const satisfies Record<string, MetricDefinition>;

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { readBoard, whyNoneServes } from './gateway-config-map.ts';
+
+interface Written {
+  readonly reachable?: boolean;
+  readonly master?: boolean;
+  readonly vrrp?: string;
+  readonly problems?: readonly string[];
+}
+
+function board(...states: Written[]) {
+  const data = Object.fromEntries(
+    states.map((state, index) => [
+      `state.g${index + 1}`,
+      JSON.stringify({
+        ...{ reachable: true, current: true, master: false, fenced: false },
+        ...{ refusedEndpoints: 0, problems: [] },
+        ...state,
+      }),
+    ]),
+  );
+  return readBoard({ metadata: { name: 'causeway-gateways' }, data });
+}
+
+const active = { master: true, vrrp: 'MASTER' };
+const standby = { vrrp: 'BACKUP' };
+const ill = { vrrp: 'FAULT', problems: ['bad-health: ext lost the route default'] };
+const noneCan = 'no gateway can serve clients';
+
+describe('gateways on the board', () => {
+  test.each<[string, Written[], string | undefined]>([
+    ['one active', [active, standby], undefined],
+    ['one active beside one that is ill', [active, ill], undefined],
+    ['one that is ill and keeps the addresses', [{ ...ill, ...active }, ill], noneCan],
+    ['one with its link down', [{ ...ill }, { problems: ['link-down: ext is down'] }], noneCan],
+    ['none that answers', [{ reachable: false }, { reachable: false }], noneCan],
+    ['none active', [standby, standby], 'no gateway is active: clients get no answer'],
+    ['addresses that another program moves', [{ vrrp: 'foreign' }], undefined],
+    ['a board of an older version', [{}, {}], undefined],
+    ['none at all', [], undefined],
+  ])('%s', (_, states, why) => {
+    expect(whyNoneServes(board(...states))).toBe(why);
+  });
+});

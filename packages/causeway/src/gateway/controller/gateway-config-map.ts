@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import { isOutage } from '../agent/alarms.ts';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { ConfigMap } from '@causeway/kubernetes/objects/core-objects';
+import { patchOrCreate } from '@causeway/kubernetes/client/patch-or-create';
+import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
+import { Reflector } from '@causeway/kubernetes/cache/reflector';
+import { configMaps } from '@causeway/kubernetes/objects/resources';
+import { Store } from '@causeway/kubernetes/cache/store';
+import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-runner';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { supervise } from '@causeway/base/work/supervisor';
+import type { GatewayStanding } from './agent-fleet.ts';
+
+/** The ConfigMap that operators and the controller share. */
+export const boardName = 'causeway-gateways';
+
+const fencePrefix = 'fence.';
+const statePrefix = 'state.';
+
+const fenceSchema = z.object({ reason: z.string(), since: z.string() });
+const stateSchema = z.object({
+  reachable: z.boolean(),
+  /** The newest that it has confirmed. Not written by older versions. */
+  generation: z.number().optional(),
+  current: z.boolean(),
+  master: z.boolean(),
+  /** Its VRRP state, where it has one. Not written by older versions. */
+  vrrp: z.string().optional(),
+  fenced: z.boolean(),
+  refusedEndpoints: z.number(),
+  problems: z.array(z.string()),
+});
+
+type Fence = z.output<typeof fenceSchema>;
+type State = z.output<typeof stateSchema>;
+
+/** What is written about one gateway. */
+export interface GatewayOnBoard {
+  readonly name: string;
+  readonly fence: Fence | undefined;
+  readonly state: State | undefined;
+}
+
+/** Reads the board: every gateway that anything is written about, by name. */
+export function readBoard({ data = {} }: ConfigMap): GatewayOnBoard[] {
+  const names = new Set<string>();
+  for (const key of Object.keys(data)) {
+    for (const prefix of [fencePrefix, statePrefix]) {
+      if (key.startsWith(prefix)) names.add(key.slice(prefix.length));
+    }
+  }
+  return [...names].sort().map((name) => ({
+    name,
+    fence: parse(fenceSchema, data[`${fencePrefix}${name}`]),
+    state: parse(stateSchema, data[`${statePrefix}${name}`]),
+  }));
+}
+
+const vrrpStates: ReadonlySet<string | undefined> = new Set(['MASTER', 'BACKUP', 'FAULT', 'STOP']);
+
+/**
+ * Why no gateway of the board can serve clients, if so. A gateway can't when it does not answer, or when
+ * an alarm says so. With VRRP one gateway has to be active, too.
+ */
+export function whyNoneServes(gateways: readonly GatewayOnBoard[]): string | undefined {
+  const states = gateways.map(({ state }) => state);
+  if (states.length === 0) return undefined;
+  const isAble = (state: State | undefined) =>
+    state?.reachable === true && !state.problems.some(isOutage);
+  if (!states.some(isAble)) return 'no gateway can serve clients';
+  const isVrrpUsed = states.every((state) => vrrpStates.has(state?.vrrp));
+  if (isVrrpUsed && !states.some((state) => state?.master === true)) {
+    return 'no gateway is active: clients get no answer';
+  }
+  return undefined;
+}
+
+/** The change of the board's data that fences a gateway, or takes the fence back. */
+export function fenceChange(name: string, fence: Fence | undefined): object {
+  const text = fence === undefined ? null : JSON.stringify(fence);
+  return { data: { [`${fencePrefix}${name}`]: text } };
+}
+
+export interface GatewayBoardOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** The controller's side of the board: follows which fences are asked for, and writes how gateways are. */
+export class GatewayBoard {
+  readonly #options: GatewayBoardOptions;
+  readonly #store: Store<ConfigMap>;
+  readonly #reflector: Reflector<ConfigMap, ConfigMap>;
+  readonly #writer: BoundedFrequencyRunner;
+  #states: ReadonlyMap<string, State> = new Map();
+  #written = '';
+
+  constructor(options: GatewayBoardOptions) {
+    const { clock, log, namespace } = options;
+    this.#options = options;
+    this.#store = new Store<ConfigMap>({ log });
+    this.#reflector = new Reflector({
+      ...options,
+      resource: configMaps,
+      store: this.#store,
+      projection: withSlimMetadata,
+      selection: { namespace, fieldSelector: `metadata.name=${boardName}` },
+    });
+    this.#writer = new BoundedFrequencyRunner({
+      name: 'gateway board',
+      run: (signal) => this.#write(signal),
+      minIntervalMs: 2_000,
+      burst: 2,
+      maxIntervalMs: 60_000,
+      retryMs: 10_000,
+      clock,
+      log,
+    });
+  }
+
+  /** Resolves when the fences that are asked for are known. */
+  get synced(): Promise<void> {
+    return this.#store.synced;
+  }
+
+  /** The gateways that an operator wants fenced. A fence whose text can't be read is one, too. */
+  askedFor(): ReadonlySet<string> {
+    const keys = Object.keys(this.#board?.data ?? {});
+    return new Set(
+      keys.filter((key) => key.startsWith(fencePrefix)).map((key) => key.slice(fencePrefix.length)),
+    );
+  }
+
+  onChange(callback: () => void): () => void {
+    return this.#store.onChange(callback);
+  }
+
+  /** How the gateways are now. It is written when it differs, and not too often. */
+  show(standings: readonly GatewayStanding[]): void {
+    this.#states = new Map(standings.map((standing) => [standing.name, stateOf(standing)]));
+    if (this.#text() !== this.#written) this.#writer.request();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await supervise(signal, {
+      reflector: (inner) => this.#reflector.run(inner),
+      writer: (inner) => this.#writer.loop(inner),
+    });
+  }
+
+  get #board(): ConfigMap | undefined {
+    return this.#store.get(`${this.#options.namespace}/${boardName}`);
+  }
+
+  #text(): string {
+    return JSON.stringify([...this.#states]);
+  }
+
+  async #write(signal: AbortSignal): Promise<void> {
+    const text = this.#text();
+    if (text === this.#written || this.#states.size === 0) return;
+    const data: Record<string, string | null> = {};
+    for (const key of Object.keys(this.#board?.data ?? {})) {
+      if (key.startsWith(statePrefix)) data[key] = null;
+    }
+    for (const [name, state] of this.#states) data[`${statePrefix}${name}`] = JSON.stringify(state);
+    await writeBoard(this.#options.client, this.#options.namespace, { data }, signal);
+    this.#written = text;
+  }
+}
+
+/** Changes the board, which is made if it is not there. */
+export async function writeBoard(
+  client: KubeClient,
+  namespace: string,
+  change: object,
+  signal: AbortSignal,
+): Promise<void> {
+  const metadata = { namespace, name: boardName };
+  await patchOrCreate(client, configMaps, { metadata }, change, signal);
+}
+
+function stateOf(standing: GatewayStanding): State {
+  const {
+    downForMs,
+    failure,
+    generation,
+    isCurrent,
+    isMaster,
+    vrrp,
+    isFenced,
+    refusedEndpoints,
+    complaints,
+  } = standing;
+  return {
+    reachable: downForMs === undefined,
+    generation,
+    current: isCurrent,
+    master: isMaster,
+    ...(vrrp === undefined ? {} : { vrrp }),
+    fenced: isFenced,
+    refusedEndpoints,
+    problems: [...(failure === undefined ? [] : [failure]), ...complaints],
+  };
+}
+
+function parse<T>(schema: z.ZodType<T>, text: string | undefined): T | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

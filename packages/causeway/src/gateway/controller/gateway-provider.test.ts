@@ -1,0 +1,364 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  configMaps,
+  endpointSlices,
+  networkPolicies,
+  pods,
+  services,
+} from '@causeway/kubernetes/objects/resources';
+import { manyRanges } from '@causeway/kubernetes/objects/large-service.testing';
+import { portsAnnotation } from './annotations.ts';
+import { boardName, fenceChange, readBoard, writeBoard } from './gateway-config-map.ts';
+import { named, newService, ProviderLab, until } from './simulated-provider.testing.ts';
+
+const signal = new AbortController().signal;
+let lab: ProviderLab;
+
+beforeEach(async () => {
+  lab = await ProviderLab.start();
+});
+
+afterEach(() => lab.close());
+
+test('a Service gets an address, every gateway serves it, and its pods follow', async () => {
+  lab.startController();
+  await lab.client.create(services, newService('web'));
+  await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.1'));
+  await lab.client.create(endpointSlices, {
+    metadata: { ...named('web-1'), labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.1.0.7'], conditions: { ready: true } }],
+    ports: [{ name: '', port: 8080, protocol: 'TCP' }],
+  });
+  for (const agent of lab.agents) {
+    await until(() =>
+      expect([...agent.holds.values()][0]?.destinations).toMatchObject([
+        { address: '10.1.0.7', port: 8080 },
+      ]),
+    );
+  }
+  await until(async () =>
+    expect((await lab.read('web'))?.status?.conditions?.[0]?.status).toBe('True'),
+  );
+});
+
+test('a Service beyond the budget is closed with an Event, others stay, and it comes back', async () => {
+  lab.startController();
+  await lab.client.create(services, newService('bystander', 443));
+  await lab.client.create(services, newService('web', 80));
+  const served = () => [...lab.agents[0].holds.values()].map(({ service }) => service);
+  await until(() =>
+    expect(new Set(served())).toEqual(new Set(['default/bystander', 'default/web'])),
+  );
+  await lab.untilServed('web');
+  const restrict = (ports: number, ranges: number) =>
+    lab.client.patchMerge(services, named('web'), {
+      spec: {
+        ports: Array.from({ length: ports }, (_, index) => ({
+          ...{ name: `p${index}`, port: 1000 + index, protocol: 'TCP' },
+        })),
+        loadBalancerSourceRanges: manyRanges(ranges),
+      },
+    });
+  await restrict(1000, 2000);
+  await until(() =>
+    expect(lab.events.join()).toContain('OverBudget: It has 2000000 pairs of a port and a source'),
+  );
+  for (const agent of lab.agents) {
+    await until(() => expect([...agent.holds.keys()]).toEqual(['192.0.2.1:443/TCP']));
+  }
+  const condition = (await lab.read('web'))?.status?.conditions?.[0];
+  expect(condition).toMatchObject({ status: 'False', reason: 'OverBudget' });
+  // Another controller finds the same, and opens nothing.
+  const told = () => lab.events.filter((event) => event.includes('OverBudget')).length;
+  await lab.stopController();
+  const toldBefore = told();
+  lab.startController();
+  await until(() => expect(told()).toBeGreaterThan(toldBefore));
+  expect(served()).toEqual(['default/bystander']);
+  await restrict(2, 2000);
+  await until(() => expect(served()).toHaveLength(3));
+  const shared = new Set([...lab.agents[0].holds.values()].map((each) => each.sourceRanges.length));
+  expect(shared).toEqual(new Set([0, 2000]));
+  expect(await lab.addressOf('web')).toBe('192.0.2.1');
+});
+
+test('Services of one namespace share an address; a clash takes the next; none left is said', async () => {
+  lab.startController();
+  for (const [name, port] of [
+    ['a', 80],
+    ['b', 443],
+    ['c', 80],
+    ['d', 80],
+  ] as const) {
+    await lab.client.create(services, newService(name, port));
+    await until(async () => expect(await lab.addressOf(name)).toBeDefined());
+  }
+  const addresses = await Promise.all(['a', 'b', 'c', 'd'].map((name) => lab.addressOf(name)));
+  expect(addresses).toEqual(['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3']);
+  await lab.client.create(services, newService('e', 80));
+  await until(() =>
+    expect(lab.events.find((event) => event.includes('SyncLoadBalancerFailed'))).toContain(
+      'no IPv4 address is left',
+    ),
+  );
+});
+
+test('a deleted Service gives its address back once every gateway has let go of it', async () => {
+  lab.startController();
+  await lab.client.create(services, newService('web'));
+  await until(async () =>
+    expect((await lab.read('web'))?.status?.conditions?.[0]?.status).toBe('True'),
+  );
+  const [, second] = lab.agents;
+  second.mode = 'fails';
+  await lab.client.delete(services, named('web'));
+  await until(async () => expect(await lab.read('web')).toBeUndefined());
+  await until(() => expect(lab.agents[0].holds.size).toBe(0));
+  // The second gateway may still announce it: nobody else gets it yet.
+  await lab.client.create(services, newService('early'));
+  await until(async () => expect(await lab.addressOf('early')).toBe('192.0.2.2'));
+  await lab.client.create(
+    services,
+    newService('late', 80, { 'causeway.dev/address': '192.0.2.1' }),
+  );
+  await until(async () => {
+    const condition = (await lab.read('late'))?.status?.conditions?.[0];
+    expect(condition?.message).toContain('Waiting until no gateway announces 192.0.2.1');
+  });
+  second.mode = 'works';
+  await until(async () => expect(await lab.addressOf('late')).toBe('192.0.2.1'));
+});
+
+test('a requested address that another Service has is refused, with who has it', async () => {
+  lab.startController();
+  await lab.client.create(
+    services,
+    newService('first', 80, { 'causeway.dev/address': '192.0.2.2' }),
+  );
+  await until(async () => expect(await lab.addressOf('first')).toBe('192.0.2.2'));
+  await lab.client.create(
+    services,
+    newService('second', 80, { 'causeway.dev/address': '192.0.2.2' }),
+  );
+  await until(() => expect(lab.events.join('\n')).toContain('192.0.2.2 is taken by default/first'));
+  await lab.client.create(
+    services,
+    newService('third', 80, { 'causeway.dev/address': '203.0.113.1' }),
+  );
+  await until(() =>
+    expect(lab.events.join('\n')).toContain('203.0.113.1 is not in the list of addresses'),
+  );
+});
+
+test('after a restart everything is as before, and the gateways were never told otherwise', async () => {
+  lab.startController();
+  for (const name of ['a', 'b'])
+    await lab.client.create(services, newService(name, name === 'a' ? 80 : 81));
+  for (const name of ['a', 'b']) {
+    await until(async () =>
+      expect((await lab.read(name))?.status?.conditions?.[0]?.status).toBe('True'),
+    );
+  }
+  await lab.stopController();
+  const before = await Promise.all(['a', 'b'].map((name) => lab.read(name)));
+  for (const agent of lab.agents) agent.pushes.length = 0;
+  lab.startController();
+  for (const agent of lab.agents) await until(() => expect(agent.pushes.length).toBeGreaterThan(0));
+  await lab.client.create(services, newService('c', 82));
+  await until(async () => expect(await lab.addressOf('c')).toBe('192.0.2.1'));
+  for (const agent of lab.agents) {
+    for (const push of agent.pushes)
+      expect(push.header.kind === 'state' ? push.endpoints.size : 2).toBeGreaterThanOrEqual(2);
+  }
+  const after = await Promise.all(['a', 'b'].map((name) => lab.read(name)));
+  expect(after.map((service) => service?.metadata?.resourceVersion)).toEqual(
+    before.map((service) => service?.metadata?.resourceVersion),
+  );
+  expect(before[0]?.metadata?.annotations?.[portsAnnotation]).toBe(
+    '{"version":1,"ipv4":"192.0.2.1","held":["80/TCP"],"circle":"namespace:default"}',
+  );
+});
+
+test('what a gateway refuses is an Event on that Service, and over when it is mended', async () => {
+  const [, second] = lab.agents;
+  second.dislikes.add('192.0.2.1:80/TCP');
+  lab.startController();
+  await lab.client.create(services, newService('good', 81));
+  await lab.client.create(services, newService('bad', 80));
+  await until(() =>
+    expect(lab.events).toContain('Warning GatewayRefused: TCP/80: g2: not to my taste'),
+  );
+  await until(async () =>
+    expect((await lab.read('good'))?.status?.conditions?.[0]?.status).toBe('True'),
+  );
+  second.dislikes.clear();
+  await lab.client.patchMerge(services, named('bad'), { spec: { sessionAffinity: 'ClientIP' } });
+  await until(async () =>
+    expect((await lab.read('bad'))?.status?.conditions?.[0]?.status).toBe('True'),
+  );
+});
+
+test('a pod is not sent to before its policies are known, and the gateways keep them', async () => {
+  const { addresses, ...slice } = {
+    addresses: ['10.1.0.7'],
+    metadata: { ...named('web-1'), labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: 'IPv4' as const,
+    ports: [{ name: '', port: 8080, protocol: 'TCP' as const }],
+  };
+  const targetRef = { kind: 'Pod', name: 'pod-1', namespace: 'default' };
+  await lab.client.create(networkPolicies, {
+    metadata: named('only-lan'),
+    spec: {
+      podSelector: { matchLabels: { app: 'web' } },
+      ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8' } }], ports: [{ port: 'http' }] }],
+    },
+  });
+  await lab.client.create(services, newService('web'));
+  await lab.client.create(endpointSlices, {
+    ...slice,
+    endpoints: [{ addresses, conditions: { ready: true }, targetRef }],
+  });
+  lab.startController();
+  const [agent] = lab.agents;
+  await until(async () =>
+    expect((await lab.read('web'))?.status?.conditions?.[0]?.status).toBe('True'),
+  );
+  expect([...(agent?.holds.values() ?? [])][0]?.destinations).toEqual([]);
+  const pod = {
+    metadata: { ...named('pod-1'), labels: { app: 'web' } },
+    spec: {
+      containers: [{ name: 'c', image: 'i', ports: [{ name: 'http', containerPort: 8080 }] }],
+    },
+  };
+  await lab.client.create(pods, pod);
+  const status = { phase: 'Running', podIP: '10.1.0.7', podIPs: [{ ip: '10.1.0.7' }] };
+  await lab.client.patchMerge(pods, named('pod-1'), { status }, { subresource: 'status' });
+  await until(() =>
+    expect([...(agent?.holds.values() ?? [])][0]?.destinations).toMatchObject([
+      { address: '10.1.0.7' },
+    ]),
+  );
+  // In no push was the pod there without its policies.
+  for (const { endpoints, assignments } of agent?.pushes ?? []) {
+    if ([...endpoints.values()].some(({ destinations }) => destinations.length > 0)) {
+      expect([...assignments.values()]).toMatchObject([
+        { policies: ['default/only-lan'], namedPorts: [{ name: 'http', port: 8080 }] },
+      ]);
+    }
+  }
+  expect([...(agent?.policies.keys() ?? [])]).toEqual(['default/only-lan']);
+  await lab.client.delete(networkPolicies, named('only-lan'));
+  await until(() => expect(agent?.assignments.size).toBe(0));
+  await until(() => expect(agent?.policies.size).toBe(0));
+});
+
+test('an operator fences a dead gateway on the board, which frees what it holds up', async () => {
+  lab.startController();
+  await lab.client.create(services, newService('web'));
+  await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.1'));
+  const [, second] = lab.agents;
+  second.mode = 'fails';
+  await lab.client.delete(services, named('web'));
+  await lab.client.create(
+    services,
+    newService('heir', 80, { 'causeway.dev/address': '192.0.2.1' }),
+  );
+  await until(async () => {
+    const condition = (await lab.read('heir'))?.status?.conditions?.[0];
+    expect(condition?.message).toContain('Waiting until no gateway announces 192.0.2.1');
+  });
+  const fence = { reason: 'no power', since: '2026-01-01T00:00:00Z' };
+  await writeBoard(lab.client, 'kube-system', fenceChange('g2', fence), signal);
+  await until(async () => expect(await lab.addressOf('heir')).toBe('192.0.2.1'));
+  const board = async () =>
+    readBoard(await lab.client.get(configMaps, { namespace: 'kube-system', name: boardName }));
+  await until(async () =>
+    expect(await board()).toMatchObject([
+      { name: 'g1', fence: undefined, state: { reachable: true, fenced: false } },
+      { name: 'g2', fence, state: { reachable: false, fenced: true, problems: ['no route'] } },
+    ]),
+  );
+  // Back again and told what it lost, it is let in.
+  second.mode = 'works';
+  await writeBoard(lab.client, 'kube-system', fenceChange('g2', undefined), signal);
+  await until(async () =>
+    expect((await board())[1]).toMatchObject({ fence: undefined, state: { fenced: false } }),
+  );
+});
+
+test('who changed its ports while nobody looked moves for the one that has them, and is told', async () => {
+  lab.startController();
+  for (const [name, port] of [
+    ['holder', 80],
+    ['mover', 81],
+  ] as const) {
+    await lab.client.create(services, newService(name, port));
+    await until(async () => expect(await lab.addressOf(name)).toBe('192.0.2.1'));
+  }
+  await lab.stopController();
+  await lab.client.patchMerge(services, named('mover'), { spec: { ports: [{ port: 80 }] } });
+  lab.startController();
+  await until(async () => expect(await lab.addressOf('mover')).toBe('192.0.2.2'));
+  expect(await lab.addressOf('holder')).toBe('192.0.2.1');
+  expect(lab.events.join('\n')).toContain(
+    'Warning Remapped: Now on 192.0.2.2, because another Service has one of its ports',
+  );
+});
+
+test('an address that somebody else put into the status stays as it is, across restarts', async () => {
+  lab.startController();
+  const foreign = { ip: '203.0.113.9', ipMode: 'VIP' as const };
+  await lab.client.create(services, newService('web'));
+  await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.1'));
+  const statusOf = async () => (await lab.read('web'))?.status?.loadBalancer?.ingress;
+  const ours = { ip: '192.0.2.1', ipMode: 'VIP' };
+  const patch = { status: { loadBalancer: { ingress: [ours, foreign] } } };
+  await lab.client.patchMerge(services, named('web'), patch, { subresource: 'status' });
+  for (let round = 0; round < 2; round += 1) {
+    await lab.restartController();
+    await until(async () => expect(await statusOf()).toEqual([foreign, ours]));
+  }
+  // It is never announced, and stays when ours goes.
+  for (const agent of lab.agents) {
+    for (const { endpoints } of agent.pushes) {
+      expect([...endpoints.values()].map(({ address }) => address)).not.toContain(foreign.ip);
+    }
+  }
+  const optOut = { 'cah-loadbalancer.k8s.cloudandheat.com/managed': 'false' };
+  await lab.client.patchMerge(services, named('web'), { metadata: { annotations: optOut } });
+  await until(async () => expect(await statusOf()).toEqual([foreign]));
+  // The record goes last.
+  await until(async () => expect((await lab.read('web'))?.metadata?.annotations).toEqual(optOut));
+});
+
+test('a family that a Service no longer asks for is given back', async () => {
+  lab.addresses = ['192.0.2.1', '2001:db8::1'];
+  lab.startController();
+  const both = {
+    ipFamilies: ['IPv4', 'IPv6'] as const,
+    ipFamilyPolicy: 'PreferDualStack' as const,
+  };
+  const service = newService('web');
+  await lab.client.create(services, { ...service, spec: { ...service.spec, ...both } });
+  const addresses = async () =>
+    (await lab.read('web'))?.status?.loadBalancer?.ingress?.map(({ ip }) => ip);
+  await until(async () => expect(await addresses()).toEqual(['192.0.2.1', '2001:db8::1']));
+  const clusterIPs = [(await lab.read('web'))?.spec?.clusterIPs?.[0]];
+  const single = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack', clusterIPs };
+  await lab.client.patchMerge(services, named('web'), { spec: single });
+  await until(async () => expect(await addresses()).toEqual(['192.0.2.1']));
+  for (const agent of lab.agents) await until(() => expect(agent.holds.size).toBe(1));
+});
+
+test('who wants session affinity is told where gateways know none, and is served', async () => {
+  lab.withoutAffinity = ['g2'];
+  lab.startController();
+  const service = newService('web');
+  const spec = { ...service.spec, sessionAffinity: 'ClientIP' as const };
+  await lab.client.create(services, { ...service, spec });
+  await lab.untilServed('web');
+  expect(lab.events.filter((event) => event.includes('AffinityNotKept'))).toEqual([
+    "Warning AffinityNotKept: It is served without session affinity: ch-k8s-lbaas's agent on g2 knows none",
+  ]);
+});

@@ -1,0 +1,393 @@
+import type { Family } from '@causeway/base/address/address';
+import type { EndpointId, Masquerade } from '../protocol/endpoint.ts';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import { readRecord } from '../../services/record.ts';
+import type {
+  Claim,
+  DeleteOutcome,
+  EnsureOutcome,
+  Ingress,
+  LoadBalancerProvider,
+  Owner,
+  ProviderContext,
+  ProviderHost,
+} from '../../services/provider.ts';
+import { OwnerIndex } from '../../services/owner-index.ts';
+import type { AffinityNotes } from './affinity-events.ts';
+import type { AgentFleet } from './agent-fleet.ts';
+import {
+  keepFloatingIpAnnotation,
+  layerAnnotations,
+  legacyManagedAnnotation,
+  portAnnotations,
+  readPlace,
+  readPortIds,
+  saysLayer,
+  type PortIds,
+} from './annotations.ts';
+import { backendsOf, type BackendLayer } from './backends.ts';
+import type { ClusterView } from '../../services/cluster-view.ts';
+import type { Fencing } from './fencing.ts';
+import type { GatewayHousekeeping } from './housekeeping.ts';
+import { lostAddress, lostMeanwhile, notMade, notPlaced, waitMs } from './placement-outcomes.ts';
+import type { PortKeeper } from './port-keeper.ts';
+import { priorClaims } from './prior-allocations.ts';
+import type { ServedPolicies } from './served-policies.ts';
+import { readNeeds, type ServiceNeeds } from '../../services/service-spec.ts';
+import {
+  hasMoved,
+  idsOf,
+  inFamilies,
+  ingressOf,
+  publicAddresses,
+  routableFamilies,
+  sameIds,
+  type ServicePorts,
+} from './service-ports.ts';
+
+export const gatewayClass = 'causeway.dev/gateway';
+
+export interface GatewaySettings {
+  readonly layer: BackendLayer;
+  readonly masquerade: Masquerade;
+  /** Also writes ch-k8s-lbaas's annotations, so that it can take the Services back. */
+  readonly keepWayBack: boolean;
+  readonly families: readonly Family[];
+}
+
+export interface GatewayProviderOptions {
+  readonly settings: GatewaySettings;
+  readonly keeper: PortKeeper;
+  readonly fleet: AgentFleet;
+  readonly view: ClusterView;
+  readonly housekeeping: GatewayHousekeeping;
+  readonly fencing: Fencing;
+  /** In the layer Pod, where gateways keep the network policies. */
+  readonly policies?: ServedPolicies | undefined;
+  readonly affinityNotes: AffinityNotes;
+}
+
+const nowhere = { held: undefined, circle: undefined };
+
+/** Services on plain gateway nodes: an address from the port manager, served by every agent. */
+export class GatewayProvider implements LoadBalancerProvider {
+  readonly name = 'gateway';
+  readonly #options: GatewayProviderOptions;
+  readonly #owners = new OwnerIndex();
+  /** Services on their way out, with the first generation that is without them. */
+  readonly #leaving = new Map<string, number>();
+  readonly #synced = Promise.withResolvers<void>();
+
+  constructor(options: GatewayProviderOptions) {
+    this.#options = options;
+  }
+
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  readiness(): string | undefined {
+    return this.#options.view.readiness();
+  }
+
+  claims(service: Service): Claim {
+    if (service.spec?.type !== 'LoadBalancer') return 'no';
+    if (service.metadata?.annotations?.[legacyManagedAnnotation] === 'false') return 'no';
+    const { loadBalancerClass } = service.spec;
+    if (loadBalancerClass === undefined) return 'if-default';
+    return loadBalancerClass === gatewayClass ? 'yes' : 'no';
+  }
+
+  statusWriter(): 'controller' {
+    return 'controller';
+  }
+
+  loadBalancerName(service: Service): string {
+    return keyOf(service);
+  }
+
+  get(owner: Owner): readonly Ingress[] | undefined {
+    const ports = this.#options.keeper.portsOf(owner.uid);
+    return ports.size === 0 ? undefined : ingressOf(ports);
+  }
+
+  owners(): Iterable<Owner> {
+    return this.#owners.all();
+  }
+
+  ownersNamed(key: string): readonly Owner[] {
+    return this.#owners.named(key);
+  }
+
+  async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+    const { keeper, housekeeping, settings } = this.#options;
+    this.#tellNote(service, context);
+    const reading = readNeeds(service, settings.families);
+    if (reading.kind === 'refused') return this.#asBefore(service, reading);
+    const { needs } = reading;
+    let placed: Placed | EnsureOutcome;
+    try {
+      placed = await this.#place(service, needs, context);
+    } catch (error) {
+      this.#followHeld(service);
+      throw error;
+    }
+    if (placed.kind !== 'placed') return this.#asBefore(service, placed);
+    const { uid } = this.#owners.add(service);
+    const ports = inFamilies(keeper.portsOf(uid), needs.families);
+    if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(service, lostMeanwhile);
+    const outcome = this.#serve(service, ports, context);
+    // Written down and told to the gateways: only now others may have what it gave up.
+    const isFreed = keeper.settle(uid, needs.families);
+    if (isFreed || hasNewCircle(service, needs)) housekeeping.freed();
+    return outcome;
+  }
+
+  /** Has the Service on its ports and writes that down, or says what stands in the way. */
+  async #place(
+    service: Service,
+    needs: ServiceNeeds,
+    context: ProviderContext,
+  ): Promise<Placed | EnsureOutcome> {
+    const { settings, keeper } = this.#options;
+    const owner = this.#owners.add(service);
+    const before = this.#idsBefore(service);
+    for (const family of needs.families) {
+      const refusal = await this.#reserve(owner, needs, family, context);
+      if (refusal !== undefined) return refusal;
+    }
+    await keeper.takeOver(owner.uid, context.signal);
+    const ports = inFamilies(keeper.portsOf(owner.uid), needs.families);
+    if (ports.size < needs.families.length) return lostMeanwhile;
+    const place = { held: needs.ports, circle: needs.circle };
+    await context.annotate({
+      ...portAnnotations(idsOf(ports), place, settings.keepWayBack),
+      ...layerAnnotations(idsOf(ports), settings.layer),
+    });
+    // Without the annotation it stays as it is: what somebody once wanted kept is not given up silently.
+    const kept = service.metadata?.annotations?.[keepFloatingIpAnnotation];
+    if (kept === 'true' || kept === 'false') {
+      await keeper.keepPublic(owner.uid, kept === 'true', context.signal);
+    }
+    if (hasMoved(before, idsOf(ports))) {
+      const why = whyMoved(service, needs);
+      context.tell('Warning', 'Remapped', `Now on ${publicAddresses(ports).join(', ')}, ${why}`);
+    }
+    return { kind: 'placed', ids: idsOf(ports) };
+  }
+
+  update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+    const ports = this.#options.keeper.portsOf(service.metadata?.uid ?? '');
+    // A port that was lost and made again has another id, which must be written down.
+    const isWritten =
+      sameIds(idsOf(ports), readPortIds(service)) &&
+      saysLayer(service, this.#options.settings.layer);
+    if (ports.size === 0 || !isWritten) return this.ensure(service, context);
+    this.#tellNote(service, context);
+    return Promise.resolve(this.#serve(service, ports, context));
+  }
+
+  async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
+    const { keeper, housekeeping, settings } = this.#options;
+    const key = `${owner.namespace}/${owner.name}`;
+    // Without the annotation the port is nobody's after a restart, and is cleaned up.
+    await context.annotate({
+      ...portAnnotations(new Map(), nowhere, settings.keepWayBack),
+      ...layerAnnotations(new Map(), settings.layer),
+    });
+    this.#stopServing(key);
+    keeper.release(owner.uid);
+    housekeeping.freed();
+    return this.#left(owner, key);
+  }
+
+  /** Whoever deletes a Service finds it unserved afterwards. A gateway that is down is not waited for. */
+  #left(owner: Owner, key: string): DeleteOutcome {
+    const { fleet, housekeeping } = this.#options;
+    const since = this.#leaving.get(owner.uid) ?? fleet.generation;
+    const behind = fleet.behind(since);
+    const serving = behind.length > 0 ? behind : fleet.withholding(key);
+    if (serving.length > 0) {
+      this.#leaving.set(owner.uid, since);
+      housekeeping.waiting(key);
+      const why = behind.length > 0 ? '' : '; the removal has to be verified first';
+      const message = `Waiting until ${serving.join(', ')} no longer serve it${why}`;
+      return { kind: 'pending', message, retryAfterMs: waitMs };
+    }
+    this.#leaving.delete(owner.uid);
+    this.#options.affinityNotes.forget(owner.uid);
+    this.#owners.remove(owner);
+    return { kind: 'gone' };
+  }
+
+  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { view, fleet, housekeeping, keeper } = this.#options;
+    await housekeeping.run(host, signal, async (inner) => {
+      await view.whenSynced(host.services, inner);
+      await fleet.start(inner);
+      await this.#options.fencing.look(inner);
+      const lookAt = (uid: string) => {
+        const owner = this.#owners.get(uid);
+        if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);
+      };
+      keeper.onDisplaced((owners) => owners.forEach(lookAt));
+      const losers = await keeper.restore(this.#claims(host), inner);
+      for (const service of host.services.values()) this.#resume(service, host);
+      fleet.setNodes(view.nodeAddresses());
+      this.#options.policies?.start();
+      housekeeping.freed();
+      fleet.complete();
+      this.#synced.resolve();
+      for (const { owner } of losers) lookAt(owner);
+    });
+  }
+
+  /** One Service that can't be read must not keep the others from being served: it is told why in its turn. */
+  #resume(service: Service, host: ProviderHost): void {
+    try {
+      this.#followHeld(service);
+    } catch {
+      host.enqueue(keyOf(service));
+    }
+  }
+
+  /** The ports that it had: one that lost its own at a restart has them in its annotation only. */
+  #idsBefore(service: Service): PortIds {
+    const held = this.#options.keeper.heldBy(service.metadata?.uid ?? '');
+    if (held.size > 0) return new Map([...held].map(([family, { port }]) => [family, port.id]));
+    const reading = readRecord(service);
+    const wasServed = reading.kind === 'record' && reading.record.ingress.length > 0;
+    return wasServed ? readPortIds(service) : new Map();
+  }
+
+  async #reserve(
+    owner: Owner,
+    needs: ServiceNeeds,
+    family: Family,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome | undefined> {
+    const requested = needs.requested.get(family);
+    const { circle, ports } = needs;
+    const { uid, namespace } = owner;
+    const request = { owner: uid, namespace, family, needs: ports, circle, requested };
+    try {
+      const reservation = await this.#options.keeper.reserve(request, context.signal);
+      if (reservation.kind === 'port') return undefined;
+      if (reservation.kind === 'leaving') return notPlaced(reservation, requested, undefined);
+      this.#options.housekeeping.wantsAddress(`${namespace}/${owner.name}`);
+      return notPlaced(reservation, requested, this.#owners.get(reservation.by));
+    } catch (error) {
+      return notMade(error);
+    }
+  }
+
+  /** Tells the gateways, and says how far they are. */
+  #serve(service: Service, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
+    const { fleet, housekeeping, fencing } = this.#options;
+    const { generation, endpoints, problems, excess } = this.#push(service, ports);
+    if (excess !== undefined) return { kind: 'refused', ...excess };
+    for (const problem of problems) context.tell('Warning', 'PortNotServed', problem);
+    const serving = fleet.servingSince(generation, endpoints);
+    const ingress = ingressOf(ports);
+    switch (serving.kind) {
+      case 'served': {
+        const shut = fencing.notLetThrough([...ports.values()].map(({ address }) => address));
+        if (shut.length === 0) return lostAddress(ports) ?? { kind: 'ready', ingress };
+        housekeeping.waiting(keyOf(service));
+        fencing.request();
+        const why = fencing.whyNot(shut);
+        const waiting = `Waiting until the network lets ${shut.join(', ')} use the address`;
+        const message = why === undefined ? waiting : `${waiting}: ${why}`;
+        return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
+      }
+      case 'waiting':
+        housekeeping.waiting(keyOf(service));
+        return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };
+      case 'wrong':
+        return { kind: 'refused', reason: 'GatewayRefused', message: serving.messages.join('; ') };
+    }
+  }
+
+  /** `isOn` says which of its ports it has on each address; all of them where left out. */
+  #push(
+    service: Service,
+    ports: ServicePorts,
+    isOn: (endpoint: EndpointId) => boolean = () => true,
+  ) {
+    const { view, settings, fleet, policies } = this.#options;
+    const key = keyOf(service);
+    const namespace = service.metadata?.namespace ?? '';
+    const { problems, isIncomplete, excess, ...backends } = backendsOf({
+      service,
+      addresses: new Map([...ports].map(([family, { address }]) => [family, address])),
+      slices: view.slicesOf(key),
+      nodes: view.nodes,
+      layer: settings.layer,
+      masquerade: settings.masquerade,
+      routable: routableFamilies(ports),
+      isPodKnown: (address) => policies?.isPodKnown(namespace, address) ?? true,
+    });
+    const endpoints = backends.endpoints.filter(isOn);
+    // Before the endpoints: a pod never stands open because its policies come later.
+    policies?.serve(key, endpoints, isIncomplete);
+    const generation = fleet.setService(key, endpoints);
+    return { generation, endpoints, problems, excess };
+  }
+
+  /** It can't have what it asks for now, and stays as it is: served on what it holds. */
+  #asBefore(service: Service, outcome: EnsureOutcome): EnsureOutcome {
+    this.#followHeld(service);
+    return outcome;
+  }
+
+  /** The gateways serve what the Service holds by what is written on it, with the backends of now. */
+  #followHeld(service: Service): void {
+    const all = this.#options.keeper.heldBy(service.metadata?.uid ?? '');
+    if (all.size === 0) return this.#stopServing(keyOf(service));
+    const ports = new Map([...all].map(([family, { port }]) => [family, port]));
+    this.#push(service, ports, ({ address, port, protocol }) =>
+      [...all.values()].some(
+        ({ port: l2Port, held }) =>
+          l2Port.address === address &&
+          held.some((one) => one.port === port && one.protocol === protocol),
+      ),
+    );
+  }
+
+  #stopServing(key: string): void {
+    this.#options.fleet.setService(key, []);
+    this.#options.policies?.serve(key, [], false);
+  }
+
+  /** What became of its port while nobody asked, and what its gateways can't do. */
+  #tellNote(service: Service, context: ProviderContext): void {
+    const { keeper, affinityNotes } = this.#options;
+    const note = keeper.takeNote(service.metadata?.uid ?? '');
+    if (note !== undefined) context.tell('Warning', note.reason, note.message);
+    const affinity = affinityNotes.about(service);
+    if (affinity !== undefined) context.tell('Warning', 'AffinityNotKept', affinity);
+  }
+
+  #claims(host: ProviderHost) {
+    return [...host.services.values()].flatMap((service) => {
+      const claims = priorClaims(service, host.claimedBy(service) === this.name);
+      if (claims.length > 0) this.#owners.add(service);
+      return claims;
+    });
+  }
+}
+
+type Placed = { readonly kind: 'placed'; readonly ids: PortIds };
+
+/** Whether it has moved from one circle to another since its place was written down. */
+function hasNewCircle(service: Service, { circle }: ServiceNeeds): boolean {
+  const written = readPlace(service).circle;
+  return written !== undefined && written !== circle;
+}
+
+function whyMoved(service: Service, needs: ServiceNeeds): string {
+  if (needs.requested.size > 0) return 'as it asks for';
+  if (hasNewCircle(service, needs)) return 'because its sharing key is another one than before';
+  return 'because another Service has one of its ports on the address it had';
+}

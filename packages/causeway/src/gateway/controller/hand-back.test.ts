@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { recordAnnotation } from '../../services/record.ts';
+import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
+import { legacyManagedAnnotation, legacyPortAnnotation, portsAnnotation } from './annotations.ts';
+import { handBackToLbaas } from './hand-back.ts';
+
+const record = (provider: string) =>
+  JSON.stringify({ version: 1, uid: 'u', provider, ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }] });
+const service = (annotations: Record<string, string>, more: Partial<Service> = {}): Service => ({
+  spec: { type: 'LoadBalancer' },
+  ...more,
+  metadata: {
+    ...{ name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7' },
+    finalizers: ['other/one', 'service.kubernetes.io/load-balancer-cleanup'],
+    annotations,
+    ...more.metadata,
+  },
+});
+const marks = { [legacyManagedAnnotation]: 'true', [legacyPortAnnotation]: 'port-1' };
+const ours = { [recordAnnotation]: record('gateway'), [portsAnnotation]: '{}' };
+
+test('takes off what is ours and leaves the rest', () => {
+  expect(handBackToLbaas(service({ ...marks, ...ours, mine: 'x' }))).toEqual({
+    kind: 'patch',
+    patch: {
+      metadata: {
+        resourceVersion: '7',
+        annotations: {
+          [recordAnnotation]: null,
+          [portsAnnotation]: null,
+          [gatewayLayerAnnotation]: null,
+        },
+        finalizers: ['other/one'],
+      },
+    },
+  });
+});
+
+test.each<[string, Service, object]>([
+  ['nobody has it', service(marks), { kind: 'none' }],
+  ['another provider has it', service({ [recordAnnotation]: record('pool') }), { kind: 'none' }],
+  ['without its marks', service(ours), { kind: 'keep' }],
+  [
+    'of our class',
+    service({ ...marks, ...ours }, { spec: { loadBalancerClass: 'c' } }),
+    { kind: 'keep' },
+  ],
+  [
+    'deleted',
+    service({ ...marks, ...ours }, { metadata: { deletionTimestamp: 'x', uid: 'u' } }),
+    {},
+  ],
+])('%s', (_name, given, expected) => {
+  expect(handBackToLbaas(given)).toMatchObject(expected);
+  expect(handBackToLbaas(given).kind).not.toBe('patch');
+});

@@ -1,0 +1,31 @@
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
+import { withoutOurMarks, type HandBack } from '../../services/hand-back.ts';
+import { readRecord } from '../../services/record.ts';
+import { legacyManagedAnnotation, legacyPortAnnotation, portsAnnotation } from './annotations.ts';
+
+/**
+ * Gives a Service back to ch-k8s-lbaas, whose marks stay: by them it finds its port. Only for Services that
+ * carry them.
+ */
+export function handBackToLbaas(service: Service): HandBack {
+  const reading = readRecord(service);
+  if (reading.kind !== 'record' || reading.record.provider !== 'gateway') return { kind: 'none' };
+  if (service.spec?.loadBalancerClass !== undefined) {
+    return {
+      kind: 'keep',
+      because: `its class ${service.spec.loadBalancerClass} can't be changed, and ch-k8s-lbaas knows none`,
+    };
+  }
+  const { annotations = {} } = service.metadata ?? {};
+  const isMarked =
+    annotations[legacyManagedAnnotation] === 'true' &&
+    annotations[legacyPortAnnotation] !== undefined;
+  if (!isMarked) {
+    return {
+      kind: 'keep',
+      because: 'it lacks the marks of ch-k8s-lbaas; run Causeway with gateway.keepWayBack first',
+    };
+  }
+  return withoutOurMarks(service, [portsAnnotation, gatewayLayerAnnotation]);
+}

@@ -1,0 +1,212 @@
+import { tryParseAddress, type Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-runner';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import { supervise } from '@causeway/base/work/supervisor';
+import { whenSynced } from '@causeway/kubernetes/cache/store';
+import type { ProviderHost } from '../../services/provider.ts';
+import { readRecord } from '../../services/record.ts';
+import type { AgentFleet } from './agent-fleet.ts';
+import type { ClusterView } from '../../services/cluster-view.ts';
+import type { Fencing } from './fencing.ts';
+import type { GatewayBoard } from './gateway-config-map.ts';
+import type { GatewayOrphans } from './gateway-orphans.ts';
+import type { PortKeeper } from './port-keeper.ts';
+import type { ServedPolicies } from './served-policies.ts';
+
+export interface HousekeepingOptions {
+  readonly keeper: PortKeeper;
+  readonly fleet: AgentFleet;
+  readonly view: ClusterView;
+  readonly policies?: ServedPolicies | undefined;
+  readonly fencing: Fencing;
+  readonly board?: GatewayBoard | undefined;
+  readonly orphans: GatewayOrphans;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How often the ports are compared with what the manager has: at the least, and at the most. */
+  readonly driftEveryMs: number;
+  readonly lookEveryMs: number;
+}
+
+/**
+ * What goes on beside the Services: following endpoints and nodes, waking those that wait for a
+ * gateway, deleting ports once no gateway can announce them, and looking for drift.
+ */
+export class GatewayHousekeeping {
+  readonly #options: HousekeepingOptions;
+  readonly #waiting = new Set<string>();
+  /** Services that were refused because another one has what they ask for. */
+  readonly #refused = new Set<string>();
+  readonly #cleaner: BoundedFrequencyRunner;
+  #host: ProviderHost | undefined;
+
+  constructor(options: HousekeepingOptions) {
+    const { clock, log } = options;
+    this.#options = options;
+    this.#cleaner = new BoundedFrequencyRunner({
+      name: 'clean unused ports',
+      run: (signal) => this.#clean(signal),
+      minIntervalMs: 100,
+      burst: 2,
+      maxIntervalMs: 60_000,
+      retryMs: 5_000,
+      clock,
+      log,
+    });
+  }
+
+  /** The Service is to be looked at again when a gateway has answered. */
+  waiting(key: string): void {
+    this.#waiting.add(key);
+  }
+
+  /** Something about the Service has changed that only we know. */
+  lookAt(key: string): void {
+    this.#host?.enqueue(key);
+  }
+
+  /** The Service asks for an address that another one has: it is looked at again when something is free. */
+  wantsAddress(key: string): void {
+    this.#refused.add(key);
+  }
+
+  /** Some addresses or ports may be nobody's now. */
+  freed(): void {
+    this.#cleaner.request();
+    const refused = [...this.#refused];
+    this.#refused.clear();
+    for (const key of refused) this.#host?.enqueue(key);
+  }
+
+  /** A gateway has answered or failed: whoever waits is looked at again. */
+  news(): void {
+    this.#cleaner.request();
+    this.#options.fencing.request();
+    this.#options.board?.show(this.#options.fleet.standings());
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const key of waiting) this.#host?.enqueue(key);
+  }
+
+  async run(
+    host: ProviderHost,
+    signal: AbortSignal,
+    prepare: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const { view, fleet, fencing, board } = this.#options;
+    this.#host = host;
+    await supervise(signal, {
+      ...(board === undefined ? {} : { board: (inner) => board.run(inner) }),
+      'cluster view': (inner) => view.run(inner),
+      gateways: async (inner) => {
+        if (board !== undefined) await whenSynced([board], inner);
+        await prepare(inner);
+        const stopBoard = board?.onChange(() => fencing.request());
+        const stop = view.onChange(
+          (service) => host.enqueue(service),
+          () => this.#nodesChanged(host),
+        );
+        const stopPolicies = this.#options.policies?.follow((service) => host.enqueue(service));
+        try {
+          const loops = {
+            agents: (deepest: AbortSignal) => fleet.run(deepest),
+            fencing: (deepest: AbortSignal) => fencing.run(deepest),
+            'clean unused ports': (deepest: AbortSignal) => this.#cleaner.loop(deepest),
+            drift: (deepest: AbortSignal) => this.#watchDrift(host, deepest),
+          };
+          await supervise(inner, loops, this.#options.log);
+        } finally {
+          stop();
+          stopPolicies?.();
+          stopBoard?.();
+        }
+      },
+    });
+  }
+
+  #nodesChanged(host: ProviderHost): void {
+    const { view, fleet } = this.#options;
+    fleet.setNodes(view.nodeAddresses());
+    for (const [key, service] of entries(host)) {
+      if (service.spec?.externalTrafficPolicy === 'Local') host.enqueue(key);
+    }
+  }
+
+  /** A port is deleted only after every gateway has confirmed a state without it, or is fenced. */
+  async #clean(signal: AbortSignal): Promise<void> {
+    const { keeper, fencing, fleet, log } = this.#options;
+    const unused = keeper.unused();
+    const held = keeper.held().filter((port) => !keeper.isOffered(port));
+    // What a gateway confirmed may have been replaced by somebody who led before and does not know better.
+    if (unused.length + held.length > 0) await fleet.look(signal);
+    for (const port of held) if (fencing.mayGo(port.address)) keeper.offer(port);
+    for (const port of unused) {
+      if (!fencing.mayGo(port.address)) {
+        const announcers = fleet.mayAnnounce(port.address);
+        log.debug({ address: port.address, announcers }, 'the address is not free yet');
+        continue;
+      }
+      await fencing.letGo(port.address, signal);
+      await keeper.retire(port, signal);
+      log.info({ address: port.address, port: port.id }, 'deleted a port that nobody uses');
+    }
+  }
+
+  async #watchDrift(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { keeper, fencing, clock, log, driftEveryMs, lookEveryMs } = this.#options;
+    let tookMs = 0;
+    while (!signal.aborted) {
+      await sleep(clock, pauseAfterLook(tookMs, lookEveryMs, driftEveryMs), signal);
+      const started = clock.monotonic();
+      try {
+        const isOnHold = (uid: string) => isHeld(host, uid);
+        const orphaned = new Set(await keeper.findDrift(advertised(host), signal, isOnHold));
+        if (orphaned.size > 0)
+          log.warn({ services: orphaned.size }, 'ports or floating IPs were lost and made again');
+        await this.#options.orphans.look(signal);
+        this.#cleaner.request();
+        await fencing.look(signal);
+      } catch (error) {
+        const known = CausewayError.from(error);
+        if (signal.aborted) throw known;
+        log.warn({ error: known }, 'could not look for drift');
+      }
+      tookMs = clock.monotonic() - started;
+    }
+  }
+}
+
+/**
+ * How long to wait after a look that took so long. Nobody tells when something is lost in the cloud, so it
+ * is looked for as often as that is cheap: at most a twentieth of the time, between the two limits.
+ */
+export function pauseAfterLook(tookMs: number, soonestMs: number, latestMs: number): number {
+  return Math.min(latestMs, Math.max(soonestMs, tookMs * 19));
+}
+
+/** Whether nothing is done for the Service, because its record can't be read. */
+function isHeld(host: ProviderHost, uid: string): boolean {
+  const service = [...host.services.values()].find(({ metadata }) => metadata?.uid === uid);
+  return service !== undefined && readRecord(service).kind === 'unreadable';
+}
+
+/** Every address that any Service tells its users. */
+function advertised(host: ProviderHost): Set<Address> {
+  const addresses = new Set<Address>();
+  for (const { status } of host.services.values()) {
+    for (const { ip } of status?.loadBalancer?.ingress ?? []) {
+      const address = ip === undefined ? undefined : tryParseAddress(ip);
+      if (address !== undefined) addresses.add(address);
+    }
+  }
+  return addresses;
+}
+
+function* entries(host: ProviderHost) {
+  for (const key of host.services.keys()) {
+    const service = host.services.get(key);
+    if (service !== undefined) yield [key, service] as const;
+  }
+}

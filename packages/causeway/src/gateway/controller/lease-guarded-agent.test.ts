@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { PushRefused } from '../agent/apply/admit.ts';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { seededRandom } from '@causeway/base/simulation/random';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { AgentFleet } from './agent-fleet.ts';
+import type { AgentPort } from './agent-client-contract.ts';
+import { fencedAgent } from './lease-guarded-agent.ts';
+import { MemoryAgent } from './testing/memory-agent.ts';
+import { doubtsAll } from './removal-verifiers.testing.ts';
+
+const signal = new AbortController().signal;
+
+test('who no longer leads tells a gateway nothing, also not by asking it', async () => {
+  const told: string[] = [];
+  const memory = new MemoryAgent();
+  const agent: AgentPort = {
+    status: (inner) => memory.status(inner),
+    events: (inner) => memory.events(inner),
+    push: () => Promise.reject(new Error('it was told')),
+    handSilent: (silent) => {
+      told.push(...silent);
+      return Promise.resolve();
+    },
+  };
+  let isLeader = true;
+  const remainingMs = () => {
+    if (isLeader) return 1_000;
+    throw new CausewayError('aborted', 'the lease is lost');
+  };
+  const fenced = fencedAgent(agent, { remainingMs }, new SimulatedClock());
+  await expect(fenced.push([], signal)).rejects.toThrow('it was told');
+  await fenced.handSilent([], signal);
+  expect((await fenced.status(signal)).generation).toBe(0);
+  isLeader = false;
+  await expect(fenced.push([], signal)).rejects.toThrow('the lease is lost');
+  await expect(fenced.handSilent([], signal)).rejects.toThrow('the lease is lost');
+  await expect(fenced.status(signal)).rejects.toThrow('the lease is lost');
+});
+
+test('what an agent can be asked besides it can be asked under the lease, too', async () => {
+  const remainingMs = () => 1_000;
+  const memory = new MemoryAgent();
+  const fenced = fencedAgent(memory, { remainingMs }, new SimulatedClock());
+  expect(await fenced.counters?.(signal)).toEqual([]);
+  const older: AgentPort = {
+    status: (inner) => memory.status(inner),
+    events: (inner) => memory.events(inner),
+    push: (lines, inner) => memory.push(lines, inner),
+    handSilent: (silent, inner) => memory.handSilent(silent, inner),
+  };
+  expect(fencedAgent(older, { remainingMs }, new SimulatedClock())).not.toHaveProperty('counters');
+});
+
+test('a lease that is lost is no reason to try all the time', async () => {
+  const clock = new SimulatedClock();
+  let tries = 0;
+  const remainingMs = (): number => {
+    tries += 1;
+    throw new CausewayError('aborted', 'the lease is lost');
+  };
+  const stop = new AbortController();
+  const nothing = () => {};
+  const fleet = new AgentFleet({
+    verifier: doubtsAll,
+    agents: new Map([['g1', fencedAgent(new MemoryAgent(), { remainingMs }, clock)]]),
+    ...{ clock, random: seededRandom(1), log: silentLog, metrics: noMetrics },
+    ...{ limitMs: 1_000, checkEveryMs: 60_000, onNews: nothing, onComplaint: nothing },
+  });
+  await fleet.start(stop.signal);
+  fleet.complete();
+  const running = fleet.run(stop.signal);
+  await clock.advance(10_000);
+  expect(tries).toBeLessThan(40);
+  stop.abort();
+  await running;
+});
+
+test.each(['stale', 'base-mismatch'] as const)(
+  'who is refused as %s asks whether it still leads before it goes beyond that',
+  async (reason) => {
+    const agent = new MemoryAgent();
+    agent.push = () => Promise.reject(new PushRefused(reason, 'not newer', 'Send a larger one.'));
+    let isLeader = true;
+    const fence = {
+      remainingMs: () => 1_000,
+      confirm: () =>
+        isLeader ? Promise.resolve() : Promise.reject(new CausewayError('gone', 'another leads')),
+    };
+    const fenced = fencedAgent(agent, fence, new SimulatedClock());
+    await expect(fenced.push([], signal)).rejects.toThrow('not newer');
+    isLeader = false;
+    await expect(fenced.push([], signal)).rejects.toThrow('another leads');
+  },
+);

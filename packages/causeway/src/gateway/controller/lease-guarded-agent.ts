@@ -1,0 +1,62 @@
+import type { RemovalConfirmation } from '../agent/gateway.ts';
+import type { Address } from '@causeway/base/address/address';
+import type { Clock } from '@causeway/base/time/clock';
+import { withinFence, type WriteFence } from '@causeway/base/work/lease-guard';
+import { reasonOf, type AgentPort } from './agent-client-contract.ts';
+
+/**
+ * The agent for as long as we lead. A leader that was paused and wakes up would otherwise tell the
+ * gateway what was true before its successor took over. It does not ask, either: ch-k8s-lbaas's agent
+ * can only be asked by telling it everything again.
+ */
+export function fencedAgent(agent: AgentPort, fence: WriteFence, clock: Clock): AgentPort {
+  const limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
+    withinFence(clock, fence, signal, 'speaking with the agent', work);
+  const confirmed = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      // Somebody was faster. Before we go beyond what they said: are we still the one to say something?
+      if (isOvertaken(error)) await fence.confirm?.(signal);
+      throw error;
+    }
+  };
+  const fenced: AgentPort = {
+    status: (signal) => limited(signal, (inner) => agent.status(inner)),
+    events: (signal) => agent.events(signal),
+    push: (lines: Iterable<string>, signal) =>
+      confirmed(signal, () => limited(signal, (inner) => agent.push(lines, inner))),
+    handSilent: (silent: Iterable<Address>, signal) =>
+      limited(signal, (inner) => agent.handSilent(silent, inner)),
+  };
+  return { ...fenced, ...optional(agent, limited, confirmed) };
+}
+
+type Limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+type Confirmed = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+
+/** The requests that not every agent knows. */
+function optional(
+  agent: AgentPort,
+  limited: Limited,
+  confirmed: Confirmed,
+): Pick<AgentPort, 'counters' | 'confirmRemovals'> {
+  const counters = agent.counters?.bind(agent);
+  const confirmRemovals = agent.confirmRemovals?.bind(agent);
+  return {
+    ...(counters === undefined
+      ? {}
+      : { counters: (signal: AbortSignal) => limited(signal, (inner) => counters(inner)) }),
+    ...(confirmRemovals === undefined
+      ? {}
+      : {
+          confirmRemovals: (removals: RemovalConfirmation, signal: AbortSignal) =>
+            confirmed(signal, () => limited(signal, (inner) => confirmRemovals(removals, inner))),
+        }),
+  };
+}
+
+function isOvertaken(error: unknown): boolean {
+  const reason = reasonOf(error);
+  return reason === 'stale' || reason === 'base-mismatch';
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import type { Masquerade } from '../protocol/endpoint.ts';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { systemRandom, type Random } from '@causeway/base/simulation/random';
+import { noRegister, type OrphanRegister } from '../../services/orphan-register.ts';
+import type { LoadBalancerProvider } from '../../services/provider.ts';
+import { AffinityNotes } from './affinity-events.ts';
+import { alwaysOpen, type AddressDoors } from './address-pair-writer.ts';
+import { AgentFleet } from './agent-fleet.ts';
+import type { AgentPort } from './agent-client-contract.ts';
+import type { BackendLayer } from './backends.ts';
+import { ClusterView } from '../../services/cluster-view.ts';
+import { Fencing } from './fencing.ts';
+import type { GatewayBoard } from './gateway-config-map.ts';
+import { GatewayProvider } from './gateway-provider.ts';
+import { GatewayOrphans } from './gateway-orphans.ts';
+import { GatewayHousekeeping } from './housekeeping.ts';
+import { PodPolicies } from './pod-policies.ts';
+import { PortKeeper } from './port-keeper.ts';
+import type { PortManager } from './port-manager.ts';
+import { ClusterRemovalVerifier } from './removal-verifier.ts';
+import { ServedPolicies } from './served-policies.ts';
+
+export interface GatewayParts {
+  readonly client: KubeClient;
+  readonly manager: PortManager;
+  readonly agents: ReadonlyMap<string, AgentPort>;
+  /** Those of them that know no session affinity. */
+  readonly withoutAffinity?: readonly string[];
+  readonly layer: BackendLayer;
+  readonly masquerade: Masquerade;
+  readonly keepWayBack: boolean;
+  readonly driftEveryMs: number;
+  /** How soon the cloud is looked at again where that is quick; `driftEveryMs` where left out. */
+  readonly lookEveryMs?: number;
+  /** What the network lets gateways use; nothing stands in their way where left out. */
+  readonly doors?: AddressDoors;
+  /** Where operators ask for fences, and read how the gateways are. */
+  readonly board?: GatewayBoard;
+  /** Shows the orphans that the provider holds; without it they are held all the same. */
+  readonly orphans?: Pick<OrphanRegister, 'report' | 'deleted'>;
+  readonly fenceAfterMs?: number;
+  readonly restMs?: number;
+  /** The UID of the cluster, by which gateways tell it from another one; unknown where left out. */
+  readonly cluster?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly random?: Random;
+}
+
+const agentLimitMs = 10_000;
+const agentCheckMs = 300_000;
+
+/** Puts the gateway provider together. */
+export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
+  const { client, clock, log, metrics, manager, random = systemRandom } = parts;
+  const keeper = new PortKeeper(manager, randomUUID);
+  const common = { client, clock, log, metrics };
+  const podPolicies = parts.layer === 'Pod' ? new PodPolicies(common) : undefined;
+  const view = new ClusterView({ ...common, policies: podPolicies });
+  const fleet: AgentFleet = new AgentFleet({
+    agents: parts.agents,
+    clock,
+    random,
+    log,
+    metrics,
+    limitMs: agentLimitMs,
+    checkEveryMs: agentCheckMs,
+    verifier: new ClusterRemovalVerifier({
+      ...{ client, keeper, clock, expectedCluster: parts.cluster },
+    }),
+    cluster: parts.cluster,
+    onNews: () => housekeeping.news(),
+    onComplaint: (service) => housekeeping.lookAt(service),
+  });
+  const policies = podPolicies && new ServedPolicies(podPolicies, fleet);
+  const { doors = alwaysOpen, board } = parts;
+  const fencing: Fencing = new Fencing({
+    ...{ doors, keeper, fleet, clock, log },
+    askedFor: () => board?.askedFor() ?? new Set(),
+    fenceAfterMs: parts.fenceAfterMs ?? 120_000,
+    restMs: parts.restMs ?? 60_000,
+    onNews: () => housekeeping.news(),
+  });
+  const housekeeping: GatewayHousekeeping = new GatewayHousekeeping({
+    keeper,
+    fleet,
+    view,
+    policies,
+    fencing,
+    board,
+    orphans: new GatewayOrphans({
+      ...{ keeper, manager, fencing, log },
+      register: parts.orphans ?? noRegister,
+    }),
+    clock,
+    log,
+    driftEveryMs: parts.driftEveryMs,
+    lookEveryMs: parts.lookEveryMs ?? parts.driftEveryMs,
+  });
+  const { layer, masquerade, keepWayBack } = parts;
+  const settings = { layer, masquerade, keepWayBack, families: manager.families };
+  const affinityNotes = new AffinityNotes(parts.withoutAffinity ?? []);
+  return new GatewayProvider({
+    ...{ settings, keeper, fleet, view, housekeeping, fencing, policies, affinityNotes },
+  });
+}

@@ -1,0 +1,21 @@
+import type { Address } from '@causeway/base/address/address';
+import type { AddressBook } from './address-book.ts';
+
+/** A book that lasts as long as its object does: for tests. */
+export class MemoryAddressBook implements AddressBook {
+  readonly #addresses = new Set<Address>();
+
+  read(): Promise<ReadonlySet<Address>> {
+    return Promise.resolve(new Set(this.#addresses));
+  }
+
+  enter(addresses: readonly Address[]): Promise<void> {
+    for (const address of addresses) this.#addresses.add(address);
+    return Promise.resolve();
+  }
+
+  strike(address: Address): Promise<void> {
+    this.#addresses.delete(address);
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,139 @@
+import type { Address } from '@causeway/base/address/address';
+import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
+import { OpenStackError } from '@causeway/openstack/error';
+import { formatPrefix } from '@causeway/base/address/prefix';
+import type { Neutron } from '@causeway/openstack/neutron/neutron';
+import type { Port } from '@causeway/openstack/neutron/resources';
+import type { AddressDoors, DoorReport } from './address-pair-writer.ts';
+import {
+  changedPairs,
+  examine,
+  neededPrefixes,
+  whatLetsThrough,
+  type PairRules,
+} from './address-pairs.ts';
+
+export interface OpenStackAddressDoorsOptions extends PairRules {
+  readonly neutron: Neutron;
+  /** The Neutron port of each gateway's own interface; undefined where somebody else takes care of it. */
+  readonly ports: ReadonlyMap<string, string | undefined>;
+}
+
+/** How often a change is tried that others' changes forestall. */
+const attempts = 5;
+
+/**
+ * The allowed address pairs of the gateways' own ports. With port security on, Neutron drops whatever a
+ * server sends or gets under an address that is neither its own nor in a pair.
+ */
+export class OpenStackAddressDoors implements AddressDoors {
+  readonly #options: OpenStackAddressDoorsOptions;
+  /** The gateways' ports as we last saw them. */
+  readonly #seen = new Map<string, Port>();
+
+  constructor(options: OpenStackAddressDoorsOptions) {
+    this.#options = options;
+  }
+
+  get grain(): 'address' | 'gateway' {
+    return this.#options.mode === 'single' ? 'address' : 'gateway';
+  }
+
+  isOpen(gateway: string, address: Address): boolean {
+    if (this.#options.ports.get(gateway) === undefined) return true;
+    const port = this.#seen.get(gateway);
+    if (port === undefined) return false;
+    if (!port.portSecurityEnabled) return true;
+    const present = new Set(port.allowedAddressPairs.map(({ prefix }) => formatPrefix(prefix)));
+    return neededPrefixes(this.#options, [address]).every((prefix) =>
+      present.has(formatPrefix(prefix)),
+    );
+  }
+
+  canShut(gateway: string): boolean {
+    return this.#seen.get(gateway)?.portSecurityEnabled === true;
+  }
+
+  async inspect(signal: AbortSignal): Promise<readonly DoorReport[]> {
+    const reports: DoorReport[] = [];
+    for (const [gateway, portId] of this.#options.ports) {
+      const port = portId === undefined ? undefined : await this.#look(gateway, portId, signal);
+      reports.push(examine(gateway, portId, port, this.#options));
+    }
+    return reports;
+  }
+
+  open(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void> {
+    return this.#change(gateway, addresses, 'add', signal);
+  }
+
+  shut(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void> {
+    return this.#change(gateway, addresses, 'remove', signal);
+  }
+
+  leftOpen(gateway: string, addresses: Iterable<Address>): string | undefined {
+    const port = this.#seen.get(gateway);
+    return port === undefined ? undefined : whatLetsThrough(port, addresses);
+  }
+
+  async #change(
+    gateway: string,
+    addresses: Iterable<Address>,
+    change: 'add' | 'remove',
+    signal: AbortSignal,
+  ): Promise<void> {
+    const portId = this.#options.ports.get(gateway);
+    if (portId === undefined) return;
+    const all = [...addresses];
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#changePairs(gateway, portId, all, change, signal);
+      } catch (error) {
+        // Somebody has changed the port since we looked, or our own answer was lost: look again.
+        const isStale = error instanceof OpenStackError && error.status === 412;
+        if (!isStale || attempt === attempts) throw error;
+      }
+    }
+  }
+
+  /** The pairs can only be written as a whole, so what others wrote meanwhile must not be lost. */
+  async #changePairs(
+    gateway: string,
+    portId: string,
+    addresses: readonly Address[],
+    change: 'add' | 'remove',
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { neutron, limit } = this.#options;
+    const port = await this.#look(gateway, portId, signal);
+    if (port === undefined || !port.portSecurityEnabled) return;
+    const prefixes = neededPrefixes(this.#options, addresses);
+    const pairs = changedPairs(port.allowedAddressPairs, prefixes, change);
+    if (pairs === undefined) return;
+    // What is new comes last, so those that fit go through although the others can't.
+    const fitting = change === 'add' ? pairs.slice(0, limit) : pairs;
+    if (change === 'remove' || fitting.length > port.allowedAddressPairs.length) {
+      const allowedAddressPairs = fitting;
+      const call = { signal, ifRevision: port.revision };
+      this.#seen.set(gateway, await neutron.ports.update(portId, { allowedAddressPairs }, call));
+    }
+    if (fitting.length === pairs.length) return;
+    throw new CausewayError(
+      'exhausted',
+      `the gateway ${gateway} would need ${pairs.length} address pairs on its port, and Neutron takes ${limit}`,
+      { hint: 'Set gateway.addressPairs.mode to network: one pair then covers all addresses.' },
+    );
+  }
+
+  async #look(gateway: string, portId: string, signal: AbortSignal): Promise<Port | undefined> {
+    try {
+      const port = await this.#options.neutron.ports.get(portId, { signal });
+      this.#seen.set(gateway, port);
+      return port;
+    } catch (error) {
+      if (!isErrorCode(error, 'not-found')) throw error;
+      this.#seen.delete(gateway);
+      return undefined;
+    }
+  }
+}

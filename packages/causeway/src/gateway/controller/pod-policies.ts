@@ -1,0 +1,156 @@
+import { tryParseAddress, type Address } from '@causeway/base/address/address';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Pod } from '@causeway/kubernetes/objects/core-objects';
+import type { NetworkPolicy } from '@causeway/kubernetes/objects/network-objects';
+import { slimMetadata, withSlimMetadata } from '@causeway/kubernetes/cache/projection';
+import { Reflector } from '@causeway/kubernetes/cache/reflector';
+import { networkPolicies, pods } from '@causeway/kubernetes/objects/resources';
+import { Store, whenSynced } from '@causeway/kubernetes/cache/store';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { supervise } from '@causeway/base/work/supervisor';
+import { assignmentFor, limitsIngress, policyFrom } from './policy-rules.ts';
+import type { NamespacePolicies } from './desired-state.ts';
+
+export interface PodPoliciesOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** The network policies of the cluster and the pods that they apply to, for the layer Pod. */
+export class PodPolicies {
+  readonly #log: Log;
+  readonly #policies: Store<NetworkPolicy, 'namespace'>;
+  readonly #pods: Store<Pod, 'address'>;
+  readonly #policyReflector: Reflector<NetworkPolicy, NetworkPolicy, 'namespace'>;
+  readonly #podReflector: Reflector<Pod, Pod, 'address'>;
+
+  constructor(options: PodPoliciesOptions) {
+    const { log } = options;
+    this.#log = log;
+    const namespaceOf = ({ metadata }: NetworkPolicy) => [metadata?.namespace ?? ''];
+    this.#policies = new Store({ log, indexes: { namespace: namespaceOf } });
+    this.#pods = new Store({ log, indexes: { address: addressesOf } });
+    this.#policyReflector = new Reflector({
+      ...options,
+      resource: networkPolicies,
+      store: this.#policies,
+      projection: withSlimMetadata,
+    });
+    this.#podReflector = new Reflector({
+      ...options,
+      resource: pods,
+      store: this.#pods,
+      projection: slimPod,
+    });
+  }
+
+  readiness(): string | undefined {
+    return this.#policyReflector.readiness() ?? this.#podReflector.readiness();
+  }
+
+  whenSynced(signal: AbortSignal): Promise<void> {
+    return whenSynced([this.#policies, this.#pods], signal);
+  }
+
+  /**
+   * Whether a pod's address can be given to the gateways: not before it is known which policies apply
+   * to it. Endpoints and pods come by different ways, and the pod may come last.
+   */
+  isKnown(namespace: string, address: Address): boolean {
+    return this.#limiting(namespace).length === 0 || this.#podAt(namespace, address) !== undefined;
+  }
+
+  /** What the gateways must know to keep the policies of a namespace at these pods' addresses. */
+  of(namespace: string, addresses: Iterable<Address>): NamespacePolicies {
+    const limiting = this.#limiting(namespace);
+    if (limiting.length === 0) return { policies: [], assignments: [] };
+    const assignments = [...addresses].flatMap((address) => {
+      const pod = this.#podAt(namespace, address);
+      // A pod on its node's network is not subject to policies.
+      if (pod === undefined || pod.spec?.hostNetwork === true) return [];
+      return assignmentFor(address, pod, limiting) ?? [];
+    });
+    const used = new Set<string>(assignments.flatMap(({ policies }) => policies));
+    const policies = limiting
+      .map((policy) => policyFrom(policy, (problem) => this.#complain(policy, problem)))
+      .filter(({ name }) => used.has(`${namespace}/${name}`));
+    return { policies, assignments };
+  }
+
+  /** Calls back with the namespace whose policies or pods have changed. */
+  onChange(callback: (namespace: string) => void): () => void {
+    const stops = [
+      this.#policies.onChange((change) => {
+        const { metadata } = change.type === 'deleted' ? change.before : change.after;
+        callback(metadata?.namespace ?? '');
+      }),
+      this.#pods.onChange((change) => {
+        if (change.type === 'updated' && isSameToPolicies(change.before, change.after)) return;
+        const { metadata } = change.type === 'deleted' ? change.before : change.after;
+        callback(metadata?.namespace ?? '');
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await supervise(signal, {
+      'network policies reflector': (inner) => this.#policyReflector.run(inner),
+      'pods reflector': (inner) => this.#podReflector.run(inner),
+    });
+  }
+
+  #limiting(namespace: string): NetworkPolicy[] {
+    return this.#policies.byIndex('namespace', namespace).filter(limitsIngress);
+  }
+
+  #podAt(namespace: string, address: Address): Pod | undefined {
+    return this.#pods
+      .byIndex('address', address)
+      .find(({ metadata }) => metadata?.namespace === namespace);
+  }
+
+  #complain({ metadata }: NetworkPolicy, problem: string): void {
+    const policy = `${metadata?.namespace}/${metadata?.name}`;
+    this.#log.warn({ policy, problem }, 'a part of the network policy lets nothing in');
+  }
+}
+
+/** A pod's status changes far more often than what policies look at. */
+function isSameToPolicies(before: Pod, after: Pod): boolean {
+  return (
+    before.metadata?.uid === after.metadata?.uid &&
+    JSON.stringify([before.metadata?.labels, before.status]) ===
+      JSON.stringify([after.metadata?.labels, after.status])
+  );
+}
+
+/** A pod that has ended has no address any more: another one may have it. */
+function addressesOf({ status }: Pod): Address[] {
+  if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return [];
+  return (status?.podIPs ?? []).flatMap(({ ip }) => tryParseAddress(ip) ?? []);
+}
+
+function slimPod({ metadata, spec, status }: Pod): Pod {
+  const { annotations: _, ownerReferences: _owners, ...rest } = slimMetadata(metadata);
+  return {
+    metadata: rest,
+    spec: {
+      ...(spec?.hostNetwork === true ? { hostNetwork: true } : {}),
+      containers: (spec?.containers ?? []).map(({ name, ports }) => ({
+        name,
+        ...(ports === undefined ? {} : { ports }),
+      })),
+    },
+    status: {
+      ...(status?.phase === undefined ? {} : { phase: status.phase }),
+      podIPs: status?.podIPs ?? [],
+    },
+  };
+}

@@ -1,0 +1,393 @@
+import type { Address, Family } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { MissedPorts } from './missed-ports.ts';
+import type { LostPort, PortManager } from './port-manager.ts';
+import { PortNotes, type PortNote } from './port-notes.ts';
+import { PortMapper } from './port-mapper.ts';
+import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
+import { groupByPort, isElsewhere, type PriorClaim } from './allocation-order.ts';
+
+export type Reservation =
+  | { readonly kind: 'port'; readonly port: L2Port }
+  | { readonly kind: 'refused'; readonly reason: 'taken' | 'other-circle'; readonly by: string }
+  | { readonly kind: 'leaving' };
+
+/**
+ * Joins the mapper, which decides at once, with the manager, which takes its time. A port that is being
+ * made for one Service is awaited by all that were placed on it, and nobody takes it for a leftover.
+ */
+export class PortKeeper {
+  readonly #mapper = new PortMapper();
+  readonly #manager: PortManager;
+  readonly #making = new Map<PortSlot, Promise<L2Port>>();
+  readonly #markers = new Set<string>();
+  readonly #newMarker: () => string;
+  /** Who wants the floating IP of its port to stay with the project. */
+  readonly #keepers = new Set<string>();
+  /** Ports of Services that we have not taken over yet: nothing is changed on them before. */
+  readonly #notTakenOver = new Set<string>();
+  readonly #missed = new MissedPorts();
+  readonly #notes = new PortNotes();
+  /** Ports that we delete, or have deleted since the last listing began, which may still show them. */
+  readonly #retired = new Map<string, 'going' | 'gone'>();
+
+  #displaced: (owners: readonly string[]) => void = () => {};
+
+  constructor(manager: PortManager, newMarker: () => string) {
+    this.#manager = manager;
+    this.#newMarker = newMarker;
+  }
+
+  /**
+   * Takes in what was there before. What was lost meanwhile is made again for those who had it. Answers
+   * with those who must be placed anew.
+   */
+  async restore(
+    claims: readonly PriorClaim[],
+    signal: AbortSignal,
+  ): Promise<readonly PriorClaim[]> {
+    const claimed = new Set(claims.map(({ portId }) => portId));
+    const listed = await this.#manager.list(claimed, this.#markers, signal);
+    const ports = new Map(listed.map((port) => [port.id, port]));
+    // Who is told to be elsewhere has no say in a port, and needs none made again.
+    const byAddress = new Map(
+      listed.flatMap((port) => [port.address, port.publicAddress].map((each) => [each, port])),
+    );
+    const portAt = (address: Address) => byAddress.get(address);
+    const byPort = groupByPort(claims.filter((claim) => !isElsewhere(claim, portAt)));
+    for (const [id, sharers] of byPort) {
+      const port = await this.#bringBack(ports.get(id), sharers, signal);
+      if (port !== undefined) ports.set(id, port);
+    }
+    for (const { owner, keepsPublic } of claims) if (keepsPublic === true) this.#keepers.add(owner);
+    const moved = claims.map((claim) => ({
+      ...claim,
+      portId: ports.get(claim.portId)?.id ?? claim.portId,
+    }));
+    const losers = this.#mapper.restore([...ports.values()], moved);
+    await this.#manager.record(this.#mapper.usedPorts());
+    return losers;
+  }
+
+  /** A port that Services had, as it is or made again. */
+  async #bringBack(
+    present: L2Port | undefined,
+    sharers: readonly PriorClaim[],
+    signal: AbortSignal,
+  ): Promise<L2Port | undefined> {
+    const [first] = sharers;
+    const claim = sharers.find(({ isTakenOver }) => isTakenOver) ?? first;
+    if (claim === undefined) return present;
+    const { portId: id, family, publicAddress, advertised } = claim;
+    const owners = sharers.map(({ owner }) => owner);
+    const found = present ?? (await this.#manager.find(id, signal));
+    if (!claim.isTakenOver) {
+      if (found === undefined)
+        this.#missed.add(owners, family, { id, publicAddress: advertised[0] });
+      else this.#notTakenOver.add(id);
+      return found;
+    }
+    const port = found ?? (await this.#recover({ id, publicAddress }, family, owners, signal));
+    if (port === undefined) return undefined;
+    const mended = await this.#mend(port, publicAddress, signal);
+    this.#notes.changed(owners, publicAddress, mended);
+    return mended;
+  }
+
+  /** Calls back with owners whose port turned out to be gone, and who must be looked at. */
+  onDisplaced(displaced: (owners: readonly string[]) => void): void {
+    this.#displaced = displaced;
+  }
+
+  /** Reserves before anything is awaited, then waits until the port is there. */
+  async reserve(request: PlacementRequest, signal: AbortSignal): Promise<Reservation> {
+    const placement = this.#mapper.place(request);
+    if (placement.kind === 'refused' || placement.kind === 'leaving') return placement;
+    const { slot } = placement;
+    if (slot.port !== undefined) {
+      if (slot.isOffered) await this.#manager.record([slot.port]);
+      slot.isOffered = false;
+      return { kind: 'port', port: slot.port };
+    }
+    const making = this.#making.get(slot) ?? this.#make(slot, signal);
+    return { kind: 'port', port: await making };
+  }
+
+  /** The ports that the owner has, by family. */
+  portsOf(owner: string): ReadonlyMap<Family, L2Port> {
+    const ports = new Map<Family, L2Port>();
+    for (const family of [4, 6] as const) {
+      const port = this.#mapper.slotOf(owner, family)?.port;
+      if (port !== undefined) ports.set(family, port);
+    }
+    return ports;
+  }
+
+  release(owner: string): void {
+    this.#keepers.delete(owner);
+    this.#notes.forget(owner);
+    this.#missed.forget(owner);
+    this.#mapper.release(owner);
+  }
+
+  /** What the owner is served on by what is written on it, and with which ports, by family. */
+  heldBy(
+    owner: string,
+  ): ReadonlyMap<Family, { readonly port: L2Port; readonly held: readonly L4Port[] }> {
+    const all = new Map<Family, { readonly port: L2Port; readonly held: readonly L4Port[] }>();
+    for (const family of [4, 6] as const) {
+      const { slot, held = [] } = this.#mapper.heldBy(owner, family) ?? {};
+      if (slot?.port !== undefined) all.set(family, { port: slot.port, held });
+    }
+    return all;
+  }
+
+  /**
+   * What the owner was given in these families is written down and told to the gateways; it has nothing
+   * else any more. Answers whether anything became free.
+   */
+  settle(owner: string, families: readonly Family[]): boolean {
+    this.#missed.forget(owner);
+    return this.#mapper.settle(owner, families);
+  }
+
+  /** The owner carries our finalizer now: its ports become ours, and get what they lack. */
+  async takeOver(owner: string, signal: AbortSignal): Promise<void> {
+    for (const port of this.portsOf(owner).values()) {
+      if (!this.#notTakenOver.has(port.id)) continue;
+      await this.#manager.mark(port, signal);
+      const mended = await this.#manager.mend(port, undefined, signal);
+      const slot = this.#mapper.slotOfPort(port.id);
+      if (slot !== undefined) this.#displaced(this.#mapper.made(slot, mended));
+      this.#notTakenOver.delete(port.id);
+    }
+  }
+
+  /** What the owner's user is to be told, once. */
+  takeNote(owner: string): PortNote | undefined {
+    return this.#notes.take(owner);
+  }
+
+  /** Ports that nobody uses, and that are there to be deleted. */
+  unused(): readonly L2Port[] {
+    return this.#withoutUsers().filter((port) => this.#manager.isRecorded(port));
+  }
+
+  /** Orphans: ports that no Service uses and that the cluster's own record does not name. They stay. */
+  held(): readonly L2Port[] {
+    return this.#withoutUsers().filter((port) => !this.#manager.isRecorded(port));
+  }
+
+  /** Whether a Service that asks for the address of an orphan gets it. */
+  isOffered({ id }: L2Port): boolean {
+    return this.#mapper.slotOfPort(id)?.isOffered === true;
+  }
+
+  /** No gateway announces the orphan. */
+  offer({ id }: L2Port): void {
+    const slot = this.#mapper.slotOfPort(id);
+    if (slot !== undefined) slot.isOffered = true;
+  }
+
+  #withoutUsers(): readonly L2Port[] {
+    return this.#mapper.unused().flatMap(({ port }) => port ?? []);
+  }
+
+  /** All ports that are known, used or not. */
+  ports(): readonly L2Port[] {
+    return this.#mapper.knownPorts();
+  }
+
+  /** Whether a Service has this protocol and port on the address, or is about to have it. */
+  isHeld(address: Address, port: L4Port): boolean {
+    return this.#mapper.isHeld(address, port);
+  }
+
+  /** The addresses of all ports, and of those that somebody uses. */
+  addresses(): readonly Address[] {
+    return this.#mapper.knownPorts().map(({ address }) => address);
+  }
+
+  addressesInUse(): readonly Address[] {
+    return this.#mapper.usedPorts().map(({ address }) => address);
+  }
+
+  /**
+   * Whether the owner wants the floating IP of its ports to outlive them. It is marked so at once, since
+   * nobody may be left to say so when the port goes. One that wants it is enough for a shared port.
+   */
+  async keepPublic(owner: string, isKept: boolean, signal: AbortSignal): Promise<void> {
+    if (isKept) this.#keepers.add(owner);
+    else this.#keepers.delete(owner);
+    for (const { id } of this.portsOf(owner).values()) {
+      const slot = this.#mapper.slotOfPort(id);
+      if (slot?.port === undefined) continue;
+      const isWanted = [...slot.users.keys()].some((user) => this.#keepers.has(user));
+      if (isWanted === (slot.port.keepsPublic === true)) continue;
+      this.#mapper.made(slot, await this.#manager.keepPublic(slot.port, isWanted, signal));
+    }
+  }
+
+  /** Deletes a port that nobody uses. */
+  async retire(port: L2Port, signal: AbortSignal): Promise<void> {
+    const slot = this.#mapper.slotOfPort(port.id);
+    if (slot === undefined || slot.users.size > 0) return;
+    this.#mapper.retire(slot);
+    this.#retired.set(port.id, 'going');
+    try {
+      await this.#manager.delete(port, signal);
+      this.#retired.set(port.id, 'gone');
+    } catch (error) {
+      this.#retired.delete(port.id);
+      // Still there, and still nobody's: it is tried again.
+      this.#mapper.restore([port], []);
+      throw error;
+    }
+  }
+
+  /**
+   * Compares with what the manager has. Ports that are gone are made again, with the addresses they
+   * had where that can be; ports that nobody knew of become unused ones. Answers with the owners who
+   * must be looked at; they are told at once, too, since a later step may fail. `advertised` are the
+   * addresses that Services tell their users. Nothing new is made for who is on hold.
+   */
+  async findDrift(
+    advertised: ReadonlySet<Address>,
+    signal: AbortSignal,
+    isOnHold: (owner: string) => boolean = () => false,
+  ): Promise<readonly string[]> {
+    for (const [id, state] of this.#retired) if (state === 'gone') this.#retired.delete(id);
+    const before = this.#mapper.knownPorts();
+    const claimed = new Set(before.map(({ id }) => id));
+    const listed = await this.#manager.list(claimed, this.#markers, signal);
+    const present = new Map(listed.map((port) => [port.id, port]));
+    const strays = listed.filter(
+      ({ id }) => this.#mapper.slotOfPort(id) === undefined && !this.#retired.has(id),
+    );
+    this.#mapper.restore(strays, []);
+    const concerned: string[] = [];
+    for (const known of before) {
+      const found = present.get(known.id) ?? (await this.#findUsed(known.id, signal));
+      const owners = await this.#compare(known, found, isOnHold, signal);
+      this.#displaced(owners);
+      concerned.push(...owners);
+    }
+    const portIds = new Set(this.#mapper.knownPorts().map(({ id }) => id));
+    await this.#manager.sweep(portIds, advertised, signal);
+    await this.#manager.record(this.#mapper.usedPorts());
+    return concerned;
+  }
+
+  /** One listing without it does not make a port that Services use a lost one: it is asked for by its id. */
+  async #findUsed(id: string, signal: AbortSignal): Promise<L2Port | undefined> {
+    const isUsed = (this.#mapper.slotOfPort(id)?.users.size ?? 0) > 0;
+    return isUsed ? this.#manager.find(id, signal) : undefined;
+  }
+
+  /** Brings one port that we know together with what the manager has of it. */
+  async #compare(
+    known: L2Port,
+    found: L2Port | undefined,
+    isOnHold: (owner: string) => boolean,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const slot = this.#mapper.slotOfPort(known.id);
+    if (slot === undefined) return [];
+    if (slot.users.size === 0) return found === undefined ? this.#mapper.lost(slot) : [];
+    const owners = [...slot.users.keys()];
+    if (found?.publicAddress !== known.publicAddress && owners.every(isOnHold)) {
+      this.#notTakenOver.add(known.id);
+    }
+    if (found === undefined && this.#notTakenOver.delete(known.id)) {
+      this.#missed.add(owners, known.family, known);
+      return this.#mapper.lost(slot);
+    }
+    if (found === undefined) {
+      const port = await this.#recover(known, known.family, owners, signal);
+      if (port === undefined) return this.#mapper.lost(slot);
+      return this.#replace(slot, await this.#mend(port, known.publicAddress, signal), known);
+    }
+    if (this.#notTakenOver.has(known.id)) return [];
+    const mended = await this.#mend(found, known.publicAddress, signal);
+    const isSame = mended.publicAddress === known.publicAddress && mended.missing === known.missing;
+    return isSame ? [] : this.#replace(slot, mended, known);
+  }
+
+  /** Another port serves the slot from now on. Its users may have left while it was made. */
+  #replace(slot: PortSlot, port: L2Port, known: L2Port): readonly string[] {
+    const displaced = this.#mapper.made(slot, port);
+    const users = [...slot.users.keys()];
+    this.#notes.changed(users, known.publicAddress, port);
+    return [...users, ...displaced];
+  }
+
+  /** A port in place of one that is gone. Undefined where it can't be had: its users are placed anew. */
+  async #recover(
+    { id, address, publicAddress }: LostPort,
+    family: Family,
+    owners: readonly string[],
+    signal: AbortSignal,
+  ): Promise<L2Port | undefined> {
+    const marker = this.#newMarker();
+    this.#markers.add(marker);
+    const instead = { id, address, publicAddress };
+    try {
+      return await this.#manager.create({ family, requested: undefined, marker, instead }, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.#missed.add(owners, family, instead);
+      this.#notes.lost(owners, instead, CausewayError.from(error).message);
+      return undefined;
+    } finally {
+      this.#markers.delete(marker);
+    }
+  }
+
+  /** A floating IP that can't be had now is not forgotten: it is tried again with the next look for drift. */
+  async #mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port> {
+    await this.#mark(port, signal);
+    try {
+      return await this.#manager.mend(port, known, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const missing = CausewayError.from(error).message;
+      return known === undefined ? port : { ...port, publicAddress: known, missing };
+    }
+  }
+
+  /** Marks that can't be written now say nothing about the address: they are tried again as well. */
+  async #mark(port: L2Port, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#manager.mark(port, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+    }
+  }
+
+  #make(slot: PortSlot, signal: AbortSignal): Promise<L2Port> {
+    const marker = this.#newMarker();
+    this.#markers.add(marker);
+    const { family, requested } = slot;
+    const instead = this.#missed.of(slot);
+    const making = this.#manager
+      .create({ family, requested, marker, instead }, signal)
+      .then(
+        (port) => {
+          this.#displaced(this.#mapper.made(slot, port));
+          const owners = [...slot.users.keys()];
+          this.#notes.changed(owners, instead?.publicAddress, port);
+          return port;
+        },
+        (error: unknown) => {
+          this.#mapper.lost(slot);
+          throw CausewayError.from(error);
+        },
+      )
+      .finally(() => {
+        this.#making.delete(slot);
+        this.#markers.delete(marker);
+      });
+    this.#making.set(slot, making);
+    return making;
+  }
+}

@@ -1,0 +1,382 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseAddress, type Address } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { PortMapper } from './port-mapper.ts';
+import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
+
+const tcp = (port: number): L4Port => ({ protocol: 'TCP', port: parsePort(port) });
+const udp = (port: number): L4Port => ({ protocol: 'UDP', port: parsePort(port) });
+
+function request(owner: string, needs: L4Port[], extra: Partial<PlacementRequest> = {}) {
+  const place = { family: 4 as const, namespace: 'default', circle: 'ns:default' };
+  return { owner, needs, ...place, ...extra };
+}
+
+function l2Port(host: number): L2Port {
+  const address = parseAddress(`192.0.2.${host}`);
+  return { id: `port-${host}`, family: 4, address, publicAddress: address };
+}
+
+/** Places and, where one must be made, makes a port. Answers with the port's id. */
+function place(mapper: PortMapper, wanted: PlacementRequest): string {
+  const placement = mapper.place(wanted);
+  if (placement.kind === 'leaving') return 'leaving';
+  if (placement.kind === 'refused') return `refused: ${placement.reason} by ${placement.by}`;
+  if (placement.kind === 'make') mapper.made(placement.slot, l2Port(placement.slot.number));
+  return placement.slot.port?.id ?? 'pending';
+}
+
+/** The same for a Service that is written down and served afterwards. */
+function serve(mapper: PortMapper, wanted: PlacementRequest): string {
+  const id = place(mapper, wanted);
+  mapper.settle(wanted.owner, [wanted.family]);
+  return id;
+}
+
+describe('PortMapper', () => {
+  test('Services of one namespace share an address as long as their ports differ', () => {
+    const mapper = new PortMapper();
+    expect(place(mapper, request('a', [tcp(80)]))).toBe('port-1');
+    expect(place(mapper, request('b', [tcp(443)]))).toBe('port-1');
+    expect(place(mapper, request('c', [tcp(80)]))).toBe('port-2');
+  });
+
+  test('the protocol is part of what is shared: TCP/53 and UDP/53 go together', () => {
+    const mapper = new PortMapper();
+    expect(place(mapper, request('a', [tcp(53)]))).toBe('port-1');
+    expect(place(mapper, request('b', [udp(53)]))).toBe('port-1');
+  });
+
+  test('namespaces share only where both name the same key', () => {
+    const mapper = new PortMapper();
+    expect(place(mapper, request('a', [tcp(80)], { circle: 'ns:one' }))).toBe('port-1');
+    expect(place(mapper, request('b', [tcp(81)], { circle: 'ns:two' }))).toBe('port-2');
+    expect(place(mapper, request('c', [tcp(80)], { circle: 'key:edge' }))).toBe('port-3');
+    expect(place(mapper, request('d', [tcp(81)], { circle: 'key:edge' }))).toBe('port-3');
+  });
+
+  test('a Service keeps its address when its ports change, unless they clash', () => {
+    const mapper = new PortMapper();
+    place(mapper, request('a', [tcp(80)]));
+    place(mapper, request('b', [tcp(443)]));
+    expect(place(mapper, request('a', [tcp(80), tcp(8080)]))).toBe('port-1');
+    expect(place(mapper, request('b', [tcp(8080)]))).toBe('port-2');
+    expect(place(mapper, request('a', [tcp(443)]))).toBe('port-1');
+  });
+
+  test('what a Service gives up is its own until that is settled', () => {
+    const mapper = new PortMapper();
+    serve(mapper, request('a', [tcp(80)]));
+    expect(place(mapper, request('a', [tcp(81)]))).toBe('port-1');
+    expect(place(mapper, request('b', [tcp(80)]))).toBe('port-2');
+    expect(mapper.settle('a', [4])).toBe(true);
+    expect(place(mapper, request('c', [tcp(80), tcp(82)]))).toBe('port-1');
+    expect(mapper.settle('a', [4])).toBe(false);
+  });
+
+  test('where the new port can not be made a Service is where it was, with all it had', () => {
+    const mapper = new PortMapper();
+    serve(mapper, request('a', [tcp(80)]));
+    serve(mapper, request('b', [tcp(443)]));
+    const placement = mapper.place(request('b', [tcp(80)]));
+    if (placement.kind !== 'make') throw new Error('a port is to be made');
+    expect(place(mapper, request('c', [tcp(443)]))).toBe('pending');
+    mapper.lost(placement.slot);
+    expect(mapper.slotOf('b', 4)?.port?.id).toBe('port-1');
+    expect(mapper.heldBy('b', 4)).toMatchObject({ slot: { number: 1 }, held: [tcp(443)] });
+    expect(place(mapper, request('d', [tcp(443)]))).toBe('port-3');
+    // And it may be content with that again.
+    expect(place(mapper, request('b', [tcp(443)]))).toBe('port-1');
+  });
+
+  test('a Service that changes its mind in the middle of a move goes back', () => {
+    const mapper = new PortMapper();
+    serve(mapper, request('a', [tcp(80)]));
+    serve(mapper, request('b', [tcp(443)]));
+    expect(place(mapper, request('b', [tcp(80)]))).toBe('port-2');
+    expect(mapper.heldBy('b', 4)?.slot.port?.id).toBe('port-1');
+    expect(place(mapper, request('b', [tcp(443)]))).toBe('port-1');
+    expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-2']);
+  });
+
+  test('a family that is not asked for any more is left when that is settled', () => {
+    const mapper = new PortMapper();
+    for (const family of [4, 6] as const) place(mapper, request('a', [tcp(80)], { family }));
+    expect(mapper.settle('a', [4, 6])).toBe(false);
+    expect(mapper.settle('a', [4])).toBe(true);
+    expect(mapper.slotOf('a', 6)).toBeUndefined();
+    expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-2']);
+  });
+
+  describe('when the sharing key changes', () => {
+    const one = { namespace: 'one', circle: 'ns:one' };
+    const two = { namespace: 'two', circle: 'ns:two' };
+    const shared = { circle: 'key:edge' };
+
+    test('who takes it away moves, if others share by it', () => {
+      const mapper = new PortMapper();
+      serve(mapper, request('a', [tcp(80)], { ...one, ...shared }));
+      serve(mapper, request('b', [tcp(81)], { ...two, ...shared }));
+      expect(serve(mapper, request('a', [tcp(80)], one))).toBe('port-2');
+      expect(serve(mapper, request('b', [tcp(81)], { ...two, ...shared }))).toBe('port-1');
+      // Not even by naming the address.
+      const requested = parseAddress('192.0.2.1');
+      const back = request('a', [tcp(80)], { ...one, requested });
+      expect(place(mapper, back)).toBe('refused: other-circle by b');
+    });
+
+    test('who is alone stays, and shares with others from then on', () => {
+      const mapper = new PortMapper();
+      serve(mapper, request('a', [tcp(80)], { ...one, ...shared }));
+      expect(serve(mapper, request('a', [tcp(80)], one))).toBe('port-1');
+      expect(place(mapper, request('b', [tcp(81)], { ...two, ...shared }))).toBe('port-2');
+      expect(place(mapper, request('c', [tcp(82)], one))).toBe('port-1');
+    });
+
+    test('who gets one beside others of its namespace stays; strangers join when all have it', () => {
+      const mapper = new PortMapper();
+      serve(mapper, request('a', [tcp(80)], one));
+      serve(mapper, request('b', [tcp(81)], one));
+      expect(serve(mapper, request('a', [tcp(80)], { ...one, ...shared }))).toBe('port-1');
+      expect(place(mapper, request('c', [tcp(82)], { ...two, ...shared }))).toBe('port-2');
+      expect(serve(mapper, request('b', [tcp(81)], { ...one, ...shared }))).toBe('port-1');
+      expect(place(mapper, request('d', [tcp(83)], { ...two, ...shared }))).toBe('port-1');
+    });
+  });
+
+  test('a second Service may join a port that is still being made', () => {
+    const mapper = new PortMapper();
+    const first = mapper.place(request('a', [tcp(80)]));
+    const second = mapper.place(request('b', [tcp(81)]));
+    expect(first.kind).toBe('make');
+    expect(second).toMatchObject({ kind: 'placed' });
+    if (first.kind !== 'make') return;
+    expect(mapper.lost(first.slot)).toEqual(['a', 'b']);
+    expect(mapper.slotOf('b', 4)).toBeUndefined();
+  });
+
+  test('a requested address is given, or refused with who has it', () => {
+    const mapper = new PortMapper();
+    const requested = parseAddress('192.0.2.1');
+    expect(place(mapper, request('a', [tcp(80)], { requested }))).toBe('port-1');
+    expect(place(mapper, request('b', [tcp(81)], { requested }))).toBe('port-1');
+    expect(place(mapper, request('c', [tcp(80)], { requested }))).toBe('refused: taken by a');
+    const foreign = request('d', [tcp(82)], { requested, circle: 'ns:other' });
+    expect(place(mapper, foreign)).toBe('refused: other-circle by a');
+    // A refusal takes nothing away.
+    expect(mapper.slotOf('a', 4)?.port?.id).toBe('port-1');
+  });
+
+  test('each family has its own port', () => {
+    const mapper = new PortMapper();
+    expect(place(mapper, request('a', [tcp(80)]))).toBe('port-1');
+    expect(place(mapper, request('a', [tcp(80)], { family: 6 }))).toBe('port-2');
+    expect(mapper.release('a').map(({ number }) => number)).toEqual([1, 2]);
+  });
+
+  test('a port that nobody uses is on its way out: nobody is placed on it any more', () => {
+    const mapper = new PortMapper();
+    place(mapper, request('a', [tcp(80)]));
+    const [slot] = mapper.release('a');
+    if (slot === undefined) throw new Error('nothing was released');
+    expect(place(mapper, request('b', [tcp(80)]))).toBe('port-2');
+    const requested = parseAddress('192.0.2.1');
+    expect(mapper.place(request('c', [tcp(80)], { requested }))).toEqual({ kind: 'leaving' });
+    mapper.retire(slot);
+    expect(mapper.slotOfPort('port-1')).toBeUndefined();
+    expect(mapper.place(request('c', [tcp(80)], { requested })).kind).toBe('make');
+  });
+});
+
+describe('after a restart', () => {
+  const claim = (owner: string, portId: string, createdAt: string, held = [tcp(80)]) => ({
+    ...{ owner, portId, createdAt, held, family: 4 as const },
+    ...{ namespace: 'default', circle: 'ns:default', isWritten: true, isTakenOver: true },
+    ...{ ownCircle: 'ns:default', advertised: [] as Address[] },
+  });
+  /** One whose status tells the address of this port. */
+  const told = (host: number) => ({ advertised: [l2Port(host).publicAddress] });
+
+  test('who is told to have it keeps it, whatever an older one has in its annotation', () => {
+    const mapper = new PortMapper();
+    const losers = mapper.restore(
+      [l2Port(1), l2Port(2)],
+      [
+        claim('unheard', 'port-1', '2026-01-01'),
+        { ...claim('elsewhere', 'port-1', '2026-01-02'), ...told(2) },
+        { ...claim('holder', 'port-1', '2026-02-01'), ...told(1) },
+      ],
+    );
+    expect(losers.map(({ owner }) => owner)).toEqual(['unheard']);
+    expect(mapper.slotOf('holder', 4)?.port?.id).toBe('port-1');
+    // What its users know is what it has, although somebody has edited its annotation.
+    expect(mapper.slotOf('elsewhere', 4)?.port?.id).toBe('port-2');
+  });
+
+  test('nobody comes to share with another circle by an annotation alone', () => {
+    const mapper = new PortMapper();
+    const holder = { ...claim('holder', 'port-1', '2026-02-01'), ...told(1) };
+    const stranger = { ...claim('stranger', 'port-1', '1', [tcp(81)]), ownCircle: 'ns:other' };
+    const gone = { ...stranger, owner: 'gone', advertised: [parseAddress('203.0.113.9')] };
+    const neighbour = claim('neighbour', 'port-1', '3', [tcp(82)]);
+    const losers = mapper.restore([l2Port(1)], [stranger, gone, neighbour, holder]);
+    expect(losers.map(({ owner }) => owner)).toEqual(['gone', 'stranger']);
+    expect(mapper.slotOf('neighbour', 4)?.port?.id).toBe('port-1');
+  });
+
+  test('what circles shared stays so when its floating IP was lost', () => {
+    const mapper = new PortMapper();
+    const lost = { advertised: [parseAddress('203.0.113.9')] };
+    const a = { ...claim('a', 'port-1', '1'), ...lost, circle: 'ns:one', ownCircle: 'ns:one' };
+    const b = { ...claim('b', 'port-1', '2', [tcp(81)]), ...lost };
+    expect(mapper.restore([l2Port(1)], [a, b])).toEqual([]);
+  });
+
+  test('everyone keeps what the annotation says; of two that clash, the older one', () => {
+    const mapper = new PortMapper();
+    const losers = mapper.restore(
+      [l2Port(1), l2Port(2)],
+      [
+        claim('young', 'port-1', '2026-02-01'),
+        claim('old', 'port-1', '2026-01-01'),
+        claim('b', 'port-2', '2026-03-01'),
+      ],
+    );
+    expect(losers.map(({ owner }) => owner)).toEqual(['young']);
+    expect(mapper.slotOf('old', 4)?.port?.id).toBe('port-1');
+    expect(mapper.slotOf('b', 4)?.port?.id).toBe('port-2');
+  });
+
+  test('who has not written down what it holds comes after those who have, however old it is', () => {
+    const mapper = new PortMapper();
+    const losers = mapper.restore(
+      [l2Port(1)],
+      [
+        { ...claim('old', 'port-1', '2026-01-01'), isWritten: false },
+        claim('young', 'port-1', '2026-02-01'),
+      ],
+    );
+    expect(losers.map(({ owner }) => owner)).toEqual(['old']);
+  });
+
+  test('a Service that gives up a family keeps what it has in the other', () => {
+    const mapper = new PortMapper();
+    place(mapper, request('a', [tcp(80)]));
+    place(mapper, request('a', [tcp(80)], { family: 6 }));
+    mapper.release('a', [6]);
+    expect(mapper.slotOf('a', 4)).toBeDefined();
+    expect(mapper.slotOf('a', 6)).toBeUndefined();
+    expect(mapper.unused()).toHaveLength(1);
+  });
+
+  test('of two of the same age the lower UID keeps it, whatever the order they come in', () => {
+    const claims = [claim('b', 'port-1', '2026-01-01'), claim('a', 'port-1', '2026-01-01')];
+    for (const order of [claims, [...claims].reverse()]) {
+      const mapper = new PortMapper();
+      expect(mapper.restore([l2Port(1)], order).map(({ owner }) => owner)).toEqual(['b']);
+    }
+  });
+
+  test('a port that is gone is lost, and one that nobody claims is unused', () => {
+    const mapper = new PortMapper();
+    const losers = mapper.restore([l2Port(1)], [claim('a', 'port-9', '2026-01-01')]);
+    expect(losers).toHaveLength(1);
+    expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-1']);
+  });
+
+  test('an address that is given anew shows that the port that had it is gone', () => {
+    const mapper = new PortMapper();
+    place(mapper, request('a', [tcp(80)]));
+    const placement = mapper.place(request('b', [tcp(80)]));
+    if (placement.kind !== 'make') throw new Error('a port is to be made');
+    expect(mapper.made(placement.slot, { ...l2Port(1), id: 'port-1-again' })).toEqual(['a']);
+    expect(mapper.slotOf('a', 4)).toBeUndefined();
+    expect(mapper.slotOfPort('port-1')).toBeUndefined();
+    expect(mapper.slotOf('b', 4)?.port?.id).toBe('port-1-again');
+  });
+
+  test('a port that is made for a slot that was given up meanwhile is there and unused', () => {
+    const mapper = new PortMapper();
+    const placement = mapper.place(request('a', [tcp(80)]));
+    if (placement.kind !== 'make') throw new Error('a port is to be made');
+    mapper.lost(placement.slot);
+    mapper.made(placement.slot, l2Port(1));
+    expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-1']);
+  });
+
+  test('what is shared between namespaces already stays, but nobody new joins', () => {
+    const mapper = new PortMapper();
+    mapper.restore(
+      [l2Port(1)],
+      [
+        { ...claim('a', 'port-1', '1'), ...told(1), circle: 'ns:one' },
+        { ...claim('b', 'port-1', '2', [tcp(81)]), ...told(1), circle: 'ns:two' },
+      ],
+    );
+    expect(place(mapper, request('a', [tcp(80)], { circle: 'ns:one' }))).toBe('port-1');
+    expect(place(mapper, request('c', [tcp(82)], { circle: 'ns:one' }))).toBe('port-2');
+  });
+});
+
+test('whatever is asked for in whatever order, no address, protocol and port has two owners', () => {
+  const owner = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+  const needs = fc.uniqueArray(fc.constantFrom(80, 81, 443), { minLength: 1 });
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant('place' as const),
+      owner,
+      needs,
+      circle: fc.constantFrom('x', 'y'),
+      finish: fc.boolean(),
+    }),
+    fc.record({ kind: fc.constant('settle' as const), owner }),
+    fc.record({ kind: fc.constant('release' as const), owner }),
+    fc.record({ kind: fc.constant('lose' as const), owner }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const mapper = new PortMapper();
+      const seen = new Set<PortSlot>();
+      for (const action of steps) {
+        if (action.kind === 'place') {
+          const { circle } = action;
+          const wanted = request(action.owner, action.needs.map(tcp), {
+            circle,
+            namespace: circle,
+          });
+          const held = mapper.heldBy(action.owner, 4);
+          const placement = mapper.place(wanted);
+          if (placement.kind === 'refused' || placement.kind === 'leaving') {
+            throw new Error('nothing was requested');
+          }
+          if (placement.kind === 'make' && action.finish) {
+            mapper.made(placement.slot, l2Port(placement.slot.number));
+          }
+          seen.add(placement.slot);
+          // Whatever it asks for, it still has what it is served on.
+          expect(mapper.heldBy(action.owner, 4)).toEqual(held);
+        } else if (action.kind === 'settle') {
+          if (mapper.slotOf(action.owner, 4)?.port !== undefined) mapper.settle(action.owner, [4]);
+        } else if (action.kind === 'release') {
+          mapper.release(action.owner);
+        } else {
+          const slot = mapper.slotOf(action.owner, 4);
+          if (slot !== undefined) mapper.lost(slot);
+        }
+        for (const slot of seen) expectNobodyTwice(mapper, slot);
+      }
+    }),
+  );
+});
+
+function expectNobodyTwice(mapper: PortMapper, slot: PortSlot): void {
+  const text = ({ protocol, port }: L4Port) => `${protocol}/${port}`;
+  const used = [...slot.users.values()].flatMap(({ held, asked }) => [
+    ...new Set([...held, ...asked].map(text)),
+  ]);
+  expect(new Set(used).size).toBe(used.length);
+  for (const user of slot.users.keys()) {
+    expect([mapper.slotOf(user, 4), mapper.heldBy(user, 4)?.slot]).toContain(slot);
+  }
+}

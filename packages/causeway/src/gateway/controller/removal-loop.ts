@@ -1,0 +1,80 @@
+import type { EndpointKey } from '../protocol/endpoint.ts';
+import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-runner';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { RemovalVerifier } from './removal-verifier.ts';
+import type { RemovalVerdict, WithheldFrontend, WithheldRemovals } from './withheld-removals.ts';
+
+/** The part of a link to a gateway that the verification of its withheld removals needs. */
+export interface WithholdingLink {
+  readonly removals: WithheldRemovals;
+  judge(verdict: RemovalVerdict): void;
+}
+
+export interface RemovalLoopOptions {
+  readonly links: () => readonly WithholdingLink[];
+  readonly verifier: RemovalVerifier;
+  readonly isWanted: (key: EndpointKey) => boolean;
+  readonly onNews: () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Verifies the removals that gateways withhold, those of all gateways with one read of the API server. A
+ * new one is verified at once, one that is in doubt again and again until the facts are known.
+ */
+export class RemovalLoop {
+  readonly #options: RemovalLoopOptions;
+  readonly #runner: BoundedFrequencyRunner;
+  /** Frontends that an operator let one gateway lose: the others lose them, too. */
+  readonly #released = new Set<EndpointKey>();
+
+  constructor(options: RemovalLoopOptions) {
+    this.#options = options;
+    this.#runner = new BoundedFrequencyRunner({
+      name: 'verify withheld removals',
+      run: (signal) => this.#verify(signal),
+      ...{ minIntervalMs: 1_000, burst: 2, maxIntervalMs: 15_000, retryMs: 5_000 },
+      ...{ clock: options.clock, log: options.log },
+    });
+  }
+
+  /** Gateways may withhold something new. */
+  noticed(): void {
+    const links = this.#options.links();
+    if (links.every(({ removals }) => removals.frontends.size === 0)) this.#released.clear();
+    if (links.some(({ removals }) => removals.needsVerdict)) this.#runner.request();
+  }
+
+  released(keys: Iterable<EndpointKey>): void {
+    for (const key of keys) this.#released.add(key);
+    this.#runner.request();
+  }
+
+  loop(signal: AbortSignal): Promise<void> {
+    return this.#runner.loop(signal);
+  }
+
+  async #verify(signal: AbortSignal): Promise<void> {
+    const { links, verifier, isWanted, onNews, log } = this.#options;
+    const withheld = new Map<EndpointKey, WithheldFrontend>();
+    for (const { removals } of links()) {
+      for (const [key, frontend] of removals.frontends) {
+        if (!isWanted(key)) withheld.set(key, frontend);
+      }
+    }
+    if (withheld.size === 0) return;
+    const verdict = this.#withReleased(await verifier.verify([...withheld.values()], signal));
+    const { verified, doubts } = verdict;
+    const [doubt] = doubts;
+    log.info({ verified: verified.size, doubted: doubts.size, doubt }, 'verified removals');
+    for (const link of links()) link.judge(verdict);
+    onNews();
+  }
+
+  #withReleased(verdict: RemovalVerdict): RemovalVerdict {
+    const doubts = new Map([...verdict.doubts].filter(([key]) => !this.#released.has(key)));
+    return { ...verdict, doubts, verified: verdict.verified.union(this.#released) };
+  }
+}

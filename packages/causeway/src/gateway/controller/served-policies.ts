@@ -1,0 +1,77 @@
+import type { Address } from '@causeway/base/address/address';
+import type { Endpoint } from '../protocol/endpoint.ts';
+import type { AgentFleet } from './agent-fleet.ts';
+import type { PodPolicies } from './pod-policies.ts';
+
+/** Keeps the gateways told about the policies of the pods that they send to, and about no others. */
+export class ServedPolicies {
+  readonly #policies: PodPolicies;
+  readonly #fleet: AgentFleet;
+  /** By namespace and Service, the addresses that the gateways send to. */
+  readonly #served = new Map<string, Map<string, ReadonlySet<Address>>>();
+  /** Services that wait until more is known about their pods, by namespace. */
+  readonly #waiting = new Map<string, Set<string>>();
+  #isStarted = false;
+
+  constructor(policies: PodPolicies, fleet: AgentFleet) {
+    this.#policies = policies;
+    this.#fleet = fleet;
+  }
+
+  isPodKnown(namespace: string, address: Address): boolean {
+    return this.#policies.isKnown(namespace, address);
+  }
+
+  /** What the gateways are to send to for a Service: none when it is gone. */
+  serve(service: string, endpoints: readonly Endpoint[], isIncomplete: boolean): void {
+    const namespace = namespaceOf(service);
+    const waiting = this.#waiting.get(namespace) ?? new Set<string>();
+    if (isIncomplete) this.#waiting.set(namespace, waiting.add(service));
+    else waiting.delete(service);
+    const services = this.#served.get(namespace) ?? new Map<string, ReadonlySet<Address>>();
+    const before = services.get(service) ?? new Set<Address>();
+    const after = new Set(
+      endpoints.flatMap(({ destinations }) => destinations.map(({ address }) => address)),
+    );
+    if (after.size === 0) services.delete(service);
+    else services.set(service, after);
+    this.#served.set(namespace, services);
+    if (before.symmetricDifference(after).size > 0) this.#refresh(namespace);
+  }
+
+  /** Everything is known: tells all of it. */
+  start(): void {
+    this.#isStarted = true;
+    for (const namespace of this.#served.keys()) this.#refresh(namespace);
+  }
+
+  /** Follows policies and pods; calls back with Services that need not wait any longer. */
+  follow(enqueue: (service: string) => void): () => void {
+    const changed = new Set<string>();
+    const look = () => {
+      for (const namespace of changed) {
+        this.#refresh(namespace);
+        for (const service of this.#waiting.get(namespace) ?? []) enqueue(service);
+      }
+      changed.clear();
+    };
+    return this.#policies.onChange((namespace) => {
+      // Many changes that come at once, such as at the start, are one.
+      if (changed.size === 0) queueMicrotask(look);
+      changed.add(namespace);
+    });
+  }
+
+  #refresh(namespace: string): void {
+    const services = this.#served.get(namespace);
+    if (!this.#isStarted || services === undefined) return;
+    const addresses = new Set<Address>();
+    for (const each of services.values()) for (const address of each) addresses.add(address);
+    this.#fleet.setPolicies(namespace, this.#policies.of(namespace, addresses));
+    if (services.size === 0) this.#served.delete(namespace);
+  }
+}
+
+function namespaceOf(service: string): string {
+  return service.slice(0, service.indexOf('/'));
+}

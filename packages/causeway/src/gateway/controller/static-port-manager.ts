@@ -1,0 +1,164 @@
+import {
+  addressFromInteger,
+  addressToInteger,
+  familyOf,
+  tryParseAddress,
+  type Address,
+  type Family,
+} from '@causeway/base/address/address';
+import type { AddressRange } from '@causeway/base/address/address-range';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { noOrphans, type OrphanReport } from '../../services/orphan.ts';
+import type { AddressBook } from './address-book.ts';
+import type { PortManager, PortWish } from './port-manager.ts';
+import type { L2Port } from './port-slot.ts';
+
+/**
+ * Addresses of a list. The address is the port's id, as ch-k8s-lbaas writes it. What is given out stands
+ * in a book, so that a restart knows those, too, that Services have left and gateways may still announce.
+ */
+export class StaticPortManager implements PortManager {
+  readonly families: readonly Family[];
+  readonly #ranges: readonly AddressRange[];
+  readonly #book: AddressBook;
+  /** What is given out, with the marker of the wish it was given for. */
+  readonly #given = new Map<Address, string>();
+  #isRead = false;
+
+  constructor(ranges: readonly AddressRange[], book: AddressBook) {
+    this.#ranges = ranges;
+    this.#book = book;
+    this.families = [...new Set(ranges.map(({ family }) => family))];
+  }
+
+  async list(
+    claimed: ReadonlySet<string>,
+    making: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<readonly L2Port[]> {
+    await this.#readBook(signal);
+    await this.#enterClaimed(claimed);
+    return (
+      [...this.#given]
+        .filter(([, marker]) => !making.has(marker))
+        .map(([address]) => address)
+        // One that has left the list is nobody's any more, but it leaves like all others.
+        .filter((address) => this.#holds(address) || !claimed.has(address))
+        .map(portAt)
+    );
+  }
+
+  find(id: string): Promise<L2Port | undefined> {
+    const address = tryParseAddress(id);
+    const isThere = address !== undefined && this.#given.has(address) && this.#holds(address);
+    return Promise.resolve(isThere ? portAt(address) : undefined);
+  }
+
+  async create(wish: PortWish, signal: AbortSignal): Promise<L2Port> {
+    await this.#readBook(signal);
+    const address = this.#choose(wish);
+    this.#given.set(address, wish.marker);
+    try {
+      await this.#book.enter([address]);
+    } catch (error) {
+      this.#given.delete(address);
+      throw error;
+    }
+    return portAt(address);
+  }
+
+  mark(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  mend(port: L2Port): Promise<L2Port> {
+    return Promise.resolve(port);
+  }
+
+  keepPublic(port: L2Port): Promise<L2Port> {
+    return Promise.resolve(port);
+  }
+
+  async delete(port: L2Port): Promise<void> {
+    await this.#book.strike(port.address);
+    this.#given.delete(port.address);
+  }
+
+  /** What is given out is in the book, and nowhere else. */
+  isRecorded(): boolean {
+    return true;
+  }
+
+  record(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  orphans(): OrphanReport {
+    return noOrphans;
+  }
+
+  deleteOrphan(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  sweep(): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
+
+  async #readBook(signal: AbortSignal): Promise<void> {
+    if (this.#isRead) return;
+    for (const address of await this.#book.read(signal)) {
+      if (!this.#given.has(address)) this.#given.set(address, '');
+    }
+    this.#isRead = true;
+  }
+
+  /** What Services have and the book does not: from ch-k8s-lbaas, or from before there was a book. */
+  async #enterClaimed(claimed: ReadonlySet<string>): Promise<void> {
+    const missing = [...claimed]
+      .flatMap((text) => tryParseAddress(text) ?? [])
+      .filter((address) => this.#holds(address) && !this.#given.has(address));
+    for (const address of missing) this.#given.set(address, '');
+    await this.#book.enter(missing);
+  }
+
+  #choose({ family, requested, instead }: PortWish): Address {
+    const former = instead?.publicAddress;
+    const isFree = former !== undefined && this.#holds(former) && !this.#given.has(former);
+    const address = requested ?? (isFree ? former : this.#firstFree(family));
+    if (address === undefined) {
+      throw new CausewayError('exhausted', `no IPv${family} address is left`, {
+        hint: 'Add addresses to the list of the static port manager, or delete Services.',
+      });
+    }
+    if (!this.#holds(address)) {
+      throw new CausewayError('invalid', `${address} is not in the list of addresses`);
+    }
+    if (this.#given.has(address)) {
+      throw new CausewayError('conflict', `${address} is in use`);
+    }
+    return address;
+  }
+
+  #holds(address: Address): boolean {
+    const value = addressToInteger(address);
+    return this.#ranges.some(
+      ({ family, first, last }) => family === familyOf(address) && first <= value && value <= last,
+    );
+  }
+
+  #firstFree(family: Family): Address | undefined {
+    for (const range of this.#ranges) {
+      if (range.family !== family) continue;
+      for (let value = range.first; value <= range.last; value += 1n) {
+        const address = addressFromInteger(value, family);
+        if (!this.#given.has(address)) return address;
+      }
+    }
+    return undefined;
+  }
+}
+
+function portAt(address: Address): L2Port {
+  return { id: address, family: familyOf(address), address, publicAddress: address };
+}

@@ -1,0 +1,99 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeEndpoint, type Endpoint } from '../protocol/endpoint.ts';
+import { verifyToken } from '../protocol/tokens.ts';
+import { readV1Config } from '../protocol/v1.ts';
+import { writeDelta, writeState, type DeltaContent } from '../protocol/write-update.ts';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { V1Agent } from './v1-agent.ts';
+
+const signal = new AbortController().signal;
+const secret = Buffer.from('a secret of the fleet');
+const nothing: DeltaContent = {
+  ...{ endpoints: [], nodes: [], policies: [], assignments: [] },
+  ...{ removedEndpoints: [], removedNodes: [], removedPolicies: [], removedAssignments: [] },
+};
+const endpoint = (port: number, protocol: 'TCP' | 'SCTP' = 'TCP'): Endpoint =>
+  makeEndpoint({
+    address: parseAddress('192.0.2.1'),
+    protocol,
+    port: parsePort(port),
+    destinations: [],
+  });
+
+/** Takes requests as the original agent does, and remembers which ports it was told to serve. */
+let server: http.Server;
+let answer = 200;
+const applied: number[][] = [];
+const clock = new SimulatedClock();
+let agent: V1Agent;
+
+beforeEach(async () => {
+  answer = 200;
+  applied.length = 0;
+  server = http.createServer((request, response) => {
+    void receive(request).then((status) => response.writeHead(status).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  agent = new V1Agent({ name: 'gw1', url, secret, clock, limitMs: 5_000 });
+});
+
+afterEach(async () => {
+  await agent.close();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function receive(request: http.IncomingMessage): Promise<number> {
+  if (request.method !== 'POST' || request.url !== '/v1/apply') return 405;
+  if (request.headers['content-type'] !== 'application/jwt') return 415;
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const token = Buffer.concat(chunks).toString();
+  const claims = await verifyToken(token, [secret], clock.wallTime());
+  const { endpoints } = readV1Config(claims['load-balancer-config'], 1, 'always');
+  applied.push([...endpoints.values()].map(({ port }) => port));
+  return answer;
+}
+
+const whole = (generation: number, ...endpoints: Endpoint[]) =>
+  agent.push(writeState({ ...nothing, endpoints }, { generation }), signal);
+
+test('gets the whole each time, also when only a difference is pushed', async () => {
+  expect(await whole(7, endpoint(80))).toMatchObject({ generation: 7, errors: [] });
+  const removedEndpoints = [endpoint(80)];
+  const endpoints = [endpoint(81), endpoint(82)];
+  const delta = writeDelta({ ...nothing, endpoints, removedEndpoints }, { generation: 8, base: 7 });
+  expect(await agent.push(delta, signal)).toMatchObject({ generation: 8 });
+  expect(applied).toEqual([[80], [81, 82]]);
+  expect(await agent.status(signal)).toMatchObject({ generation: 8, endpoints: 2 });
+});
+
+test('what the agent can not serve is a complaint about that endpoint', async () => {
+  const { errors } = await whole(1, endpoint(80), endpoint(90, 'SCTP'));
+  expect(errors).toMatchObject([{ endpoint: { port: 90, protocol: 'SCTP' } }]);
+  expect(applied).toEqual([[80]]);
+});
+
+test('after a failure nothing is taken for granted', async () => {
+  await whole(1, endpoint(80));
+  answer = 500;
+  await expect(whole(2, endpoint(81))).rejects.toMatchObject({ code: 'internal' });
+  expect(await agent.status(signal)).toMatchObject({ generation: 0 });
+  const delta = writeDelta(nothing, { generation: 3, base: 2 });
+  await expect(agent.push(delta, signal)).rejects.toMatchObject({ code: 'conflict' });
+  answer = 400;
+  await expect(whole(3)).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+test('what it should have is sent again from time to time', async () => {
+  await whole(1, endpoint(80));
+  await agent.status(signal);
+  expect(applied).toHaveLength(1);
+  await clock.advance(300_000);
+  await agent.status(signal);
+  expect(applied).toEqual([[80], [80]]);
+});

@@ -1,0 +1,198 @@
+import { SignJWT } from 'jose';
+import { Agent, request } from '@causeway/base/http/http-client';
+import type { Acknowledgement } from '../protocol/acknowledgement.ts';
+import type { AgentStatus } from '../protocol/agent-status.ts';
+import { parseEndpointKey, type Endpoint, type EndpointKey } from '../protocol/endpoint.ts';
+import type { Assignment, Policy, PolicyKey } from '../protocol/policy.ts';
+import { PushReader, type Push } from '../protocol/update.ts';
+import { formatEndpointId } from '../protocol/records.ts';
+import { revisions } from '../protocol/revision.ts';
+import type { Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { Clock } from '@causeway/base/time/clock';
+import type { AgentPort } from './agent-client-contract.ts';
+import { writeV1Config } from './v1-config.ts';
+
+export interface V1AgentOptions {
+  readonly name: string;
+  /** Where the agent listens, such as `http://192.0.2.7:15203`. */
+  readonly url: string;
+  readonly secret: Uint8Array;
+  readonly clock: Clock;
+  readonly limitMs: number;
+  readonly tls?: { readonly ca?: string };
+}
+
+/** As long as ch-k8s-lbaas's controller has them live by default. */
+const lifetimeSeconds = 15;
+const resendAfterMs = 250_000;
+/** What ch-k8s-lbaas's agent takes at most. */
+const largestToken = 1_048_576;
+
+/**
+ * ch-k8s-lbaas's own agent, spoken to as its controller would: always the whole, and it tells nothing
+ * about itself. What it has is known only as long as we remember, so each start pushes everything.
+ */
+export class V1Agent implements AgentPort {
+  readonly #options: V1AgentOptions;
+  readonly #dispatcher: Agent;
+  #generation = 0;
+  #sentAt = 0;
+  readonly #endpoints = new Map<EndpointKey, Endpoint>();
+  readonly #policies = new Map<PolicyKey, Policy>();
+  readonly #assignments = new Map<Address, Assignment>();
+  readonly #nodes = new Set<Address>();
+
+  constructor(options: V1AgentOptions) {
+    this.#options = options;
+    this.#dispatcher = new Agent({
+      connect: { ...options.tls, timeout: options.limitMs },
+      headersTimeout: options.limitMs,
+      bodyTimeout: options.limitMs,
+    });
+  }
+
+  /** It can't be asked, so what it should have is sent again, as its own controller does. */
+  async status(signal: AbortSignal): Promise<AgentStatus> {
+    const age = this.#options.clock.monotonic() - this.#sentAt;
+    if (this.#generation > 0 && age >= resendAfterMs) await this.#apply(signal);
+    return this.#describe();
+  }
+
+  async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
+    const reader = new PushReader();
+    for (const line of lines) reader.line(line.trimEnd());
+    const push = reader.result();
+    if (push.header.kind === 'delta' && push.header.base !== this.#generation) {
+      throw new CausewayError('conflict', 'the difference is against another state');
+    }
+    // Until the agent has it we don't know what it has: after a failure the whole is sent.
+    this.#generation = 0;
+    this.#take(push);
+    const problems = await this.#apply(signal);
+    this.#generation = push.header.generation;
+    return {
+      generation: this.#generation,
+      committed: true,
+      older: [],
+      errors: [...problems].map(([key, message]) => ({
+        endpoint: formatEndpointId(parseEndpointKey(key)),
+        errors: [{ record: 0, message }],
+      })),
+    };
+  }
+
+  /** It has nothing to tell: one status, and then silence. */
+  async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
+    yield this.#describe();
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  /** It has no way to leave out who is silent. */
+  handSilent(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return this.#dispatcher.destroy();
+  }
+
+  #take(push: Push): void {
+    if (push.header.kind === 'state') {
+      for (const each of [this.#endpoints, this.#policies, this.#assignments, this.#nodes]) {
+        each.clear();
+      }
+    }
+    for (const key of push.removedEndpoints) this.#endpoints.delete(key);
+    for (const key of push.removedPolicies) this.#policies.delete(key);
+    for (const address of push.removedAssignments) this.#assignments.delete(address);
+    for (const address of push.removedNodes) this.#nodes.delete(address);
+    for (const [key, endpoint] of push.endpoints) this.#endpoints.set(key, endpoint);
+    for (const [key, policy] of push.policies) this.#policies.set(key, policy);
+    for (const [key, assignment] of push.assignments) this.#assignments.set(key, assignment);
+    for (const address of push.nodes.keys()) this.#nodes.add(address);
+  }
+
+  async #apply(signal: AbortSignal): Promise<ReadonlyMap<EndpointKey, string>> {
+    const { claim, problems } = writeV1Config({
+      endpoints: this.#endpoints.values(),
+      nodes: this.#nodes,
+      policies: this.#policies,
+      assignments: this.#assignments.values(),
+    });
+    await this.#send(claim, signal);
+    this.#sentAt = this.#options.clock.monotonic();
+    return problems;
+  }
+
+  async #send(claim: object, signal: AbortSignal): Promise<void> {
+    const { name, url, secret, clock } = this.#options;
+    const token = await new SignJWT({ 'load-balancer-config': claim })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setExpirationTime(Math.floor(clock.wallTime() / 1000) + lifetimeSeconds)
+      .sign(secret);
+    if (token.length > largestToken) {
+      throw new CausewayError(
+        'exhausted',
+        `the configuration has ${token.length} bytes, and the agent ${name} takes ${largestToken}`,
+        { hint: "Install Causeway's own agent on this gateway: it knows no such limit." },
+      );
+    }
+    let response;
+    try {
+      response = await request(new URL('/v1/apply', url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/jwt' },
+        body: token,
+        dispatcher: this.#dispatcher,
+        signal,
+      });
+      await response.body.dump();
+    } catch (cause) {
+      if (signal.aborted) throw CausewayError.from(cause);
+      const message = `the agent ${name} at ${url} does not answer`;
+      throw new CausewayError('unavailable', message, { cause });
+    }
+    if (response.statusCode !== 200) throw refusal(name, response.statusCode);
+  }
+
+  #describe(): AgentStatus {
+    return {
+      agent: this.#options.name,
+      version: 'ch-k8s-lbaas',
+      revisions,
+      generation: this.#generation,
+      endpoints: this.#endpoints.size,
+      older: [],
+      errors: [],
+      notFailoverSafe: [],
+      sound: true,
+      vrrp: { state: 'unknown', since: null },
+      frozen: null,
+      drained: null,
+      undoSteps: 0,
+      silent: { heard: 0, seen: [], acted: [] },
+      alarms: [],
+      kernelSettings: [],
+      connections: null,
+    };
+  }
+}
+
+function refusal(name: string, status: number): CausewayError {
+  switch (status) {
+    case 400:
+      return new CausewayError('unauthorized', `the agent ${name} refuses the token`, {
+        hint: 'Do both sides have the same secret, and the same time?',
+      });
+    case 500:
+      return new CausewayError('internal', `the agent ${name} could not apply the configuration`, {
+        hint: "Its own log says why: look there for nft's or keepalived's words.",
+      });
+    default:
+      return new CausewayError('invalid', `the agent ${name} answers with ${status}`);
+  }
+}

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { familyOf, type Address } from '@causeway/base/address/address';
+import type { Port } from '@causeway/base/address/port';
+import { formatPrefix } from '@causeway/base/address/prefix';
+import { endpointKey, type Endpoint, type EndpointKey } from '../protocol/endpoint.ts';
+import {
+  policyKey,
+  type Assignment,
+  type IngressRule,
+  type Policy,
+  type PolicyKey,
+  type PortFilter,
+} from '../protocol/policy.ts';
+
+/** Everything that a gateway is to serve. */
+export interface GatewayContent {
+  readonly endpoints: Iterable<Endpoint>;
+  readonly nodes: Iterable<Address>;
+  readonly policies: ReadonlyMap<PolicyKey, Policy>;
+  readonly assignments: Iterable<Assignment>;
+}
+
+export interface V1Config {
+  /** The claim `load-balancer-config`. */
+  readonly claim: object;
+  /** What ch-k8s-lbaas's agent can't serve, and why. It is left out, so that the rest is served. */
+  readonly problems: ReadonlyMap<EndpointKey, string>;
+}
+
+/** The configuration as ch-k8s-lbaas's agent takes it. Always in the same order, so that the same is the same. */
+export function writeV1Config(content: GatewayContent): V1Config {
+  const nodes = [...content.nodes];
+  const problems = new Map<EndpointKey, string>();
+  const ingress = new Map<Address, object[]>();
+  for (const endpoint of [...content.endpoints].sort(byKey)) {
+    const port = portOf(endpoint, nodes);
+    if (typeof port === 'string') problems.set(endpointKey(endpoint), port);
+    else ingress.set(endpoint.address, [...(ingress.get(endpoint.address) ?? []), port]);
+  }
+  const policies = new PolicyWriter(content.policies);
+  const assignments = [...content.assignments]
+    .filter(({ address }) => familyOf(address) === 4)
+    .sort((left, right) => (left.address < right.address ? -1 : 1))
+    .map((assignment) => ({
+      address: assignment.address,
+      'network-policies': assignment.policies.map((key) => policies.nameFor(key, assignment)),
+    }));
+  return {
+    claim: {
+      ingress: [...ingress].map(([address, ports]) => ({ address, ports })),
+      'network-policies': policies.written,
+      'policy-assignments': assignments,
+    },
+    problems,
+  };
+}
+
+function byKey(left: Endpoint, right: Endpoint): number {
+  return endpointKey(left) < endpointKey(right) ? -1 : 1;
+}
+
+/** The port as the agent knows it, or why it can't serve it. */
+function portOf(endpoint: Endpoint, nodes: readonly Address[]): object | string {
+  const { address, protocol, port, sourceRanges, routedTo } = endpoint;
+  if (familyOf(address) === 6) return "ch-k8s-lbaas's agent serves IPv4 only";
+  if (protocol === 'SCTP') return "ch-k8s-lbaas's agent serves TCP and UDP only";
+  // Serving it to everybody would be worse than not at all.
+  if (sourceRanges.length > 0) return "ch-k8s-lbaas's agent knows no source ranges";
+  if (routedTo !== undefined) return "ch-k8s-lbaas's agent can't send to nodes unchanged";
+  const target = targetOf(endpoint, nodes);
+  if (typeof target === 'string') return target;
+  return {
+    protocol,
+    'inbound-port': port,
+    'destination-addresses': target.addresses,
+    'destination-port': target.port,
+    policy: '',
+  };
+}
+
+function targetOf(
+  { address, port, nodePort, destinations }: Endpoint,
+  nodes: readonly Address[],
+): { addresses: readonly Address[]; port: Port } | string {
+  if (nodePort !== undefined) {
+    const ofFamily = nodes.filter((node) => familyOf(node) === familyOf(address));
+    return { addresses: ofFamily.sort(), port: nodePort };
+  }
+  const ports = new Set(destinations.map((destination) => destination.port));
+  if (ports.size > 1) return "ch-k8s-lbaas's agent takes one port for all destinations";
+  const [only = port] = ports;
+  return { addresses: destinations.map((destination) => destination.address), port: only };
+}
+
+/**
+ * Policies under names that hold the namespace, too. One with named ports is written once for each way
+ * in which pods understand them, because the agent knows numbers only.
+ */
+class PolicyWriter {
+  readonly written: object[] = [];
+  readonly #policies: ReadonlyMap<PolicyKey, Policy>;
+  readonly #names = new Set<string>();
+
+  constructor(policies: ReadonlyMap<PolicyKey, Policy>) {
+    this.#policies = policies;
+  }
+
+  nameFor(key: PolicyKey, assignment: Assignment): string {
+    const policy = this.#policies.get(key);
+    const rules = (policy?.ingress ?? []).flatMap((rule) => ruleOf(rule, assignment));
+    const usesNames = policy?.ingress.some(({ ports }) =>
+      ports?.some(({ port }) => typeof port === 'string'),
+    );
+    const variant = usesNames === true ? `-${digest(JSON.stringify(rules))}` : '';
+    const name = `${shorten(policy === undefined ? key : policyKey(policy))}${variant}`;
+    if (!this.#names.has(name)) {
+      this.#names.add(name);
+      this.written.push({ name, 'allowed-ingresses': rules });
+    }
+    return name;
+  }
+}
+
+/** A rule without sources or ports means all of them; one that had some, and none that can be said, nobody. */
+function ruleOf({ from, ports }: IngressRule, assignment: Assignment): object[] {
+  const blocks = from
+    ?.filter(({ cidr }) => familyOf(cidr.address) === 4)
+    .map(({ cidr, except }) => ({ allow: formatPrefix(cidr), block: except.map(formatPrefix) }));
+  const filters = ports?.flatMap((filter) => filterOf(filter, assignment));
+  if (blocks?.length === 0 || filters?.length === 0) return [];
+  return [{ 'ipblock-filters': blocks ?? [], 'port-filters': filters ?? [] }];
+}
+
+function filterOf({ protocol, port, endPort }: PortFilter, { namedPorts }: Assignment): object[] {
+  if (protocol === 'SCTP') return [];
+  if (port === undefined) return [{ protocol }];
+  if (typeof port === 'string') {
+    return namedPorts
+      .filter((named) => named.name === port && named.protocol === protocol)
+      .map((named) => ({ protocol, port: named.port }));
+  }
+  return [{ protocol, port, ...(endPort === undefined ? {} : { 'end-port': endPort }) }];
+}
+
+/** The agent makes it a part of a chain's name: letters, digits, dots and hyphens, and not too long. */
+function shorten(key: PolicyKey): string {
+  const name = key.replace('/', '.');
+  return name.length <= 100 ? name : `${name.slice(0, 87)}-${digest(name)}`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}

@@ -1,0 +1,123 @@
+import type { WithheldRecord } from '../protocol/acknowledgement.ts';
+import { endpointKey, type EndpointId, type EndpointKey } from '../protocol/endpoint.ts';
+import { endpointIdOf } from '../protocol/records.ts';
+
+/** A frontend that a gateway serves although the wanted state no longer has it. */
+export interface WithheldFrontend extends EndpointId {
+  /** `namespace/name` of the Service that it was served for, where that is known. */
+  readonly service?: string | undefined;
+}
+
+/** What the verification of withheld removals found. */
+export interface RemovalVerdict {
+  /** The UID of the cluster whose API server was asked. */
+  readonly cluster: string | undefined;
+  readonly verified: ReadonlySet<EndpointKey>;
+  /** Why the others are not verified. */
+  readonly doubts: ReadonlyMap<EndpointKey, string>;
+}
+
+const notYet = 'the removal is not verified yet';
+
+/**
+ * The removals that one gateway withholds, with the verdict on each of them. An agent of an older version
+ * rejects the whole update instead: then these are the frontends that it refuses to lose.
+ */
+export class WithheldRemovals {
+  #frontends: ReadonlyMap<EndpointKey, WithheldFrontend> = new Map();
+  readonly #verified = new Set<EndpointKey>();
+  readonly #doubts = new Map<EndpointKey, string>();
+  #cluster: string | undefined;
+  #isRejection = false;
+
+  get frontends(): ReadonlyMap<EndpointKey, WithheldFrontend> {
+    return this.#frontends;
+  }
+
+  /** Whether the agent rejects updates because of them. */
+  get isRejection(): boolean {
+    return this.#isRejection;
+  }
+
+  /** Whether there is no verdict on some of them. */
+  get needsVerdict(): boolean {
+    return [...this.#frontends.keys()].some(
+      (key) => !this.#verified.has(key) && !this.#doubts.has(key),
+    );
+  }
+
+  /** Takes what the gateway says it withholds; answers with those that it withholds no longer. */
+  take(records: readonly WithheldRecord[]): ReadonlyMap<EndpointKey, WithheldFrontend> {
+    return this.#replace(records.flatMap(frontendOf), false);
+  }
+
+  /** Takes what an agent of an older version refuses to lose. */
+  reject(frontends: readonly WithheldFrontend[]): void {
+    this.#replace(frontends, true);
+  }
+
+  judge({ cluster, verified, doubts }: RemovalVerdict): void {
+    this.#cluster = cluster;
+    for (const key of this.#frontends.keys()) {
+      const doubt = doubts.get(key);
+      if (doubt !== undefined) this.doubt(key, doubt);
+      else if (verified.has(key)) {
+        this.#verified.add(key);
+        this.#doubts.delete(key);
+      }
+    }
+  }
+
+  doubt(key: EndpointKey, why: string): void {
+    this.#verified.delete(key);
+    this.#doubts.set(key, why);
+  }
+
+  /** The removals that can be confirmed now. A verdict is good for one confirmation. */
+  confirmable(isWanted: (key: EndpointKey) => boolean) {
+    if (this.#isRejection) return undefined;
+    const endpoints = new Set([...this.#verified].filter((key) => !isWanted(key)));
+    return endpoints.size === 0 ? undefined : { cluster: this.#cluster, endpoints };
+  }
+
+  /** Whether all that an agent of an older version refuses to lose is verified. */
+  isRejectionVerified(isWanted: (key: EndpointKey) => boolean): boolean {
+    const lost = [...this.#frontends.keys()].filter((key) => !isWanted(key));
+    return this.#isRejection && lost.length > 0 && lost.every((key) => this.#verified.has(key));
+  }
+
+  /** A confirmation was sent, or failed: the next one needs a new verdict. */
+  forgetVerdicts(): void {
+    this.#verified.clear();
+  }
+
+  /** One line for operators; undefined where nothing is withheld. */
+  describe(): string | undefined {
+    const [first] = this.#frontends.keys();
+    if (first === undefined) return undefined;
+    const [doubted, why] = [...this.#doubts][0] ?? [first, notYet];
+    const many = this.#frontends.size === 1 ? 'frontend' : 'frontends';
+    return `still serves ${this.#frontends.size} ${many} that the cluster no longer wants; ${doubted}: ${why}`;
+  }
+
+  #replace(
+    frontends: readonly WithheldFrontend[],
+    isRejection: boolean,
+  ): ReadonlyMap<EndpointKey, WithheldFrontend> {
+    const before = this.#frontends;
+    const next = new Map(frontends.map((each) => [endpointKey(each), each]));
+    const gone = new Map([...before].filter(([key]) => !next.has(key)));
+    this.#frontends = next;
+    this.#isRejection = isRejection;
+    for (const key of gone.keys()) {
+      this.#verified.delete(key);
+      this.#doubts.delete(key);
+    }
+    return gone;
+  }
+}
+
+function frontendOf(record: WithheldRecord): WithheldFrontend[] {
+  const id = endpointIdOf(record);
+  return id === undefined ? [] : [{ ...id, service: record.service }];
+}

@@ -1,0 +1,231 @@
+import { gzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { Agent, request, type Dispatcher } from '@causeway/base/http/http-client';
+import type { Address } from '@causeway/base/address/address';
+import { CausewayError, type ErrorCode } from '@causeway/base/error/causeway-error';
+import { LineSplitter } from '@causeway/kubernetes/client/lines';
+import type { Clock } from '@causeway/base/time/clock';
+import { untilAborted } from '@causeway/base/time/until-aborted';
+import type { Acknowledgement } from './acknowledgement.ts';
+import type { AgentStatus, EndpointCount } from './agent-status.ts';
+import { digestOf, signRequest } from './tokens.ts';
+import type { RemovalConfirmation } from '../agent/gateway.ts';
+import { parseEndpointKey } from './endpoint.ts';
+import { formatEndpointId } from './records.ts';
+import type { LeverName } from '../agent/overrides.ts';
+import type { TraceAnswer, TraceQuestion } from '../agent/trace/trace-connection.ts';
+import {
+  readAcknowledgement,
+  readCounters,
+  readRefusal,
+  readStatus,
+  readTrace,
+} from './answers.ts';
+
+export interface AgentClientOptions {
+  /** Where the agent listens, such as `https://192.0.2.7:15213`. */
+  readonly url: string;
+  /** The agent's own name; tokens are made for it alone. */
+  readonly name: string;
+  readonly secret: Uint8Array;
+  readonly clock: Clock;
+  /** The agent's socket in the file system instead of the network, on the gateway itself. */
+  readonly socketPath?: string;
+  /** Whom to believe, and who we are, where the agent speaks TLS. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly limitMs: number;
+}
+
+/** An agent said no, or could not. `reason` is the agent's own word for it. */
+export class AgentRefused extends CausewayError {
+  readonly status: number;
+  readonly reason: string;
+
+  constructor(status: number, reason: string, message: string, hint: string | undefined) {
+    super(codeOf(status, reason), message, hint === undefined ? {} : { hint });
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+const compress = promisify(gzip);
+const compressFrom = 1024;
+/** A status names endpoints, and there may be ten thousands of them. */
+const largestAnswer = 64 * 1024 * 1024;
+
+/** Speaks `/v2` with one agent. */
+export class AgentClient {
+  readonly #options: AgentClientOptions;
+  readonly #dispatcher: Agent;
+
+  constructor(options: AgentClientOptions) {
+    this.#options = options;
+    this.#dispatcher = new Agent({
+      connect: {
+        ...options.tls,
+        ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
+        timeout: options.limitMs,
+      },
+      headersTimeout: options.limitMs,
+      bodyTimeout: options.limitMs,
+    });
+  }
+
+  async status(signal: AbortSignal): Promise<AgentStatus> {
+    return readStatus(await this.#call('GET', '/v2/status', undefined, {}, signal));
+  }
+
+  /** Sends the lines of `writeState` or `writeDelta`. */
+  async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
+    const plain = Buffer.from([...lines].join(''));
+    const isLarge = plain.length >= compressFrom;
+    const body = isLarge ? await compress(plain) : plain;
+    const headers = {
+      'content-type': 'application/jsonl',
+      ...(isLarge ? { 'content-encoding': 'gzip' } : {}),
+    };
+    return readAcknowledgement(await this.#call('POST', '/v2/push', body, headers, signal));
+  }
+
+  /** Confirms withheld removals that were verified, exactly these. */
+  async confirmRemovals(
+    confirmation: RemovalConfirmation,
+    signal: AbortSignal,
+  ): Promise<Acknowledgement> {
+    const { generation, cluster, endpoints } = confirmation;
+    const removals = [...endpoints].map((key) => formatEndpointId(parseEndpointKey(key)));
+    const body = { generation, ...(cluster === undefined ? {} : { cluster }), removals };
+    return readAcknowledgement(await this.#callJson('/v2/removals', body, signal));
+  }
+
+  /** Hands over who is silent, as all gateways together see it. */
+  async handSilent(silent: Iterable<Address>, signal: AbortSignal): Promise<void> {
+    await this.#callJson('/v2/silent', { silent: [...silent] }, signal);
+  }
+
+  async pull(
+    lever: LeverName,
+    on: boolean,
+    reason: string | undefined,
+    signal: AbortSignal,
+  ): Promise<AgentStatus> {
+    const body = { lever, on, ...(reason === undefined ? {} : { reason }) };
+    return readStatus(await this.#callJson('/v2/levers', body, signal));
+  }
+
+  async undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
+    return readAcknowledgement(await this.#callJson('/v2/undo', { reason }, signal));
+  }
+
+  /** How many connections each endpoint has had. */
+  async counters(signal: AbortSignal): Promise<readonly EndpointCount[]> {
+    return readCounters(await this.#call('GET', '/v2/counters', undefined, {}, signal));
+  }
+
+  /** What would become of a new connection there. */
+  async trace(question: TraceQuestion, signal: AbortSignal): Promise<TraceAnswer> {
+    return readTrace(await this.#callJson('/v2/trace', question, signal));
+  }
+
+  /** The agent's status now and after every change. While it is read, the agent knows that we are there. */
+  async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
+    const response = await this.#send('GET', '/v2/events', undefined, {}, signal, 0);
+    if (response.statusCode !== 200) throw await refusal(response);
+    const splitter = new LineSplitter();
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      for (const line of splitter.push(chunk)) yield readStatus(parseJson(line));
+      if (splitter.pendingBytes > largestAnswer) throw tooLarge();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#dispatcher.destroy();
+  }
+
+  #callJson(path: string, body: object, signal: AbortSignal): Promise<unknown> {
+    const bytes = Buffer.from(JSON.stringify(body));
+    return this.#call('POST', path, bytes, { 'content-type': 'application/json' }, signal);
+  }
+
+  async #call(
+    method: 'GET' | 'POST',
+    path: string,
+    body: Buffer | undefined,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const response = await this.#send(method, path, body, headers, signal, this.#options.limitMs);
+    if (response.statusCode !== 200) throw await refusal(response);
+    return parseJson(await readAll(response));
+  }
+
+  async #send(
+    method: 'GET' | 'POST',
+    path: string,
+    body: Buffer | undefined,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+    limitMs: number,
+  ): Promise<Dispatcher.ResponseData> {
+    const { url, name, secret, clock } = this.#options;
+    const binding = { audience: name, method, path };
+    const token = await signRequest(secret, binding, digestOf(body ?? ''), clock.wallTime());
+    try {
+      const answer = request(new URL(path, url), {
+        method,
+        headers: { ...headers, authorization: `Bearer ${token}` },
+        ...(body === undefined ? {} : { body }),
+        bodyTimeout: limitMs,
+        dispatcher: this.#dispatcher,
+        signal,
+      });
+      // undici notices an abort only once the request has a connection, which may take longer than its deadline.
+      return await untilAborted(answer, signal);
+    } catch (cause) {
+      if (signal.aborted) throw CausewayError.from(cause);
+      throw new CausewayError('unavailable', `the agent ${name} at ${url} does not answer`, {
+        cause,
+      });
+    }
+  }
+}
+
+async function readAll(response: Dispatcher.ResponseData): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > largestAnswer) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function tooLarge(): CausewayError {
+  return new CausewayError('unavailable', `the agent's answer is over ${largestAnswer} bytes`);
+}
+
+/** Undefined for what is not JSON; whoever reads it says what is missing. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+async function refusal(response: Dispatcher.ResponseData): Promise<AgentRefused> {
+  const body = await readAll(response).then(parseJson, () => undefined);
+  const { reason = 'unknown', message, hint } = readRefusal(body);
+  const text = message ?? `the agent answers with ${response.statusCode}`;
+  return new AgentRefused(response.statusCode, reason, text, hint);
+}
+
+function codeOf(status: number, reason: string): ErrorCode {
+  if (status === 401) return 'unauthorized';
+  if (status === 404) return 'not-found';
+  if (status === 409 || status === 423) return 'conflict';
+  if (status === 503) return 'unavailable';
+  if (reason === 'unsupported-revision') return 'unsupported';
+  return status >= 500 ? 'internal' : 'invalid';
+}

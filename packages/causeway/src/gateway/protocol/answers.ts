@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { Acknowledgement } from './acknowledgement.ts';
+import type { AgentStatus, EndpointCount } from './agent-status.ts';
+import type { TraceAnswer } from '../agent/trace/trace-connection.ts';
+
+// What an agent answers, as far as anybody goes by it. A gateway stands outside the cluster and may be in
+// other hands: what it says is checked here, so that nothing it says harms more than itself.
+
+const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+/**
+ * We go beyond whatever generation a gateway says it has, and tell all the others. One that says the
+ * largest number there is would leave none for anybody.
+ */
+const largestGeneration = 2 ** 52;
+const generation = z.number().int().min(0).max(largestGeneration);
+const text = z.string().max(10_000);
+const texts = z.array(text);
+const endpointId = z.looseObject({ address: text, protocol: text, port: z.number() });
+const older = z.array(endpointId.extend({ generation, reason: text }));
+const withheld = z
+  .array(endpointId.extend({ generation, reason: text, service: text.optional() }))
+  .optional();
+const errors = z.array(
+  z.looseObject({
+    endpoint: endpointId.nullable(),
+    errors: z.array(z.looseObject({ record: z.number(), message: text })),
+  }),
+);
+const lever = z.looseObject({ since: z.number(), reason: text }).nullable();
+
+const status = z.looseObject({
+  agent: text,
+  version: text,
+  revisions: z.looseObject({ oldest: count, newest: count }),
+  generation,
+  endpoints: count,
+  older,
+  withheld,
+  errors,
+  notFailoverSafe: z.array(endpointId),
+  sound: z.boolean(),
+  vrrp: z.looseObject({ state: text, since: text.nullable() }),
+  frozen: lever,
+  drained: lever,
+  removal: lever.optional(),
+  undoSteps: count,
+  silent: z.looseObject({ heard: count, seen: texts, acted: texts }),
+  alarms: texts,
+  kernelSettings: z.array(z.looseObject({})),
+  connections: z.looseObject({ count: z.number(), limit: z.number() }).nullable(),
+});
+
+const acknowledgement = z.looseObject({
+  generation,
+  committed: z.boolean(),
+  older,
+  withheld,
+  errors,
+});
+
+const counters = z.looseObject({
+  endpoints: z.array(
+    endpointId.extend({
+      service: text.optional(),
+      connections: text,
+      packets: text.optional(),
+    }),
+  ),
+});
+
+const trace = z.looseObject({
+  outcome: z.enum(['forwarded', 'sent-unchanged', 'dropped', 'rejected', 'not-served']),
+  because: text,
+  servedAs: text,
+  destination: text,
+  isSourceKept: z.boolean(),
+  others: texts,
+  silent: texts,
+  steps: z.array(z.looseObject({ chain: text, rule: text })),
+});
+
+export function readStatus(value: unknown): AgentStatus {
+  return read(status, value, 'status') as unknown as AgentStatus;
+}
+
+export function readAcknowledgement(value: unknown): Acknowledgement {
+  return read(acknowledgement, value, 'acknowledgement') as unknown as Acknowledgement;
+}
+
+export function readCounters(value: unknown): readonly EndpointCount[] {
+  return read(counters, value, 'list of counters').endpoints as unknown as EndpointCount[];
+}
+
+export function readTrace(value: unknown): TraceAnswer {
+  return read(trace, value, 'trace');
+}
+
+const refusal = z.looseObject({
+  error: z.looseObject({
+    reason: text.optional(),
+    message: text.optional(),
+    hint: text.optional(),
+  }),
+});
+
+/** Why a request was refused, in the agent's words; nothing where it has none that can be read. */
+export function readRefusal(value: unknown): {
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly hint?: string | undefined;
+} {
+  return refusal.safeParse(value).data?.error ?? {};
+}
+
+function read<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const where = issue?.path.map(String).join('.') || 'its top';
+  throw new CausewayError('unavailable', `the agent's ${what} is wrong at ${where}`, {
+    hint: 'Is this an agent of a version that fits, and is it ours?',
+  });
+}

@@ -1,0 +1,289 @@
+import { z } from 'zod';
+import { parseAddress, type Address } from '@causeway/base/address/address';
+import { parsePort, parseProtocol } from '@causeway/base/address/port';
+import { formatPrefix, parsePrefix } from '@causeway/base/address/prefix';
+import { rangesId, type RangeList } from '@causeway/base/address/range-list';
+import {
+  makeEndpoint,
+  parseEndpointKey,
+  endpointKey,
+  type Destination,
+  type Endpoint,
+  type EndpointId,
+} from './endpoint.ts';
+import {
+  isNamespace,
+  isPolicyName,
+  isPortName,
+  makeBlock,
+  makePortFilter,
+  policyKey,
+  type Assignment,
+  type IngressRule,
+  type Policy,
+  type PolicyId,
+} from './policy.ts';
+import { revisions, sharesRanges } from './revision.ts';
+import { RangesReader } from './shared-ranges.ts';
+
+// How endpoints, policies and assignments look in JSON: on the wire and in the agent's own files.
+
+const endpointIdRecord = z.strictObject({
+  address: z.string(),
+  protocol: z.string(),
+  port: z.number(),
+});
+
+const looseEndpointId = z.object({
+  address: z.string(),
+  protocol: z.string(),
+  port: z.number(),
+});
+
+const destinationRecord = z.strictObject({
+  address: z.string(),
+  port: z.number(),
+  weight: z.number().optional(),
+});
+
+const endpointRecord = endpointIdRecord.extend({
+  service: z
+    .string()
+    .max(317)
+    .regex(/^[a-z0-9.-]+\/[a-z0-9.-]+$/, 'is not namespace/name')
+    .optional(),
+  destinations: z.array(destinationRecord).optional(),
+  nodePort: z.number().optional(),
+  routedTo: z.union([z.literal('nodes'), z.array(z.string())]).optional(),
+  affinity: z.enum(['none', 'client']).optional(),
+  /** Themselves, or the id of the record that has them. */
+  sourceRanges: z.union([z.array(z.string()), z.string()]).optional(),
+  masquerade: z.enum(['needed', 'always']).optional(),
+});
+
+const namespaceText = z
+  .string()
+  .refine((text) => text === '' || isNamespace(text), 'is not a namespace');
+const policyNameText = z.string().refine(isPolicyName, 'is not a name');
+const portNameText = z.string().refine(isPortName, 'is not a port name');
+const policyIdRecord = z.strictObject({ namespace: namespaceText, name: policyNameText });
+
+const ingressRecord = z.strictObject({
+  from: z
+    .array(z.strictObject({ cidr: z.string(), except: z.array(z.string()).optional() }))
+    .optional(),
+  ports: z
+    .array(
+      z.strictObject({
+        protocol: z.string(),
+        port: z.union([z.number(), portNameText]).optional(),
+        endPort: z.number().optional(),
+      }),
+    )
+    .optional(),
+});
+
+const policyRecord = policyIdRecord.extend({ ingress: z.array(ingressRecord) });
+
+const assignmentRecord = z.strictObject({
+  address: z.string(),
+  policies: z.array(policyIdRecord),
+  namedPorts: z
+    .array(z.strictObject({ name: portNameText, protocol: z.string(), port: z.number() }))
+    .optional(),
+});
+
+type DestinationRecord = z.input<typeof destinationRecord>;
+export type EndpointRecord = z.input<typeof endpointRecord>;
+export type EndpointIdRecord = z.input<typeof endpointIdRecord>;
+export type PolicyRecord = z.input<typeof policyRecord>;
+export type AssignmentRecord = z.input<typeof assignmentRecord>;
+
+export function parseEndpointId(value: unknown): EndpointId {
+  const { address, protocol, port } = endpointIdRecord.parse(value);
+  return {
+    address: parseAddress(address),
+    protocol: parseProtocol(protocol),
+    port: parsePort(port),
+  };
+}
+
+/** The identity alone, from a record whose other fields may be anything. */
+export function endpointIdOf(value: unknown): EndpointId | undefined {
+  const result = looseEndpointId.safeParse(value);
+  if (!result.success) return undefined;
+  try {
+    return parseEndpointId(result.data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What revision 1 knew. */
+const firstEndpointRecord = endpointRecord.omit({ routedTo: true });
+
+export function parseEndpoint(
+  value: unknown,
+  ranges = new RangesReader(),
+  revision = revisions.newest,
+): Endpoint {
+  const record: z.output<typeof endpointRecord> =
+    revision === 1 ? firstEndpointRecord.parse(value) : endpointRecord.parse(value);
+  return makeEndpoint({
+    address: parseAddress(record.address),
+    protocol: parseProtocol(record.protocol),
+    port: parsePort(record.port),
+    service: record.service,
+    nodePort: record.nodePort === undefined ? undefined : parsePort(record.nodePort),
+    routedTo: record.routedTo === 'nodes' ? 'nodes' : record.routedTo?.map(parseAddress),
+    destinations: record.destinations?.map((destination) => ({
+      address: parseAddress(destination.address),
+      port: parsePort(destination.port),
+      weight: destination.weight ?? 1,
+    })),
+    affinity: record.affinity,
+    sourceRanges: readRanges(record.sourceRanges, ranges),
+    masquerade: record.masquerade,
+  });
+}
+
+function readRanges(
+  written: string | readonly string[] | undefined,
+  ranges: RangesReader,
+): RangeList | undefined {
+  return typeof written === 'string' ? ranges.find(written) : written?.map(parsePrefix);
+}
+
+export function parsePolicyId(value: unknown): PolicyId {
+  return policyIdRecord.parse(value);
+}
+
+export function parsePolicy(value: unknown): Policy {
+  const record = policyRecord.parse(value);
+  return {
+    namespace: record.namespace,
+    name: record.name,
+    ingress: record.ingress.map(
+      (rule): IngressRule => ({
+        from: rule.from?.map((block) =>
+          makeBlock(parsePrefix(block.cidr), (block.except ?? []).map(parsePrefix)),
+        ),
+        ports: rule.ports?.map((filter) =>
+          makePortFilter(
+            parseProtocol(filter.protocol),
+            typeof filter.port === 'number' ? parsePort(filter.port) : filter.port,
+            filter.endPort === undefined ? undefined : parsePort(filter.endPort),
+          ),
+        ),
+      }),
+    ),
+  };
+}
+
+export function parseAssignment(value: unknown): Assignment {
+  const record = assignmentRecord.parse(value);
+  return {
+    address: parseAddress(record.address),
+    policies: [...new Set(record.policies.map(policyKey))].sort(),
+    namedPorts: (record.namedPorts ?? []).map((named) => ({
+      name: named.name,
+      protocol: parseProtocol(named.protocol),
+      port: parsePort(named.port),
+    })),
+  };
+}
+
+const addressRecord = z.strictObject({ address: z.string() });
+
+/** A record that is an address and nothing else: a node, or what is removed. */
+export function parseAddressRecord(value: unknown): Address {
+  return parseAddress(addressRecord.parse(value).address);
+}
+
+export function formatEndpointId(id: EndpointId): EndpointIdRecord {
+  return { address: id.address, protocol: id.protocol, port: id.port };
+}
+
+/** Fields at their defaults are left out, so that a line is as short as it can be. */
+export function formatEndpoint(endpoint: Endpoint, revision = revisions.newest): EndpointRecord {
+  return {
+    ...formatEndpointId(endpoint),
+    ...(endpoint.service === undefined ? {} : { service: endpoint.service }),
+    ...formatWay(endpoint, revision),
+    ...(endpoint.affinity === 'none' ? {} : { affinity: endpoint.affinity }),
+    ...(endpoint.sourceRanges.length === 0
+      ? {}
+      : { sourceRanges: formatRanges(endpoint.sourceRanges, revision) }),
+    ...(endpoint.masquerade === 'needed' ? {} : { masquerade: endpoint.masquerade }),
+  };
+}
+
+function formatRanges(ranges: RangeList, revision: number): string | string[] {
+  return revision >= sharesRanges ? rangesId(ranges) : ranges.map(formatPrefix);
+}
+
+/** An agent that knows no routes holds the address and refuses, until it is upgraded. */
+function formatWay(
+  { destinations, nodePort, routedTo }: Endpoint,
+  revision: number,
+): Pick<EndpointRecord, 'destinations' | 'nodePort' | 'routedTo'> {
+  if (nodePort !== undefined) return { nodePort };
+  if (routedTo === undefined || revision === 1) {
+    return { destinations: destinations.map(formatDestination) };
+  }
+  return { routedTo: routedTo === 'nodes' ? routedTo : [...routedTo] };
+}
+
+function formatDestination({ address, port, weight }: Destination): DestinationRecord {
+  return { address, port, ...(weight === 1 ? {} : { weight }) };
+}
+
+export function formatPolicy(policy: Policy): PolicyRecord {
+  return {
+    namespace: policy.namespace,
+    name: policy.name,
+    ingress: policy.ingress.map((rule) => ({
+      ...(rule.from === undefined
+        ? {}
+        : {
+            from: rule.from.map(({ cidr, except }) => ({
+              cidr: formatPrefix(cidr),
+              ...(except.length === 0 ? {} : { except: except.map(formatPrefix) }),
+            })),
+          }),
+      ...(rule.ports === undefined
+        ? {}
+        : {
+            ports: rule.ports.map(({ protocol, port, endPort }) => ({
+              protocol,
+              ...(port === undefined ? {} : { port }),
+              ...(endPort === undefined ? {} : { endPort }),
+            })),
+          }),
+    })),
+  };
+}
+
+export function formatAssignment(assignment: Assignment): AssignmentRecord {
+  return {
+    address: assignment.address,
+    policies: assignment.policies.map((key) => {
+      const slash = key.indexOf('/');
+      return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+    }),
+    ...(assignment.namedPorts.length === 0
+      ? {}
+      : {
+          namedPorts: assignment.namedPorts.map(({ name, protocol, port }) => ({
+            name,
+            protocol,
+            port,
+          })),
+        }),
+  };
+}
+
+/** The canonical key from its own text, as stored in the agent's files. */
+export function storedEndpointKey(text: string): ReturnType<typeof endpointKey> {
+  return endpointKey(parseEndpointKey(text));
+}

@@ -1,0 +1,279 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { parsePrefix } from '@causeway/base/address/prefix';
+import { canonicalRanges } from '@causeway/base/address/range-list';
+import { manyRanges } from '@causeway/kubernetes/objects/large-service.testing';
+import { endpointKey, makeEndpoint, type Endpoint } from './endpoint.ts';
+import { PushReader, type Push } from './update.ts';
+import { writeDelta, writeState } from './write-update.ts';
+
+const web = makeEndpoint({
+  address: parseAddress('192.0.2.1'),
+  protocol: 'TCP',
+  port: parsePort(80),
+  destinations: [{ address: parseAddress('10.0.0.1'), port: parsePort(8080), weight: 1 }],
+});
+const notRouted = { nodePort: undefined, routedTo: undefined };
+const older = { generation: 7, revision: 2 };
+const nothing = { endpoints: [], policies: [], assignments: [], nodes: [] };
+
+function read(lines: Iterable<string>): Push {
+  const reader = new PushReader();
+  for (const line of lines) reader.line(line);
+  return reader.result();
+}
+
+function state(...records: unknown[]): string[] {
+  return [
+    JSON.stringify({ causeway: 'agent/v2', revision: 1, kind: 'state', generation: 7 }),
+    ...records.map((record) => JSON.stringify(record)),
+    JSON.stringify({ end: { records: records.length } }),
+  ];
+}
+
+describe('a push', () => {
+  test('is read as it was written', () => {
+    const push = read(writeState({ ...nothing, endpoints: [web] }, { generation: 7 }));
+    expect(push.header).toEqual({
+      kind: 'state',
+      generation: 7,
+      base: undefined,
+      meansRemoval: false,
+    });
+    expect([...push.endpoints]).toEqual([[endpointKey(web), web]]);
+    expect(push.complaints).toEqual([]);
+  });
+
+  test('has the source ranges of a Service once, and its ports share the list', () => {
+    const sourceRanges = canonicalRanges(manyRanges(2000).map(parsePrefix));
+    const endpoints = Array.from({ length: 1000 }, (_, index) =>
+      makeEndpoint({ ...web, ...notRouted, port: parsePort(1000 + index), sourceRanges }),
+    );
+    const lines = [...writeState({ ...nothing, endpoints }, { generation: 7 })];
+    // A header, one record of ranges, one for each endpoint, a trailer.
+    expect(lines).toHaveLength(1003);
+    const endpointLines = lines.filter((line) => line.startsWith('{"endpoint"'));
+    expect(Math.max(...endpointLines.map((line) => line.length))).toBeLessThan(300);
+    const push = read(lines);
+    expect([...push.endpoints.values()]).toEqual(endpoints);
+    expect(new Set([...push.endpoints.values()].map((each) => each.sourceRanges)).size).toBe(1);
+    // An older agent gets them with each endpoint.
+    const few = writeState({ ...nothing, endpoints: endpoints.slice(0, 2) }, { ...older });
+    expect([...read(few).endpoints.values()]).toEqual(endpoints.slice(0, 2));
+  });
+
+  test('whose ranges are missing or wrong opens nothing: the endpoint is bad', () => {
+    const sourceRanges = [parsePrefix('192.0.2.0/24')];
+    const endpoint = makeEndpoint({ ...web, ...notRouted, sourceRanges });
+    const [header = '', ranges = '', record = ''] = writeState(
+      { ...nothing, endpoints: [endpoint] },
+      { generation: 7 },
+    );
+    const withRanges = (...records: string[]) =>
+      read([header, ...records, JSON.stringify({ end: { records: records.length } })]);
+    expect(withRanges(ranges, record).complaints).toEqual([]);
+    const wider = ranges.replace('192.0.2.0/24', '0.0.0.0/0');
+    for (const push of [
+      withRanges(record),
+      withRanges(record, ranges),
+      withRanges(wider, record),
+    ]) {
+      expect([...push.endpoints]).toEqual([]);
+      expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+    }
+  });
+
+  test('of a delta carries what is removed', () => {
+    const push = read(
+      writeDelta(
+        {
+          ...nothing,
+          removedEndpoints: [web],
+          removedPolicies: [{ namespace: 'shop', name: 'web' }],
+          removedAssignments: [parseAddress('10.0.0.1')],
+          removedNodes: [parseAddress('10.1.0.1')],
+        },
+        { generation: 8, base: 7, meansRemoval: true },
+      ),
+    );
+    expect(push.header).toMatchObject({ kind: 'delta', base: 7, meansRemoval: true });
+    expect([...push.removedEndpoints]).toEqual(['192.0.2.1:80/TCP']);
+    expect([...push.removedPolicies]).toEqual(['shop/web']);
+    expect([...push.removedAssignments]).toEqual(['10.0.0.1']);
+    expect([...push.removedNodes]).toEqual(['10.1.0.1']);
+  });
+
+  test('whose records are at odds over a key says nothing about it, in whatever order they come', () => {
+    const id = { address: '192.0.2.1', protocol: 'TCP', port: 80 };
+    const pod = { address: '10.0.0.1' };
+    const policy = { namespace: 'shop', name: 'web' };
+    const node = { address: '10.1.0.1' };
+    const pairs: [object, object][] = [
+      [{ endpoint: { ...id, destinations: [] } }, { removeEndpoint: id }],
+      [{ policy: { ...policy, ingress: [] } }, { removePolicy: policy }],
+      [{ policy: { ...policy, ingress: [] } }, { policy: { ...policy, ingress: [{}] } }],
+      [{ assignment: { ...pod, policies: [] } }, { removeAssignment: pod }],
+      [{ assignment: { ...pod, policies: [policy] } }, { assignment: { ...pod, policies: [] } }],
+      [{ node }, { removeNode: node }],
+    ];
+    for (const [one, other] of pairs) {
+      // The third stands beside them as if nothing had been dropped.
+      for (const records of [
+        [one, other],
+        [other, one],
+        [one, other, one],
+      ]) {
+        const lines = state(...records);
+        const header = { causeway: 'agent/v2', revision: 1, kind: 'delta', generation: 8, base: 7 };
+        const push = read([JSON.stringify(header), ...lines.slice(1)]);
+        const said = [
+          ...[push.endpoints, push.policies, push.assignments, push.nodes],
+          ...[push.removedEndpoints, push.removedPolicies],
+          ...[push.removedAssignments, push.removedNodes],
+        ];
+        expect(said.map(({ size }) => size)).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
+        expect(push.complaints).toHaveLength(records.length - 1);
+        const bad = push.badEndpoints.size + push.badPolicies.size + push.badAssignments.size;
+        expect(bad).toBe('node' in one ? 0 : 1);
+      }
+    }
+  });
+
+  test('that can not be read where it removes an endpoint leaves it, and says so', () => {
+    const id = { address: '192.0.2.1', protocol: 'TCP', port: 80, now: true };
+    const header = { causeway: 'agent/v2', revision: 1, kind: 'delta', generation: 8, base: 7 };
+    const records = [{ removeEndpoint: id }, { removeAssignment: { address: '10.0.0.1', now: 1 } }];
+    const push = read([JSON.stringify(header), ...state(...records).slice(1)]);
+    expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+    expect(push.badAssignments.size).toBe(0);
+    expect(push.complaints).toHaveLength(2);
+  });
+
+  test('of the first revision knows no routes; the same in the second is taken', () => {
+    const record = {
+      endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, routedTo: ['10.0.0.2'] },
+    };
+    expect(read(state(record)).complaints[0]?.message).toContain('routedTo');
+    const lines = state(record);
+    lines[0] = (lines[0] ?? '').replace('"revision":1', '"revision":2');
+    expect(read(lines).endpoints.get(endpointKey(web))?.routedTo).toEqual(['10.0.0.2']);
+  });
+
+  test.each([
+    [1, { oldest: 1, newest: 1 }, []],
+    [2, { oldest: 2, newest: 3 }, ['nodes']],
+  ] as const)('in revision %i is read by agents that know %o', (revision, known, expected) => {
+    const routed = makeEndpoint({ ...web, destinations: undefined, routedTo: 'nodes' });
+    const reader = new PushReader(known);
+    const content = { ...nothing, endpoints: [routed] };
+    for (const line of writeState(content, { generation: 7, revision })) reader.line(line);
+    const [read] = reader.result().endpoints.values();
+    expect([read?.routedTo].filter((way) => way !== undefined)).toEqual(expected);
+    expect(read?.destinations).toEqual([]);
+  });
+
+  const bad: [string, object][] = [
+    ['an address with nft syntax', { address: '10.0.0.1; flush ruleset', port: 80 }],
+    ['an address with leading zeros', { address: '010.0.0.1', port: 80 }],
+    ['a port out of range', { address: '10.0.0.1', port: 65536 }],
+    ['the other family', { address: '2001:db8::1', port: 80 }],
+    ['an unknown field', { address: '10.0.0.1', port: 80, wieght: 2 }],
+    ['a weight of nothing', { address: '10.0.0.1', port: 80, weight: 0 }],
+  ];
+  test.each(bad)('sets aside the endpoint whose destination has %s', (_name, destination) => {
+    const push = read(
+      state(
+        {
+          endpoint: {
+            address: '192.0.2.1',
+            protocol: 'TCP',
+            port: 80,
+            destinations: [destination],
+          },
+        },
+        { endpoint: { address: '192.0.2.2', protocol: 'TCP', port: 80, destinations: [] } },
+      ),
+    );
+    expect([...push.endpoints.keys()]).toEqual(['192.0.2.2:80/TCP']);
+    expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+    expect(push.complaints).toMatchObject([
+      { record: 1, endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } },
+    ]);
+  });
+
+  test('that claims an endpoint twice has it set aside, however often it is claimed', () => {
+    const record = {
+      endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, destinations: [] },
+    };
+    const push = read(state(record, record, record));
+    expect(push.endpoints.size).toBe(0);
+    expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+  });
+
+  const refusedRequests: [string, string[], string][] = [
+    ['is cut off', state({ node: { address: '10.0.0.1' } }).slice(0, -1), 'cut off|ends before'],
+    ['has fewer records than it says', state({}, {}).toSpliced(1, 1), 'says it has 2'],
+    ['goes on', [...state(), '{}'], 'after its end'],
+    ['has no header', ['{"endpoint":{}}'], 'header'],
+    ['is not JSON', ['nft flush ruleset'], 'JSON'],
+    ['has no generation', ['{"causeway":"agent/v2","revision":1,"kind":"state"}'], 'generation'],
+    [
+      'is of a revision to come',
+      ['{"causeway":"agent/v2","revision":99,"kind":"state","generation":1}'],
+      'revisions 1 to 3',
+    ],
+    [
+      'is a delta against nothing',
+      ['{"causeway":"agent/v2","revision":1,"kind":"delta","generation":1}'],
+      'base',
+    ],
+  ];
+  test.each(refusedRequests)('that %s is refused as a whole', (_name, lines, message) => {
+    expect(() => read(lines)).toThrow(new RegExp(message));
+  });
+
+  test('never throws for what one record holds, and never lets raw text through', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), (records) => {
+        const objects = records.map((record) => ({ endpoint: record }));
+        const push = read(state(...objects));
+        expect(push.endpoints.size + push.complaints.length).toBe(objects.length);
+        for (const { message } of push.complaints) expect(message).toMatch(/^[\x20-\x7e]{1,400}$/);
+        for (const reason of push.badEndpoints.values()) expect(reason).not.toContain('"');
+      }),
+    );
+  });
+
+  test('survives a round trip for any legal endpoints', () => {
+    fc.assert(
+      fc.property(fc.array(endpoints(), { maxLength: 20 }), (list) => {
+        const unique = new Map(list.map((endpoint) => [endpointKey(endpoint), endpoint]));
+        const lines = writeState({ ...nothing, endpoints: unique.values() }, { generation: 1 });
+        expect(read(lines).endpoints).toEqual(unique);
+      }),
+    );
+  });
+});
+
+function endpoints(): fc.Arbitrary<Endpoint> {
+  const address = fc.ipV4().map(parseAddress);
+  const port = fc.integer({ min: 1, max: 65535 }).map(parsePort);
+  const destination = fc.record({ address, port, weight: fc.integer({ min: 1, max: 256 }) });
+  const common = fc.record({
+    address,
+    port,
+    protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
+    affinity: fc.constantFrom('none' as const, 'client' as const),
+  });
+  const way = fc.oneof(
+    fc.record({
+      destinations: fc.uniqueArray(destination, { selector: (to) => `${to.address} ${to.port}` }),
+      masquerade: fc.constantFrom('needed' as const, 'always' as const),
+    }),
+    fc.record({ nodePort: port }),
+    fc.record({ routedTo: fc.oneof(fc.constant('nodes' as const), fc.array(address)) }),
+  );
+  return fc.tuple(common, way).map(([parts, more]) => makeEndpoint({ ...parts, ...more }));
+}

@@ -1,0 +1,342 @@
+import { z } from 'zod';
+import type { Address } from '@causeway/base/address/address';
+import { parseAddress } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { endpointKey, type Endpoint, type EndpointId, type EndpointKey } from './endpoint.ts';
+import type { GatewayNode } from '../agent/store/state.ts';
+import { policyKey, type Assignment, type Policy, type PolicyKey } from './policy.ts';
+import { describeProblem, describeWithoutQuotes, type Complaint } from './rejection.ts';
+import { RecordClaims } from './record-conflicts.ts';
+import { RangesReader } from './shared-ranges.ts';
+import { revisions, sharesRanges, understands, type Revisions } from './revision.ts';
+import {
+  endpointIdOf,
+  parseAddressRecord,
+  parseAssignment,
+  parseEndpoint,
+  parseEndpointId,
+  parsePolicy,
+  parsePolicyId,
+} from './records.ts';
+
+export interface PushHeader {
+  /** `state` replaces everything; `delta` changes the state of exactly the generation `base`. */
+  readonly kind: 'state' | 'delta';
+  readonly generation: number;
+  readonly base: number | undefined;
+  /** The sender knows that this removes much, and means it. */
+  readonly meansRemoval: boolean;
+  /** The UID of the cluster that the sender speaks for. */
+  readonly cluster: string | undefined;
+}
+
+/** A request as it was understood: what is good in it, and what is wrong with the rest. */
+export interface Push {
+  readonly header: PushHeader;
+  readonly endpoints: ReadonlyMap<EndpointKey, Endpoint>;
+  readonly policies: ReadonlyMap<PolicyKey, Policy>;
+  readonly assignments: ReadonlyMap<Address, Assignment>;
+  readonly nodes: ReadonlyMap<Address, GatewayNode>;
+  readonly removedEndpoints: ReadonlySet<EndpointKey>;
+  readonly removedPolicies: ReadonlySet<PolicyKey>;
+  readonly removedAssignments: ReadonlySet<Address>;
+  readonly removedNodes: ReadonlySet<Address>;
+  /** Endpoints whose records were wrong. They keep what they had. */
+  readonly badEndpoints: ReadonlyMap<EndpointKey, string>;
+  /** Where records are that don't tell which endpoint they are about. */
+  readonly unreadable: UnreadableEndpoints;
+  readonly badPolicies: ReadonlySet<PolicyKey>;
+  readonly badAssignments: ReadonlySet<Address>;
+  readonly complaints: readonly Complaint[];
+}
+
+/** What such records may be about is left as it is: one of these addresses, or anything. */
+export interface UnreadableEndpoints {
+  readonly addresses: ReadonlySet<Address>;
+  readonly anywhere: boolean;
+}
+
+const generationNumber = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
+
+/** A cluster's UID, as the controller reads it from the namespace kube-system. */
+export const clusterText = z
+  .string()
+  .max(100)
+  .regex(/^[\x21-\x7e]+$/, 'is not a UID');
+
+const headerRecord = z.strictObject({
+  causeway: z.literal('agent/v2'),
+  revision: z.number().int(),
+  kind: z.enum(['state', 'delta']),
+  generation: generationNumber,
+  base: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
+  meansRemoval: z.boolean().optional(),
+  cluster: clusterText.optional(),
+});
+
+const trailerRecord = z.strictObject({ end: z.strictObject({ records: z.number().int().min(0) }) });
+
+/**
+ * Reads a push line by line: a header, any number of records, a trailer that counts them. Whatever is
+ * wrong with one record is noted and stays with that record; a request that is not whole is refused.
+ */
+export class PushReader {
+  #header: PushHeader | undefined;
+  #revision = revisions.oldest;
+  readonly #known: Revisions;
+  #ended = false;
+  #records = 0;
+  readonly #ranges = new RangesReader();
+  readonly #endpoints = new RecordClaims<EndpointKey, Endpoint>();
+  readonly #policies = new RecordClaims<PolicyKey, Policy>();
+  readonly #assignments = new RecordClaims<Address, Assignment>();
+  readonly #nodes = new RecordClaims<Address, GatewayNode>();
+  readonly #badEndpoints = new Map<EndpointKey, string>();
+  readonly #unreadable = { addresses: new Set<Address>(), anywhere: false };
+  readonly #badPolicies = new Set<PolicyKey>();
+  readonly #badAssignments = new Set<Address>();
+  readonly #complaints: Complaint[] = [];
+
+  /** Reads what a version that knows these revisions reads; this version's own when left out. */
+  constructor(known: Revisions = revisions) {
+    this.#known = known;
+  }
+
+  line(text: string): void {
+    if (this.#ended) throw refused('the request goes on after its end');
+    const value = parseJson(text);
+    if (this.#header === undefined) {
+      ({ header: this.#header, revision: this.#revision } = parseHeader(value, this.#known));
+      return;
+    }
+    if ('end' in value) {
+      this.#finish(value);
+      return;
+    }
+    this.#records += 1;
+    this.#record(value);
+  }
+
+  result(): Push {
+    if (this.#header === undefined || !this.#ended) {
+      throw refused(
+        'the request ends before its end record',
+        'It was probably cut off; send again.',
+      );
+    }
+    return {
+      header: this.#header,
+      endpoints: this.#endpoints.values,
+      policies: this.#policies.values,
+      assignments: this.#assignments.values,
+      nodes: this.#nodes.values,
+      removedEndpoints: this.#endpoints.removed,
+      removedPolicies: this.#policies.removed,
+      removedAssignments: this.#assignments.removed,
+      removedNodes: this.#nodes.removed,
+      badEndpoints: this.#badEndpoints,
+      unreadable: this.#unreadable,
+      badPolicies: this.#badPolicies,
+      badAssignments: this.#badAssignments,
+      complaints: this.#complaints,
+    };
+  }
+
+  #finish(value: object): void {
+    const trailer = trailerRecord.safeParse(value);
+    if (!trailer.success) throw refused('the end record is not one');
+    if (trailer.data.end.records !== this.#records) {
+      throw refused(
+        `the request says it has ${trailer.data.end.records} records and has ${this.#records}`,
+      );
+    }
+    this.#ended = true;
+  }
+
+  #record(value: object): void {
+    const [[kind, body] = ['', undefined], ...others] = Object.entries(value) as [
+      string,
+      unknown,
+    ][];
+    const isDelta = this.#header?.kind === 'delta';
+    if (others.length > 0) this.#complain(undefined, 'a record has exactly one kind');
+    else if (kind === 'endpoint') this.#endpoint(body);
+    else if (kind === 'ranges' && this.#revision >= sharesRanges) this.#addRanges(body);
+    else if (kind === 'policy') this.#policy(body);
+    else if (kind === 'assignment') this.#assignment(body);
+    else if (kind === 'node') this.#node(body);
+    else if (isDelta && kind === 'removeEndpoint') this.#removeEndpoint(body);
+    else if (isDelta && kind === 'removePolicy') this.#removePolicy(body);
+    else if (isDelta && kind === 'removeAssignment') this.#removeAssignment(body);
+    else if (isDelta && kind === 'removeNode') this.#removeNode(body);
+    else {
+      const problem = new Error(`${JSON.stringify(kind)} is not a kind of record here`);
+      this.#complain(undefined, describeProblem(problem));
+    }
+  }
+
+  #endpoint(body: unknown): void {
+    try {
+      const endpoint = parseEndpoint(body, this.#ranges, this.#revision);
+      this.#endpoints.set(endpointKey(endpoint), endpoint);
+    } catch (thrown) {
+      this.#badEndpoint(endpointIdOf(body), body, thrown);
+    }
+  }
+
+  /** Where it is wrong, so is every endpoint that names it: each keeps what it had. */
+  #addRanges(body: unknown): void {
+    this.#attempt(() => this.#ranges.add(body));
+  }
+
+  #badEndpoint(id: EndpointId | undefined, body: unknown, thrown: unknown): void {
+    const reason = isConflict(thrown) ? ambiguous : describeWithoutQuotes(thrown);
+    if (id === undefined) this.#noteUnreadable(body);
+    else this.#badEndpoints.set(endpointKey(id), reason);
+    this.#complain(id, describeProblem(thrown));
+  }
+
+  #noteUnreadable(body: unknown): void {
+    const address = addressOf(body);
+    if (address === undefined) this.#unreadable.anywhere = true;
+    else this.#unreadable.addresses.add(address);
+  }
+
+  #policy(body: unknown): void {
+    try {
+      const policy = parsePolicy(body);
+      this.#policies.set(policyKey(policy), policy);
+    } catch (thrown) {
+      this.#badPolicy(body, thrown);
+    }
+  }
+
+  #badPolicy(body: unknown, thrown: unknown): void {
+    const key = tryParse(() => policyKey(parsePolicyId(pick(body, ['namespace', 'name']))));
+    if (key !== undefined) this.#badPolicies.add(key);
+    this.#complain(undefined, describeProblem(thrown));
+  }
+
+  #assignment(body: unknown): void {
+    try {
+      const assignment = parseAssignment(body);
+      this.#assignments.set(assignment.address, assignment);
+    } catch (thrown) {
+      this.#badAssignment(body, thrown);
+    }
+  }
+
+  #badAssignment(body: unknown, thrown: unknown): void {
+    const address = addressOf(body);
+    if (address !== undefined) this.#badAssignments.add(address);
+    this.#complain(undefined, describeProblem(thrown));
+  }
+
+  #removeEndpoint(body: unknown): void {
+    try {
+      this.#endpoints.remove(endpointKey(parseEndpointId(body)));
+    } catch (thrown) {
+      this.#badEndpoint(endpointIdOf(body), body, thrown);
+    }
+  }
+
+  #removePolicy(body: unknown): void {
+    try {
+      this.#policies.remove(policyKey(parsePolicyId(body)));
+    } catch (thrown) {
+      this.#badPolicy(body, thrown);
+    }
+  }
+
+  #removeAssignment(body: unknown): void {
+    try {
+      this.#assignments.remove(parseAddressRecord(body));
+    } catch (thrown) {
+      // Somebody else means to restrict the pod. Where nobody does, it is not closed for this.
+      if (isConflict(thrown)) this.#badAssignment(body, thrown);
+      else this.#complain(undefined, describeProblem(thrown));
+    }
+  }
+
+  #node(body: unknown): void {
+    this.#attempt(() => {
+      const address = parseAddressRecord(body);
+      // There is nothing that two of them could say differently.
+      if (!this.#nodes.values.has(address)) this.#nodes.set(address, { address });
+    });
+  }
+
+  #removeNode(body: unknown): void {
+    this.#attempt(() => this.#nodes.remove(parseAddressRecord(body)));
+  }
+
+  #attempt(work: () => unknown): void {
+    try {
+      work();
+    } catch (thrown) {
+      this.#complain(undefined, describeProblem(thrown));
+    }
+  }
+
+  #complain(endpoint: EndpointId | undefined, message: string): void {
+    this.#complaints.push({ endpoint, record: this.#records, message });
+  }
+}
+
+function isConflict(thrown: unknown): boolean {
+  return thrown instanceof CausewayError && thrown.code === 'conflict';
+}
+
+function addressOf(body: unknown): Address | undefined {
+  return tryParse(() => parseAddress(z.object({ address: z.string() }).parse(body).address));
+}
+
+const ambiguous = 'stands more than once in the request';
+
+function parseJson(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Told below in our own words: the parser's would repeat parts of the request.
+  }
+  throw refused('a line of the request is not a JSON object');
+}
+
+function parseHeader(value: object, known: Revisions): { header: PushHeader; revision: number } {
+  const revision = z.object({ revision: z.number() }).safeParse(value);
+  if (revision.success && !understands(known, revision.data.revision)) {
+    throw new CausewayError(
+      'unsupported',
+      `this agent understands the revisions ${known.oldest} to ${known.newest} of /v2`,
+      { hint: 'Its status lists them; send in one that both sides know.' },
+    );
+  }
+  const header = headerRecord.safeParse(value);
+  if (!header.success) throw refused(`the header is wrong: ${describeProblem(header.error)}`);
+  const { kind, generation, base, meansRemoval, cluster } = header.data;
+  if ((kind === 'delta') !== (base !== undefined)) {
+    throw refused('a delta has a base, and only a delta');
+  }
+  return {
+    header: { kind, generation, base, meansRemoval: meansRemoval ?? false, cluster },
+    revision: header.data.revision,
+  };
+}
+
+function refused(message: string, hint?: string): CausewayError {
+  return new CausewayError('invalid', message, hint === undefined ? {} : { hint });
+}
+
+function tryParse<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
+
+function pick(value: unknown, names: readonly string[]): object {
+  const entries = Object.entries(value ?? {}) as [string, unknown][];
+  return Object.fromEntries(entries.filter(([name]) => names.includes(name)));
+}

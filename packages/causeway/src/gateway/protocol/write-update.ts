@@ -1,0 +1,92 @@
+import type { Address } from '@causeway/base/address/address';
+import type { Endpoint, EndpointId } from './endpoint.ts';
+import type { Assignment, Policy, PolicyId } from './policy.ts';
+import type { GatewayNode } from '../agent/store/state.ts';
+import { revisions, sharesRanges } from './revision.ts';
+import { RangesWriter } from './shared-ranges.ts';
+import { formatAssignment, formatEndpoint, formatEndpointId, formatPolicy } from './records.ts';
+
+/** What a controller wants a gateway to serve, all of it. */
+export interface StateContent {
+  readonly endpoints: Iterable<Endpoint>;
+  readonly policies: Iterable<Policy>;
+  readonly assignments: Iterable<Assignment>;
+  /** Where endpoints with a node port go. */
+  readonly nodes: Iterable<GatewayNode>;
+}
+
+/** What a controller wants changed, against the generation it was told last. */
+export interface DeltaContent extends StateContent {
+  readonly removedEndpoints: Iterable<EndpointId>;
+  readonly removedPolicies: Iterable<PolicyId>;
+  readonly removedAssignments: Iterable<Address>;
+  readonly removedNodes: Iterable<Address>;
+}
+
+export interface PushOptions {
+  readonly generation: number;
+  /** Says that a large removal is meant: each Service was seen deleted or released. */
+  readonly meansRemoval?: boolean;
+  /** The UID of the cluster that the sender speaks for. Only agents that withhold removals know it. */
+  readonly cluster?: string | undefined;
+  /** The revision to write in, by `commonRevision`; the newest where it is left out. */
+  readonly revision?: number;
+}
+
+/** The lines of a push that replaces everything. */
+export function* writeState(content: StateContent, options: PushOptions): Generator<string> {
+  yield header({ kind: 'state', ...options });
+  yield* counted(setRecords(content, options.revision));
+}
+
+/** The lines of a push that changes the state of the generation `base`. */
+export function* writeDelta(
+  content: DeltaContent,
+  options: PushOptions & { readonly base: number },
+): Generator<string> {
+  yield header({ kind: 'delta', ...options });
+  yield* counted(deltaRecords(content, options.revision));
+}
+
+function header(fields: object): string {
+  // The fields' own revision, where they have one, comes later and wins.
+  return line({ causeway: 'agent/v2', revision: revisions.newest, ...fields });
+}
+
+function* counted(records: Iterable<object>): Generator<string> {
+  let count = 0;
+  for (const record of records) {
+    count += 1;
+    yield line(record);
+  }
+  yield line({ end: { records: count } });
+}
+
+function* setRecords(
+  content: StateContent,
+  revision: number = revisions.newest,
+): Generator<object> {
+  const ranges = new RangesWriter();
+  for (const { address } of content.nodes) yield { node: { address } };
+  for (const endpoint of content.endpoints) {
+    const before = revision >= sharesRanges ? ranges.before(endpoint) : undefined;
+    if (before !== undefined) yield before;
+    yield { endpoint: formatEndpoint(endpoint, revision) };
+  }
+  for (const policy of content.policies) yield { policy: formatPolicy(policy) };
+  for (const assignment of content.assignments) yield { assignment: formatAssignment(assignment) };
+}
+
+function* deltaRecords(content: DeltaContent, revision?: number): Generator<object> {
+  yield* setRecords(content, revision);
+  for (const id of content.removedEndpoints) yield { removeEndpoint: formatEndpointId(id) };
+  for (const { namespace, name } of content.removedPolicies) {
+    yield { removePolicy: { namespace, name } };
+  }
+  for (const address of content.removedAssignments) yield { removeAssignment: { address } };
+  for (const address of content.removedNodes) yield { removeNode: { address } };
+}
+
+function line(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}

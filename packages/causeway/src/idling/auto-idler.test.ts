@@ -1,0 +1,176 @@
+import { expect, it } from 'vitest';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { ConfigMap, Service } from '@causeway/kubernetes/objects/core-objects';
+import { gatewayLayerAnnotation } from '../services/backend-layer.ts';
+import type { ObjectName } from '@causeway/kubernetes/objects/object';
+import { configMaps, nodes, pods } from '@causeway/kubernetes/objects/resources';
+import { silentLog } from '@causeway/base/observability/log';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { formatReport } from './activity-report.ts';
+import { idleAfterAnnotation, idledAt } from './annotations.ts';
+import { AutoIdler } from './auto-idler.ts';
+import type { Idler } from './idler.ts';
+
+const service = (marks: Readonly<Record<string, string>> = {}): Service => ({
+  metadata: {
+    namespace: 'shop',
+    name: 'web',
+    annotations: { [idleAfterAnnotation]: '60s', ...marks },
+  },
+});
+const asleep = service({ [idledAt]: '2026-01-01T00:00:00Z' });
+
+/**
+ * One node that reports an hour of quiet, other Services on the same pod, and a controller that looks
+ * every ten seconds.
+ */
+function start(...others: readonly Service[]) {
+  const clock = new SimulatedClock();
+  let number = 0;
+  let report: ConfigMap = {};
+  const reportQuiet = () => {
+    number += 1;
+    const quietSeconds = new Map([
+      ['shop/web', 3_600],
+      ['shop/quiet', 3_600],
+      ['shop/busy', 0],
+    ]);
+    const written = formatReport('kube-system', { node: 'a', quietSeconds }, number);
+    report = { ...written, metadata: { ...written.metadata, resourceVersion: String(number) } };
+  };
+  async function* list(resource: unknown) {
+    await Promise.resolve();
+    if (resource === configMaps) yield report;
+    else if (resource === nodes) yield { metadata: { name: 'a' } };
+    else if (resource === pods) yield { metadata: { name: 'web-1', labels: { app: 'web' } } };
+    else yield* others;
+  }
+  const idled: string[] = [];
+  const state = { service: service(), isAsleep: true, isWaking: false, fails: false };
+  const idle = ({ name }: ObjectName) => {
+    idled.push(name);
+    return state.fails ? Promise.reject(new Error('cut off')) : Promise.resolve();
+  };
+  const plan = () => Promise.resolve({ service: service(), pods: ['web-1'] });
+  const told: string[] = [];
+  const autoIdler = new AutoIdler({
+    client: { list } as unknown as KubeClient,
+    idler: { idle, plan } as unknown as Idler,
+    services: () => [state.service, ...others],
+    isAsleep: () => Promise.resolve(state.isAsleep),
+    isWaking: () => state.isWaking,
+    tell: (_, { reason }) => told.push(reason),
+    ...{ namespace: 'kube-system', everyMs: 10_000, staleAfterMs: 100_000 },
+    ...{ clock, log: silentLog },
+  });
+  const stop = new AbortController();
+  const running = autoIdler.run(stop.signal).catch(() => {});
+  const end = async () => {
+    stop.abort();
+    await clock.advance(10_000);
+    await running;
+  };
+  /** Reports before each look. */
+  const pass = async (looks: number) => {
+    for (let look = 0; look < looks; look += 1) {
+      reportQuiet();
+      await clock.advance(10_000);
+    }
+  };
+  reportQuiet();
+  return { autoIdler, state, told, idled, pass, end };
+}
+
+it('counts the quiet time from its own start', async () => {
+  const { idled, pass, end } = start();
+  await pass(6);
+  expect(idled).toEqual([]);
+  await pass(1);
+  expect(idled).toEqual(['web']);
+  await end();
+});
+
+it('does not take the quiet of a sleep for quiet after it, however short the sleep was', async () => {
+  const { autoIdler, state, idled, pass, end } = start();
+  await pass(5);
+  autoIdler.note(asleep);
+  autoIdler.note(state.service);
+  await pass(6);
+  expect(idled).toEqual([]);
+  state.service = asleep;
+  await pass(20);
+  expect(idled).toEqual([]);
+  state.service = service();
+  await pass(7);
+  expect(idled).toEqual([]);
+  await pass(1);
+  expect(idled).toEqual(['web']);
+  await end();
+});
+
+it('finishes what it began: marked, and then cut off before the scale to 0', async () => {
+  const { state, idled, told, pass, end } = start();
+  Object.assign(state, { fails: true, isAsleep: false });
+  await pass(7);
+  expect(idled).toEqual(['web']);
+  expect(told).toEqual(['CannotIdle']);
+  Object.assign(state, { service: asleep, fails: false });
+  await pass(1);
+  expect(idled).toEqual(['web', 'web']);
+  state.isAsleep = true;
+  await pass(20);
+  expect(idled).toEqual(['web', 'web']);
+  await end();
+});
+
+it('finishes what somebody else began, once it is quiet for long enough before its own eyes', async () => {
+  const { state, idled, pass, end } = start();
+  Object.assign(state, { service: asleep, isAsleep: false });
+  await pass(7);
+  expect(idled).toEqual([]);
+  await pass(1);
+  expect(idled).toEqual(['web']);
+  await end();
+});
+
+it('leaves a Service alone that is being woken, however long that takes', async () => {
+  const { state, idled, pass, end } = start();
+  Object.assign(state, { service: asleep, isAsleep: false, isWaking: true });
+  await pass(20);
+  expect(idled).toEqual([]);
+  await end();
+});
+
+const onSamePods = (name: string, annotations: Readonly<Record<string, string>>): Service => ({
+  metadata: { namespace: 'shop', name, annotations },
+  spec: { selector: { app: 'web' } },
+});
+
+it.each([
+  ['says nothing of idling', onSamePods('quiet', {})],
+  ['is in use', onSamePods('busy', { [idleAfterAnnotation]: '60s' })],
+])('keeps pods that serve another Service too, which %s', async (_, other) => {
+  const { idled, told, pass, end } = start(other);
+  await pass(8);
+  expect(idled).toEqual([]);
+  expect(told).toContain('CannotIdle');
+  await end();
+});
+
+it('puts Services on the same pods to sleep when all of them are quiet', async () => {
+  const other = onSamePods('quiet', { [idleAfterAnnotation]: '60s' });
+  const { idled, told, pass, end } = start(other);
+  await pass(8);
+  expect(idled.slice(0, 2)).toEqual(['web', 'quiet']);
+  expect(told).not.toContain('CannotIdle');
+  await end();
+});
+
+it('keeps a Service awake whose gateways lead straight to its pods, and says so', async () => {
+  const { state, idled, told, pass, end } = start();
+  state.service = service({ [gatewayLayerAnnotation]: 'Pod' });
+  await pass(8);
+  expect(idled).toEqual([]);
+  expect(told).toContain('CannotIdle');
+  await end();
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Pod, Service } from '@causeway/kubernetes/objects/core-objects';
+import type { Resource } from '@causeway/kubernetes/objects/resource';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { idledAt, unidleTargets } from './annotations.ts';
+import { WakeReconciler } from './wake-reconciler.ts';
+import type { Waker } from './waker.ts';
+
+const key = 'shop/web';
+const context = { signal: new AbortController().signal, log: silentLog };
+const target = { kind: 'Deployment', name: 'web', group: 'apps', replicas: 1 };
+
+/** A Service that sleeps since the clock's start; the fakes do what the test says. */
+function start() {
+  const clock = new SimulatedClock();
+  const annotations = {
+    [idledAt]: new Date(clock.wallTime()).toISOString(),
+    [unidleTargets]: JSON.stringify([target]),
+  };
+  const asleep: Service = { metadata: { namespace: 'shop', name: 'web', annotations } };
+  const world = {
+    service: asleep as Service | undefined,
+    isReady: true,
+    /** The pod behind the endpoint; undefined where there is none. */
+    pod: undefined as Pod | undefined,
+    requestedAt: clock.wallTime() as number | undefined,
+    failures: 0,
+    refused: undefined as CausewayError | undefined,
+    finished: 0,
+  };
+  const waker = {
+    start: () => {
+      const failed = world.refused === undefined ? [] : [{ target, error: world.refused }];
+      return Promise.resolve({ started: [], running: [target], missing: [], failed });
+    },
+    finish: () => {
+      if (world.failures > 0) {
+        world.failures -= 1;
+        return Promise.reject(new CausewayError('conflict', 'it has changed'));
+      }
+      world.finished += 1;
+      return Promise.resolve();
+    },
+  };
+  const client = {
+    find: (resource: Resource) =>
+      Promise.resolve(resource.plural === 'pods' ? world.pod : undefined),
+    async *list() {
+      await Promise.resolve();
+      const targetRef =
+        world.pod === undefined ? {} : { targetRef: { kind: 'Pod', name: 'web-1' } };
+      const endpoint = { addresses: ['10.1.0.1'], ...targetRef };
+      yield { addressType: 'IPv4', endpoints: world.isReady ? [endpoint] : [] };
+    },
+  };
+  const told: string[] = [];
+  const reconciler = new WakeReconciler({
+    client: client as unknown as KubeClient,
+    waker: waker as unknown as Waker,
+    find: () => world.service,
+    requestedAt: () => world.requestedAt,
+    tell: (_, { reason }) => told.push(reason),
+    clock,
+    metrics: noMetrics,
+  });
+  return { world, clock, told, reconcile: () => reconciler.reconcile(key, context), reconciler };
+}
+
+describe('waking a Service', () => {
+  it('that changed in between is tried again, and its request still counts', async () => {
+    const { world, reconcile, told } = start();
+    world.failures = 1;
+    await expect(reconcile()).rejects.toThrow('it has changed');
+    expect(await reconcile()).toEqual({ kind: 'done' });
+    expect(world.finished).toBe(1);
+    expect(told).toEqual(['Woken']);
+  });
+
+  it('says what can not be scaled, and tries it again although another pod is ready', async () => {
+    const { world, reconcile, told } = start();
+    world.refused = new CausewayError('forbidden', 'no');
+    await expect(reconcile()).rejects.toThrow('no');
+    expect(told).toEqual(['WakeFailed']);
+    expect(world.finished).toBe(0);
+    world.refused = undefined;
+    expect(await reconcile()).toEqual({ kind: 'done' });
+  });
+
+  it('is not done while its slices still name the pods of before, which are being deleted', async () => {
+    const { world, reconcile, told } = start();
+    world.pod = { metadata: { name: 'web-1', deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    expect(await reconcile()).toMatchObject({ kind: 'retryAfter' });
+    expect(world.finished).toBe(0);
+    world.pod = { metadata: { name: 'web-1' } };
+    expect(await reconcile()).toEqual({ kind: 'done' });
+    expect(told).toEqual(['Woken']);
+  });
+
+  it('does not answer one request twice when it is put to sleep again within the second', async () => {
+    const { world, clock, reconcile } = start();
+    await reconcile();
+    expect(await reconcile()).toMatchObject({ kind: 'wait' });
+    world.requestedAt = clock.wallTime() + 1_000;
+    expect(await reconcile()).toEqual({ kind: 'done' });
+    expect(world.finished).toBe(2);
+  });
+
+  it('looks again until a pod is ready, and gives up after ten minutes', async () => {
+    const { world, clock, reconcile, reconciler, told } = start();
+    world.isReady = false;
+    expect(await reconcile()).toMatchObject({ kind: 'retryAfter' });
+    expect(reconciler.counts).toEqual({ asleep: 0, waking: 1 });
+    await clock.advance(600_001);
+    expect(await reconcile()).toEqual({ kind: 'done' });
+    expect(told).toEqual(['WakeFailed']);
+  });
+
+  it('does nothing while nobody asks, and forgets it when it is gone', async () => {
+    const { world, reconcile, reconciler } = start();
+    world.requestedAt = undefined;
+    expect(await reconcile()).toMatchObject({ kind: 'wait' });
+    expect(reconciler.counts).toEqual({ asleep: 1, waking: 0 });
+    world.service = undefined;
+    expect(await reconcile()).toEqual({ kind: 'done' });
+    expect(reconciler.counts).toEqual({ asleep: 0, waking: 0 });
+  });
+});

@@ -1,0 +1,179 @@
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import type { EventContent } from '@causeway/kubernetes/events/event-recorder';
+import { nameFromKey } from '@causeway/kubernetes/objects/object';
+import { endpoints } from '@causeway/kubernetes/objects/resources';
+import type { Clock } from '@causeway/base/time/clock';
+import {
+  done,
+  invalid,
+  retryAfter,
+  wait,
+  type Outcome,
+  type ReconcileContext,
+} from '@causeway/base/work/controller';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import {
+  annotationsOf,
+  describeTarget,
+  hasIdledAt,
+  idledAt,
+  idledAtTime,
+  type UnidleTarget,
+} from './annotations.ts';
+import { decideWake } from './decide-wake.ts';
+import { coldStart, wakes } from './metric-definitions.ts';
+import { hasLastingEndpoint } from './ready-endpoints.ts';
+import { targetsOf, type Started, type Waker } from './waker.ts';
+
+export interface WakeReconcilerOptions {
+  readonly client: KubeClient;
+  readonly waker: Waker;
+  /** The Service as it was last seen. */
+  readonly find: (key: string) => Service | undefined;
+  /** When pods were last asked for. */
+  readonly requestedAt: (key: string) => number | undefined;
+  readonly tell: (service: Service, content: EventContent) => void;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+/** One sleep of a Service: from when we saw its mark to the end of it. */
+interface Sleep {
+  readonly mark: string;
+  readonly seenAt: number;
+  /** By our monotonic clock: when its waking began. */
+  wakingSince?: number;
+  looks: number;
+}
+
+/** Pods that are not ready after so long are no longer waited for; connections are then refused. */
+const giveUpAfterMs = 600_000;
+const looksMs = [100, 200, 400, 800, 1_500] as const;
+
+/** Brings a Service back that somebody asked for. Level-triggered: right whenever it is called. */
+export class WakeReconciler {
+  readonly #options: WakeReconcilerOptions;
+  readonly #sleeps = new Map<string, Sleep>();
+  /** For each Service that was woken, the request that did it. */
+  readonly #answered = new Map<string, number>();
+  readonly #wakes;
+  readonly #coldStart;
+
+  constructor(options: WakeReconcilerOptions) {
+    this.#options = options;
+    this.#wakes = options.metrics.counter(wakes);
+    this.#coldStart = options.metrics.histogram(coldStart);
+  }
+
+  /** How many sleep, and how many of them are being woken. */
+  get counts(): { readonly asleep: number; readonly waking: number } {
+    const all = [...this.#sleeps.values()];
+    const waking = all.filter(({ wakingSince }) => wakingSince !== undefined).length;
+    return { asleep: all.length - waking, waking };
+  }
+
+  /** Someone has asked for it, and its pods are on their way. */
+  isWaking(key: string): boolean {
+    return this.#sleeps.get(key)?.wakingSince !== undefined;
+  }
+
+  async reconcile(key: string, { signal }: ReconcileContext): Promise<Outcome> {
+    const { find, requestedAt } = this.#options;
+    const service = find(key);
+    const sleep = this.#sleepOf(key, service);
+    if (service === undefined) this.#answered.delete(key);
+    if (service === undefined || sleep === undefined) return done;
+    const decision = decideWake({
+      isMarked: true,
+      idledAt: idledAtTime(service),
+      seenAt: sleep.seenAt,
+      requestedAt: requestedAt(key),
+      answeredAt: this.#answered.get(key),
+    });
+    if (decision !== 'wake') return wait('asleep, and nobody asks for it');
+    return this.#wake(key, service, sleep, signal);
+  }
+
+  /** What we know of the current sleep; a new mark is a new one. */
+  #sleepOf(key: string, service: Service | undefined): Sleep | undefined {
+    if (!hasIdledAt(service)) {
+      this.#sleeps.delete(key);
+      return undefined;
+    }
+    const mark = annotationsOf(service)[idledAt] ?? '';
+    const known = this.#sleeps.get(key);
+    if (known?.mark === mark) return known;
+    const sleep = { mark, seenAt: this.#options.clock.wallTime(), looks: 0 };
+    this.#sleeps.set(key, sleep);
+    return sleep;
+  }
+
+  async #wake(key: string, service: Service, sleep: Sleep, signal: AbortSignal): Promise<Outcome> {
+    const { client, waker, clock, tell } = this.#options;
+    const name = nameFromKey(key);
+    const parsed = targetsOf(service, await client.find(endpoints, name, { signal }));
+    if (!parsed.ok) {
+      tell(service, { type: 'Warning', reason: 'CannotWake', message: `${parsed.problem}.` });
+      this.#wakes.add({ outcome: 'unreadable' });
+      return invalid(parsed.problem);
+    }
+    sleep.wakingSince ??= clock.monotonic();
+    const result = await waker.start(name.namespace ?? '', parsed.targets, signal);
+    this.#tellStarted(service, result);
+    // The mark stays: it is what brings us back. Whatever was started serves meanwhile.
+    if (result.failed[0] !== undefined) throw result.failed[0].error;
+    const hasNothing = result.started.length + result.running.length === 0;
+    const isReady = await hasLastingEndpoint(client, name, signal);
+    const isLate = clock.monotonic() - sleep.wakingSince > giveUpAfterMs;
+    if (!isReady && !hasNothing && !isLate) {
+      const delayMs = looksMs[Math.min(sleep.looks, looksMs.length - 1)] ?? 1_500;
+      sleep.looks += 1;
+      return retryAfter(delayMs, 'started; no pod is ready yet');
+    }
+    const request = this.#options.requestedAt(key);
+    await waker.finish(service, parsed.targets, signal);
+    // Not before: what fails is tried again, and must find the request unanswered.
+    if (request !== undefined) this.#answered.set(key, request);
+    this.#tellEnd(service, sleep, { isReady, hasNothing, targets: parsed.targets });
+    return done;
+  }
+
+  #tellStarted(service: Service, { started, missing, failed }: Started): void {
+    for (const { target, error } of failed) {
+      const message = `${describeTarget(target)} can't be scaled up: ${error.message}. It is tried again.`;
+      this.#options.tell(service, { type: 'Warning', reason: 'WakeFailed', message });
+    }
+    if (started.length > 0) {
+      const what = started.map((target) => `${describeTarget(target)} to ${target.replicas}`);
+      const message = `Someone connects to this Service: scaled ${what.join(', ')}.`;
+      this.#options.tell(service, { type: 'Normal', reason: 'Waking', message });
+    }
+    if (missing.length > 0) {
+      const what = missing.map(describeTarget).join(', ');
+      const message = `${what} ran pods of this Service when it was put to sleep, and does not exist any more.`;
+      this.#options.tell(service, { type: 'Warning', reason: 'WakeTargetMissing', message });
+    }
+  }
+
+  #tellEnd(
+    service: Service,
+    sleep: Sleep,
+    end: { isReady: boolean; hasNothing: boolean; targets: readonly UnidleTarget[] },
+  ): void {
+    const { clock, tell } = this.#options;
+    const tookMs = clock.monotonic() - (sleep.wakingSince ?? clock.monotonic());
+    if (end.isReady) {
+      this.#wakes.add({ outcome: 'woken' });
+      this.#coldStart.observe({}, tookMs / 1000);
+      const message = `Awake after ${(tookMs / 1000).toFixed(1)} s.`;
+      tell(service, { type: 'Normal', reason: 'Woken', message });
+      return;
+    }
+    this.#wakes.add({ outcome: end.hasNothing ? 'nothing-to-start' : 'not-ready' });
+    const message = end.hasNothing
+      ? 'Nothing is left that could be started for it. Connections are refused until it has pods.'
+      : `Started ${Math.round(giveUpAfterMs / 60_000)} minutes ago, and no pod is ready. Connections are refused until one is.`;
+    tell(service, { type: 'Warning', reason: 'WakeFailed', message });
+  }
+}

@@ -1,0 +1,248 @@
+import { randomBytes } from 'node:crypto';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import { withDeadline } from '@causeway/base/time/deadline';
+import type { Log } from '@causeway/base/observability/log';
+import { noMetrics, type Metrics } from '@causeway/base/observability/metrics';
+import { allocatorMetrics } from './allocator-metrics.ts';
+import { authorise, type Caller, type Grant, type Permission } from './credential.ts';
+import { put, type Changes, type Decide, type Decision } from './decision.ts';
+import { Follower, isTransient } from './follower.ts';
+import { keys } from './keys.ts';
+import { Lanes } from './keyed-queue.ts';
+import type { Ledger, Transaction, Write } from './ledger.ts';
+import type { AuditRecord } from './records.ts';
+import { Refusal } from './refusal.ts';
+import type { View } from './view.ts';
+
+export interface AllocatorOptions {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** How long one call may take, waiting in a queue not counted. */
+  readonly callLimitMs?: number;
+}
+
+/** One thing to be done, by somebody. */
+export interface Call<T> {
+  readonly caller: Caller;
+  readonly needs: Permission;
+  /** Calls of one lane go one after the other: they would only refuse each other in the ledger. */
+  readonly lane: string;
+  readonly decide: Decide<T>;
+}
+
+/** A transaction whose outcome nobody reported. The key of its audit record is its own. */
+interface Attempt<T> {
+  readonly mark: string;
+  readonly answer: T;
+}
+
+/** After so many refused attempts the contention is a defect and not bad luck. */
+const mostAttempts = 100;
+
+/** Carries decisions out: decides on the view, commits, and decides again if the world has moved. */
+export class Allocator {
+  readonly follower: Follower;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly #lanes = new Lanes();
+  readonly #busy = new Set<string>();
+  readonly #counters: ReturnType<typeof allocatorMetrics>;
+  readonly #callLimitMs: number;
+  #settled = Promise.withResolvers<undefined>();
+  #changes = 0;
+  readonly #name = randomBytes(6).toString('hex');
+
+  constructor({ ledger, clock, log, metrics = noMetrics, callLimitMs = 15_000 }: AllocatorOptions) {
+    this.ledger = ledger;
+    this.clock = clock;
+    this.#callLimitMs = callLimitMs;
+    this.follower = new Follower(ledger, clock, log);
+    this.#counters = allocatorMetrics(metrics);
+  }
+
+  get view(): View {
+    return this.follower.view;
+  }
+
+  get now(): number {
+    return this.clock.wallTime();
+  }
+
+  /** The answer to a question about the view, right at an instant during the call. */
+  async read<T>(
+    { caller, needs }: Pick<Call<T>, 'caller' | 'needs'>,
+    question: (view: View, grant: Grant) => T,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return withDeadline(this.clock, this.#callLimitMs, signal, 'the ledger', async (limit) => {
+      await this.#barrier(limit);
+      return question(this.view, authorise(this.view, caller, needs, this.now));
+    });
+  }
+
+  /** Carries the decision out, whatever it takes within the time limit. */
+  async change<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+    const started = this.clock.monotonic();
+    try {
+      return await withDeadline(this.clock, this.#callLimitMs, signal, 'the ledger', (limit) =>
+        this.#lanes.run(call.lane, () => this.#attempts(call, limit), limit),
+      );
+    } catch (error) {
+      if (error instanceof Refusal) this.#counters.refusals.add({ reason: error.reason });
+      throw error;
+    } finally {
+      this.#counters.duration.observe({}, (this.clock.monotonic() - started) / 1000);
+    }
+  }
+
+  /** Writes that depend on nothing and may be repeated, such as heartbeats. Answers when the view has them. */
+  async write(writes: readonly Write[], signal: AbortSignal): Promise<void> {
+    await withDeadline(this.clock, this.#callLimitMs, signal, 'the ledger', async (limit) => {
+      for (;;) {
+        try {
+          const { revision } = await this.ledger.commit({ conditions: [], writes }, limit);
+          await this.follower.reached(revision, limit);
+          return;
+        } catch (error) {
+          if (!isTransient(error) || limit.aborted) throw error;
+          await sleep(this.clock, 50, limit);
+        }
+      }
+    });
+  }
+
+  async #attempts<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+    let fresh = false;
+    const unknown: Attempt<T>[] = [];
+    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      const { decision, grant } = this.#decide(call);
+      switch (decision.kind) {
+        case 'answer':
+        case 'refuse': {
+          if (!fresh) break;
+          // An attempt of unknown outcome may be what there is nothing left to do after.
+          const applied = await this.#findApplied(unknown, signal);
+          if (applied !== undefined) return applied.answer;
+          if (decision.kind === 'refuse') throw decision.error;
+          return decision.answer;
+        }
+        case 'busy':
+          await this.#settled.promise;
+          fresh = false;
+          continue;
+        case 'change': {
+          const mark = keys.audit(this.now, this.#auditId());
+          const outcome = await this.#commit(decision, grant, mark, signal);
+          if (outcome === 'applied') return decision.answer;
+          if (outcome === 'unknown') unknown.push({ mark, answer: decision.answer });
+          // A refusal was newer than the call, and the view has caught up with it.
+          if (outcome === 'refused') {
+            fresh = true;
+            continue;
+          }
+        }
+      }
+      // What changes nothing is said of a view that is new enough, decided without a pause after.
+      await this.#barrier(signal);
+      fresh = true;
+    }
+    throw new CausewayError('unavailable', 'too many changes at once: try again');
+  }
+
+  #decide<T>({ caller, needs, decide }: Call<T>): { decision: Decision<T>; grant: Grant } {
+    const { now } = this;
+    const nobody: Grant = { actor: 'nobody', key: undefined, credential: undefined };
+    try {
+      const grant = authorise(this.view, caller, needs, now);
+      return { decision: decide(this.view, { now, busy: this.#busy }, grant), grant };
+    } catch (error) {
+      const known = CausewayError.from(error);
+      if (known.code === 'internal') throw known;
+      return { decision: { kind: 'refuse', error: known }, grant: nobody };
+    }
+  }
+
+  async #commit<T>(
+    change: Changes<T>,
+    grant: Grant,
+    mark: string,
+    signal: AbortSignal,
+  ): Promise<'applied' | 'refused' | 'unknown'> {
+    const transaction = this.#transactionOf(change, grant, mark);
+    const claimed = change.writes.map(({ key }) => key).filter((key) => !this.#busy.has(key));
+    for (const key of claimed) this.#busy.add(key);
+    try {
+      const { applied, revision } = await this.ledger.commit(transaction, signal);
+      await this.follower.reached(revision, signal);
+      if (!applied) this.#counters.conflicts.add({});
+      return applied ? 'applied' : 'refused';
+    } catch (error) {
+      // It may have been applied, or be applied later. Deciding again is safe: both attempts compare
+      // a key that either one writes.
+      if (!isTransient(error) || signal.aborted) throw error;
+      this.#counters.ambiguous.add({});
+      return 'unknown';
+    } finally {
+      for (const key of claimed) this.#busy.delete(key);
+      this.#settled.resolve(undefined);
+      this.#settled = Promise.withResolvers();
+    }
+  }
+
+  /** The attempt that was applied, if one was: its audit record is in the ledger. */
+  async #findApplied<T>(
+    attempts: readonly Attempt<T>[],
+    signal: AbortSignal,
+  ): Promise<Attempt<T> | undefined> {
+    for (const attempt of attempts) {
+      const range = { from: attempt.mark, to: `${attempt.mark}~`, limit: 1, newestFirst: false };
+      const found = await this.ledger.scan(range, signal);
+      if (found.length > 0) return attempt;
+    }
+    return undefined;
+  }
+
+  #transactionOf<T>(
+    change: Changes<T>,
+    { key, credential, actor }: Grant,
+    mark: string,
+  ): Transaction {
+    const reads = new Set([...(key === undefined ? [] : [key]), ...change.reads]);
+    const writes = [...change.writes];
+    if (change.audit !== undefined) {
+      const audit: AuditRecord = { ...change.audit, at: this.now, actor };
+      writes.push(put(mark, audit));
+    }
+    // The first use of a cluster's first credential settles that it has arrived.
+    const arrived = credential?.first === 'unused' && key !== undefined;
+    if (arrived && change.writes.every((write) => write.key !== key)) {
+      writes.push(put(key, { ...credential, first: 'used' }));
+    }
+    return {
+      conditions: [...reads].map((read) => ({ key: read, revision: this.view.revisionOf(read) })),
+      writes,
+    };
+  }
+
+  /** Unique among replicas; ordered within one, so that changes of one millisecond keep their order. */
+  #auditId(): string {
+    this.#changes += 1;
+    return `${String(this.#changes).padStart(8, '0')}-${this.#name}`;
+  }
+
+  /** A barrier that outlives short interruptions of the ledger. */
+  async #barrier(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        await this.follower.barrier(signal);
+        return;
+      } catch (error) {
+        if (!isTransient(error) || signal.aborted) throw error;
+        await sleep(this.clock, 50, signal);
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock, type Clock } from '@causeway/base/time/clock';
+import { IpamClient } from './client.ts';
+
+const { signal } = new AbortController();
+
+/** Waits of this length are over at once, and noted. */
+let waited: number[];
+let answers: { status: number; retryAfter?: string; body?: string; isCut?: boolean }[];
+let server: http.Server;
+let client: IpamClient;
+
+const limitMs = 20_000;
+const clock: Clock = {
+  ...systemClock,
+  timer(delayMs, callback) {
+    if (delayMs === limitMs) return systemClock.timer(delayMs, callback);
+    waited.push(delayMs);
+    return systemClock.timer(0, callback);
+  },
+};
+
+beforeEach(async () => {
+  waited = [];
+  answers = [];
+  server = http.createServer((_request, response) => {
+    const { status, retryAfter, body, isCut } = answers.shift() ?? { status: 200 };
+    if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
+    response.statusCode = status;
+    const usual = status === 200 ? { items: [] } : { code: 'unavailable', message: 'no' };
+    if (isCut === true) response.write('{"items', () => response.destroy());
+    else response.end(body ?? JSON.stringify(usual));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  client = new IpamClient({ urls: [`http://127.0.0.1:${port}`], clock, limitMs });
+});
+
+afterEach(async () => {
+  await client.close();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const list = () => client.call('listReservations', { params: { site: 's', cluster: 'c' } }, signal);
+
+test('who asks too often waits as long as the server says, and asks again', async () => {
+  answers = [{ status: 429, retryAfter: '2' }];
+  expect(await list()).toEqual({ items: [] });
+  expect(waited).toEqual([2_000]);
+});
+
+test('a wait that is not said, or said in another way, is a second', async () => {
+  answers = [{ status: 429 }];
+  await list();
+  answers = [{ status: 429, retryAfter: 'Sun, 15 Nov 2026 10:00:00 GMT' }];
+  await list();
+  expect(waited).toEqual([1_000, 1_000]);
+});
+
+test('nobody waits longer than a call may take, nor after the last attempt', async () => {
+  answers = [{ status: 429, retryAfter: '3600' }];
+  await expect(list()).rejects.toMatchObject({ code: 'unavailable', message: 'no' });
+  answers = [
+    { status: 429, retryAfter: '2' },
+    { status: 429, retryAfter: '2' },
+  ];
+  await expect(list()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(waited).toEqual([2_000]);
+});
+
+test('a server that fails is asked again at once', async () => {
+  answers = [{ status: 503 }];
+  expect(await list()).toEqual({ items: [] });
+  expect(waited).toEqual([]);
+});
+
+test('one whose answer breaks off is asked again', async () => {
+  answers = [{ status: 200, isCut: true }];
+  expect(await list()).toEqual({ items: [] });
+});
+
+test('one that ends while it is asked is no end of ours: the next is asked', async () => {
+  answers = [{ status: 503, body: JSON.stringify({ code: 'aborted', message: 'it ends' }) }];
+  expect(await list()).toEqual({ items: [] });
+});
+
+test.each([
+  [404, '<html>default backend</html>'],
+  [302, ''],
+  [400, '{"error":"no route"}'],
+  [200, '<html>log in</html>'],
+  [200, '{"items":1}'],
+])('what is no allocator decides nothing: %i %s', async (status, body) => {
+  answers = [
+    { status, body },
+    { status, body },
+  ];
+  await expect(list()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(answers).toEqual([]);
+});

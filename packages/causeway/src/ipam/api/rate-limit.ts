@@ -1,0 +1,44 @@
+import type { Clock } from '@causeway/base/time/clock';
+
+export interface RateLimit {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** Callers beyond this many are forgotten, the longest unseen first: memory stays bounded. */
+const mostBuckets = 10_000;
+
+/** A token bucket for each caller. */
+export class RateLimiter {
+  readonly #limit: RateLimit;
+  readonly #clock: Clock;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(limit: RateLimit, clock: Clock) {
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** Takes a token, or answers in how many seconds there will be one. */
+  take(caller: string): { allowed: true } | { allowed: false; retryAfter: number } {
+    const { perSecond, burst } = this.#limit;
+    const now = this.#clock.monotonic();
+    const bucket = this.#buckets.get(caller) ?? { tokens: burst, at: now };
+    const tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1000) * perSecond);
+    this.#buckets.delete(caller);
+    this.#buckets.set(caller, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
+    if (this.#buckets.size > mostBuckets) {
+      for (const [oldest] of this.#buckets) {
+        this.#buckets.delete(oldest);
+        break;
+      }
+    }
+    if (tokens >= 1) return { allowed: true };
+    return { allowed: false, retryAfter: Math.ceil((1 - tokens) / perSecond) };
+  }
+}

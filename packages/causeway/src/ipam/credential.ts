@@ -1,0 +1,111 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { CredentialRecord } from './records.ts';
+import type { Kept } from './site-view.ts';
+import type { View } from './view.ts';
+
+/** A new token: the text that its owner keeps, and what the ledger keeps of it. */
+export interface MintedToken {
+  readonly id: string;
+  readonly hash: string;
+  readonly token: string;
+}
+
+const tokenPattern = /^cwy_([A-Za-z0-9]{16})_([A-Za-z0-9_-]{43})$/;
+
+export function mintToken(): MintedToken {
+  const id = randomBytes(8).toString('hex');
+  const secret = randomBytes(32).toString('base64url');
+  return { id, hash: hashSecret(secret), token: `cwy_${id}_${secret}` };
+}
+
+/** What a request showed to say who it is. */
+export interface Presented {
+  readonly id: string;
+  readonly hash: string;
+}
+
+export function presentToken(token: string): Presented | undefined {
+  const [, id, secret] = tokenPattern.exec(token) ?? [];
+  return id === undefined || secret === undefined ? undefined : { id, hash: hashSecret(secret) };
+}
+
+/** A client certificate's credential is named after its fingerprint. The TLS layer has proved possession. */
+export function presentCertificate(certificate: Buffer): Presented {
+  const hash = createHash('sha256').update(certificate).digest('hex');
+  return { id: certificateId(hash), hash };
+}
+
+export function certificateId(fingerprint: string): string {
+  return `cert-${fingerprint.slice(0, 32)}`;
+}
+
+/** A secret has 256 random bits: there is nothing to guess, so one round of hashing is enough. */
+function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** What a request needs to be allowed. Taken from its path, never from its body. */
+export type Permission =
+  | { readonly kind: 'operator' }
+  /** The cluster itself, or an operator. */
+  | { readonly kind: 'cluster'; readonly site: string; readonly cluster: string }
+  /** Anybody with a valid credential of the site; what is shown depends on who asks. */
+  | { readonly kind: 'site'; readonly site: string };
+
+/** Who asks. `system` is the server itself. */
+export type Caller = Presented | 'system';
+
+/** A caller that was let in: under which name it is audited, and the key that lets it in. */
+export interface Grant {
+  readonly actor: string;
+  readonly key: string | undefined;
+  readonly credential: CredentialRecord | undefined;
+}
+
+/** Throws `unauthorized` or `forbidden`. Says the same whether a credential is unknown, wrong or void. */
+export function authorise(view: View, caller: Caller, needs: Permission, now: number): Grant {
+  if (caller === 'system') return { actor: 'system', key: undefined, credential: undefined };
+  const credential = view.credential(caller.id);
+  if (credential === undefined || !isValid(view, credential, caller, now)) {
+    throw new CausewayError('unauthorized', 'the credential is unknown, revoked or expired');
+  }
+  const { record } = credential;
+  const grant = { actor: actorOf(record), key: credential.key, credential: record };
+  if (record.role === 'operator') return grant;
+  if (needs.kind !== 'operator' && record.site === needs.site) {
+    if (needs.kind === 'site' || record.cluster === needs.cluster) return grant;
+  }
+  throw new CausewayError('forbidden', `${grant.actor} may not do this`, {
+    hint: 'A credential is good for one cluster only; pools and other clusters are an operator’s.',
+  });
+}
+
+/** Whether the view has it, whatever it may do: a stranger is to cost no more than this look. */
+export function isKnown(view: View, presented: Presented, now: number): boolean {
+  const credential = view.credential(presented.id);
+  return credential !== undefined && isValid(view, credential, presented, now);
+}
+
+function isValid(
+  view: View,
+  credential: Kept<CredentialRecord>,
+  presented: Presented,
+  now: number,
+): boolean {
+  const { hash, expiresAt, role, site, cluster, clusterId } = credential.record;
+  const known = Buffer.from(hash, 'hex');
+  const shown = Buffer.from(presented.hash, 'hex');
+  if (known.length !== shown.length || !timingSafeEqual(known, shown)) return false;
+  if (expiresAt !== undefined && expiresAt <= now) return false;
+  if (role === 'operator') return true;
+  // Bound to one cluster for good: a later cluster of the same name is another one.
+  const living = view.site(site ?? '')?.clusters.get(cluster ?? '');
+  return living !== undefined && living.record.id === clusterId;
+}
+
+export function actorOf(record: CredentialRecord): string {
+  return record.role === 'operator'
+    ? `operator ${record.note ?? record.id}`
+    : `cluster ${record.site}/${record.cluster} (${record.id})`;
+}

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { systemClock } from '@causeway/base/time/clock';
+import { silentLog } from '@causeway/base/observability/log';
+import { Follower } from './follower.ts';
+import type { Batch, Ledger, Snapshot } from './ledger.ts';
+import { RecentBatches } from './recent-batches.ts';
+
+/** A ledger whose every answer the test decides. */
+class ScriptedLedger implements Ledger {
+  snapshot: Snapshot = { revision: 1, entries: [] };
+  loads = 0;
+  newest = 1;
+  recent = new RecentBatches();
+  loadError: CausewayError | undefined;
+
+  load(): Promise<Snapshot> {
+    this.loads += 1;
+    const error = this.loadError;
+    this.loadError = undefined;
+    return error === undefined ? Promise.resolve(this.snapshot) : Promise.reject(error);
+  }
+  barrier = () => Promise.resolve(this.newest);
+  watch(prefix: string, after: number, signal: AbortSignal): AsyncIterable<Batch> {
+    return this.recent.follow(prefix, after, signal);
+  }
+  identity = () => Promise.resolve('scripted');
+  scan = () => Promise.resolve([]);
+  commit = () => Promise.reject(new CausewayError('unavailable', 'not here'));
+  requestProgress(): void {}
+  close = () => Promise.resolve();
+}
+
+const site = (revision: number) => ({
+  key: 'state/site/s',
+  value: JSON.stringify({
+    name: 's',
+    pools: [],
+    quarantineMs: revision,
+    unconfirmedQuarantineMs: 0,
+    keepMs: 0,
+    lostAfterMs: 0,
+  }),
+  revision,
+});
+
+function follow(ledger: Ledger) {
+  const stopping = new AbortController();
+  const follower = new Follower(ledger, systemClock, silentLog);
+  const done = follower.run(stopping.signal);
+  return { follower, done, stop: () => stopping.abort(), signal: stopping.signal };
+}
+
+describe('a follower', () => {
+  test('loads, follows, and says when the view is new enough', async () => {
+    const ledger = new ScriptedLedger();
+    ledger.recent.startAt(1);
+    const { follower, done, stop, signal } = follow(ledger);
+    await follower.reached(1, signal);
+    const reached = follower.reached(2, signal);
+    ledger.recent.add({ revision: 2, changes: [site(2)] });
+    await reached;
+    expect(follower.view.site('s')?.site?.record.quarantineMs).toBe(2);
+    expect(follower.connected).toBe(true);
+    stop();
+    await done;
+  });
+
+  test('loads anew when what it follows was compacted away', async () => {
+    const ledger = new ScriptedLedger();
+    ledger.recent.startAt(1);
+    const { follower, done, stop, signal } = follow(ledger);
+    await follower.reached(1, signal);
+    ledger.snapshot = { revision: 9, entries: [site(9)] };
+    const old = ledger.recent;
+    ledger.recent = new RecentBatches();
+    ledger.recent.startAt(9);
+    old.end(new CausewayError('gone', 'compacted'));
+    await follower.reached(9, signal);
+    expect(follower.view.site('s')?.site?.record.quarantineMs).toBe(9);
+    stop();
+    await done;
+  });
+
+  test('goes on when the ledger can be reached again', async () => {
+    const ledger = new ScriptedLedger();
+    ledger.recent.startAt(1);
+    ledger.loadError = new CausewayError('unavailable', 'not yet');
+    const { follower, done, stop, signal } = follow(ledger);
+    await follower.reached(1, signal);
+    expect(ledger.loads).toBe(2);
+    stop();
+    await done;
+  });
+
+  test('stops when the ledger has gone back in time', async () => {
+    const ledger = new ScriptedLedger();
+    ledger.recent.startAt(7);
+    ledger.snapshot = { revision: 7, entries: [] };
+    const { follower, done, signal } = follow(ledger);
+    await follower.reached(7, signal);
+    ledger.newest = 6;
+    await expect(follower.barrier(signal)).rejects.toThrow('put back to an earlier state');
+    ledger.snapshot = { revision: 5, entries: [] };
+    ledger.recent.end(new CausewayError('gone', 'compacted'));
+    await expect(done).rejects.toThrow('put back to an earlier state');
+  });
+
+  test('a barrier that began before the question is not an answer to it', async () => {
+    const ledger = new ScriptedLedger();
+    ledger.recent.startAt(1);
+    const gates: PromiseWithResolvers<number>[] = [];
+    ledger.barrier = () => {
+      const gate = Promise.withResolvers<number>();
+      gates.push(gate);
+      return gate.promise;
+    };
+    const { follower, done, stop, signal } = follow(ledger);
+    await follower.reached(1, signal);
+    const first = follower.barrier(signal);
+    await Promise.resolve().then(() => undefined);
+    const later = [follower.barrier(signal), follower.barrier(signal)];
+    gates[0]?.resolve(1);
+    await first;
+    expect(gates).toHaveLength(2);
+    gates[1]?.resolve(1);
+    await Promise.all(later);
+    expect(gates).toHaveLength(2);
+    stop();
+    await done;
+  });
+});

@@ -1,0 +1,185 @@
+import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
+import { abortedBy, sleep, type Clock, type Timer } from '@causeway/base/time/clock';
+import { withDeadline } from '@causeway/base/time/deadline';
+import type { Log } from '@causeway/base/observability/log';
+import { nextTurn } from '@causeway/base/time/next-turn';
+import { partsOfKey, stateRoot } from './keys.ts';
+import type { Entry, Ledger } from './ledger.ts';
+import { View } from './view.ts';
+
+const retryMs = 200;
+/** So many entries are read into the view before others have a turn. */
+const sliceSize = 500;
+/** How often an answer is asked for from a watch that has nothing to tell. */
+const progressEveryMs = 20;
+const barrierLimitMs = 5_000;
+
+interface Waiter {
+  /** Woken by a view at this revision or beyond. */
+  readonly revision: number;
+  wake(): void;
+}
+
+/** Keeps a view in step with the ledger, and says when it is new enough. */
+export class Follower {
+  #view = new View();
+  readonly #ledger: Ledger;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #waiting = new Set<Waiter>();
+  #asking: Timer | undefined;
+  #loaded = false;
+  #connected = false;
+  /** The barrier that has not begun yet: whoever asks now may share it. */
+  #nextBarrier: Promise<number> | undefined;
+  #runningBarrier: Promise<unknown> = Promise.resolve();
+
+  constructor(ledger: Ledger, clock: Clock, log: Log) {
+    this.#ledger = ledger;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Not to be kept over an await: a reload puts another in its place. */
+  get view(): View {
+    return this.#view;
+  }
+
+  /** Whether the view has been loaded and the watch is up. */
+  get connected(): boolean {
+    return this.#loaded && this.#connected;
+  }
+
+  /** Follows until the signal fires. Rejects only if the ledger can't be the one it was. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (!this.#loaded) await this.#load(signal);
+        for await (const batch of this.#ledger.watch(stateRoot, this.view.revision, signal)) {
+          this.#connected = true;
+          this.view.apply(batch);
+          this.#notify();
+        }
+      } catch (error) {
+        if (signal.aborted) break;
+        const known = CausewayError.from(error);
+        if (known.code === 'internal') throw known;
+        this.#connected = false;
+        if (known.code === 'gone') this.#loaded = false;
+        this.#log.warn({ error: known.message, code: known.code }, 'following the ledger anew');
+        await sleep(this.#clock, retryMs, signal).catch(() => undefined);
+      }
+    }
+    this.#asking?.cancel();
+  }
+
+  /** Into a new view, in slices, so that a large ledger holds up nobody; then it takes the old one's place. */
+  async #load(signal: AbortSignal): Promise<void> {
+    const { revision, entries } = await this.#ledger.load(stateRoot, signal);
+    this.#refuseThePast(revision, this.#view.revision);
+    const view = new View();
+    // Sites first: addresses find their pools then, instead of all being sorted into them at the end.
+    const isSite = ({ key }: Entry) => partsOfKey(key).kind === 'site';
+    view.fill(entries.filter(isSite));
+    const rest = entries.filter((entry) => !isSite(entry));
+    for (let first = 0; first < rest.length && !signal.aborted; first += sliceSize) {
+      view.fill(rest.slice(first, first + sliceSize));
+      await nextTurn();
+    }
+    if (signal.aborted) throw abortedBy(signal);
+    view.filled(revision);
+    this.#view = view;
+    this.#loaded = true;
+    this.#connected = true;
+    this.#notify();
+  }
+
+  /** Waits until the view has seen everything that was acknowledged anywhere before the call. */
+  async barrier(signal: AbortSignal): Promise<void> {
+    if (this.#nextBarrier === undefined) {
+      const previous = this.#runningBarrier;
+      const mine = previous.then(() => {
+        this.#nextBarrier = undefined;
+        const seen = this.view.revision;
+        // Shared by many callers, so it lives by its own deadline and not by one of theirs.
+        return withDeadline(this.#clock, barrierLimitMs, undefined, 'the ledger', (limit) =>
+          this.#ledger.barrier(limit).then((revision) => {
+            this.#refuseThePast(revision, seen);
+            return revision;
+          }),
+        );
+      });
+      this.#nextBarrier = mine;
+      this.#runningBarrier = mine.catch(() => undefined);
+    }
+    const revision = await this.#nextBarrier;
+    if (this.view.revision < revision) this.#ledger.requestProgress();
+    await this.reached(revision, signal);
+  }
+
+  /** Waits until the view is at this revision or beyond. */
+  async reached(revision: number, signal: AbortSignal): Promise<void> {
+    if (this.#loaded && this.view.revision >= revision) return;
+    this.#askLater();
+    await this.#wait(signal, revision);
+  }
+
+  /** A watch that has nothing to tell says how far it is when asked; one that catches up has to be asked again. */
+  #askLater(): void {
+    this.#asking ??= this.#clock.timer(progressEveryMs, () => {
+      this.#asking = undefined;
+      if (this.#waiting.size === 0) return;
+      this.#ledger.requestProgress();
+      this.#askLater();
+    });
+  }
+
+  /** Waits until the view changes. */
+  changed(signal: AbortSignal): Promise<void> {
+    return this.#wait(signal, 0);
+  }
+
+  #wait(signal: AbortSignal, revision: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(abortedBy(signal));
+        return;
+      }
+      const waiter: Waiter = {
+        revision,
+        wake: () => {
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        },
+      };
+      const onAbort = () => {
+        this.#waiting.delete(waiter);
+        reject(abortedBy(signal));
+      };
+      this.#waiting.add(waiter);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  #notify(): void {
+    const { revision } = this.view;
+    for (const waiter of this.#waiting) {
+      if (waiter.revision > revision) continue;
+      this.#waiting.delete(waiter);
+      waiter.wake();
+    }
+  }
+
+  #refuseThePast(revision: number, seen: number): void {
+    if (revision >= seen) return;
+    throw new CausewayError(
+      'internal',
+      `the ledger is at revision ${revision}, but ${seen} was seen before: it was put back to an earlier state`,
+      { hint: 'Run "causeway ipam recover" on the ledger before serving from it again.' },
+    );
+  }
+}
+
+export function isTransient(error: unknown): boolean {
+  return isErrorCode(error, 'unavailable') || isErrorCode(error, 'timeout');
+}

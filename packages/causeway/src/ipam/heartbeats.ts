@@ -1,0 +1,128 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { Allocator } from './allocator.ts';
+import { authorise, type Caller, type Grant } from './credential.ts';
+import { findCluster, findSite, put } from './decision.ts';
+import { keys } from './keys.ts';
+import type { Write } from './ledger.ts';
+import type { ClusterRecord } from './records.ts';
+
+export interface HeartbeatRequest {
+  readonly site: string;
+  readonly cluster: string;
+  /** The cluster's promise to have stopped announcing so long after this heartbeat. */
+  readonly withdrawsAfterMs?: number | undefined;
+}
+
+export type HeartbeatAnswer = {
+  /** Another epoch than before: the cluster was reclaimed, and holds nothing of what it held then. */
+  readonly epoch: string;
+  readonly addresses: number;
+  readonly selfWithdrawal: ClusterRecord['selfWithdrawal'];
+};
+
+/** So many heartbeats in a transaction, well below the ledger's limit. */
+const largestBatch = 100;
+
+interface Beat {
+  readonly site: string;
+  readonly cluster: string;
+  readonly write: Write;
+}
+
+/** Writes heartbeats, many at once: those that arrive during a transaction share the next. */
+export class Heartbeats {
+  readonly #allocator: Allocator;
+  #gathering: { beats: Map<string, Beat>; done: Promise<void> } | undefined;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(allocator: Allocator) {
+    this.#allocator = allocator;
+  }
+
+  /**
+   * Answers from a view that has the heartbeat. A reclaim compares the heartbeat's key: either it came
+   * first, and the answer shows the new epoch, or it finds the heartbeat and lets the cluster be.
+   */
+  async beat(
+    caller: Caller,
+    { site, cluster, withdrawsAfterMs }: HeartbeatRequest,
+    signal: AbortSignal,
+  ): Promise<HeartbeatAnswer> {
+    const needs = { kind: 'cluster', site, cluster } as const;
+    const grant = await this.#letIn(caller, needs, signal);
+    await this.#settleFirstUse(caller, needs, grant, signal);
+    const { record } = findCluster(findSite(this.#allocator.view, site).view, cluster);
+    const beat = { id: record.id, at: this.#allocator.now, withdrawsAfterMs };
+    const write = put(keys.beat(site, cluster), beat);
+    await this.#send({ site, cluster, write }, signal);
+    authorise(this.#allocator.view, caller, needs, this.#allocator.now);
+    const now = findSite(this.#allocator.view, site).view;
+    const living = findCluster(now, cluster).record;
+    return {
+      epoch: living.epoch,
+      addresses: now.heldBy(living.epoch).size,
+      selfWithdrawal: living.selfWithdrawal,
+    };
+  }
+
+  /** From memory if that is enough, else after a barrier: the credential may be a moment old. */
+  async #letIn(
+    caller: Caller,
+    needs: Parameters<typeof authorise>[2],
+    signal: AbortSignal,
+  ): Promise<Grant> {
+    const { view, now } = this.#allocator;
+    try {
+      return authorise(view, caller, needs, now);
+    } catch {
+      return this.#allocator.read({ caller, needs }, (_view, grant) => grant, signal);
+    }
+  }
+
+  async #settleFirstUse(
+    caller: Caller,
+    needs: Parameters<typeof authorise>[2],
+    { credential, key }: Grant,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (credential?.first !== 'unused' || key === undefined) return;
+    await this.#allocator.change(
+      {
+        caller,
+        needs,
+        lane: key,
+        // The allocator itself marks the credential that a change is made with.
+        decide: () => ({
+          kind: 'change',
+          reads: [key],
+          writes: [],
+          audit: {
+            action: 'first-contact',
+            site: credential.site,
+            cluster: credential.cluster,
+            detail: { credential: credential.id },
+          },
+          answer: undefined,
+        }),
+      },
+      signal,
+    );
+  }
+
+  async #send(beat: Beat, signal: AbortSignal): Promise<void> {
+    const key = beat.write.key;
+    if (this.#gathering === undefined || this.#gathering.beats.size >= largestBatch) {
+      const beats = new Map<string, Beat>();
+      const done = this.#running.then(() => {
+        if (this.#gathering?.beats === beats) this.#gathering = undefined;
+        const writes = [...beats.values()].map(({ write }) => write);
+        return this.#allocator.write(writes, new AbortController().signal);
+      });
+      this.#running = done.catch(() => undefined);
+      this.#gathering = { beats, done };
+    }
+    this.#gathering.beats.set(key, beat);
+    await this.#gathering.done;
+    if (signal.aborted) throw new CausewayError('aborted', 'the caller has gone');
+  }
+}

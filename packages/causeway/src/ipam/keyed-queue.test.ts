@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { Lanes } from './keyed-queue.ts';
+
+const never = new AbortController().signal;
+
+test('work in a lane goes one after the other, lanes go side by side, and a failure holds nobody up', async () => {
+  const lanes = new Lanes();
+  const log: string[] = [];
+  const gate = Promise.withResolvers<undefined>();
+  const work = (name: string, until?: Promise<unknown>) => async () => {
+    log.push(`${name} begins`);
+    await until;
+    log.push(`${name} ends`);
+    if (name === 'a1') throw new Error('a1 fails');
+  };
+  const first = lanes.run('a', work('a1', gate.promise), never);
+  const second = lanes.run('a', work('a2'), never);
+  await lanes.run('b', work('b1'), never);
+  expect(log).toEqual(['a1 begins', 'b1 begins', 'b1 ends']);
+  gate.resolve(undefined);
+  await expect(first).rejects.toThrow('a1 fails');
+  await second;
+  expect(log.slice(3)).toEqual(['a1 ends', 'a2 begins', 'a2 ends']);
+});
+
+test('who gave up while waiting does not begin', async () => {
+  const lanes = new Lanes();
+  const gate = Promise.withResolvers<undefined>();
+  const stop = new AbortController();
+  const first = lanes.run('a', () => gate.promise, never);
+  const second = lanes.run('a', () => Promise.reject(new Error('began')), stop.signal);
+  stop.abort();
+  gate.resolve(undefined);
+  await first;
+  await expect(second).rejects.toMatchObject({ code: 'aborted' });
+});

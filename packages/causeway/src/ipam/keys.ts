@@ -1,0 +1,40 @@
+import type { Address } from '@causeway/base/address/address';
+
+/** Everything that decisions depend on; the view holds it in memory. */
+export const stateRoot = 'state/';
+/** The audit log: only ever appended to and pruned. */
+export const auditRoot = 'audit/';
+
+/** Names have no slash (names.ts), so a key is taken apart where it was put together. */
+export const keys = {
+  /** Which store the ledger was written to. */
+  identity: () => 'state/identity',
+  /** What the ledger is called elsewhere; it goes where its records go. */
+  ledgerId: () => 'state/ledger',
+  site: (site: string) => `state/site/${site}`,
+  queue: (site: string) => `state/queue/${site}`,
+  cluster: (site: string, cluster: string) => `state/cluster/${site}/${cluster}`,
+  beat: (site: string, cluster: string) => `state/beat/${site}/${cluster}`,
+  address: (site: string, address: Address) => `state/address/${site}/${address}`,
+  tombstone: (site: string, cluster: string, epoch: string) =>
+    `state/tombstone/${site}/${cluster}/${epoch}`,
+  waiter: (site: string, cluster: string, uid: string) => `state/waiter/${site}/${cluster}/${uid}`,
+  credential: (id: string) => `state/credential/${id}`,
+  /** Thirteen digits sort as numbers do until the year 2286. */
+  audit: (atMs: number, id: string) => `audit/${auditTime(atMs)}-${id}`,
+};
+
+export function auditTime(atMs: number): string {
+  return String(Math.max(0, Math.floor(atMs))).padStart(13, '0');
+}
+
+export interface KeyParts {
+  readonly kind: string;
+  readonly site: string;
+  readonly rest: readonly string[];
+}
+
+export function partsOfKey(key: string): KeyParts {
+  const [, kind = '', site = '', ...rest] = key.split('/');
+  return { kind, site, rest };
+}

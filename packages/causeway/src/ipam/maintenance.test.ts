@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { MemoryLedger } from '../../../../test/doubles/memory-ledger.ts';
+import { parseAddress } from '@causeway/base/address/address';
+import { systemClock } from '@causeway/base/time/clock';
+import { silentLog } from '@causeway/base/observability/log';
+import { Allocator } from './allocator.ts';
+import { put } from './decision.ts';
+import { Housekeeper } from './maintenance.ts';
+import { keys } from './keys.ts';
+import type { Write } from './ledger.ts';
+import { clusterRecordSchema, siteRecordSchema } from './records.ts';
+
+const longAgo = 1_000_000;
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 120_000, interval: 20 });
+
+let stop: AbortController;
+let ended: Promise<unknown>;
+let offset: number;
+/** How long the process stood still: all its clocks went on. */
+let stoodStill: number;
+let allocator: Allocator;
+
+const write = (writes: readonly Write[]) =>
+  allocator.ledger.commit({ conditions: [], writes }, stop.signal);
+const epochOf = (site: string) => allocator.view.site(site)?.clusters.get('c')?.record.epoch;
+
+/** A site with a cluster that promised to withdraw, holds an address and was heard of long ago. */
+function silentCluster(site: string, address: string, suspended?: { as: 'moved'; since: number }) {
+  const selfWithdrawal = { afterMs: 600_000, graceMs: 5_000 };
+  const cluster = { site, name: 'c', id: `id-${site}`, epoch: `first-${site}`, sequence: 1 };
+  const owner = { uid: 'u', purpose: 'load-balancer', fence: 1, since: longAgo };
+  const held = { state: 'held', address, pool: 'p', cluster: 'c', epoch: cluster.epoch };
+  return [
+    put(keys.site(site), siteRecordSchema.parse({ name: site, pools: [], suspended })),
+    put(
+      keys.cluster(site, 'c'),
+      clusterRecordSchema.parse({ ...cluster, selfWithdrawal, createdAt: longAgo }),
+    ),
+    put(keys.address(site, parseAddress(address)), { ...held, owners: [owner] }),
+    put(keys.beat(site, 'c'), { id: cluster.id, at: longAgo, withdrawsAfterMs: 600_000 }),
+  ];
+}
+
+/** Whatever rests no longer is gone after the next sweep. */
+async function sweepPasses(site: string): Promise<void> {
+  const address = parseAddress('192.0.2.99');
+  const rest = { state: 'resting', address, pool: 'p', cluster: 'c', id: 'gone', until: longAgo };
+  // Answers when the view has it.
+  await allocator.write([put(keys.address(site, address), rest)], stop.signal);
+  await eventually(() => {
+    expect(allocator.view.site(site)).toBeDefined();
+    expect(allocator.view.site(site)?.addresses.has(address)).toBe(false);
+  });
+}
+
+beforeEach(async () => {
+  stop = new AbortController();
+  offset = 0;
+  stoodStill = 0;
+  const clock = {
+    ...systemClock,
+    wallTime: () => Date.now() + offset + stoodStill,
+    monotonic: () => systemClock.monotonic() + stoodStill,
+  };
+  const log = silentLog;
+  allocator = new Allocator({ ledger: new MemoryLedger(), clock, log });
+  await write([
+    ...silentCluster('moved', '192.0.2.1', { as: 'moved', since: longAgo }),
+    ...silentCluster('open', '192.0.2.2'),
+  ]);
+  const options = { allocator, clock, log, auditRetentionMs: 10 ** 12, sweepEveryMs: 5 };
+  ended = Promise.allSettled([
+    allocator.follower.run(stop.signal),
+    new Housekeeper(options).run(stop.signal),
+  ]);
+});
+afterEach(async () => {
+  stop.abort();
+  await ended;
+});
+
+test('counts silence from when it began to serve; a site that was moved stops no other', async () => {
+  await eventually(() => expect(epochOf('open')).toBe('first-open'));
+  await sweepPasses('open');
+  await sweepPasses('open');
+  expect(epochOf('open')).toBe('first-open');
+  offset += 700_000;
+  await eventually(() => expect(epochOf('open')).not.toBe('first-open'));
+  expect(epochOf('moved')).toBe('first-moved');
+});
+
+test('counts silence anew after it stood still: nobody could be heard', async () => {
+  await eventually(() => expect(epochOf('open')).toBe('first-open'));
+  await sweepPasses('open');
+  stoodStill = 700_000;
+  await sweepPasses('open');
+  await sweepPasses('open');
+  expect(epochOf('open')).toBe('first-open');
+  offset += 700_000;
+  await eventually(() => expect(epochOf('open')).not.toBe('first-open'));
+});

@@ -1,0 +1,39 @@
+import type { Address } from '@causeway/base/address/address';
+import type { PlatformAddress, PlatformDriver } from './platform-driver.ts';
+
+type Open = (signal: AbortSignal) => Promise<PlatformDriver>;
+
+/**
+ * A platform that is reached when it is first needed, and asked again until it answers: one that is
+ * away fails the calls that need it, and neither the server nor the pools of others.
+ */
+export class LateDriver implements PlatformDriver {
+  readonly #open: Open;
+  #driver: PlatformDriver | undefined;
+
+  constructor(open: Open) {
+    this.#open = open;
+  }
+
+  async ensure(
+    address: PlatformAddress,
+    note: string,
+    signal: AbortSignal,
+  ): Promise<Address | undefined> {
+    return (await this.#opened(signal)).ensure(address, note, signal);
+  }
+
+  async delete(address: PlatformAddress, signal: AbortSignal): Promise<void> {
+    await (await this.#opened(signal)).delete(address, signal);
+  }
+
+  async list(signal: AbortSignal): Promise<readonly PlatformAddress[]> {
+    return (await this.#opened(signal)).list(signal);
+  }
+
+  /** Two that come at once both open it, each with its own signal: that does no harm. */
+  async #opened(signal: AbortSignal): Promise<PlatformDriver> {
+    this.#driver ??= await this.#open(signal);
+    return this.#driver;
+  }
+}

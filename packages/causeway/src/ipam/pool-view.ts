@@ -1,0 +1,50 @@
+import type { Address, Family } from '@causeway/base/address/address';
+import { createOccupancy, type Occupancy } from './occupancy.ts';
+import { families, type Pool } from './pool.ts';
+import { Ripening } from './quarantine-order.ts';
+
+/** Until when an address rests: undefined if it is held or free, a time in the past if anyone may have it. */
+export type RestOf = (address: Address) => number | undefined;
+
+/** A pool and what is taken of it. An address is taken when it has a key, held or resting. */
+export class PoolView implements Pool {
+  readonly spec: Pool['spec'];
+  readonly sets: Pool['sets'];
+  readonly #occupancy: Readonly<Record<Family, Occupancy>>;
+  readonly #ripening: Readonly<Record<Family, Ripening>> = {
+    4: new Ripening(),
+    6: new Ripening(),
+  };
+
+  constructor(pool: Pool) {
+    this.spec = pool.spec;
+    this.sets = pool.sets;
+    this.#occupancy = { 4: createOccupancy(pool.sets[4]), 6: createOccupancy(pool.sets[6]) };
+  }
+
+  mark(address: Address, family: Family, taken: boolean): void {
+    this.#occupancy[family].mark(address, taken);
+  }
+
+  rest(address: Address, family: Family, until: number): void {
+    if (this.sets[family].has(address)) this.#ripening[family].add(address, until);
+  }
+
+  /** Everything that may be handed out now: addresses never used or forgotten first, then rested ones. */
+  *allocatable(family: Family, start: number, now: number, restOf: RestOf): Generator<Address> {
+    yield* this.#occupancy[family].freeFrom(start);
+    yield* this.#ripening[family].ripe(now, restOf);
+  }
+
+  countAllocatable(family: Family, now: number, restOf: RestOf): number {
+    const ripe = [...this.#ripening[family].ripe(now, restOf)].length;
+    return Number(this.sets[family].size) - this.#occupancy[family].taken + ripe;
+  }
+
+  nextRipe(restOf: RestOf): number | undefined {
+    const times = families
+      .map((family) => this.#ripening[family].next(restOf))
+      .filter((time) => time !== undefined);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+}

@@ -1,0 +1,29 @@
+import {
+  CausewayError,
+  type ErrorCode,
+  type ErrorOptions,
+} from '@causeway/base/error/causeway-error';
+
+/** Why the allocator says no, finer than an error code: what a client tells its user. */
+export const refusalReasons = [
+  'address-in-use',
+  'address-outside',
+  'address-resting',
+  'moved',
+  'other-address',
+  'pool-exhausted',
+  'pool-in-use',
+  'quota',
+  'recovering',
+  'stale-fence',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+export class Refusal extends CausewayError {
+  readonly reason: RefusalReason;
+
+  constructor(code: ErrorCode, reason: RefusalReason, message: string, options?: ErrorOptions) {
+    super(code, message, options);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,115 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { supervise } from '@causeway/base/work/supervisor';
+import { Allocator } from './allocator.ts';
+import { refuseRestoredStore } from './backup.ts';
+import { startApiServer, type ApiOptions } from './api/server.ts';
+import { isTransient } from './follower.ts';
+import { Heartbeats } from './heartbeats.ts';
+import { Housekeeper } from './maintenance.ts';
+import type { Ledger } from './ledger.ts';
+import { Platforms, type PlatformDrivers } from './platform/platforms.ts';
+import { usageGauges } from './usage.ts';
+
+export interface ReplicaOptions
+  extends Pick<ApiOptions, 'host' | 'port' | 'tls' | 'rateLimit' | 'strangerLimit'> {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly auditRetentionMs: number;
+  readonly sweepEveryMs?: number;
+  /** What infrastructure needs so that addresses of its pools can be used. */
+  readonly platforms?: PlatformDrivers;
+  /** Gives up starting. */
+  readonly signal: AbortSignal;
+}
+
+export interface Replica {
+  readonly url: string;
+  readonly allocator: Allocator;
+  /** Settles when the replica has ended: after `stop`, or with why it could not go on. */
+  readonly done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const gaugesEveryMs = 10_000;
+const retryMs = 500;
+const platformSweepMs = 60_000;
+
+/** One server: the allocator on its ledger, its housekeeping, and the API. Ready when it answers. */
+export async function startReplica(options: ReplicaOptions): Promise<Replica> {
+  const { ledger, clock, log, metrics } = options;
+  await checkStore(options).catch(async (error: unknown) => {
+    await ledger.close();
+    throw error;
+  });
+  const allocator = new Allocator({ ledger, clock, log, metrics });
+  const housekeeper = new Housekeeper({ allocator, ...options });
+  const platforms = new Platforms({
+    ...{ allocator, clock, log, drivers: options.platforms ?? new Map() },
+    sweepEveryMs: options.sweepEveryMs ?? platformSweepMs,
+  });
+  const setGauges = usageGauges(metrics);
+  const stopping = new AbortController();
+  const done = supervise(stopping.signal, {
+    follower: (signal) => allocator.follower.run(signal),
+    housekeeper: (signal) => housekeeper.run(signal),
+    platforms: (signal) => platforms.run(signal),
+    gauges: async (signal) => {
+      while (!signal.aborted) {
+        setGauges(allocator.view, allocator.now);
+        await sleep(clock, gaugesEveryMs, signal);
+      }
+    },
+  });
+  // Whoever started the replica awaits `done`; until then a failure waits with it.
+  done.catch(() => undefined);
+  const started = new AbortController();
+  try {
+    const failed = done.then(() => {
+      throw new CausewayError('aborted', 'stopped before it was ready');
+    });
+    await Promise.race([failed, allocator.follower.reached(1, started.signal)]);
+    const api = await startApiServer({
+      ...options,
+      allocator,
+      heartbeats: new Heartbeats(allocator),
+      platforms,
+    });
+    return {
+      url: api.url,
+      allocator,
+      done,
+      async stop() {
+        await api.close();
+        stopping.abort();
+        await done;
+        await ledger.close();
+      },
+    };
+  } catch (error) {
+    stopping.abort();
+    await done.catch(() => undefined);
+    await ledger.close();
+    throw error;
+  } finally {
+    started.abort();
+  }
+}
+
+/** Waits for a store that can't be reached yet; a store that is the wrong one is refused at once. */
+async function checkStore({ ledger, clock, log, signal }: ReplicaOptions): Promise<void> {
+  for (;;) {
+    try {
+      await refuseRestoredStore(ledger, signal);
+      return;
+    } catch (error) {
+      if (!isTransient(error) || signal.aborted) throw error;
+      log.warn({ problem: CausewayError.from(error).message }, 'waiting for the ledger');
+      await sleep(clock, retryMs, signal);
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import { formatReport } from '../../idling/activity-report.ts';
+import { annotationsOf, hasIdledAt, idleAfterAnnotation } from '../../idling/annotations.ts';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { familyOf, type Family } from '@causeway/base/address/address';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Node, Service } from '@causeway/kubernetes/objects/core-objects';
+import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import { configMaps } from '@causeway/kubernetes/objects/resources';
+import type { Driver } from '@causeway/nftables/drivers/driver';
+import { setNames } from '@causeway/nftables/model/names';
+import { protocolNumbers } from '@causeway/nftables/model/operands';
+import {
+  serviceKey,
+  type ServiceKey,
+  type VirtualService,
+} from '@causeway/nftables/compile/virtual-service';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { ServedService, ServiceProxy } from '../service-proxy.ts';
+
+export interface ActivityWatchOptions {
+  readonly inner: ServiceProxy;
+  readonly driver: Driver;
+  readonly connections: LiveConnections;
+  readonly client: KubeClient;
+  readonly node: string;
+  /** The Node object as it is now. */
+  readonly owner?: () => Node | undefined;
+  /** Where the node reports. */
+  readonly namespace: string;
+  readonly everyMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Which services anything is connected to, as the kernel tracks it. */
+export interface LiveConnections {
+  connected(
+    services: readonly VirtualService[],
+    signal?: AbortSignal,
+  ): Promise<ReadonlySet<ServiceKey>>;
+}
+
+interface Watched {
+  /** By the monotonic clock. */
+  activeAt: number;
+  isMarked: boolean;
+  /** Connections so far; undefined before the first look. */
+  count: bigint | undefined;
+}
+
+/**
+ * Notices which of the annotated Services are used through this node, and reports how long each has been
+ * quiet. New connections are counted by the rules, those that are up are in the kernel's table; so
+ * neither a short one nor a silent one is missed.
+ */
+export class ActivityWatch implements ServiceProxy {
+  readonly #options: ActivityWatchOptions;
+  readonly #watched = new Map<string, Watched>();
+  readonly #targets = new Map<string, readonly VirtualService[]>();
+  #reports = 0;
+
+  constructor(options: ActivityWatchOptions) {
+    this.#options = options;
+  }
+
+  setService(service: Service): void {
+    const key = keyOf(service);
+    if (annotationsOf(service)[idleAfterAnnotation] === undefined) this.#watched.delete(key);
+    else this.#watch(key, hasIdledAt(service));
+    this.#options.inner.setService(service);
+  }
+
+  removeService(key: string): void {
+    this.#watched.delete(key);
+    this.#options.inner.removeService(key);
+  }
+
+  setSlice(slice: EndpointSlice): void {
+    this.#options.inner.setSlice(slice);
+  }
+
+  removeSlice(key: string): void {
+    this.#options.inner.removeSlice(key);
+  }
+
+  synced(): void {
+    this.#options.inner.synced();
+  }
+
+  onCommit(served: readonly ServedService[]): void {
+    for (const { service, targets } of served) {
+      if (targets.length === 0) this.#targets.delete(service);
+      else
+        this.#targets.set(
+          service,
+          targets.map(({ virtual }) => virtual),
+        );
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log, everyMs } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, everyMs, signal);
+      try {
+        if (this.#watched.size > 0) await this.report(signal);
+      } catch (thrown) {
+        const error = CausewayError.from(thrown);
+        if (signal.aborted) throw error;
+        // Without a report the controller keeps the Services awake.
+        log.warn({ error }, 'the activity of Services was not reported');
+      }
+    }
+  }
+
+  /** Looks once and reports. What could not be looked at is not reported. */
+  async report(signal: AbortSignal): Promise<void> {
+    const { client, clock, node, namespace, owner } = this.#options;
+    await this.#look(signal);
+    const now = clock.monotonic();
+    const quietSeconds = new Map(
+      [...this.#watched].map(([key, { activeAt }]) => [key, Math.floor((now - activeAt) / 1000)]),
+    );
+    this.#reports += 1;
+    const object = formatReport(namespace, { node, quietSeconds }, this.#reports, owner?.());
+    const options = { fieldManager: 'causeway-proxy', force: true, signal };
+    await client.apply(configMaps, object, options);
+  }
+
+  /** Quiet is counted from when it is known, and anew from when it wakes. */
+  #watch(key: string, isMarked: boolean): void {
+    const activeAt = this.#options.clock.monotonic();
+    const known = this.#watched.get(key);
+    if (known === undefined) this.#watched.set(key, { activeAt, isMarked, count: undefined });
+    else {
+      if (known.isMarked && !isMarked) known.activeAt = activeAt;
+      known.isMarked = isMarked;
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const { connections, clock } = this.#options;
+    const all = [...this.#watched.keys()].flatMap((key) => this.#targets.get(key) ?? []);
+    const connected = await connections.connected(all, signal);
+    const counts = await this.#counts(signal);
+    const now = clock.monotonic();
+    for (const [key, watched] of this.#watched) {
+      const targets = this.#targets.get(key) ?? [];
+      const count = targets.reduce(
+        (sum, target) => sum + (counts.get(serviceKey(target)) ?? 0n),
+        0n,
+      );
+      const isUsed = targets.some((target) => connected.has(serviceKey(target)));
+      if (isUsed || count !== watched.count) watched.activeAt = now;
+      watched.count = count;
+    }
+  }
+
+  /** New connections so far, of every service. */
+  async #counts(signal: AbortSignal): Promise<Map<ServiceKey, bigint>> {
+    const counts = new Map<ServiceKey, bigint>();
+    const byId = new Map<string, ServiceKey>();
+    const families = new Set<Family>();
+    for (const targets of this.#targets.values()) {
+      for (const target of targets) {
+        const { address, protocol, port } = target;
+        byId.set(`${address} . ${protocolNumbers[protocol]} . ${port}`, serviceKey(target));
+        families.add(familyOf(address));
+      }
+    }
+    for (const family of families) {
+      for (const [id, { packets }] of await this.#options.driver.counters(
+        setNames.counts(family),
+        signal,
+      )) {
+        const key = byId.get(id);
+        if (key !== undefined) counts.set(key, packets);
+      }
+    }
+    return counts;
+  }
+}

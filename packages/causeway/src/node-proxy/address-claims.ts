@@ -1,0 +1,165 @@
+import {
+  serviceKey,
+  type ServiceKey,
+  type VirtualService,
+} from '@causeway/nftables/compile/virtual-service';
+
+/** Where an address of a Service comes from. What the cluster itself gave out goes before what users wrote. */
+export type AddressOrigin = 'cluster' | 'node-port' | 'load-balancer' | 'external';
+
+/** One address, protocol and port that a Service asks for. */
+export interface Target {
+  /** `portId` of the Service's port. */
+  readonly port: string;
+  readonly origin: AddressOrigin;
+  readonly virtual: VirtualService;
+}
+
+export interface Claimant {
+  /** `namespace/name`. */
+  readonly service: string;
+  /** When the Service was created; the older one keeps what both ask for. */
+  readonly created: string;
+  readonly targets: readonly Target[];
+}
+
+/** A target that another Service holds. */
+export interface LostTarget {
+  readonly target: Target;
+  readonly holder: string;
+}
+
+interface ClaimedChange {
+  readonly set: ReadonlyMap<ServiceKey, VirtualService>;
+  readonly remove: readonly ServiceKey[];
+}
+
+interface Claim {
+  readonly service: string;
+  readonly created: string;
+  readonly target: Target;
+}
+
+const ranks: Readonly<Record<AddressOrigin, number>> = {
+  cluster: 0,
+  'node-port': 1,
+  'load-balancer': 2,
+  external: 3,
+};
+
+/**
+ * Who has which address, protocol and port. Two Services can ask for the same one (external addresses
+ * are free text): exactly one has it, the same one on every node, and the other is left without.
+ */
+export class AddressClaims {
+  readonly #byKey = new Map<ServiceKey, Claim[]>();
+  readonly #byService = new Map<string, readonly Claim[]>();
+
+  /** Puts what a Service asks for now in the place of what it asked for before; no targets when it is gone. */
+  replace({ service, created, targets }: Claimant): ClaimedChange {
+    const touched = new Set<ServiceKey>();
+    for (const { target } of this.#byService.get(service) ?? []) {
+      const key = serviceKey(target.virtual);
+      touched.add(key);
+      this.#withdraw(key, service);
+    }
+    const claims = targets.map((target): Claim => ({ service, created, target }));
+    for (const claim of claims) {
+      const key = serviceKey(claim.target.virtual);
+      touched.add(key);
+      this.#enter(key, claim);
+    }
+    if (claims.length === 0) this.#byService.delete(service);
+    else this.#byService.set(service, claims);
+    return this.#outcome(touched);
+  }
+
+  has(service: string): boolean {
+    return this.#byService.has(service);
+  }
+
+  /** Services that ask for something. */
+  services(): MapIterator<string> {
+    return this.#byService.keys();
+  }
+
+  /** What the winners ask for. */
+  *all(): Iterable<VirtualService> {
+    for (const [winner] of this.#byKey.values()) {
+      if (winner !== undefined) yield winner.target.virtual;
+    }
+  }
+
+  /** What the Service asked for and got. */
+  held(service: string): Target[] {
+    const claims = this.#byService.get(service) ?? [];
+    return claims.filter((claim) => this.#holder(claim) === claim).map(({ target }) => target);
+  }
+
+  /** What the Service asked for and another one has. */
+  lost(service: string): LostTarget[] {
+    const lost: LostTarget[] = [];
+    for (const claim of this.#byService.get(service) ?? []) {
+      const holder = this.#holder(claim);
+      if (holder !== undefined && holder !== claim && holder.service !== service) {
+        lost.push({ target: claim.target, holder: holder.service });
+      }
+    }
+    return lost;
+  }
+
+  /** The other Services that ask for something that this one asks for. */
+  rivals(service: string): Set<string> {
+    const rivals = new Set<string>();
+    for (const { target } of this.#byService.get(service) ?? []) {
+      for (const claim of this.#byKey.get(serviceKey(target.virtual)) ?? []) {
+        if (claim.service !== service) rivals.add(claim.service);
+      }
+    }
+    return rivals;
+  }
+
+  #holder({ target }: Claim): Claim | undefined {
+    return this.#byKey.get(serviceKey(target.virtual))?.[0];
+  }
+
+  #enter(key: ServiceKey, claim: Claim): void {
+    const claims = this.#byKey.get(key);
+    if (claims === undefined) {
+      this.#byKey.set(key, [claim]);
+      return;
+    }
+    claims.push(claim);
+    claims.sort(precedence);
+  }
+
+  #withdraw(key: ServiceKey, service: string): void {
+    const rest = this.#byKey.get(key)?.filter((claim) => claim.service !== service) ?? [];
+    if (rest.length === 0) this.#byKey.delete(key);
+    else this.#byKey.set(key, rest);
+  }
+
+  #outcome(touched: Iterable<ServiceKey>): ClaimedChange {
+    const set = new Map<ServiceKey, VirtualService>();
+    const remove: ServiceKey[] = [];
+    for (const key of touched) {
+      const winner = this.#byKey.get(key)?.[0];
+      if (winner === undefined) remove.push(key);
+      else set.set(key, winner.target.virtual);
+    }
+    return { set, remove };
+  }
+}
+
+/** By origin, then age, then name: nothing that depends on the order in which a node heard of them. */
+function precedence(left: Claim, right: Claim): number {
+  return (
+    ranks[left.target.origin] - ranks[right.target.origin] ||
+    compareText(left.created, right.created) ||
+    compareText(left.service, right.service)
+  );
+}
+
+function compareText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

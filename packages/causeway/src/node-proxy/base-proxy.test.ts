@@ -1,0 +1,299 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseAddress as address } from '@causeway/base/address/address';
+import { parsePrefix as prefix } from '@causeway/base/address/prefix';
+import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
+import { silentLog } from '@causeway/base/observability/log';
+import { systemClock } from '@causeway/base/time/clock';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { BaseProxy } from './base-proxy.ts';
+import type { ServedService } from './service-proxy.ts';
+import { makeService, makeSlice } from './testing/objects.ts';
+
+const settings = {
+  table: 'causeway-proxy',
+  hashSeed: 7,
+  localSources: [],
+  hairpin: true,
+  resumeConnections: false,
+  insiders: { networks: [prefix('10.1.0.0/16')], interfaces: [] },
+};
+const node = {
+  name: 'node1',
+  zone: undefined,
+  addresses: [],
+  nodePortAddresses: [],
+  masqueradeAll: false,
+  knowsInsiders: true,
+};
+
+/** A proxy on a kernel in memory, and a way to wait for its next transaction. */
+function start(
+  tellLost: (text: string) => void = () => {},
+  forgetStrays: () => Promise<number> = () => Promise.resolve(0),
+) {
+  const driver = new MemoryDriver(settings.table);
+  const pace = { minIntervalMs: 0, maxIntervalMs: 60_000 };
+  const connections = {
+    forget: () => Promise.resolve(0),
+    forgetStrays,
+  };
+  const proxy = new BaseProxy({
+    ...{ driver, connections, layout: settings, node, pace },
+    ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+    tellLost: ({ metadata }, lost) =>
+      tellLost(
+        [
+          metadata?.name,
+          ...lost.map(({ target, holder }) => `${target.virtual.address} ${holder}`),
+        ].join(' '),
+      ),
+  });
+  const stop = new AbortController();
+  const committed = () =>
+    new Promise<readonly ServedService[]>((resolve) => {
+      const end = proxy.onCommit((served) => {
+        end();
+        resolve(served);
+      });
+    });
+  const running = proxy.run(stop.signal);
+  const connect = (destination: string, destinationPort: number) =>
+    driver.trace(
+      {
+        source: address('10.1.0.9'),
+        destination: address(destination),
+        protocol: 6,
+        sourcePort: 40_000,
+        destinationPort,
+      },
+      { from: 'network', localAddresses: [] },
+    );
+  const end = async () => {
+    stop.abort();
+    await running;
+  };
+  return { driver, proxy, committed, connect, end };
+}
+
+describe('the base proxy', () => {
+  it('tells at once what is held, and what is served once stale flows are forgotten', async () => {
+    const forgotten = Promise.withResolvers<number>();
+    const { proxy, end } = start(undefined, () => forgotten.promise);
+    const told: string[] = [];
+    const all = new Promise<void>((resolve) =>
+      proxy.onCommit((served) => {
+        told.push(served.map(({ service }) => service).join());
+        if (told.length === 1) forgotten.resolve(0);
+        else resolve();
+      }),
+    );
+    for (const name of ['awake', 'asleep']) {
+      const clusterIP = name === 'awake' ? '10.96.0.1' : '10.96.0.2';
+      const service = makeService({
+        metadata: { namespace: 'default', name },
+        spec: { clusterIP },
+      });
+      proxy.setService(service);
+    }
+    proxy.divert('default/asleep', { kind: 'park', logGroup: 7 });
+    proxy.synced();
+    await all;
+    expect(told).toEqual(['default/asleep', 'default/awake']);
+    await end();
+  });
+
+  it('writes nothing before everything is known, then everything at once', async () => {
+    const { driver, proxy, committed, connect, end } = start();
+    proxy.setService(makeService());
+    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    await Promise.resolve();
+    expect(await driver.read()).toBeUndefined();
+    const first = committed();
+    proxy.synced();
+    const [served] = await first;
+    expect(served).toMatchObject({ service: 'shop/web', diversion: undefined });
+    expect(served?.targets).toMatchObject([{ port: 'TCP/80' }]);
+    expect(connect('10.96.0.1', 80).packet).toMatchObject({
+      destination: '10.1.0.1',
+      destinationPort: 8080,
+    });
+    await end();
+  });
+
+  it('switches between endpoints and a diversion in one transaction', async () => {
+    const { proxy, committed, connect, end } = start();
+    proxy.setService(makeService());
+    proxy.divert('shop/web', { kind: 'park', logGroup: 9 });
+    let next = committed();
+    proxy.synced();
+    await next;
+    expect(connect('10.96.0.1', 80).outcome).toBe('dropped');
+    expect(connect('10.96.0.1', 80).steps.map(({ rule }) => rule)).toContain('log group 9');
+    next = committed();
+    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    proxy.divert('shop/web', undefined);
+    expect(await next).toMatchObject([{ service: 'shop/web', diversion: undefined }]);
+    expect(connect('10.96.0.1', 80).packet.destination).toBe('10.1.0.1');
+    await end();
+  });
+
+  it('takes over the rules that an earlier process left and repairs what was changed', async () => {
+    const { driver, proxy, committed, connect, end } = start();
+    driver.interfere([{ op: 'add-table' }, { op: 'add-chain', chain: 'stranger' }]);
+    proxy.setService(makeService());
+    const first = committed();
+    proxy.synced();
+    await first;
+    expect((await driver.read())?.chains.has('stranger')).toBe(false);
+    expect(connect('10.96.0.1', 80).outcome).toBe('rejected');
+    await end();
+  });
+
+  it('compares everything after a transaction that failed, and serves it in the end', async () => {
+    const { driver, proxy, committed, connect, end } = start();
+    let next = committed();
+    proxy.setService(makeService());
+    proxy.synced();
+    await next;
+    // The table goes away under it: the next change cannot be applied to it.
+    driver.interfere([{ op: 'remove-table' }]);
+    next = committed();
+    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    expect(await next).toMatchObject([{ service: 'shop/web' }]);
+    expect(connect('10.96.0.1', 80).packet.destination).toBe('10.1.0.1');
+    await end();
+  });
+
+  it('tells that a Service is gone, although the transaction in which it went failed', async () => {
+    const { driver, proxy, committed, end } = start();
+    let next = committed();
+    proxy.setService(makeService());
+    proxy.synced();
+    await next;
+    driver.interfere([{ op: 'remove-table' }]);
+    next = committed();
+    proxy.removeService('shop/web');
+    expect(await next).toMatchObject([{ service: 'shop/web', targets: [] }]);
+    await end();
+  });
+
+  it('tells of a Service that gets an address by the end of another', async () => {
+    const { proxy, committed, end } = start();
+    const made = (name: string, creationTimestamp: string) =>
+      makeService({ metadata: { namespace: 'shop', name, creationTimestamp } });
+    proxy.setService(made('older', '2026-01-01T00:00:00Z'));
+    proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
+    proxy.divert('shop/younger', { kind: 'park', logGroup: 9 });
+    const next = committed();
+    proxy.synced();
+    await next;
+    const told: ServedService[] = [];
+    proxy.onCommit((served) => void told.push(...served));
+    proxy.removeService('shop/older');
+    await expect.poll(() => told.length, { timeout: 120_000 }).toBe(2);
+    expect(told).toMatchObject([
+      { service: 'shop/younger', diversion: { kind: 'park' }, targets: [{ port: 'TCP/80' }] },
+      { service: 'shop/older', targets: [] },
+    ]);
+    await end();
+  });
+
+  it('puts right what a stranger changed, when told of it', async () => {
+    const { driver, proxy, committed, connect, end } = start();
+    let next = committed();
+    proxy.setService(makeService());
+    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    proxy.synced();
+    await next;
+    driver.interfere([{ op: 'flush-set', set: 'services4' }]);
+    expect(connect('10.96.0.1', 80).outcome).toBe('dropped');
+    next = committed();
+    proxy.doubt();
+    await next;
+    expect(connect('10.96.0.1', 80).packet.destination).toBe('10.1.0.1');
+    await end();
+  });
+
+  it('follows the node', async () => {
+    const { proxy, committed, connect, end } = start();
+    const spec = { type: 'NodePort' as const, ports: [{ port: 80, nodePort: 30_080 }] };
+    proxy.setService(makeService({ spec }));
+    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    let next = committed();
+    proxy.synced();
+    await next;
+    expect(connect('192.168.1.10', 30_080).packet.destination).toBe('192.168.1.10');
+    next = committed();
+    proxy.setNode({ ...node, nodePortAddresses: [address('192.168.1.10')] });
+    await next;
+    expect(connect('192.168.1.10', 30_080).packet.destination).toBe('10.1.0.1');
+    await end();
+  });
+
+  it('ends with the same rules whatever the order in which it hears of things', async () => {
+    const steps: ((proxy: BaseProxy) => void)[] = [
+      (proxy) => proxy.setService(makeService()),
+      (proxy) => proxy.setService(makeService({ spec: { ports: [{ port: 81 }] } })),
+      (proxy) => proxy.setSlice(makeSlice({ name: 'a', addresses: ['10.1.0.1'] })),
+      (proxy) => proxy.setSlice(makeSlice({ name: 'b', addresses: ['10.1.0.2'] })),
+      (proxy) => proxy.divert('shop/web', { kind: 'park', logGroup: 9 }),
+    ];
+    const finish = (proxy: BaseProxy) => {
+      proxy.removeSlice('shop/a');
+      proxy.setService(makeService());
+      proxy.divert('shop/web', undefined);
+      proxy.setSlice(makeSlice({ name: 'b', addresses: ['10.1.0.2', '10.1.0.3'] }));
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.shuffledSubarray(steps), async (order) => {
+        const { driver, proxy, committed, end } = start();
+        const next = committed();
+        proxy.synced();
+        await next;
+        for (const step of order) {
+          step(proxy);
+          await Promise.resolve();
+        }
+        finish(proxy);
+        const keys = async (set: string) => [
+          ...((await driver.read())?.sets.get(set)?.elements.keys() ?? []),
+        ];
+        await expect.poll(() => keys('slots4')).toHaveLength(8);
+        await expect.poll(() => keys('services4')).toEqual(['10.96.0.1 . 6 . 80']);
+        await end();
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('gives an address that two Services ask for to the older one, and to the other when it goes', async () => {
+    const told: string[] = [];
+    const { proxy, committed, connect, end } = start((text) => told.push(text));
+    const shared = { spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }] } };
+    const made = (name: string, creationTimestamp: string) =>
+      makeService({ ...shared, metadata: { namespace: 'shop', name, creationTimestamp } });
+    proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
+    proxy.setService(made('older', '2026-01-01T00:00:00Z'));
+    const younger = 'younger 10.96.0.9 shop/older';
+    proxy.setSlice(makeSlice({ service: 'younger', addresses: ['10.1.0.1'] }));
+    proxy.setSlice(makeSlice({ service: 'older', addresses: ['10.1.0.2'] }));
+    let next = committed();
+    proxy.synced();
+    await next;
+    expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.2');
+    expect(told).toEqual([younger]);
+    next = committed();
+    proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
+    proxy.removeService('shop/older');
+    await next;
+    expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.1');
+    expect(told).toEqual([younger]);
+    next = committed();
+    // What the other one is left without comes from the change of this one alone.
+    proxy.setService(made('older', '2026-01-01T00:00:00Z'));
+    await next;
+    expect(told).toEqual([younger, younger]);
+    await end();
+  });
+});

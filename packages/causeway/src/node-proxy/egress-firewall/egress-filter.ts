@@ -1,0 +1,147 @@
+import type { Prefix } from '@causeway/base/address/prefix';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
+import { isServed } from '@causeway/kubernetes/objects/is-served';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
+import { Reflector } from '@causeway/kubernetes/cache/reflector';
+import { Store, whenSynced } from '@causeway/kubernetes/cache/store';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import type { ServiceProxy } from '../service-proxy.ts';
+import { EgressFirewall } from './egress-firewall.ts';
+import { egressNetworkPolicies, type EgressNetworkPolicy } from './egress-network-policy.ts';
+import { followPodNetworks } from './follow-pod-networks.ts';
+import { NameWatcher, type ResolveName } from './name-watcher.ts';
+import { SyncGate } from './sync-gate.ts';
+
+export interface EgressFilterOptions {
+  readonly inner: ServiceProxy;
+  readonly client: KubeClient;
+  readonly recorder: EventRecorder;
+  /** The pod networks of all nodes if empty. */
+  readonly clusterNetworks: readonly Prefix[];
+  readonly exemptNamespaces: readonly string[];
+  readonly resolve: ResolveName;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const absentLookMs = 30_000;
+
+/** The egress firewall with what it lives on: the policies of the cluster, and the DNS. */
+export class EgressFilter {
+  /** What is told to this instead of the inner proxy. */
+  readonly proxy: ServiceProxy;
+  readonly #options: EgressFilterOptions;
+  readonly #firewall: EgressFirewall;
+  readonly #names: NameWatcher;
+  readonly #gate: SyncGate;
+  /** Undefined until the nodes were heard. */
+  #networks: readonly Prefix[] | undefined;
+  readonly #networksKnown = Promise.withResolvers<void>();
+
+  constructor(options: EgressFilterOptions) {
+    const { inner, clock, log, recorder } = options;
+    this.#options = options;
+    this.#gate = new SyncGate(inner);
+    this.#names = new NameWatcher({
+      ...{ clock, log, resolve: options.resolve },
+      onChange: (name) => this.#firewall.nameChanged(name),
+    });
+    this.#firewall = new EgressFirewall({
+      ...options,
+      inner: this.#gate,
+      exemptNamespaces: new Set(options.exemptNamespaces),
+      addressesOf: (name) => this.#names.addressesOf(name),
+      watchNames: (names) => this.#names.watch(names),
+      tellHidden: (service, message) =>
+        recorder.recordAbout(service, { type: 'Warning', reason: 'EgressDenied', message }),
+    });
+    this.proxy = this.#firewall;
+    if (options.clusterNetworks.length > 0) this.#setNetworks(options.clusterNetworks);
+  }
+
+  #setNetworks(networks: readonly Prefix[]): void {
+    this.#networks = networks;
+    this.#firewall.setClusterNetworks(networks);
+    this.#networksKnown.resolve();
+  }
+
+  /** Until the signal fires. Nothing is written before the policies are known, and each name was tried. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, clock, log, metrics } = this.#options;
+    if (!(await this.#areServed(signal))) {
+      log.info({}, 'the cluster has no EgressNetworkPolicies: nothing is hidden');
+      this.#gate.open();
+      do await sleep(clock, absentLookMs, signal);
+      while (!(await this.#areServed(signal)));
+    }
+    const store = new Store<EgressNetworkPolicy>({ log });
+    store.onChange((change) => {
+      if (change.type === 'deleted') this.#firewall.removePolicy(change.key);
+      else this.#firewall.setPolicy(change.after);
+      if (change.type === 'added') this.#warnIfBlind(change.key);
+    });
+    const reflector = new Reflector({
+      ...{ client, clock, log, metrics, store },
+      resource: egressNetworkPolicies,
+      projection: withSlimMetadata<EgressNetworkPolicy>,
+    });
+    try {
+      await supervise(signal, {
+        policies: (inner) => reflector.run(inner),
+        ...this.#networkLoops(),
+        'first look': async (inner) => {
+          await whenSynced([store], inner);
+          const stopped = new Promise<void>((resolve) =>
+            inner.addEventListener('abort', () => resolve(), { once: true }),
+          );
+          await Promise.race([this.#networksKnown.promise, stopped]);
+          for (const policy of store.values()) this.#warnIfBlind(keyOf(policy));
+          await this.#names.tried();
+          this.#gate.open();
+          await stopped;
+        },
+      });
+    } finally {
+      this.#names.close();
+    }
+  }
+
+  /** Only a clear no counts: on doubt we wait, because the rules of before are still there. */
+  async #areServed(signal: AbortSignal): Promise<boolean> {
+    const { client, clock, log } = this.#options;
+    for (;;) {
+      try {
+        return await isServed(client, egressNetworkPolicies, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        log.warn({ error }, 'cannot tell whether there are EgressNetworkPolicies; trying again');
+        await sleep(clock, 2_000, signal);
+      }
+    }
+  }
+
+  /** Who owns an EndpointSlice could say of any address that it is a pod's; what nodes say is not his to write. */
+  #networkLoops(): Readonly<Record<string, Loop>> {
+    const { clusterNetworks, client, clock, log, metrics } = this.#options;
+    if (clusterNetworks.length > 0) return {};
+    const onChange = (networks: readonly Prefix[]) => this.#setNetworks(networks);
+    return {
+      'pod networks': (signal) =>
+        followPodNetworks({ client, clock, log, metrics, onChange }, signal),
+    };
+  }
+
+  #warnIfBlind(policy: string): void {
+    if (this.#networks === undefined || this.#networks.length > 0) return;
+    this.#options.log.error(
+      { policy },
+      'nothing says which networks are the cluster’s, so this EgressNetworkPolicy is held against pods too: set egressFirewall.clusterNetworks',
+    );
+  }
+}

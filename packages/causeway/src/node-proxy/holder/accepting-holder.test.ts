@@ -1,0 +1,210 @@
+import net from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort, type Port } from '@causeway/base/address/port';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { systemClock } from '@causeway/base/time/clock';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import type { Dispatch } from '@causeway/nftables/compile/virtual-service';
+import type { Diversion, ServedTarget } from '../service-proxy.ts';
+import { AcceptingHolder } from './accepting-holder.ts';
+
+const key = 'shop/web';
+const cleanUps: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** A pod behind the Service; what it does with a connection is up to the test. */
+async function startPod(serve: (socket: net.Socket) => void): Promise<number> {
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => socket.destroy());
+    serve(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUps.push(() => void server.close());
+  return (server.address() as net.AddressInfo).port;
+}
+
+async function start(podPort: number, limits: { perService?: number; holdMs?: number } = {}) {
+  const needed: boolean[] = [];
+  const opened = Promise.withResolvers<void>();
+  const holder = new AcceptingHolder({
+    perService: limits.perService ?? 10,
+    inAll: 20,
+    holdMs: limits.holdMs ?? 20_000,
+    drainMs: 5_000,
+    needPods: (_, __, isFirst) => needed.push(isFirst),
+    onListening: () => opened.resolve(),
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+  });
+  const sleepingPort = podPort === 1 ? 2 : 1;
+  const service: Service = {
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { clusterIP: '127.0.0.1', ports: [{ port: podPort }, { port: sleepingPort }] },
+  };
+  expect(holder.listenersFor(service)).toBeUndefined();
+  await opened.promise;
+  const listeners = holder.listenersFor(service) ?? new Map<string, Port>();
+  const stop = new AbortController();
+  const running = holder.run(stop.signal);
+  const end = () => {
+    stop.abort();
+    return running;
+  };
+  cleanUps.push(end);
+  const connect = async (to = podPort) => {
+    const listener = listeners.get(`TCP/${to}`) ?? 0;
+    const socket = net.connect({ port: listener, host: '127.0.0.1', allowHalfOpen: true });
+    // One that is refused may hear of it before it is connected.
+    await new Promise<void>((resolve) => {
+      socket.once('connect', resolve);
+      socket.on('error', () => resolve());
+    });
+    cleanUps.push(() => void socket.destroy());
+    return socket;
+  };
+  const waiting = async (count: number) => {
+    while (holder.waiting(key) !== count) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  const target = (port: number, dispatch: Dispatch): ServedTarget => ({
+    port: `TCP/${port}`,
+    virtual: {
+      ...{ address: parseAddress('127.0.0.1'), protocol: 'TCP', port: parsePort(port), dispatch },
+      ...{ masquerade: 'needed', withoutEndpoints: 'reject' },
+    },
+  });
+  const slots: Dispatch = { kind: 'slots', endpoints: [] };
+  const commit = (diversion: Diversion | undefined, other: Dispatch) => {
+    const targets = [target(podPort, slots), target(sleepingPort, other)];
+    holder.onCommit([{ service: key, diversion, healthCheck: undefined, targets }]);
+  };
+  const wake = () => commit(undefined, slots);
+  /** All ports but one. */
+  const wakeInPart = () =>
+    commit(
+      { kind: 'accept', listeners, logGroup: 9 },
+      { kind: 'here', port: listeners.get(`TCP/${sleepingPort}`) ?? parsePort(1) },
+    );
+  const remove = () => {
+    const gone = { diversion: undefined, healthCheck: undefined, targets: [] };
+    holder.onCommit([{ service: key, ...gone }]);
+  };
+  /** Another Service of the same name; the same one if it has the same address. */
+  const listenFor = (clusterIP: string) =>
+    holder.listenersFor({ ...service, spec: { ...service.spec, clusterIP } });
+  return { connect, waiting, wake, wakeInPart, remove, listenFor, sleepingPort, needed, end };
+}
+
+describe('a holder that accepts', () => {
+  it('accepts at once, asks for pods, and carries what was said meanwhile', async () => {
+    const podPort = await startPod((socket) => void socket.pipe(socket));
+    const { connect, waiting, wake, needed } = await start(podPort);
+    const client = await connect();
+    client.write('said early, ');
+    await connect();
+    await waiting(2);
+    expect(needed).toEqual([true, false]);
+    wake();
+    client.end('and late');
+    expect(await text(client)).toBe('said early, and late');
+  });
+
+  it('serves each port as soon as it is awake, and goes on holding the others', async () => {
+    const podPort = await startPod((socket) => void socket.end('hello'));
+    const { connect, waiting, wakeInPart, remove, sleepingPort } = await start(podPort);
+    const [early, other] = [await connect(), await connect(sleepingPort)];
+    await waiting(2);
+    wakeInPart();
+    expect(await text(early)).toBe('hello');
+    expect(await text(await connect())).toBe('hello');
+    await waiting(1);
+    const closed = new Promise<NodeJS.ErrnoException>((resolve) => other.once('error', resolve));
+    other.resume();
+    remove();
+    expect((await closed).code).toBe('ECONNRESET');
+  });
+
+  it('listens anew for another Service of the same name, and resets who waits for the one before', async () => {
+    const podPort = await startPod(() => {});
+    const { connect, waiting, listenFor } = await start(podPort);
+    const client = await connect();
+    await waiting(1);
+    const before = listenFor('127.0.0.1');
+    expect(before?.size).toBe(2);
+    const closed = new Promise<NodeJS.ErrnoException>((resolve) => client.once('error', resolve));
+    client.resume();
+    expect(listenFor('127.0.0.2')).toBeUndefined();
+    expect((await closed).code).toBe('ECONNRESET');
+    await expect.poll(() => listenFor('127.0.0.2')?.size, { timeout: 120_000 }).toBe(2);
+  });
+
+  it('passes on the end of one direction without ending the other', async () => {
+    const podPort = await startPod((socket) => {
+      let heard = '';
+      socket.on('data', (data) => (heard += data.toString()));
+      socket.on('end', () => socket.end(`heard ${heard}`));
+    });
+    const { connect, waiting, wake } = await start(podPort);
+    const client = await connect();
+    client.end('all of it');
+    await waiting(1);
+    wake();
+    expect(await text(client)).toBe('heard all of it');
+  });
+
+  it('passes on a reset', async () => {
+    const podPort = await startPod((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    const { connect, waiting, wake } = await start(podPort);
+    const client = await connect();
+    const failed = new Promise<NodeJS.ErrnoException>((resolve) => client.once('error', resolve));
+    client.write('x');
+    await waiting(1);
+    wake();
+    expect((await failed).code).toBe('ECONNRESET');
+  });
+
+  it('refuses what is too much, and a client that gives up leaves its place to another', async () => {
+    const podPort = await startPod((socket) => void socket.end('hello'));
+    const { connect, waiting, wake, needed } = await start(podPort, { perService: 1 });
+    const first = await connect();
+    await waiting(1);
+    const second = await connect();
+    second.resume();
+    while (!second.destroyed) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(needed).toEqual([true, false]);
+    first.resetAndDestroy();
+    await waiting(0);
+    const third = await connect();
+    await waiting(1);
+    wake();
+    expect(await text(third)).toBe('hello');
+  });
+
+  it('gives up after the time that connections are held', async () => {
+    const podPort = await startPod(() => {});
+    const { connect } = await start(podPort, { holdMs: 50 });
+    const client = await connect();
+    const closed = new Promise<NodeJS.ErrnoException>((resolve) => client.once('error', resolve));
+    client.resume();
+    expect((await closed).code).toBe('ECONNRESET');
+  });
+
+  it('lets connections that are up go on when it ends', async () => {
+    const podPort = await startPod((socket) => void socket.pipe(socket));
+    const { connect, waiting, wake, end } = await start(podPort);
+    const client = await connect();
+    await waiting(1);
+    wake();
+    client.write('one, ');
+    await new Promise((resolve) => client.once('readable', resolve));
+    const ended = end();
+    client.end('two');
+    expect(await text(client)).toBe('one, two');
+    await ended;
+  });
+});

@@ -1,0 +1,259 @@
+import net from 'node:net';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { parsePort, type Port } from '@causeway/base/address/port';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { clusterAddresses } from '../cluster-addresses.ts';
+import { listenPlace } from '../listen-place.ts';
+import { holdingOf, portId, type ServedService } from '../service-proxy.ts';
+import { acceptedConnections } from './metric-definitions.ts';
+import { dial, relay, type Destination } from './relay.ts';
+
+export interface AcceptingHolderOptions {
+  readonly perService: number;
+  readonly inAll: number;
+  readonly holdMs: number;
+  /** How long connections may go on after the proxy is told to end. */
+  readonly drainMs: number;
+  readonly needPods: (service: string, port: string, isFirst: boolean) => void;
+  /** Its listeners are open: connections can be diverted to them. */
+  readonly onListening: (service: string) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+interface Place {
+  readonly servers: readonly net.Server[];
+  /** By `portId`; empty until all are open. */
+  listeners: ReadonlyMap<string, Port>;
+  readonly waiting: Set<Waiting>;
+  connections: number;
+  /** Where connections are carried to. */
+  readonly address: string;
+  /** The ports that the kernel serves there, by `portId`: others would lead back here. */
+  served: ReadonlySet<string>;
+  isHeld: boolean;
+}
+
+interface Waiting {
+  readonly socket: net.Socket;
+  /** `portId`. */
+  readonly port: string;
+  readonly destination: Destination;
+  readonly stop: AbortController;
+}
+
+type Outcome = 'accepted' | 'relayed' | 'full' | 'gave-up' | 'expired' | 'unreachable';
+
+/** Connections that were redirected right before the switch are still accepted. */
+const lingerMs = 2_000;
+const complainEveryMs = 10_000;
+
+/**
+ * For clients that cannot wait for a connection: accepts at once, waits for a pod, then carries the
+ * bytes. The pod sees this node's address, and policies judge this node: that is the price.
+ */
+export class AcceptingHolder {
+  readonly #options: AcceptingHolderOptions;
+  readonly #places = new Map<string, Place>();
+  readonly #counter;
+  readonly #open = new Set<net.Socket>();
+  #complainedAt = -Infinity;
+
+  constructor(options: AcceptingHolderOptions) {
+    this.#options = options;
+    this.#counter = options.metrics.counter(acceptedConnections);
+  }
+
+  waiting(service: string): number {
+    return this.#places.get(service)?.waiting.size ?? 0;
+  }
+
+  /** The listeners of a Service by `portId`; undefined while they are not open yet. */
+  listenersFor(service: Service): ReadonlyMap<string, Port> | undefined {
+    const key = keyOf(service);
+    const [address = ''] = clusterAddresses(service);
+    const known = this.#places.get(key);
+    if (known?.address === address) return known.listeners.size === 0 ? undefined : known.listeners;
+    // Another one of the same name: who waits for the one before waits in vain.
+    if (known !== undefined) this.#giveUp(key, known);
+    this.#listen(key, service, address);
+    return undefined;
+  }
+
+  #listen(key: string, service: Service, address: string): void {
+    const ports = (service.spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP');
+    const place: Place = {
+      servers: ports.map(({ port }) => {
+        const options = { allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
+        const server = net.createServer(options, (socket) =>
+          this.#accept(key, portId('TCP', port), { address, port }, socket),
+        );
+        server.on('error', (error) => this.#notAccepted(key, error));
+        return server;
+      }),
+      listeners: new Map(),
+      waiting: new Set(),
+      connections: 0,
+      address,
+      served: new Set(),
+      isHeld: true,
+    };
+    this.#places.set(key, place);
+    void this.#openAll(
+      key,
+      place,
+      ports.map(({ port }) => portId('TCP', port)),
+    );
+  }
+
+  /** Out of descriptors, for one: those who come now are refused, the others go on. Said now and then. */
+  #notAccepted(service: string, error: Error): void {
+    const { clock, log } = this.#options;
+    this.#count('full');
+    const now = clock.monotonic();
+    if (now - this.#complainedAt < complainEveryMs) return;
+    this.#complainedAt = now;
+    log.warn({ service, error }, 'connections could not be accepted');
+  }
+
+  async #openAll(key: string, place: Place, ids: readonly string[]): Promise<void> {
+    try {
+      const opened = await Promise.all(place.servers.map(listening));
+      place.listeners = new Map(ids.map((id, index) => [id, opened[index] ?? parsePort(1)]));
+      if (this.#places.get(key) === place) this.#options.onListening(key);
+    } catch (thrown) {
+      const error = CausewayError.from(thrown);
+      this.#options.log.error({ service: key, error }, 'no listener: first packets are parked');
+      this.#close(key, place);
+    }
+  }
+
+  #accept(service: string, port: string, destination: Destination, socket: net.Socket): void {
+    const { perService, inAll, needPods } = this.#options;
+    const place = this.#places.get(service);
+    socket.on('error', () => socket.destroy());
+    if (place === undefined || place.connections >= perService || this.#open.size >= inAll) {
+      this.#count('full');
+      socket.resetAndDestroy();
+      if (place?.served.has(port) === false) needPods(service, port, false);
+      return;
+    }
+    this.#count('accepted');
+    place.connections += 1;
+    this.#open.add(socket);
+    const waiting: Waiting = { socket, port, destination, stop: new AbortController() };
+    socket.once('close', () => {
+      place.connections -= 1;
+      this.#open.delete(socket);
+      if (place.waiting.delete(waiting)) this.#count('gave-up');
+      waiting.stop.abort();
+    });
+    const isFirst = place.waiting.size === 0;
+    place.waiting.add(waiting);
+    if (place.served.has(port)) {
+      void this.#connect(place, waiting);
+      return;
+    }
+    // Reading a little tells whether the client is still there; more waits in the kernel.
+    socket.once('readable', () => {});
+    this.#expireLater(place, waiting);
+    needPods(service, port, isFirst);
+  }
+
+  #expireLater(place: Place, waiting: Waiting): void {
+    const timer = this.#options.clock.timer(this.#options.holdMs, () => {
+      if (!place.waiting.delete(waiting)) return;
+      this.#count('expired');
+      waiting.socket.resetAndDestroy();
+    });
+    waiting.stop.signal.addEventListener('abort', () => timer.cancel(), { once: true });
+  }
+
+  /** What the kernel does from now on; to be told after each transaction. */
+  onCommit(served: readonly ServedService[]): void {
+    for (const { service, diversion, targets } of served) {
+      const place = this.#places.get(service);
+      if (place === undefined || place.listeners.size === 0) continue;
+      place.isHeld = holdingOf(diversion) !== undefined;
+      const isNew = this.#learnServed(place, targets);
+      for (const waiting of place.waiting) {
+        if (isNew(waiting.port)) void this.#connect(place, waiting);
+        else if (!place.isHeld && !place.served.has(waiting.port)) waiting.socket.resetAndDestroy();
+      }
+      if (place.isHeld) continue;
+      this.#options.clock.timer(lingerMs, () => {
+        if (!place.isHeld) this.#close(service, place);
+      });
+    }
+  }
+
+  /** Answers which ports are served that were not before. */
+  #learnServed(place: Place, targets: ServedService['targets']): (port: string) => boolean {
+    const before = place.served;
+    const here = targets.filter(
+      ({ virtual: { address, dispatch } }) =>
+        address === place.address && dispatch.kind === 'slots',
+    );
+    place.served = new Set(here.map(({ port }) => port));
+    return (port) => place.served.has(port) && !before.has(port);
+  }
+
+  async #connect(place: Place, waiting: Waiting): Promise<void> {
+    const { socket, destination, stop } = waiting;
+    try {
+      const other = await dial(destination, this.#options.clock, stop.signal);
+      place.waiting.delete(waiting);
+      this.#count('relayed');
+      other.on('error', () => other.destroy());
+      await relay(socket, other);
+    } catch {
+      if (!place.waiting.delete(waiting)) return;
+      this.#count('unreachable');
+      socket.resetAndDestroy();
+    }
+  }
+
+  #giveUp(service: string, place: Place): void {
+    for (const { socket } of place.waiting) socket.resetAndDestroy();
+    this.#close(service, place);
+  }
+
+  /** Stops accepting; connections that are up go on. */
+  #close(service: string, place: Place): void {
+    if (this.#places.get(service) === place) this.#places.delete(service);
+    for (const server of place.servers) server.close();
+  }
+
+  /** Until the signal fires; then nobody new is accepted, and those under way may end by themselves. */
+  async run(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    for (const [service, place] of this.#places) this.#giveUp(service, place);
+    const { clock, drainMs } = this.#options;
+    const giveUpAt = clock.monotonic() + drainMs;
+    while (this.#open.size > 0 && clock.monotonic() < giveUpAt) await sleep(clock, 50);
+    for (const socket of this.#open) socket.resetAndDestroy();
+  }
+
+  #count(outcome: Outcome): void {
+    this.#counter.add({ outcome });
+  }
+}
+
+function listening(server: net.Server): Promise<Port> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ ...listenPlace(0), backlog: 4_096 }, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(parsePort(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

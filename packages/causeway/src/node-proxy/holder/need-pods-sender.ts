@@ -1,0 +1,117 @@
+import { needPodsReason } from '../../idling/need-pods.ts';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import { nameFromKey } from '@causeway/kubernetes/objects/object';
+import { events } from '@causeway/kubernetes/objects/resources';
+import { backoffDelay, type BackoffPolicy } from '@causeway/base/time/backoff';
+import type { Clock } from '@causeway/base/time/clock';
+import { done, retryAfter, runController, type Outcome } from '@causeway/base/work/controller';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { systemRandom, type Random } from '@causeway/base/simulation/random';
+import { WorkQueue } from '@causeway/base/work/work-queue';
+import { podRequests } from './metric-definitions.ts';
+
+export interface NeedPodsSenderOptions {
+  readonly client: KubeClient;
+  /** The node that clients wait on. */
+  readonly node: string;
+  /** Whether anyone still waits for the Service. */
+  readonly isAwaited: (service: string) => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly random?: Random;
+}
+
+interface Request {
+  readonly port: string;
+  sent: number;
+}
+
+/** A lost Event must not strand a Service: it is sent again while anyone waits. */
+const repeats: BackoffPolicy = { baseMs: 1_000, maxMs: 30_000, jitter: 0.2 };
+const failures: BackoffPolicy = { baseMs: 200, maxMs: 10_000, jitter: 0.5 };
+const workers = 8;
+const deadlineMs = 15_000;
+const component = 'causeway-proxy';
+
+/**
+ * Asks for pods as OpenShift's proxy does, with an Event about the Service. Each is an object of its
+ * own, so that it carries the API server's time: the clock of a node may be wrong.
+ */
+export class NeedPodsSender {
+  readonly #options: NeedPodsSenderOptions;
+  readonly #requests = new Map<string, Request>();
+  readonly #queue: WorkQueue<string>;
+  readonly #counter;
+  #serial = 0;
+
+  constructor(options: NeedPodsSenderOptions) {
+    this.#options = options;
+    const { clock, metrics, random = systemRandom } = options;
+    this.#queue = new WorkQueue<string>({ clock, backoff: failures, random });
+    this.#counter = metrics.counter(podRequests);
+  }
+
+  /** Someone waits. Who is the first since the Service slept is told at once, the others in turn. */
+  request(service: string, port: string, isFirst: boolean): void {
+    if (!isFirst && this.#requests.has(service)) return;
+    this.#requests.set(service, { port, sent: 0 });
+    this.#queue.add(service);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log, metrics } = this.#options;
+    await runController(
+      {
+        name: 'need-pods',
+        queue: this.#queue,
+        reconcile: (service, context) => this.#send(service, context.signal),
+        workers,
+        deadlineMs,
+        clock,
+        log,
+        metrics,
+      },
+      signal,
+    );
+  }
+
+  async #send(service: string, signal: AbortSignal): Promise<Outcome> {
+    const request = this.#requests.get(service);
+    // Who asked counts once, also where there was no room to let him wait.
+    const isWanted = request?.sent === 0 || this.#options.isAwaited(service);
+    if (request === undefined || !isWanted) {
+      this.#requests.delete(service);
+      return done;
+    }
+    await this.#create(service, request.port, signal);
+    request.sent += 1;
+    this.#counter.add({});
+    const { random = systemRandom } = this.#options;
+    return retryAfter(backoffDelay(repeats, request.sent, random), 'someone still waits');
+  }
+
+  async #create(service: string, port: string, signal: AbortSignal): Promise<void> {
+    const { client, node, clock } = this.#options;
+    const { namespace = '', name } = nameFromKey(service);
+    const now = clock.wallTime();
+    const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+    this.#serial += 1;
+    const unique = `${now.toString(16)}${this.#serial.toString(16).padStart(4, '0')}`;
+    const event = {
+      metadata: { namespace, name: `${name.slice(0, 200)}.${unique}` },
+      involvedObject: { apiVersion: 'v1', kind: 'Service', namespace, name },
+      type: 'Normal',
+      reason: needPodsReason,
+      message: `The service-port ${name}:${port} needs pods.`,
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      source: { component, host: node },
+      reportingComponent: component,
+      reportingInstance: node,
+    };
+    await client.create(events, event, { signal });
+  }
+}

@@ -1,0 +1,27 @@
+import type { Clock } from '@causeway/base/time/clock';
+import type { DivertibleProxy } from '../service-proxy.ts';
+
+/** Resolves once the kernel accepts none of these Services here any more, or time is up. */
+export function whenParked(
+  inner: Pick<DivertibleProxy, 'onCommit'>,
+  services: Iterable<string>,
+  clock: Clock,
+  patienceMs: number,
+): Promise<void> {
+  const awaited = new Set(services);
+  if (awaited.size === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      stop();
+      timer.cancel();
+      resolve();
+    };
+    const stop = inner.onCommit((served) => {
+      for (const { service, diversion } of served) {
+        if (diversion?.kind !== 'accept') awaited.delete(service);
+      }
+      if (awaited.size === 0) end();
+    });
+    const timer = clock.timer(patienceMs, end);
+  });
+}

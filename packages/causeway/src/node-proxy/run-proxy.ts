@@ -1,0 +1,293 @@
+import os from 'node:os';
+import { tryParseAddress, type Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { formatPrefix, type Prefix } from '@causeway/base/address/prefix';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Node } from '@causeway/kubernetes/objects/core-objects';
+import type { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
+import { services } from '@causeway/kubernetes/objects/resources';
+import { whenSynced } from '@causeway/kubernetes/cache/store';
+import type { Driver } from '@causeway/nftables/drivers/driver';
+import type { SettingsFiles } from '@causeway/netlink/kernel-settings';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import { delayedAbort } from '@causeway/base/time/delayed-abort';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import type { LostTarget } from './address-claims.ts';
+import { BaseProxy } from './base-proxy.ts';
+import { enforceSettings, wantedConntrack } from './conntrack-settings.ts';
+import { Cluster } from './follow-cluster.ts';
+import { HealthCheckPorts } from './health/health-check-ports.ts';
+import { startResponder, type ResponderOptions } from './health/http-responder.ts';
+import { answerHealth, isEligible, isWorking, type NodeHealth } from './health/node-health.ts';
+import { layoutSettings, nodeContext, podNetworks } from './node-context.ts';
+import { followServiceNetworks } from './service-networks.ts';
+import type { DivertibleProxy, ServiceProxy } from './service-proxy.ts';
+import type { ProxySettings } from './settings.ts';
+import type { ConnectionTable } from './stale-connections.ts';
+
+/** What a proxy runs on. */
+export interface ProxyParts {
+  readonly settings: ProxySettings;
+  readonly client: KubeClient;
+  readonly driver: Driver;
+  readonly connections: ConnectionTable;
+  readonly recorder: EventRecorder;
+  readonly kernelSettings: SettingsFiles;
+  readonly metricsPage: () => Promise<{ readonly type: string; readonly body: string }>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Puts the egress firewall and the idle switch around the base proxy. */
+  readonly wrap?: (base: DivertibleProxy, node: () => Node | undefined) => WrappedProxy;
+}
+
+/** The outermost proxy, and what has to run for it. */
+export interface WrappedProxy {
+  readonly proxy: ServiceProxy;
+  readonly loops: Readonly<Record<string, Loop>>;
+  /** Called when the proxy is told to end, while rules are still written. */
+  readonly beforeEnd?: () => Promise<void>;
+}
+
+const portRetryMs = 5_000;
+const nodeWaitMs = 5_000;
+
+/** Serves Services on this node until the signal fires. The rules stay. */
+export async function runProxy(parts: ProxyParts, signal: AbortSignal): Promise<void> {
+  const { settings, client, clock, log, metrics } = parts;
+  const cluster = new Cluster({
+    ...{ client, clock, log, metrics, nodeName: settings.nodeName },
+    serviceProxyName: settings.serviceProxyName,
+    servesAll: settings.services === 'all',
+  });
+  await supervise(signal, {
+    cluster: (inner) => cluster.run(inner),
+    node: async (inner) => {
+      await waitForNode(cluster, parts, inner);
+      await serve(cluster, parts, inner);
+    },
+  });
+}
+
+/** Rules that are there stay as they are until we know where we are. */
+async function waitForNode(cluster: Cluster, parts: ProxyParts, signal: AbortSignal) {
+  const { settings, clock, log } = parts;
+  const needsNetworks = settings.insiders.by === 'node-networks';
+  await whenSynced([cluster.nodes], signal);
+  const isThere = () =>
+    cluster.node !== undefined && (!needsNetworks || podNetworks(cluster.node).length > 0);
+  while (!isThere()) {
+    const what = cluster.node === undefined ? 'there is no such Node' : 'the Node has no podCIDRs';
+    log.warn({ node: settings.nodeName }, `${what} yet; nothing is written until then`);
+    await sleep(clock, nodeWaitMs, signal);
+  }
+}
+
+async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): Promise<void> {
+  const { settings, driver, connections, clock, log, metrics } = parts;
+  const { sync } = settings;
+  const base = new BaseProxy({
+    ...{ driver, connections, clock, log, metrics },
+    layout: layoutSettings(settings, cluster.node),
+    node: nodeContext(settings, cluster.node, interfaceAddresses()),
+    pace: { minIntervalMs: sync.minSeconds * 1000, maxIntervalMs: sync.maxSeconds * 1000 },
+    tellLost: (service, lost) => {
+      const content = { type: 'Warning', reason: 'AddressTaken', message: whoHas(lost) } as const;
+      parts.recorder.record(services, service, content);
+    },
+    tellExcess: (service, { reason, message }) =>
+      parts.recorder.record(services, service, { type: 'Warning', reason, message }),
+  });
+  const patienceMs = 2 * sync.maxSeconds * 1000;
+  const health = (): NodeHealth => ({
+    lastDone: base.progress.lastDone,
+    waitingMs: base.progress.waitingMs,
+    node: cluster.node,
+  });
+  const checks = new HealthCheckPorts({
+    isHealthy: () => isWorking(health(), patienceMs) && isEligible(cluster.node),
+    ...{ clock, log },
+  });
+  base.onCommit((served) => checks.committed(served));
+  const firstCommit = new Promise<void>((resolve) => base.onCommit(() => resolve()));
+  const wrapped: WrappedProxy = parts.wrap?.(base, () => cluster.node) ?? {
+    proxy: base,
+    loops: {},
+  };
+  const { proxy, loops, beforeEnd = () => Promise.resolve() } = wrapped;
+  await supervise(delayedAbort(signal, beforeEnd), {
+    ...loops,
+    rules: (inner) => base.run(inner),
+    'cluster objects': (inner) => tell(cluster, proxy, inner),
+    'the node itself': (inner) => followNode(cluster, base, parts, inner),
+    'health checks': (inner) => checks.run(inner),
+    ...(settings.services === 'all' ? serviceNetworks(base, parts) : {}),
+    'foreign changes': (inner) => repair(base, driver, log, firstCommit, inner),
+    'kernel settings': (inner) => setKernel(parts, firstCommit, inner),
+    health: (inner) =>
+      answerOn(parts, inner, {
+        ...hostAndPort(settings.health),
+        answer: (path) => answerHealth(path, health(), patienceMs, clock.wallTime()),
+      }),
+    metrics: (inner) =>
+      answerOn(parts, inner, {
+        ...hostAndPort(settings.metrics),
+        answer: (path) => answerMetrics(path, parts),
+      }),
+  });
+}
+
+/** Beside kube-proxy it is kube-proxy that drops what goes to addresses that nobody has. */
+function serviceNetworks(base: BaseProxy, parts: ProxyParts): Readonly<Record<string, Loop>> {
+  const { client, clock, log, metrics } = parts;
+  const onChange = (networks: readonly Prefix[]) => base.setServiceNetworks(networks);
+  return {
+    'service networks': (signal) =>
+      followServiceNetworks({ client, clock, log, metrics, onChange }, signal),
+  };
+}
+
+function whoHas(lost: readonly LostTarget[]): string {
+  const each = lost.map(({ target, holder }) => {
+    const { address, protocol, port } = target.virtual;
+    return `${address} (${protocol}/${port}) is served for ${holder}`;
+  });
+  return `${each.join('; ')}. An address, protocol and port belongs to one Service: the older one, but what the cluster gave out goes before load balancer addresses and external ones.`;
+}
+
+async function tell(cluster: Cluster, proxy: ServiceProxy, signal: AbortSignal): Promise<void> {
+  await cluster.tell(proxy, signal);
+  await untilAborted(signal);
+}
+
+/** The Node's labels and addresses may change; its pod networks are woven into every rule. */
+async function followNode(
+  cluster: Cluster,
+  base: BaseProxy,
+  { settings, clock, log }: ProxyParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const context = () => nodeContext(settings, cluster.node, interfaceAddresses());
+  const networks = () => podNetworks(cluster.node).map(formatPrefix).join(', ');
+  const networksAtStart = networks();
+  let current = JSON.stringify(context());
+  const moved = Promise.withResolvers<never>();
+  const look = () => {
+    if (cluster.node === undefined) return;
+    if (settings.insiders.by === 'node-networks' && networks() !== networksAtStart) {
+      const message = `the Node's pod networks are ${networks()} now and were ${networksAtStart}`;
+      moved.reject(new CausewayError('conflict', message, { hint: 'Start again.' }));
+      return;
+    }
+    const next = context();
+    if (JSON.stringify(next) === current) return;
+    current = JSON.stringify(next);
+    log.info({ node: next }, 'the node has changed');
+    base.setNode(next);
+  };
+  const stop = cluster.nodes.onChange(look);
+  const lookNowAndThen = async () => {
+    // Interfaces come and go without an event.
+    while (!signal.aborted) {
+      await sleep(clock, Math.max(settings.sync.maxSeconds, 1) * 1000, signal);
+      look();
+    }
+  };
+  await Promise.race([moved.promise, lookNowAndThen()]).finally(stop);
+}
+
+async function repair(
+  base: BaseProxy,
+  driver: Driver,
+  log: Log,
+  firstCommit: Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.race([firstCommit, untilAborted(signal)]);
+  if (signal.aborted) return;
+  // Where the kernel keeps others from our table there is nothing to see.
+  if (driver.isOwned) {
+    await untilAborted(signal);
+    return;
+  }
+  for await (const { what } of driver.watch(signal)) {
+    log.warn({ table: driver.table, what }, 'somebody changed our rules: putting them right');
+    base.doubt();
+  }
+}
+
+/** After the first transaction: on a node without other users of conntrack, that is what loads it. */
+async function setKernel(
+  { settings, kernelSettings, log }: ProxyParts,
+  firstCommit: Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.race([firstCommit, untilAborted(signal)]);
+  if (signal.aborted) return;
+  const wanted = wantedConntrack(settings.conntrack, os.availableParallelism());
+  for (const problem of await enforceSettings(kernelSettings, wanted)) {
+    log.warn({ problem }, 'a setting of the kernel could not be set');
+  }
+  await untilAborted(signal);
+}
+
+/** Answers on a port until the signal fires; where it is taken, tries again unless it is needed. */
+async function answerOn(
+  { settings, clock, log }: ProxyParts,
+  signal: AbortSignal,
+  options: ResponderOptions,
+): Promise<void> {
+  let isTold = false;
+  while (!signal.aborted) {
+    try {
+      const responder = await startResponder(options);
+      await untilAborted(signal);
+      await responder.close();
+      return;
+    } catch (thrown) {
+      const error = CausewayError.from(thrown);
+      if (settings.needPorts) throw error;
+      if (!isTold) log.error({ error }, 'going on without; it is tried again every 5 s');
+      isTold = true;
+      await sleep(clock, portRetryMs, signal);
+    }
+  }
+}
+
+async function answerMetrics(path: string, { metricsPage }: ProxyParts) {
+  const text = { 'content-type': 'text/plain; charset=utf-8' };
+  switch (path) {
+    case '/metrics': {
+      const { type, body } = await metricsPage();
+      return { status: 200, headers: { 'content-type': type }, body };
+    }
+    case '/proxyMode':
+      return { status: 200, headers: text, body: 'nftables' };
+    case '/healthz':
+      return { status: 200, headers: text, body: 'ok' };
+    default:
+      return { status: 404, headers: text, body: 'not found: try /metrics or /proxyMode\n' };
+  }
+}
+
+function hostAndPort({ address, port }: { address: string; port: number }) {
+  return { host: address, port };
+}
+
+/** Addresses of this machine that others can reach. */
+function interfaceAddresses(): Address[] {
+  return Object.values(os.networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter(({ internal, scopeid }) => !internal && (scopeid ?? 0) === 0)
+    .map(({ address }) => tryParseAddress(address))
+    .filter((address) => address !== undefined);
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

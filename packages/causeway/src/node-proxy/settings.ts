@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { networkSetting } from '@causeway/base/settings/parsed';
+import { settingsDirectory } from '@causeway/netlink/kernel-settings';
+import { egressFirewallSettings } from './egress-firewall/settings.ts';
+import { holderSettings } from './holder/settings.ts';
+
+const seconds = z.number().min(0);
+const count = z.number().int().min(0);
+const listenPort = z.number().int().min(0).max(65535);
+const linkName = z.string().regex(/^[\w.@-]{1,15}$/, 'is not the name of a network interface');
+
+/** The settings of `causeway proxy`. A KubeProxyConfiguration is translated into them. */
+export const proxySettings = z.strictObject({
+  nodeName: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("name of this machine's Node; its host name if not set"),
+  kubeconfig: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('kubeconfig; else KUBECONFIG, the pod, or ~/.kube/config'),
+  context: z.string().min(1).optional().describe('context of the kubeconfig'),
+  services: z
+    .enum(['labelled', 'all'])
+    .default('labelled')
+    .describe(
+      'labelled: those with service.kubernetes.io/service-proxy-name, beside kube-proxy; all: the others too, in its place',
+    ),
+  serviceProxyName: z
+    .string()
+    .min(1)
+    .default('causeway')
+    .describe('value of that label for Services that are ours'),
+  insiders: z
+    .strictObject({
+      by: z
+        .enum(['cluster-networks', 'node-networks', 'bridge', 'interface-prefix', 'nothing'])
+        .default('cluster-networks')
+        .describe('how pods are told from others, whose connections are masqueraded'),
+      networks: z
+        .array(networkSetting)
+        .default([])
+        .describe('networks of all pods, for cluster-networks; unknown if empty'),
+      interface: linkName
+        .optional()
+        .describe('for bridge: the bridge; for interface-prefix: how the names begin'),
+    })
+    .prefault({}),
+  masqueradeAll: z
+    .boolean()
+    .default(false)
+    .describe('rewrite the source of every connection to a cluster address'),
+  nodePortAddresses: z
+    .array(z.union([z.literal('primary'), networkSetting]))
+    .default(['primary'])
+    .describe("where node ports are served: primary for the Node's own addresses, or networks"),
+  sync: z
+    .strictObject({
+      minSeconds: seconds.default(0).describe('rules are written no more often than this'),
+      maxSeconds: seconds.default(30).describe('and looked at no less often'),
+    })
+    .prefault({}),
+  health: z
+    .strictObject({
+      address: z
+        .string()
+        .default('::')
+        .describe('where /healthz and /livez listen; ::, everywhere, is IPv4 alone without IPv6'),
+      port: listenPort.default(10256).describe('port of /healthz and /livez'),
+    })
+    .prefault({}),
+  metrics: z
+    .strictObject({
+      address: z.string().default('127.0.0.1').describe('where /metrics and /proxyMode listen'),
+      port: listenPort.default(10249).describe('port of /metrics and /proxyMode'),
+    })
+    .prefault({}),
+  needPorts: z
+    .boolean()
+    .default(false)
+    .describe('end if a port of health or metrics is taken; else go on without and try again'),
+  conntrack: z
+    .strictObject({
+      maxPerCore: count.default(32_768).describe('connections tracked for each core; 0: as it is'),
+      min: count.default(131_072).describe('but at least so many'),
+      tcpEstablishedSeconds: seconds
+        .default(86_400)
+        .describe('idle time after which an established connection is forgotten; 0: as it is'),
+      tcpCloseWaitSeconds: seconds
+        .default(3_600)
+        .describe('the same for half-closed ones; 0: as it is'),
+      tcpBeLiberal: z
+        .boolean()
+        .default(false)
+        .describe('let packets outside the window pass instead of dropping them'),
+      udpSeconds: seconds.default(0).describe('the same for UDP without an answer; 0: as it is'),
+      udpStreamSeconds: seconds.default(0).describe('the same for UDP streams; 0: as it is'),
+    })
+    .prefault({}),
+  oomScoreAdjust: z
+    .number()
+    .int()
+    .min(-1000)
+    .max(1000)
+    .optional()
+    .describe('how readily the kernel ends this process when memory runs out'),
+  settingsDirectory: z
+    .string()
+    .min(1)
+    .default(settingsDirectory)
+    .describe("where the kernel's settings are, for containers whose own /proc/sys is read-only"),
+  egressFirewall: egressFirewallSettings.prefault({}),
+  idling: holderSettings.prefault({}),
+  nftables: z
+    .strictObject({
+      table: z
+        .string()
+        .regex(/^[a-z][a-z0-9-]{0,30}$/)
+        .default('causeway-proxy')
+        .describe('our table'),
+      driver: z
+        .enum(['netlink', 'nft', 'memory'])
+        .default('netlink')
+        .describe('how it is written; memory: nowhere, to try things out'),
+    })
+    .prefault({}),
+  log: z
+    .strictObject({
+      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('what to log'),
+      format: z.enum(['json', 'text']).default('json').describe('how to log'),
+    })
+    .prefault({}),
+});
+
+export type ProxySettings = z.output<typeof proxySettings> & { readonly nodeName: string };

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort, type Protocol } from '@causeway/base/address/port';
+import type { RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
+import type { Dispatch, VirtualService } from '@causeway/nftables/compile/virtual-service';
+import { forgetStaleConnections, forgetUnanswered } from './stale-connections.ts';
+
+const slots: Dispatch = { kind: 'slots', endpoints: [] };
+const hold: Dispatch = { kind: 'hold', logGroup: 9 };
+
+test.each<[string, Protocol, Dispatch, boolean]>([
+  ['UDP that is served', 'UDP', slots, true],
+  ['UDP that is held: the pods of before are gone', 'UDP', hold, true],
+  ['TCP that is served', 'TCP', slots, false],
+  ['TCP that is held', 'TCP', hold, false],
+  ['TCP that is accepted here', 'TCP', { kind: 'here', port: parsePort(5_000) }, false],
+  ['SCTP', 'SCTP', slots, false],
+])('flows that lead elsewhere are forgotten, %s', async (_, protocol, dispatch, isLooked) => {
+  const virtual: VirtualService = {
+    ...{ address: parseAddress('10.96.0.1'), protocol, port: parsePort(53), dispatch },
+    ...{ masquerade: 'needed', withoutEndpoints: 'reject' },
+  };
+  let looked: readonly VirtualService[] = [];
+  const table = {
+    forget: () => Promise.resolve(0),
+    forgetStrays: (services: readonly VirtualService[]) => {
+      looked = services;
+      return Promise.resolve(services.length);
+    },
+  };
+  const { signal } = new AbortController();
+  const paths = { removedEndpoints: [], served: [virtual], isFirst: false };
+  const count = await forgetStaleConnections(table, paths, signal);
+  expect(looked).toEqual(isLooked ? [virtual] : []);
+  expect(count).toBe(isLooked ? 1 : 0);
+});
+
+test('tries of before a start that lead nowhere are forgotten, of TCP that is served too', async () => {
+  const virtual: VirtualService = {
+    ...{ address: parseAddress('10.96.0.1'), protocol: 'TCP', port: parsePort(53) },
+    ...{ dispatch: slots, masquerade: 'needed', withoutEndpoints: 'reject' },
+  };
+  let looked: readonly VirtualService[] = [];
+  const table = {
+    forget: () => Promise.resolve(0),
+    forgetStrays: (services: readonly VirtualService[]) => {
+      looked = services;
+      return Promise.resolve(0);
+    },
+  };
+  const { signal } = new AbortController();
+  const paths = { removedEndpoints: [], served: [virtual], isFirst: true };
+  await forgetStaleConnections(table, paths, signal);
+  expect(looked).toEqual([virtual]);
+});
+
+test('of removed endpoints of TCP, what they have not answered is forgotten and all else goes on', async () => {
+  const [TCP, UDP] = (['TCP', 'UDP'] as const).map((protocol): RemovedEndpoint => {
+    const virtual = { virtualAddress: parseAddress('10.96.0.1'), virtualPort: parsePort(53) };
+    const endpoint = { protocol, port: parsePort(8053), ...virtual };
+    return { address: parseAddress('10.1.0.1'), endpoint };
+  }) as [RemovedEndpoint, RemovedEndpoint];
+  let forgotten: readonly RemovedEndpoint[] = [];
+  const table = {
+    forget: (removed: readonly RemovedEndpoint[]) => {
+      forgotten = removed;
+      return Promise.resolve(3);
+    },
+    forgetStrays: () => Promise.resolve(0),
+  };
+  const { signal } = new AbortController();
+  expect(await forgetUnanswered(table, [TCP, UDP], signal)).toBe(3);
+  expect(forgotten).toEqual([{ ...TCP, isStillThere: true }]);
+});

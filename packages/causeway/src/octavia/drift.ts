@@ -1,0 +1,193 @@
+import { isErrorCode } from '@causeway/base/error/causeway-error';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
+import type { Member } from '@causeway/openstack/load-balancing/resources';
+import { tryParseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import type { Log } from '@causeway/base/observability/log';
+import type { BalancerKeeper } from './balancer-keeper.ts';
+import type { FloatingIps } from './floating-ips.ts';
+import type { Identity } from './identity.ts';
+import type { Inventory } from './inventory.ts';
+import { balancersOf, type KlbView } from './klb-view.ts';
+import type { Orphans } from './orphans.ts';
+import type { PodAccess } from './pod-access.ts';
+import type { KlbStatusMember, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+
+export interface DriftOptions {
+  readonly balancing: LoadBalancing;
+  readonly inventory: Inventory;
+  readonly floating: FloatingIps;
+  readonly view: KlbView;
+  readonly identity: Identity;
+  readonly keeper: BalancerKeeper;
+  readonly access: PodAccess | undefined;
+  readonly orphans: Orphans;
+  readonly log: Log;
+  /** Pools whose members are read in one look, in turn. */
+  readonly memberSample: number;
+}
+
+/** Compares what we know with what there is: all load balancers in a few lists, members as a sample. */
+export class Drift {
+  readonly #options: DriftOptions;
+  #nextPool = 0;
+
+  constructor(options: DriftOptions) {
+    this.#options = options;
+  }
+
+  /** The first look: everything of the project, because Kuryr's load balancers have no tag of ours. */
+  async begin(signal: AbortSignal): Promise<void> {
+    const { inventory, floating, view, access } = this.#options;
+    await inventory.list([], { signal });
+    await floating.list({ signal });
+    await access?.list({ signal });
+    for (const klb of view.all()) {
+      await this.#alone(`the status of ${keyOf(klb)}`, signal, () => this.#trustMembers(klb));
+    }
+  }
+
+  /** The Services to look at again. */
+  async look(signal: AbortSignal): Promise<Set<string>> {
+    const { inventory, floating, identity, view, access, orphans } = this.#options;
+    const keys = new Set<string>();
+    const changed = new Set<string>();
+    const moved = new Set<string>();
+    // What a list has found is not found again by the next one: it is kept whatever fails after it.
+    const hasBalancers = await this.#alone('load balancers', signal, async () => {
+      for (const { id } of await inventory.list([identity.tag], { signal })) changed.add(id);
+    });
+    const hasAddresses = await this.#alone('floating IPs', signal, async () => {
+      for (const id of await floating.list({ signal })) moved.add(id);
+    });
+    await this.#lookAtShared(changed, signal);
+    await this.#sampleMembers(changed, signal);
+    for (const klb of view.all()) {
+      const { service_pub_ip_info: address } = klb.status ?? {};
+      // Also one that it only asks for: whoever was in the way there may be gone.
+      const isChanged = balancersOf(klb).some((id) => changed.has(id));
+      const isMoved = address !== undefined && moved.has(address.ip_id);
+      if (isChanged || isMoved) keys.add(keyOf(klb));
+    }
+    // Nothing is deleted by what was seen a while ago.
+    if (hasBalancers && hasAddresses) await orphans.look(signal);
+    if (access !== undefined) {
+      await this.#alone('security group rules', signal, async () => {
+        for (const key of await this.#lookAtRules(access, signal)) keys.add(key);
+      });
+    }
+    return keys;
+  }
+
+  /** One step that fails must not cost what the others find. Answers whether it was done. */
+  async #alone(
+    what: string,
+    signal: AbortSignal,
+    step: () => Promise<void> | void,
+  ): Promise<boolean> {
+    try {
+      await step();
+      return true;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // What went meanwhile is seen by the next list.
+      if (!isErrorCode(error, 'not-found'))
+        this.#options.log.warn({ error, what }, 'a part of the look for drift failed');
+      return false;
+    }
+  }
+
+  /** Closes what nobody needs; answers whose rules somebody has deleted. */
+  async #lookAtRules(access: PodAccess, signal: AbortSignal): Promise<string[]> {
+    const { view, keeper, orphans } = this.#options;
+    await access.list({ signal });
+    const klbs = [...view.all()];
+    // A held load balancer still serves, and nobody knows any more which rules it needs.
+    if (orphans.heldBalancers === 0) {
+      await access.close(
+        klbs.flatMap((klb) => keeper.reachOf(klb)),
+        { signal },
+      );
+    }
+    const closed: string[] = [];
+    for (const klb of klbs) {
+      if (klb.status?.loadbalancer === undefined) continue;
+      for (const reach of keeper.reachOf(klb)) {
+        if (await access.isClosedFor(reach, { signal })) closed.push(keyOf(klb));
+      }
+    }
+    return closed;
+  }
+
+  /** Members are listed pool by pool only; until their turn comes, the status is believed. */
+  #trustMembers({ status }: KuryrLoadBalancer): void {
+    const { inventory } = this.#options;
+    const observed = inventory.get(status?.loadbalancer?.id ?? '');
+    if (observed === undefined) return;
+    const members = new Map(observed.members);
+    for (const { id, memberIds } of observed.pools) {
+      const recorded = (status?.members ?? []).filter(({ pool_id }) => pool_id === id);
+      const ids = new Set(recorded.map((member) => member.id));
+      if (ids.size !== memberIds.length || memberIds.some((memberId) => !ids.has(memberId)))
+        continue;
+      const trusted = recorded.flatMap(memberFrom);
+      if (trusted.length === recorded.length) members.set(id, trusted);
+    }
+    inventory.put({ ...observed, members });
+  }
+
+  /** Load balancers that users named need not have our tag; they are read one by one. */
+  async #lookAtShared(changed: Set<string>, signal: AbortSignal): Promise<void> {
+    const { inventory, view, identity } = this.#options;
+    for (const klb of view.all()) {
+      const id = klb.spec?.options?.loadbalancer_id;
+      if (id === undefined || changed.has(id)) continue;
+      const known = inventory.get(id);
+      if (known !== undefined && identity.isOurs(known.balancer)) continue;
+      await this.#alone(`the load balancer ${id}`, signal, async () => {
+        await inventory.read(id, { signal });
+      });
+      changed.add(id);
+    }
+  }
+
+  async #sampleMembers(changed: Set<string>, signal: AbortSignal): Promise<void> {
+    const { inventory, identity, memberSample } = this.#options;
+    const pools = [...inventory.all()]
+      .filter(({ balancer }) => identity.isOurs(balancer))
+      .flatMap(({ balancer, pools: own }) => own.map(({ id }) => [balancer.id, id] as const));
+    const count = Math.min(memberSample, pools.length);
+    for (let turn = 0; turn < count; turn += 1) {
+      const [id, poolId] = pools[(this.#nextPool + turn) % pools.length] ?? [];
+      if (id === undefined || poolId === undefined) continue;
+      await this.#alone(`the members of the pool ${poolId}`, signal, async () => {
+        if (await inventory.readMembers(id, poolId, { signal })) changed.add(id);
+      });
+    }
+    this.#nextPool = pools.length === 0 ? 0 : (this.#nextPool + count) % pools.length;
+  }
+}
+
+function memberFrom(member: KlbStatusMember): Member[] {
+  const address = tryParseAddress(member.ip);
+  if (address === undefined) return [];
+  return [
+    {
+      id: member.id,
+      name: member.name,
+      projectId: member.project_id,
+      adminStateUp: true,
+      provisioningStatus: 'ACTIVE',
+      operatingStatus: 'UNKNOWN',
+      tags: [],
+      address,
+      port: parsePort(member.port),
+      subnetId: member.subnet_id,
+      weight: 1,
+      backup: false,
+      monitorAddress: undefined,
+      monitorPort: undefined,
+    },
+  ];
+}

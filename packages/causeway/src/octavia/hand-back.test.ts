@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { formatRecord, recordAnnotation } from '../services/record.ts';
+import { handBackToKuryr } from './hand-back.ts';
+import { serviceFinalizer } from './kuryr-load-balancer.ts';
+
+const servedBy = (provider: string): Service => ({
+  metadata: {
+    ...{ name: 'web', uid: 'u', resourceVersion: '7' },
+    finalizers: [serviceFinalizer, 'service.kubernetes.io/load-balancer-cleanup'],
+    annotations: { [recordAnnotation]: formatRecord({ uid: 'u', provider, ingress: [] }) },
+  },
+});
+
+test('a Service of ours goes back with the finalizer of Kuryr alone', () => {
+  expect(handBackToKuryr(servedBy('octavia'))).toMatchObject({
+    kind: 'patch',
+    patch: { metadata: { finalizers: [serviceFinalizer] } },
+  });
+});
+
+test.each([servedBy('gateway'), { metadata: { name: 'web' } }])('others are left alone', (each) => {
+  expect(handBackToKuryr(each)).toEqual({ kind: 'none' });
+});

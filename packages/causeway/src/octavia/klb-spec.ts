@@ -1,0 +1,327 @@
+import {
+  familyOf,
+  tryParseAddress,
+  type Address,
+  type Family,
+} from '@causeway/base/address/address';
+import { formatPrefix, parsePrefix } from '@causeway/base/address/prefix';
+import { quoted } from '@causeway/base/text/text-limit';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
+import { budgetExcess } from '@causeway/kubernetes/objects/service-budget';
+import {
+  addressAnnotation,
+  AnnotationReader,
+  idledAtAnnotation,
+  type Note,
+} from './annotations.ts';
+import { keepFloatingIpAnnotation, kuryrClientTimeout, kuryrMemberTimeout } from './annotations.ts';
+import { internalAnnotation, projectAnnotation, securityGroupsAnnotation } from './annotations.ts';
+import { toKlbSlices } from './endpoint-slices.ts';
+import type { KlbHealthMonitor, KlbOptions, KlbPort, KlbSpec } from './kuryr-load-balancer.ts';
+import type { OctaviaSettings } from './settings.ts';
+
+export interface TranslationInput {
+  readonly service: Service;
+  readonly slices: readonly EndpointSlice[];
+  readonly settings: OctaviaSettings;
+  /** Ids of the subnets of the VIPs. */
+  readonly subnets: ReadonlyMap<Family, string>;
+}
+
+export type Translation =
+  | { readonly kind: 'spec'; readonly spec: KlbSpec; readonly notes: readonly Note[] }
+  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+
+/** What a Service and its endpoints ask of Octavia, as the spec of a KuryrLoadBalancer. */
+export function translate(input: TranslationInput): Translation {
+  const { service, slices, settings } = input;
+  const excess = budgetExcess(service, slices);
+  if (excess !== undefined) return { kind: 'refused', ...excess };
+  const reader = new AnnotationReader(service, settings.classes);
+  const ports = portsOf(service);
+  if (ports.length === 0) {
+    return refused('NoPorts', 'It has no ports, so there is nothing to balance.');
+  }
+  const vip = readVip(input, reader);
+  if (vip.kind === 'refused') return vip;
+  const members = readMembers(slices, settings, ports, reader);
+  const options = readOptions(input, members.member_mode, reader);
+  const { provider } = settings;
+  const project = reader.choice(settings.projects, projectAnnotation) ?? settings.project;
+  const securityGroups = [
+    ...new Set([...settings.securityGroups, ...reader.list(securityGroupsAnnotation)]),
+  ];
+  const clientTimeout = reader.number(0, kuryrClientTimeout, 'timeout-client-data');
+  const memberTimeout = reader.number(0, kuryrMemberTimeout, 'timeout-member-data');
+  const spec: KlbSpec = {
+    type: service.spec?.type ?? 'ClusterIP',
+    ...vip.spec,
+    ports,
+    endpointSlices: toKlbSlices(slices),
+    ...defined('project_id', project),
+    ...(securityGroups.length === 0 ? {} : { security_groups_ids: securityGroups }),
+    ...defined('provider', provider),
+    ...defined('timeout_client_data', clientTimeout),
+    ...defined('timeout_member_data', memberTimeout),
+    options: { ...options, ...vip.options, ...members },
+  };
+  return { kind: 'spec', spec, notes: reader.notes };
+}
+
+interface Vip {
+  readonly kind: 'vip';
+  readonly spec: Pick<KlbSpec, 'ip' | 'lb_ip' | 'subnet_id'>;
+  readonly options: KlbOptions;
+}
+
+/** The address inside, and the one outside where there is one. */
+function readVip(
+  { service, settings, subnets }: TranslationInput,
+  reader: AnnotationReader,
+): Vip | Extract<Translation, { kind: 'refused' }> {
+  const wished = readWishes(service, reader);
+  if ('reason' in wished) return { kind: 'refused', ...wished };
+  const isBalancer = service.spec?.type === 'LoadBalancer';
+  const usesClusterIp = settings.vip === 'ClusterIP' || !isBalancer;
+  const networkId = reader.text('network-id');
+  const givenSubnet = reader.text('subnet-id');
+  const families = familiesOf(service);
+  const [first = 4] = families;
+  const subnet = givenSubnet ?? (networkId === undefined ? subnets.get(first) : undefined);
+  if (subnet === undefined && networkId === undefined) {
+    return refused('NoSubnet', `There is no subnet for IPv${first}: set octavia.subnets.`);
+  }
+  const floatingNetwork = reader.text('floating-network-id') ?? settings.floatingNetwork;
+  const isInternal =
+    !isBalancer ||
+    (reader.flag(internalAnnotation) ?? false) ||
+    floatingNetwork === undefined ||
+    // Neutron has no floating IPs of IPv6: what is routed is the VIP itself.
+    first === 6;
+  const wish = wished.find((address) => familyOf(address) === first) ?? wished[0];
+  const ip = usesClusterIp ? clusterIps(service)[0] : isInternal ? wish : undefined;
+  const others = usesClusterIp
+    ? clusterIps(service).slice(1)
+    : wished.filter((address) => address !== wish);
+  return {
+    kind: 'vip',
+    spec: {
+      ...defined('ip', ip),
+      ...(isInternal || wish === undefined ? {} : { lb_ip: wish }),
+      ...defined('subnet_id', subnet),
+    },
+    options: {
+      ...defined('network_id', networkId),
+      ...(isInternal
+        ? { internal: true }
+        : {
+            ...defined('floating_network_id', floatingNetwork),
+            ...floatingOptions(settings, reader),
+          }),
+      ...additionalVips(families.slice(1), subnets, others),
+    },
+  };
+}
+
+function floatingOptions(settings: OctaviaSettings, reader: AnnotationReader): KlbOptions {
+  const name = reader.text('floating-subnet');
+  const tags = reader.text('floating-subnet-tags');
+  const isChosen = name !== undefined || tags !== undefined;
+  const id = reader.text('floating-subnet-id') ?? (isChosen ? undefined : settings.floatingSubnet);
+  return {
+    ...defined('floating_subnet_id', id),
+    ...defined('floating_subnet', id === undefined ? name : undefined),
+    ...defined('floating_subnet_tags', id === undefined ? tags : undefined),
+    ...(readKeeping(reader) === true ? { keep_floating_ip: true } : {}),
+  };
+}
+
+/** Whether its floating IP outlives it; undefined where the Service says nothing that can be read. */
+export function keepsFloatingIp(service: Service): boolean | undefined {
+  return readKeeping(new AnnotationReader(service));
+}
+
+function readKeeping(reader: AnnotationReader): boolean | undefined {
+  return reader.flag(keepFloatingIpAnnotation, 'keep-floatingip');
+}
+
+function additionalVips(
+  families: readonly Family[],
+  subnets: ReadonlyMap<Family, string>,
+  addresses: readonly Address[],
+): KlbOptions {
+  const vips = families.flatMap((family) => {
+    const subnet_id = subnets.get(family);
+    const ip = addresses.find((address) => familyOf(address) === family);
+    return subnet_id === undefined ? [] : [{ subnet_id, ...defined('ip', ip) }];
+  });
+  return vips.length === 0 ? {} : { additional_vips: vips };
+}
+
+/** The address that a user asks for, or one for each family: ours, OCCM's, then the field that Kubernetes has deprecated. */
+function readWishes(
+  service: Service,
+  reader: AnnotationReader,
+): readonly Address[] | { readonly reason: string; readonly message: string } {
+  const text =
+    reader.text(addressAnnotation, 'load-balancer-address') ?? service.spec?.loadBalancerIP;
+  if (text === undefined || text === '') return [];
+  const addresses: Address[] = [];
+  for (const part of text.split(',').map((side) => side.trim())) {
+    const address = tryParseAddress(part);
+    if (address === undefined) {
+      return { reason: 'InvalidAddress', message: `${quoted(part)} is not an IP address.` };
+    }
+    addresses.push(address);
+  }
+  return addresses;
+}
+
+const algorithms = ['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP', 'SOURCE_IP_PORT'] as const;
+
+function readOptions(
+  { service, settings }: TranslationInput,
+  mode: KlbOptions['member_mode'],
+  reader: AnnotationReader,
+): KlbOptions {
+  const proxy = reader.choice(['true', 'false', 'v1', 'v2'], 'proxy-protocol');
+  return {
+    ...defined('vip_port_id', reader.text('port-id')),
+    ...defined('loadbalancer_id', reader.text('load-balancer-id')),
+    ...defined('hostname', reader.text('hostname')),
+    ...defined('algorithm', reader.choice(algorithms, 'lb-method') ?? settings.algorithm),
+    ...readSources(service, reader),
+    ...defined('connection_limit', reader.number(-1, 'connection-limit')),
+    ...(proxy === undefined || proxy === 'false'
+      ? {}
+      : { proxy_protocol: proxy === 'v2' ? ('PROXYV2' as const) : ('PROXY' as const) }),
+    ...(reader.flag('x-forwarded-for') === true ? { x_forwarded_for: true } : {}),
+    ...defined('tls_container_ref', reader.text('default-tls-container-ref')),
+    ...defined('timeout_member_connect', reader.number(0, 'timeout-member-connect')),
+    ...defined('timeout_tcp_inspect', reader.number(0, 'timeout-tcp-inspect')),
+    ...defined('flavor_id', reader.text('flavor-id') ?? settings.flavor),
+    ...defined('availability_zone', reader.text('availability-zone') ?? settings.availabilityZone),
+    ...(service.spec?.sessionAffinity === 'ClientIP' ? { session_affinity: true } : {}),
+    ...readMonitor(service, settings, mode, reader),
+  };
+}
+
+/** A range that can't be read leaves nobody in: to skip it would be safe too, to skip all would not. */
+function readSources(service: Service, reader: AnnotationReader): KlbOptions {
+  const ranges = service.spec?.loadBalancerSourceRanges ?? [];
+  if (service.spec?.type !== 'LoadBalancer' || ranges.length === 0) return {};
+  const allowed = ranges.flatMap((range) => {
+    try {
+      return [formatPrefix(parsePrefix(range.trim()))];
+    } catch {
+      const message = `${quoted(range)} in loadBalancerSourceRanges is not a network; it lets nobody in.`;
+      reader.notes.push({ reason: 'SourceRangeIgnored', message });
+      return [];
+    }
+  });
+  // An empty list would let everybody in.
+  return { allowed_cidrs: allowed.length === 0 ? ['127.0.0.1/32'] : [...new Set(allowed)].sort() };
+}
+
+/** Octavia takes no more. */
+const mostRetries = 10;
+
+function readMonitor(
+  service: Service,
+  settings: OctaviaSettings,
+  mode: KlbOptions['member_mode'],
+  reader: AnnotationReader,
+): KlbOptions {
+  const { healthMonitor: defaults } = settings;
+  const { externalTrafficPolicy, healthCheckNodePort } = service.spec ?? {};
+  // Nodes without endpoints drop what they get: only their health port tells which those are. Pods have none.
+  const isLocal =
+    mode === 'NodePort' && externalTrafficPolicy === 'Local' && healthCheckNodePort !== undefined;
+  const enabled = reader.flag('enable-health-monitor') ?? (defaults.enabled || isLocal);
+  if (!enabled) return {};
+  const monitor: KlbHealthMonitor = {
+    delay: reader.number(1, 'health-monitor-delay') ?? defaults.delay,
+    timeout: reader.number(1, 'health-monitor-timeout') ?? defaults.timeout,
+    max_retries:
+      reader.numberWithin(1, mostRetries, 'health-monitor-max-retries') ?? defaults.maxRetries,
+    max_retries_down:
+      reader.numberWithin(1, mostRetries, 'health-monitor-max-retries-down') ??
+      defaults.maxRetriesDown,
+    ...(isLocal ? defined('node_port', healthCheckNodePort) : {}),
+  };
+  return { health_monitor: monitor };
+}
+
+/**
+ * Pods or nodes. A Service that sleeps has no pods: its node ports take their place, because a
+ * connection there is what wakes it.
+ */
+function readMembers(
+  slices: readonly EndpointSlice[],
+  settings: OctaviaSettings,
+  ports: readonly KlbPort[],
+  reader: AnnotationReader,
+): KlbOptions {
+  if (slices.some(({ addressType }) => addressType === 'FQDN')) {
+    const message = 'Endpoints that are names and not addresses are left out.';
+    reader.notes.push({ reason: 'KuryrSkipMember', message });
+  }
+  const isIdle = reader.text(idledAtAnnotation) !== undefined && !hasReadyEndpoint(slices);
+  const hasNodePorts = ports.every(({ nodePort }) => nodePort !== undefined);
+  if (isIdle && !hasNodePorts) {
+    const message =
+      'It sleeps and has no node ports, so a connection to its load balancer cannot wake it.';
+    reader.notes.push({ reason: 'CannotBeWoken', message });
+  }
+  const mode = settings.members === 'NodePort' || (isIdle && hasNodePorts) ? 'NodePort' : 'Pod';
+  if (mode === 'NodePort' && !hasNodePorts) {
+    const message =
+      'It has no node ports, so its load balancer sends to its pods. Set allocateLoadBalancerNodePorts, or octavia.members: Pod.';
+    if (!isIdle) reader.notes.push({ reason: 'NoNodePorts', message });
+  }
+  return {
+    member_mode: mode === 'NodePort' && hasNodePorts ? 'NodePort' : 'Pod',
+    ...defined('member_subnet_id', reader.text('member-subnet-id') ?? settings.memberSubnet),
+    ...defined('node_selector', reader.text('node-selector')),
+  };
+}
+
+function hasReadyEndpoint(slices: readonly EndpointSlice[]): boolean {
+  return slices.some(({ endpoints }) =>
+    endpoints?.some(({ conditions }) => conditions?.ready !== false),
+  );
+}
+
+function portsOf(service: Service): KlbPort[] {
+  return (service.spec?.ports ?? []).map(
+    ({ name, port, protocol = 'TCP', targetPort, nodePort }) => ({
+      ...(name === undefined || name === '' ? {} : { name }),
+      port,
+      protocol,
+      targetPort: String(targetPort ?? port),
+      ...(nodePort === undefined || nodePort === 0 ? {} : { nodePort }),
+    }),
+  );
+}
+
+function familiesOf(service: Service): readonly Family[] {
+  const families = service.spec?.ipFamilies ?? ['IPv4'];
+  return families.map((family) => (family === 'IPv6' ? 6 : 4));
+}
+
+function clusterIps(service: Service): Address[] {
+  const { clusterIP = '', clusterIPs = [clusterIP] } = service.spec ?? {};
+  return clusterIPs.flatMap((text) => tryParseAddress(text) ?? []);
+}
+
+function refused(reason: string, message: string): Extract<Translation, { kind: 'refused' }> {
+  return { kind: 'refused', reason, message };
+}
+
+function defined<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { readonly [Key in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [Key in Name]?: Value });
+}

@@ -1,0 +1,58 @@
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
+import type { Owner, ProviderContext } from '../services/provider.ts';
+import { applyPlan } from './apply-plan.ts';
+import { guestOn, ownPart } from './shared-balancer.ts';
+import type { Identity } from './identity.ts';
+import type { Inventory } from './inventory.ts';
+import type { KlbView } from './klb-view.ts';
+import { isLeaving } from './keeper-events.ts';
+import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import type { ObservedBalancer } from './observed.ts';
+import { withdrawalOf } from './listener-withdrawal.ts';
+
+export interface DepartureOptions {
+  readonly balancing: LoadBalancing;
+  readonly inventory: Inventory;
+  readonly identity: Identity;
+  readonly view: KlbView;
+}
+
+/** Takes our recorded listeners and pools off a load balancer that is no more ours to use. */
+export async function withdraw(
+  { balancing, inventory, identity }: DepartureOptions,
+  klb: KuryrLoadBalancer,
+  owner: Owner,
+  known: ObservedBalancer,
+  context: ProviderContext,
+): Promise<void> {
+  const plan = withdrawalOf(klb, ownPart(known, guestOn(known, klb, owner, identity)));
+  if (identity.isOfOtherCluster(known.balancer) || plan === undefined) return;
+  inventory.put((await applyPlan(balancing, known, plan, context)).observed);
+}
+
+/**
+ * Another load balancer serves now, because the user has named it: our listeners leave the one before, and
+ * one that we made for this Service alone goes whole.
+ */
+export async function leaveFormer(
+  options: DepartureOptions,
+  klb: KuryrLoadBalancer,
+  owner: Owner,
+  servingId: string,
+  context: ProviderContext,
+): Promise<void> {
+  const { balancing, inventory, identity, view } = options;
+  const { id: formerId = servingId, given: wasGiven = false } = klb.status?.loadbalancer ?? {};
+  if (formerId === servingId) return;
+  const former = await inventory.read(formerId, context);
+  if (former === undefined || isLeaving(former)) return;
+  const isUsed = view.sharers(formerId, keyOf(klb)).length > 0;
+  if (isUsed || !identity.isMadeFor(owner, former.balancer, wasGiven)) {
+    await withdraw(options, klb, owner, former, context);
+    return;
+  }
+  context.tell('Normal', 'KuryrReleaseLB', `Releasing the load balancer ${formerId}`);
+  await balancing.deleteLoadBalancer(formerId, { signal: context.signal, cascade: true });
+  inventory.putBare({ ...former.balancer, provisioningStatus: 'PENDING_DELETE' });
+}

@@ -1,0 +1,60 @@
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { keyOf, nameFromKey } from '@causeway/kubernetes/objects/object';
+import { endpoints } from '@causeway/kubernetes/objects/resources';
+import type { ProviderContext } from '../services/provider.ts';
+import type { KlbWriter } from './klb-writer.ts';
+import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import { legacySpecAnnotation, legacyStateAnnotation, readLegacyState } from './legacy-state.ts';
+
+/** Moves the state of an older Kuryr from annotations into the KuryrLoadBalancer, then removes them. */
+export class LegacyConversion {
+  readonly #client: KubeClient;
+  readonly #writer: KlbWriter;
+
+  constructor(client: KubeClient, writer: KlbWriter) {
+    this.#client = client;
+    this.#writer = writer;
+  }
+
+  async convert(
+    service: Service,
+    klb: KuryrLoadBalancer,
+    context: ProviderContext,
+  ): Promise<KuryrLoadBalancer> {
+    const annotations = service.metadata?.annotations ?? {};
+    const { signal } = context;
+    if (!isLegacy(service)) return klb;
+    const name = nameFromKey(keyOf(service));
+    const held = await this.#client.find(endpoints, name, { signal });
+    const onEndpoints = held?.metadata?.annotations?.[legacyStateAnnotation];
+    const reading = readLegacyState(onEndpoints ?? annotations[legacyStateAnnotation]);
+    let current = klb;
+    if (reading.kind === 'unreadable') {
+      const message = `The state that Kuryr left in ${legacyStateAnnotation} can't be read (${reading.problem}). Its load balancer is looked for by name and address instead.`;
+      context.tell('Warning', 'KuryrStateUnreadable', message);
+      return klb;
+    }
+    if (reading.kind === 'status' && klb.status?.loadbalancer === undefined) {
+      current = await this.#writer.writeStatus(klb, { ...klb.status, ...reading.status }, signal);
+    }
+    // Only now: until the status is written the annotations are all there is.
+    const removal = { [legacySpecAnnotation]: null, [legacyStateAnnotation]: null };
+    if (onEndpoints !== undefined) {
+      await this.#client.patchMerge(
+        endpoints,
+        name,
+        { metadata: { annotations: removal } },
+        { signal },
+      );
+    }
+    await context.annotate(removal);
+    return current;
+  }
+}
+
+/** Whether an older Kuryr has left its state with the Service. */
+export function isLegacy({ metadata }: Service): boolean {
+  const annotations = metadata?.annotations ?? {};
+  return legacySpecAnnotation in annotations || legacyStateAnnotation in annotations;
+}

@@ -1,0 +1,144 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import { installCustomResources } from '@causeway/kubernetes/objects/custom-resources';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import { supervise } from '@causeway/base/work/supervisor';
+import type { ClusterView } from '../services/cluster-view.ts';
+import type { ProviderHost } from '../services/provider.ts';
+import { kuryrLoadBalancerDefinition } from './definition.ts';
+import { nodesKey } from './debounced-cluster.ts';
+import type { Calm } from './debounce.ts';
+import type { Drift } from './drift.ts';
+import type { KlbView } from './klb-view.ts';
+import type { Settling } from './pending-changes.ts';
+import type { EnsureDeleted, Strays } from './strays.ts';
+
+export interface OctaviaUpkeepOptions {
+  readonly client: KubeClient;
+  readonly view: KlbView;
+  readonly cluster: ClusterView;
+  readonly settling: Settling;
+  readonly drift: Drift;
+  readonly strays: Strays;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly driftEveryMs: number;
+  readonly calm: Calm;
+}
+
+/** What goes on beside the Services: watches, waits, and the look for drift. */
+export class OctaviaUpkeep {
+  readonly #options: OctaviaUpkeepOptions;
+  readonly #synced = Promise.withResolvers<void>();
+  #problem: string | undefined = 'the load balancers have not been listed yet';
+
+  constructor(options: OctaviaUpkeepOptions) {
+    this.#options = options;
+  }
+
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  readiness(): string | undefined {
+    const { view, cluster } = this.#options;
+    return view.readiness() ?? cluster.readiness() ?? this.#problem;
+  }
+
+  async run(host: ProviderHost, release: EnsureDeleted, signal: AbortSignal): Promise<void> {
+    const { client, view, cluster, settling, clock } = this.#options;
+    await installCustomResources(client, [kuryrLoadBalancerDefinition], {
+      clock,
+      signal,
+      fieldManager: 'causeway-controller',
+    });
+    await supervise(signal, {
+      'load balancers reflector': (inner) => view.run(inner),
+      'cluster view': (inner) => cluster.run(inner),
+      settling: (inner) => settling.run((key) => this.#lookAt(key, host), inner),
+      'drift and strays': (inner) => this.#begin(host, release, inner),
+    });
+  }
+
+  async #begin(host: ProviderHost, release: EnsureDeleted, signal: AbortSignal): Promise<void> {
+    const { view, cluster, strays } = this.#options;
+    await cluster.whenSynced(host.services, signal);
+    await view.synced;
+    await this.#listUntilDone(signal);
+    this.#problem = undefined;
+    this.#synced.resolve();
+    const consider = (key: string) => this.#lookAt(key, host);
+    const stops = [
+      cluster.onChange(
+        (key) => this.#endpointsChanged(key, host),
+        () => this.#nodesChanged(host),
+      ),
+      view.onChange(({ key }) => consider(key)),
+      host.services.onChange(({ key }) => strays.consider(key)),
+    ];
+    try {
+      await supervise(signal, {
+        drift: (inner) => this.#watchDrift(host, inner),
+        strays: (inner) => strays.run(host, release, inner),
+      });
+    } finally {
+      for (const stop of stops) stop();
+      this.#options.calm.stop();
+    }
+  }
+
+  /** The first endpoints are what a new load balancer waits for; later ones come in crowds. */
+  #endpointsChanged(key: string, host: ProviderHost): void {
+    const { view, calm } = this.#options;
+    const isServed = view.get(key)?.status?.loadbalancer !== undefined;
+    if (isServed) calm.after(key, () => this.#lookAt(key, host));
+    else this.#lookAt(key, host);
+  }
+
+  /** Nothing is written before it is known what there is. */
+  async #listUntilDone(signal: AbortSignal): Promise<void> {
+    const { drift, clock, log } = this.#options;
+    for (;;) {
+      try {
+        await drift.begin(signal);
+        return;
+      } catch (error) {
+        const known = CausewayError.from(error);
+        if (signal.aborted) throw known;
+        this.#problem = `the load balancers can't be listed: ${known.message}`;
+        log.warn({ error: known }, 'the load balancers could not be listed; trying again');
+        await sleep(clock, 5_000, signal);
+      }
+    }
+  }
+
+  async #watchDrift(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { drift, clock, log, driftEveryMs } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, driftEveryMs, signal);
+      try {
+        for (const key of await drift.look(signal)) host.enqueue(key);
+      } catch (error) {
+        const known = CausewayError.from(error);
+        if (signal.aborted) throw known;
+        log.warn({ error: known }, 'could not look for drift');
+      }
+    }
+  }
+
+  #lookAt(key: string, host: ProviderHost): void {
+    host.enqueue(key);
+    this.#options.strays.consider(key);
+  }
+
+  #nodesChanged(host: ProviderHost): void {
+    const { view, calm } = this.#options;
+    calm.after(nodesKey, () => {
+      for (const klb of view.all()) {
+        if (klb.spec?.options?.member_mode === 'NodePort') host.enqueue(keyOf(klb));
+      }
+    });
+  }
+}

@@ -1,0 +1,134 @@
+import type { Family } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import { openLoadBalancing } from '@causeway/openstack/load-balancing/open';
+import { Neutron } from '@causeway/openstack/neutron/neutron';
+import type { Subnet } from '@causeway/openstack/neutron/resources';
+import type { Session } from '@causeway/openstack/session';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { systemRandom, type Random } from '@causeway/base/simulation/random';
+import { ClusterView } from '../services/cluster-view.ts';
+import type { ClusterIdentity } from '../services/cluster-identity.ts';
+import { noRegister, type OrphanRegister } from '../services/orphan-register.ts';
+import type { LoadBalancerProvider } from '../services/provider.ts';
+import { BalancerKeeper } from './balancer-keeper.ts';
+import { CalmCluster } from './debounced-cluster.ts';
+import { Calm } from './debounce.ts';
+import { Drift } from './drift.ts';
+import { FloatingIps } from './floating-ips.ts';
+import { Identity } from './identity.ts';
+import { Inventory } from './inventory.ts';
+import { KlbView } from './klb-view.ts';
+import { KlbWriter } from './klb-writer.ts';
+import { LegacyConversion } from './legacy-conversion.ts';
+import { Orphans } from './orphans.ts';
+import { OctaviaProvider } from './octavia-provider.ts';
+import { PodAccess } from './pod-access.ts';
+import { Release } from './release.ts';
+import type { OctaviaSettings } from './settings.ts';
+import { Settling } from './pending-changes.ts';
+import { Strays } from './strays.ts';
+import { OctaviaUpkeep } from './maintenance.ts';
+
+export interface OctaviaParts {
+  readonly client: KubeClient;
+  readonly session: Session;
+  readonly settings: OctaviaSettings;
+  readonly cluster: ClusterIdentity;
+  /** Shows the orphans that the provider holds; without it they are held all the same. */
+  readonly orphans?: Pick<OrphanRegister, 'report' | 'deleted'>;
+  readonly driftEveryMs: number;
+  /** How long endpoints and nodes must have been still before members change; 1 s if not given. */
+  readonly quietMs?: number;
+  /** How long a load balancer may be PENDING before it is said; 15 minutes if not given. */
+  readonly pendingLimitMs?: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly random?: Random;
+}
+
+/** PENDING for longer than this needs the cloud's operator. */
+const pendingLimitMs = 15 * 60_000;
+/** Endpoints whose Service has not come by then are forgotten. */
+const endpointsPatienceMs = 10 * 60_000;
+
+/** Puts the octavia provider together; asks the cloud what it has and can do. */
+export async function makeOctaviaProvider(
+  parts: OctaviaParts,
+  signal: AbortSignal,
+): Promise<LoadBalancerProvider> {
+  const { client, session, settings, clock, log, random = systemRandom } = parts;
+  const balancing = await openLoadBalancing(session, { signal });
+  const neutron = new Neutron(session);
+  const subnets = await findSubnets(neutron, settings, signal);
+  const identity = new Identity(parts.cluster);
+  const inventory = new Inventory(balancing);
+  const view = new KlbView(parts);
+  const cluster = new ClusterView(parts);
+  const { quietMs = 1_000 } = parts;
+  const calm = new Calm({ clock, quietMs, longestMs: 5 * quietMs });
+  const calmCluster = new CalmCluster(cluster, calm);
+  const settling = new Settling({
+    ...{ balancing, inventory, clock, log },
+    tag: identity.tag,
+    limitMs: parts.pendingLimitMs ?? pendingLimitMs,
+  });
+  const floating = new FloatingIps(neutron, identity);
+  const { podSecurityGroup: groupId } = settings;
+  const access = groupId === undefined ? undefined : new PodAccess({ neutron, identity, groupId });
+  const keeper = new BalancerKeeper({
+    ...{ balancing, inventory, settling, view, identity, clock, random },
+    nodes: () => calmCluster.nodes(),
+    subnetFamilies: new Map([...subnets.values()].map(({ id, family }) => [id, family])),
+    access,
+  });
+  const release = new Release({
+    ...{ balancing, inventory, settling, view, identity, floating, keeper, clock, random },
+  });
+  const { memberSample } = settings;
+  const { orphans: register = noRegister } = parts;
+  const orphans = new Orphans({
+    ...{ balancing, inventory, floating, view, identity, release, register, log },
+  });
+  const drift = new Drift({
+    ...{ balancing, inventory, floating, view, identity, keeper, access, orphans, log },
+    memberSample,
+  });
+  const { driftEveryMs, metrics } = parts;
+  const writer = new KlbWriter(client, view);
+  const strays = new Strays({
+    ...{ client, view, cluster, writer, clock, log, metrics },
+    patienceMs: endpointsPatienceMs,
+  });
+  const upkeep = new OctaviaUpkeep({
+    ...{ client, view, cluster, settling, drift, strays, clock, log, driftEveryMs, calm },
+  });
+  return new OctaviaProvider({
+    ...{ settings, view, writer, keeper, floating, release, upkeep, clock },
+    cluster: calmCluster,
+    subnets: new Map([...subnets].map(([family, { id }]) => [family, id])),
+    legacy: new LegacyConversion(client, writer),
+  });
+}
+
+async function findSubnets(
+  neutron: Neutron,
+  { subnets }: OctaviaSettings,
+  signal: AbortSignal,
+): Promise<Map<Family, Subnet>> {
+  const found = new Map<Family, Subnet>();
+  for (const id of subnets) {
+    const subnet = await neutron.subnets.get(id, { signal });
+    const { family } = subnet;
+    if (found.has(family)) {
+      throw new CausewayError('invalid', `octavia.subnets names two subnets of IPv${family}`, {
+        hint: 'One for each family.',
+      });
+    }
+    found.set(family, subnet);
+  }
+  return found;
+}

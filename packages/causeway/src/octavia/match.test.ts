@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { claimOf } from './match.ts';
+
+const service = (
+  name: string,
+  spec: Service['spec'],
+  annotations: Readonly<Record<string, string>> = {},
+  labels: Readonly<Record<string, string>> = {},
+): Service => {
+  const [namespace = '', bare = ''] = name.split('/');
+  return { metadata: { namespace, name: bare, annotations, labels }, spec: spec ?? {} };
+};
+const inside = { type: 'ClusterIP', clusterIP: '10.96.0.5' } as const;
+const dns = { 'k8s-app': 'kube-dns' };
+const asked = { 'causeway.dev/octavia': 'true' };
+
+test.each<[string, Service, 'annotated' | 'all', string]>([
+  ['no class', service('a/b', { type: 'LoadBalancer' }), 'annotated', 'if-default'],
+  [
+    'our class',
+    service('a/b', { type: 'LoadBalancer', loadBalancerClass: 'causeway.dev/octavia' }),
+    'annotated',
+    'yes',
+  ],
+  [
+    'another class',
+    service('a/b', { type: 'LoadBalancer', loadBalancerClass: 'x/y' }),
+    'annotated',
+    'no',
+  ],
+  [
+    'opted out',
+    service('a/b', { type: 'LoadBalancer' }, { 'causeway.dev/octavia': 'false' }),
+    'all',
+    'no',
+  ],
+  ['inside, not asked', service('a/b', inside), 'annotated', 'no'],
+  ['inside, asked', service('a/b', inside, asked), 'annotated', 'yes'],
+  ['inside, all', service('a/b', inside), 'all', 'yes'],
+  ['headless', service('a/b', { type: 'ClusterIP', clusterIP: 'None' }), 'all', 'no'],
+  ['node port', service('a/b', { type: 'NodePort', clusterIP: '10.96.0.5' }), 'all', 'no'],
+  ['another name', service('a/b', { type: 'ExternalName' }), 'all', 'no'],
+  ['the API itself', service('default/kubernetes', inside, asked), 'all', 'no'],
+  ['the DNS, by accident', service('kube-system/kube-dns', inside), 'all', 'no'],
+  ['the DNS under another name', service('kube-system/coredns', inside, {}, dns), 'all', 'no'],
+  ['the DNS, asked', service('kube-system/kube-dns', inside, asked), 'all', 'yes'],
+])('%s', (_, example, mode, claim) => {
+  expect(claimOf(example, mode, () => false)).toBe(claim);
+});
+
+test('the DNS goes on with the load balancer that Kuryr has made for it', () => {
+  const served = service('kube-system/kube-dns', inside);
+  expect(claimOf(served, 'all', () => true)).toBe('yes');
+  expect(claimOf(served, 'annotated', () => true)).toBe('no');
+});

@@ -1,0 +1,362 @@
+import type { Family } from '@causeway/base/address/address';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { KubeError } from '@causeway/kubernetes/client/error';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import type { Clock } from '@causeway/base/time/clock';
+import type {
+  Claim,
+  DeleteOutcome,
+  EnsureOutcome,
+  Ingress,
+  LoadBalancerProvider,
+  Owner,
+  ProviderContext,
+  ProviderHost,
+} from '../services/provider.ts';
+import type { CalmCluster } from './debounced-cluster.ts';
+import type { BalancerKeeper, Kept } from './balancer-keeper.ts';
+import { claimOf } from './match.ts';
+import type { FloatingIps } from './floating-ips.ts';
+import { ingressOf } from './ingress.ts';
+import { keepsFloatingIp, translate } from './klb-spec.ts';
+import { statusOf, type Readiness } from './klb-status.ts';
+import { klbOwner, type KlbView } from './klb-view.ts';
+import type { KlbWriter } from './klb-writer.ts';
+import {
+  ownerUid,
+  serviceFinalizer,
+  statusVersion,
+  type KlbPublicIp,
+  type KuryrLoadBalancer,
+} from './kuryr-load-balancer.ts';
+import { isLegacy, type LegacyConversion } from './legacy-conversion.ts';
+import type { ObservedBalancer } from './observed.ts';
+import type { AddressFate, Release } from './release.ts';
+import type { OctaviaSettings } from './settings.ts';
+import type { OctaviaUpkeep } from './maintenance.ts';
+
+export interface OctaviaProviderOptions {
+  readonly settings: OctaviaSettings;
+  readonly subnets: ReadonlyMap<Family, string>;
+  readonly view: KlbView;
+  readonly cluster: CalmCluster;
+  readonly writer: KlbWriter;
+  readonly keeper: BalancerKeeper;
+  readonly floating: FloatingIps;
+  readonly release: Release;
+  readonly legacy: LegacyConversion;
+  readonly upkeep: OctaviaUpkeep;
+  readonly clock: Clock;
+}
+
+const conflictMs = 200;
+const pendingMs = 30_000;
+
+/**
+ * Services on Octavia. The Service and its endpoints become the spec of a KuryrLoadBalancer; Octavia is
+ * made to match the spec; what it has goes into the status.
+ */
+export class OctaviaProvider implements LoadBalancerProvider {
+  readonly name = 'octavia';
+  readonly finalizer = serviceFinalizer;
+  readonly #options: OctaviaProviderOptions;
+  #host: ProviderHost | undefined;
+
+  constructor(options: OctaviaProviderOptions) {
+    this.#options = options;
+  }
+
+  get synced(): Promise<void> {
+    return this.#options.upkeep.synced;
+  }
+
+  readiness(): string | undefined {
+    return this.#options.upkeep.readiness();
+  }
+
+  claims(service: Service): Claim {
+    const { settings, view } = this.#options;
+    const isServed = () =>
+      service.metadata?.finalizers?.includes(serviceFinalizer) === true ||
+      view.get(keyOf(service))?.status?.loadbalancer !== undefined;
+    return claimOf(service, settings.clusterIP, isServed);
+  }
+
+  statusWriter(): 'controller' {
+    return 'controller';
+  }
+
+  loadBalancerName(service: Service): string {
+    return keyOf(service);
+  }
+
+  get(owner: Owner): readonly Ingress[] | undefined {
+    const key = `${owner.namespace}/${owner.name}`;
+    const klb = this.#options.view.get(key);
+    const service = this.#host?.services.get(key);
+    // An older Kuryr left no resource, but what it served has its mark and its address.
+    if (klb === undefined && service !== undefined && isLegacy(service)) {
+      const present = service.status?.loadBalancer?.ingress ?? [];
+      return present.flatMap(({ ip }) =>
+        ip === undefined ? [] : [{ ip, ipMode: 'VIP' as const }],
+      );
+    }
+    if (klb?.status === undefined || (ownerUid(klb) ?? owner.uid) !== owner.uid) return undefined;
+    return ingressOf(
+      klb.spec ?? {},
+      klb.status.loadbalancer?.ip,
+      [],
+      klb.status.service_pub_ip_info,
+    );
+  }
+
+  owners(): Iterable<Owner> {
+    return this.#options.view.owners();
+  }
+
+  ownersNamed(key: string): readonly Owner[] {
+    const klb = this.#options.view.get(key);
+    const owner = klb === undefined ? undefined : klbOwner(klb);
+    return owner === undefined ? [] : [owner];
+  }
+
+  async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+    const { settings, subnets, view, cluster } = this.#options;
+    const key = keyOf(service);
+    const owner = ownerOf(service);
+    const present = view.get(key);
+    if (present?.metadata?.deletionTimestamp !== undefined) {
+      return this.#startOver(owner, context);
+    }
+    const version = present?.status?.version ?? 0;
+    if (version > statusVersion) {
+      const message = `The status of its KuryrLoadBalancer has version ${version}, which a newer Causeway has written. Use that one, or empty the status.`;
+      return { kind: 'refused', reason: 'NewerState', message };
+    }
+    const slices = cluster.slicesOf(key);
+    const translation = translate({ service, slices, settings, subnets });
+    if (translation.kind === 'refused') return this.#refuse(present, owner, translation, context);
+    for (const { reason, message } of translation.notes) context.tell('Warning', reason, message);
+    try {
+      const written = await this.#options.writer.writeSpec(
+        service,
+        translation.spec,
+        context.signal,
+      );
+      const klb = await this.#options.legacy.convert(service, written, context);
+      if (slices.length === 0 && klb.status?.loadbalancer === undefined) {
+        const message = 'Waiting for endpoints: nothing is made before there are some';
+        await this.#writeStatus(
+          klb,
+          undefined,
+          klb.status?.service_pub_ip_info,
+          pending(message),
+          context,
+        );
+        return { kind: 'pending', message };
+      }
+      return await this.#balance(klb, owner, context);
+    } catch (error) {
+      // Somebody else wrote to the same object; the watch brings what they wrote.
+      if (isKubeConflict(error)) {
+        return {
+          kind: 'pending',
+          message: 'Looking again: it was changed meanwhile',
+          retryAfterMs: conflictMs,
+        };
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * A Service that is larger than the budget is closed: what its load balancer serves may let in sources
+   * that the Service no longer asks for. In other cases the load balancer stays as it is.
+   */
+  async #refuse(
+    present: KuryrLoadBalancer | undefined,
+    owner: Owner,
+    refusal: Extract<Kept, { kind: 'refused' }>,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    if (refusal.reason !== 'OverBudget' || present === undefined) return refusal;
+    const kept = await this.#options.keeper.close(present, owner, refusal, context);
+    if (kept.kind !== 'refused') return { ...refusal, retryAfterMs: pendingMs };
+    const { reason, message } = refusal;
+    await this.#writeReady(present, { status: 'False', reason, message }, context);
+    return refusal;
+  }
+
+  /** Endpoints and nodes go the same way as all else: through the spec. */
+  update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+    return this.ensure(service, context);
+  }
+
+  ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
+    const fate = this.#keepsAddress(owner, this.#klbOf(owner)) ? 'kept' : 'given-back';
+    return this.#delete(owner, fate, context);
+  }
+
+  #klbOf(owner: Owner): KuryrLoadBalancer | undefined {
+    const present = this.#options.view.get(`${owner.namespace}/${owner.name}`);
+    const isTheirs = present !== undefined && (ownerUid(present) ?? owner.uid) === owner.uid;
+    return isTheirs ? present : undefined;
+  }
+
+  async #delete(owner: Owner, fate: AddressFate, context: ProviderContext): Promise<DeleteOutcome> {
+    const { writer, release } = this.#options;
+    const key = `${owner.namespace}/${owner.name}`;
+    this.#options.cluster.forget(key);
+    const klb = this.#klbOf(owner);
+    const outcome = await release.release(owner, klb, fate, context);
+    if (outcome.kind === 'pending') return outcome;
+    try {
+      if (klb !== undefined) await writer.remove(klb, context.signal);
+      await writer.releaseEndpoints(key, context.signal);
+    } catch (error) {
+      if (!isKubeConflict(error)) throw error;
+      return { kind: 'pending', message: 'It was changed meanwhile', retryAfterMs: conflictMs };
+    }
+    return outcome;
+  }
+
+  /** As the Service says now: what was said right before the deletion is in no spec yet. */
+  #keepsAddress(owner: Owner, klb: KuryrLoadBalancer | undefined): boolean {
+    const service = this.#host?.services.get(`${owner.namespace}/${owner.name}`);
+    const said = service?.metadata?.uid === owner.uid ? keepsFloatingIp(service) : undefined;
+    return said ?? klb?.spec?.options?.keep_floating_ip === true;
+  }
+
+  run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    this.#host = host;
+    const release = (owner: Owner, context: ProviderContext) => this.ensureDeleted(owner, context);
+    return this.#options.upkeep.run(host, release, signal);
+  }
+
+  /** Its KuryrLoadBalancer was deleted, and the load balancer goes with it; the Service gets a new one. */
+  async #startOver(owner: Owner, context: ProviderContext): Promise<EnsureOutcome> {
+    const outcome = await this.#delete(owner, 'stays', context);
+    const message = 'Its KuryrLoadBalancer was deleted; the load balancer is made anew';
+    return {
+      kind: 'pending',
+      message,
+      retryAfterMs: outcome.kind === 'gone' ? conflictMs : pendingMs,
+      ingress: [],
+    };
+  }
+
+  async #balance(
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const { keeper } = this.#options;
+    const present = klb.status?.service_pub_ip_info;
+    let kept: Kept;
+    try {
+      kept = await keeper.ensure(klb, owner, context);
+    } catch (error) {
+      context.tell('Warning', 'KuryrEnsureLBError', describe(error));
+      throw error;
+    }
+    if (kept.kind === 'refused') {
+      const ready = { status: 'False', reason: kept.reason, message: kept.message } as const;
+      await this.#writeReady(klb, ready, context);
+      return kept;
+    }
+    if (kept.kind === 'pending') {
+      const { observed, message, retryAfterMs = pendingMs } = kept;
+      const isLeaving = observed?.balancer.provisioningStatus === 'PENDING_DELETE';
+      if (observed !== undefined) {
+        await this.#writeStatus(
+          klb,
+          isLeaving ? undefined : observed,
+          present,
+          pending(message),
+          context,
+        );
+      }
+      return { kind: 'pending', message, retryAfterMs };
+    }
+    return this.#publish(klb, owner, kept.observed, context);
+  }
+
+  async #publish(
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    observed: ObservedBalancer,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const { floating } = this.#options;
+    const spec = klb.spec ?? {};
+    const { vipAddress, vipPortId, additionalVips } = observed.balancer;
+    const publicIp = await floating.ensure(
+      {
+        owner,
+        spec,
+        present: klb.status?.service_pub_ip_info,
+        portId: vipPortId ?? '',
+        formerPortId: klb.status?.loadbalancer?.port_id,
+        news: context,
+      },
+      context,
+    );
+    const wasReady = klb.status?.conditions?.some(
+      ({ type, status }) => type === 'Ready' && status === 'True',
+    );
+    const others = additionalVips.flatMap(({ address }) => address ?? []);
+    const ingress = ingressOf(spec, vipAddress, others, publicIp);
+    const message = `The load balancer serves ${observed.listeners.length} ports`;
+    const ready: Readiness = { status: 'True', reason: 'Serving', message };
+    await this.#writeStatus(klb, observed, publicIp, ready, context);
+    if (wasReady !== true) context.tell('Normal', 'KuryrEnsuredLB', 'Load balancer provisioned');
+    return { kind: 'ready', ingress };
+  }
+
+  async #writeStatus(
+    klb: KuryrLoadBalancer,
+    observed: ObservedBalancer | undefined,
+    publicIp: KlbPublicIp | undefined,
+    ready: Readiness,
+    context: ProviderContext,
+  ): Promise<void> {
+    const { writer, clock } = this.#options;
+    const now = new Date(clock.wallTime()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const status = statusOf(klb, observed, publicIp, ready, now);
+    await writer.writeStatus(klb, status, context.signal);
+  }
+
+  /** Only how it is; what it has stays as it was. */
+  async #writeReady(
+    klb: KuryrLoadBalancer,
+    ready: Readiness,
+    context: ProviderContext,
+  ): Promise<void> {
+    const { writer, clock } = this.#options;
+    const now = new Date(clock.wallTime()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const { conditions } = statusOf(klb, undefined, undefined, ready, now);
+    await writer.writeStatus(
+      klb,
+      { ...klb.status, ...(conditions === undefined ? {} : { conditions }) },
+      context.signal,
+    );
+  }
+}
+
+function ownerOf(service: Service): Owner {
+  const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
+  return { namespace, name, uid };
+}
+
+function pending(message: string): Readiness {
+  return { status: 'False', reason: 'Pending', message };
+}
+
+function describe(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  return `Error when provisioning the load balancer: ${words}`;
+}
+
+function isKubeConflict(error: unknown): boolean {
+  return error instanceof KubeError && error.code === 'conflict';
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
+import type { LoadBalancer } from '@causeway/openstack/load-balancing/resources';
+import { silentLog } from '@causeway/base/observability/log';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { Inventory } from './inventory.ts';
+import { Settling } from './pending-changes.ts';
+
+/** A cloud of load balancers with nothing but a status, which counts how often it is asked. */
+function cloudOf(statuses: Map<string, string>) {
+  const asked = { lists: 0, reads: 0 };
+  const show = (id: string) =>
+    ({ id, name: id, provisioningStatus: statuses.get(id) }) as unknown as LoadBalancer;
+  const balancing = {
+    capabilities: () => ({ tags: true }),
+    async *loadBalancers() {
+      asked.lists += 1;
+      for (const id of statuses.keys()) yield await Promise.resolve(show(id));
+    },
+    loadBalancer(id: string) {
+      asked.reads += 1;
+      if (statuses.has(id)) return Promise.resolve(show(id));
+      return Promise.reject(new CausewayError('not-found', 'gone'));
+    },
+  } as unknown as LoadBalancing;
+  return { balancing, asked };
+}
+
+function settlingOf(statuses: Map<string, string>) {
+  const clock = new SimulatedClock();
+  const { balancing, asked } = cloudOf(statuses);
+  const inventory = new Inventory(balancing);
+  const settling = new Settling({
+    ...{ balancing, inventory, clock, log: silentLog, tag: 'tag', limitMs: 60_000 },
+  });
+  const stop = new AbortController();
+  const seen: string[] = [];
+  const ended = settling.run((key) => seen.push(key), stop.signal);
+  const end = async () => {
+    stop.abort();
+    await ended;
+  };
+  return { clock, settling, inventory, seen, asked, end };
+}
+
+test('many are waited for with one list at a time, and each is told of once', async () => {
+  const ids = Array.from({ length: 20 }, (_, index) => `b${index}`);
+  const statuses = new Map(ids.map((id) => [id, 'PENDING_CREATE']));
+  const { clock, settling, inventory, seen, asked, end } = settlingOf(statuses);
+  for (const id of ids) settling.watch(id, `shop/${id}`);
+  await clock.advance(20_000);
+  expect(seen).toEqual([]);
+  for (const id of ids) statuses.set(id, 'ACTIVE');
+  await clock.advance(10_000);
+  expect(new Set(seen)).toEqual(new Set(ids.map((id) => `shop/${id}`)));
+  expect(seen).toHaveLength(20);
+  expect(asked.reads).toBe(0);
+  expect(asked.lists).toBeLessThan(40);
+  expect(inventory.get('b7')?.balancer.provisioningStatus).toBe('ACTIVE');
+  await end();
+});
+
+test('PENDING for too long is told once, and forgotten when it is over', async () => {
+  const statuses = new Map([['b1', 'PENDING_DELETE']]);
+  const { clock, settling, inventory, seen, end } = settlingOf(statuses);
+  settling.watch('b1', 'shop/web');
+  settling.watch('b1', 'shop/web');
+  await clock.advance(120_000);
+  expect(seen).toEqual(['shop/web']);
+  expect(settling.overdueStatus('b1')).toBe('PENDING_DELETE');
+  statuses.delete('b1');
+  await clock.advance(10_000);
+  expect(seen).toEqual(['shop/web', 'shop/web']);
+  expect(settling.overdueStatus('b1')).toBeUndefined();
+  expect(inventory.get('b1')).toBeUndefined();
+  await end();
+});
+
+test('all Services that share a load balancer are told of it', async () => {
+  const statuses = new Map([['b1', 'PENDING_UPDATE']]);
+  const { clock, settling, seen, end } = settlingOf(statuses);
+  settling.watch('b1', 'shop/web');
+  settling.watch('b1', 'shop/mail');
+  statuses.set('b1', 'ACTIVE');
+  await clock.advance(10_000);
+  expect(seen).toEqual(['shop/web', 'shop/mail']);
+  await end();
+});

@@ -1,0 +1,138 @@
+import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
+import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
+import { isPending } from '@causeway/openstack/load-balancing/lock';
+import type { LoadBalancer } from '@causeway/openstack/load-balancing/resources';
+import { sleep, type Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Inventory } from './inventory.ts';
+
+export interface SettlingOptions {
+  readonly balancing: LoadBalancing;
+  readonly inventory: Inventory;
+  /** The tag on all of our load balancers. */
+  readonly tag: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** PENDING for longer than this is told to the user. */
+  readonly limitMs: number;
+}
+
+interface Watched {
+  /** Of the Services: more than one where they share a load balancer. */
+  readonly keys: Set<string>;
+  readonly since: number;
+}
+
+/** Up to so many are asked for one by one; more by one list. */
+const mostSingleLooks = 3;
+const shortestPauseMs = 400;
+const longestPauseMs = 5_000;
+
+/**
+ * Waits for load balancers in the background, so that no worker is held by one that takes minutes, and
+ * has their Services looked at when they are done. However many are waited for, one list tells.
+ */
+export class Settling {
+  readonly #options: SettlingOptions;
+  readonly #watched = new Map<string, Watched>();
+  /** The status that they have been in for too long. */
+  readonly #overdue = new Map<string, string>();
+  #running: { readonly enqueue: (key: string) => void; readonly signal: AbortSignal } | undefined;
+  #poller: Promise<void> | undefined;
+
+  constructor(options: SettlingOptions) {
+    this.#options = options;
+  }
+
+  /** Until the signal fires, and then for the end of the look under way. */
+  async run(enqueue: (key: string) => void, signal: AbortSignal): Promise<void> {
+    this.#running = { enqueue, signal };
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await this.#poller;
+  }
+
+  /** The status that it has been in for too long; undefined when it has not. */
+  overdueStatus(id: string): string | undefined {
+    return this.#overdue.get(id);
+  }
+
+  /** To be called after the write that is waited for. */
+  watch(id: string, key: string): void {
+    const { clock } = this.#options;
+    if (this.#running === undefined || this.#running.signal.aborted) return;
+    const watched = this.#watched.get(id);
+    if (watched !== undefined) {
+      watched.keys.add(key);
+      return;
+    }
+    this.#watched.set(id, { keys: new Set([key]), since: clock.monotonic() });
+    this.#poller ??= this.#poll(this.#running.signal).finally(() => {
+      this.#poller = undefined;
+    });
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    while (this.#watched.size > 0 && !signal.aborted) {
+      try {
+        await sleep(clock, this.#pauseMs(), signal);
+        await this.#look(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        const known = CausewayError.from(error);
+        log.warn({ error: known }, 'load balancers could not be looked at; trying again');
+      }
+    }
+  }
+
+  /** A tenth of the time they have waited so far: what takes minutes is not asked for every second. */
+  #pauseMs(): number {
+    const now = this.#options.clock.monotonic();
+    const ages = [...this.#watched.values()].map(({ since }) => now - since);
+    const mean = ages.reduce((sum, age) => sum + age, 0) / Math.max(1, ages.length);
+    return Math.min(longestPauseMs, Math.max(shortestPauseMs, mean / 10));
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const { balancing, tag } = this.#options;
+    // Only those who were waited for before the list began: it may be older than what others wrote.
+    const ids = [...this.#watched.keys()];
+    const listed = new Map<string, LoadBalancer>();
+    if (ids.length > mostSingleLooks && balancing.capabilities().tags) {
+      for await (const balancer of balancing.loadBalancers({ tags: [tag] }, { signal })) {
+        listed.set(balancer.id, balancer);
+      }
+    }
+    for (const id of ids) this.#judge(id, listed.get(id) ?? (await this.#read(id, signal)));
+  }
+
+  #judge(id: string, balancer: LoadBalancer | undefined): void {
+    const { clock, inventory, limitMs } = this.#options;
+    const watched = this.#watched.get(id);
+    if (watched === undefined) return;
+    if (balancer !== undefined && isPending(balancer)) {
+      if (this.#overdue.has(id) || clock.monotonic() - watched.since < limitMs) return;
+      this.#overdue.set(id, balancer.provisioningStatus);
+      for (const key of watched.keys) this.#running?.enqueue(key);
+      return;
+    }
+    if (balancer === undefined) inventory.forget(id);
+    else inventory.putBare(balancer);
+    this.#watched.delete(id);
+    this.#overdue.delete(id);
+    for (const key of watched.keys) this.#running?.enqueue(key);
+  }
+
+  async #read(id: string, signal: AbortSignal): Promise<LoadBalancer | undefined> {
+    try {
+      const balancer = await this.#options.balancing.loadBalancer(id, { signal });
+      return balancer.provisioningStatus === 'DELETED' ? undefined : balancer;
+    } catch (error) {
+      if (isErrorCode(error, 'not-found')) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
+import { isLocked, isPending } from '@causeway/openstack/load-balancing/lock';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Random } from '@causeway/base/simulation/random';
+import type { DeleteOutcome, Owner, ProviderContext } from '../services/provider.ts';
+import { applyPlan } from './apply-plan.ts';
+import type { BalancerKeeper } from './balancer-keeper.ts';
+import { ErrorPace } from './error-pace.ts';
+import type { FloatingIps } from './floating-ips.ts';
+import { guestOn, ownPart } from './shared-balancer.ts';
+import type { Identity } from './identity.ts';
+import type { Inventory } from './inventory.ts';
+import { tellOverdue } from './keeper-events.ts';
+import type { KlbView } from './klb-view.ts';
+import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import type { ObservedBalancer } from './observed.ts';
+import type { Settling } from './pending-changes.ts';
+
+export interface ReleaseOptions {
+  readonly balancing: LoadBalancing;
+  readonly inventory: Inventory;
+  readonly settling: Settling;
+  readonly view: KlbView;
+  readonly identity: Identity;
+  readonly floating: FloatingIps;
+  readonly keeper: BalancerKeeper;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** What becomes of a floating IP from the pool. `stays`: the Service goes on and will use it again. */
+export type AddressFate = 'given-back' | 'kept' | 'stays';
+
+const gone: DeleteOutcome = { kind: 'gone' };
+const mostRemembered = 10_000;
+
+/** Takes away what OpenStack has for a Service: the floating IP first, so that nobody is sent there. */
+export class Release {
+  readonly #options: ReleaseOptions;
+  readonly #pace: ErrorPace;
+  /** The UIDs of the Services that were released last. */
+  readonly #released = new Set<string>();
+
+  constructor(options: ReleaseOptions) {
+    this.#options = options;
+    this.#pace = new ErrorPace(options.clock, options.random);
+  }
+
+  async release(
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    fate: AddressFate,
+    context: ProviderContext,
+  ): Promise<DeleteOutcome> {
+    const balancers = await this.#balancersOf(owner, klb, context);
+    if (fate === 'stays') await this.#holdAddress(owner, klb, context);
+    else await this.#releaseAddresses(owner, klb, fate === 'kept', context);
+    let outcome = gone;
+    for (const observed of balancers) {
+      const result = await this.#releaseBalancer(observed, owner, klb, context);
+      if (result.kind === 'pending') outcome = result;
+    }
+    if (outcome.kind === 'gone') {
+      this.#options.keeper.forget(owner);
+      this.#pace.forget(owner.uid);
+      if (fate !== 'stays') this.#remember(owner);
+    }
+    return outcome;
+  }
+
+  /**
+   * Whether this process has released the Service to the end. What appears in the cloud for it afterwards comes
+   * from a late request of ours, and is no orphan whose owner is unknown.
+   */
+  hasReleased({ uid }: Owner): boolean {
+    return this.#released.has(uid);
+  }
+
+  #remember({ uid }: Owner): void {
+    this.#released.add(uid);
+    const [oldest] = this.#released;
+    if (this.#released.size > mostRemembered && oldest !== undefined) this.#released.delete(oldest);
+  }
+
+  /** The recorded one, and whatever else was made for this very Service. */
+  async #balancersOf(
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    context: ProviderContext,
+  ): Promise<ObservedBalancer[]> {
+    const { inventory, identity } = this.#options;
+    const found = new Map<string, ObservedBalancer>();
+    for (const observed of inventory.named(`${owner.namespace}/${owner.name}`)) {
+      if (identity.isMarkedFor(owner, observed.balancer)) {
+        found.set(observed.balancer.id, observed);
+      }
+    }
+    const recorded = klb?.status?.loadbalancer?.id;
+    if (recorded !== undefined && !found.has(recorded)) {
+      const observed = await inventory.current(recorded, context);
+      const isOthers = observed !== undefined && identity.isOfOtherCluster(observed.balancer);
+      if (observed !== undefined && !isOthers) found.set(recorded, observed);
+    }
+    return [...found.values()];
+  }
+
+  /** Only the status knows an address that Kuryr took: marked, it is found without. */
+  async #holdAddress(
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    context: ProviderContext,
+  ): Promise<void> {
+    const { service_pub_ip_info: recorded, loadbalancer } = klb?.status ?? {};
+    if (recorded?.alloc_method !== 'pool') return;
+    const request = { owner, portId: loadbalancer?.port_id ?? '' };
+    await this.#options.floating.hold(request, recorded, context);
+  }
+
+  async #releaseAddresses(
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    isKept: boolean,
+    context: ProviderContext,
+  ): Promise<void> {
+    const { floating, view } = this.#options;
+    const recorded = klb?.status?.service_pub_ip_info;
+    const portId = klb?.status?.loadbalancer?.port_id ?? '';
+    const request = { owner, portId, news: context };
+    const isStillUsed = (id: string) =>
+      view.usersOfAddress(id, `${owner.namespace}/${owner.name}`).length > 0;
+    if (recorded !== undefined && !isStillUsed(recorded.ip_id)) {
+      await floating.release(request, recorded, isKept, context);
+    }
+    for (const { id, address } of floating.of(owner)) {
+      if (id === recorded?.ip_id || isStillUsed(id)) continue;
+      const info = { ip_id: id, ip_addr: address, alloc_method: 'pool' } as const;
+      await floating.release(request, info, isKept, context);
+    }
+  }
+
+  async #releaseBalancer(
+    observed: ObservedBalancer,
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    context: ProviderContext,
+  ): Promise<DeleteOutcome> {
+    const { settling, view, identity } = this.#options;
+    const { id } = observed.balancer;
+    const key = `${owner.namespace}/${owner.name}`;
+    tellOverdue(settling, observed, context, 'DeleteLoadBalancerFailed');
+    if (!isPending(observed.balancer)) {
+      // Asked of the others, because our own KuryrLoadBalancer may be gone already.
+      const hasOthers = view.sharers(id, key).length > 0;
+      const given = klb?.spec?.options?.loadbalancer_id;
+      const wasGiven = given === id || klb?.status?.loadbalancer?.given === true;
+      // One that we made for a Service that shared it goes with the last of them.
+      const isOurs =
+        identity.isMadeFor(owner, observed.balancer, wasGiven) ||
+        (wasGiven && identity.standing(observed.balancer) === 'own');
+      if (hasOthers || !isOurs) return this.#releaseListeners(observed, owner, klb, context);
+      const restMs = this.#pace.restMs(owner.uid);
+      if (observed.balancer.provisioningStatus === 'ERROR' && restMs > 0) {
+        return { kind: 'pending', message: 'Deleting it again in a while', retryAfterMs: restMs };
+      }
+      if ((await this.#deleteBalancer(observed, owner, context)) === 'absent') return gone;
+    }
+    settling.watch(id, key);
+    return {
+      kind: 'pending',
+      message: 'Waiting until the load balancer is gone',
+      retryAfterMs: 30_000,
+    };
+  }
+
+  async #deleteBalancer(
+    { balancer }: ObservedBalancer,
+    owner: Owner,
+    context: ProviderContext,
+  ): Promise<'absent' | 'leaving' | 'busy'> {
+    const { balancing, inventory } = this.#options;
+    const { id, provisioningStatus } = balancer;
+    if (provisioningStatus === 'ERROR' && this.#pace.failed(owner.uid) > 1) {
+      const message = `The load balancer ${id} ended in ERROR while it was deleted. Deleting it again.`;
+      context.tell('Warning', 'DeleteLoadBalancerFailed', message);
+    } else {
+      context.tell('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
+    }
+    try {
+      const call = { signal: context.signal, cascade: true };
+      if ((await balancing.deleteLoadBalancer(id, call)) === 'absent') {
+        inventory.forget(id);
+        return 'absent';
+      }
+    } catch (error) {
+      // Busy with somebody's change: its end is waited for, and then it is tried again.
+      if (!isLocked(error)) throw error;
+      return 'busy';
+    }
+    inventory.putBare({ ...balancer, provisioningStatus: 'PENDING_DELETE' });
+    return 'leaving';
+  }
+
+  /** Ours on a load balancer that others use too; it stays. */
+  async #releaseListeners(
+    observed: ObservedBalancer,
+    owner: Owner,
+    klb: KuryrLoadBalancer | undefined,
+    context: ProviderContext,
+  ): Promise<DeleteOutcome> {
+    const { balancing, inventory, identity } = this.#options;
+    const { id } = observed.balancer;
+    const fresh = await inventory.read(id, context);
+    if (fresh === undefined) return gone;
+    const prefix = `${owner.namespace}/${owner.name}:`;
+    const isOurs = ({ name }: { name: string }) => name.startsWith(prefix);
+    const own = ownPart(fresh, guestOn(fresh, klb, owner, identity));
+    const plan = {
+      balancer: undefined,
+      removeListeners: own.listeners.filter(isOurs).map((listener) => listener.id),
+      removePools: own.pools.filter(isOurs).map((pool) => pool.id),
+      listeners: [],
+    };
+    inventory.put((await applyPlan(balancing, fresh, plan, context)).observed);
+    return gone;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Owner } from '../services/provider.ts';
+import type { Identity } from './identity.ts';
+import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import type { ObservedBalancer } from './observed.ts';
+
+interface Child {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** How we use a load balancer that is nobody's of ours: another cluster may use it under the same names. */
+export interface Guest {
+  /** On every listener and pool that is ours there. */
+  readonly mark: string;
+  isMine(child: Child): boolean;
+}
+
+/** Why the load balancer that a user names can't be used. */
+export function refusalOf(
+  given: string,
+  known: ObservedBalancer | undefined,
+  identity: Identity,
+): { readonly reason: string; readonly message: string } | undefined {
+  if (known === undefined) {
+    const message = `There is no load balancer ${given}. Correct the annotation load-balancer-id, or remove it.`;
+    return { reason: 'NoSuchLoadBalancer', message };
+  }
+  if (!identity.isOfOtherCluster(known.balancer)) return undefined;
+  const message = `The load balancer ${given} belongs to another cluster. Choose another one.`;
+  return { reason: 'OtherClustersLoadBalancer', message };
+}
+
+/** Undefined on a load balancer of this cluster, where names suffice. */
+export function guestOn(
+  { balancer }: ObservedBalancer,
+  klb: KuryrLoadBalancer | undefined,
+  owner: Owner,
+  identity: Identity,
+): Guest | undefined {
+  if (identity.isOurs(balancer)) return undefined;
+  const { listeners = [], pools = [] } = klb?.status ?? {};
+  const recorded = new Set([...listeners, ...pools].map(({ id }) => id));
+  const isMarkedMine = (child: Child): boolean => {
+    switch (identity.standing(child)) {
+      case 'own':
+        return identity.isMadeFor(owner, child, true);
+      case 'old':
+        return identity.isMarkedFor(owner, child) || recorded.has(child.id);
+      case 'same-id':
+      case 'other':
+        return false;
+      case 'none':
+        // It is from before there were marks, and ours if the status says so.
+        return recorded.has(child.id);
+    }
+  };
+  return {
+    mark: identity.description(owner),
+    isMine: (child) =>
+      child.name.startsWith(`${owner.namespace}/${owner.name}:`) && isMarkedMine(child),
+  };
+}
+
+/** The load balancer with nothing on it but what is ours. */
+export function ownPart(observed: ObservedBalancer, guest: Guest | undefined): ObservedBalancer {
+  if (guest === undefined) return observed;
+  const isMine = (child: Child) => guest.isMine(child);
+  return {
+    ...observed,
+    listeners: observed.listeners.filter(isMine),
+    pools: observed.pools.filter(isMine),
+  };
+}

@@ -1,0 +1,175 @@
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { hasFinalizer, removeFinalizer } from '@causeway/kubernetes/objects/finalizers';
+import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
+import { services } from '@causeway/kubernetes/objects/resources';
+import type { Clock } from '@causeway/base/time/clock';
+import {
+  done,
+  retryAfter,
+  runController,
+  type Outcome,
+  type ReconcileContext,
+} from '@causeway/base/work/controller';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { WorkQueue } from '@causeway/base/work/work-queue';
+import type { ClusterView } from '../services/cluster-view.ts';
+import type { DeleteOutcome, Owner, ProviderContext, ProviderHost } from '../services/provider.ts';
+import { readRecord } from '../services/record.ts';
+import { toKlbSlices } from './endpoint-slices.ts';
+import type { KlbView } from './klb-view.ts';
+import type { KlbWriter } from './klb-writer.ts';
+import { ownerUid, serviceFinalizer, type KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+
+export interface StraysOptions {
+  readonly client: KubeClient;
+  readonly view: KlbView;
+  readonly cluster: ClusterView;
+  readonly writer: KlbWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** How long endpoints are kept for a Service that has not come. */
+  readonly patienceMs: number;
+}
+
+export type EnsureDeleted = (owner: Owner, context: ProviderContext) => Promise<DeleteOutcome>;
+
+/**
+ * What belongs to no Service of ours: endpoints that came before their Service, KuryrLoadBalancers that
+ * nobody owns, and Services of Kuryr's that are deleted before anybody took them over.
+ */
+export class Strays {
+  readonly #options: StraysOptions;
+  readonly #queue: WorkQueue<string>;
+  /** Endpoints whose Service did not come in time, or has been and gone, by the slices they were. */
+  readonly #givenUp = new Map<string, string>();
+
+  constructor(options: StraysOptions) {
+    this.#options = options;
+    this.#queue = new WorkQueue<string>({ clock: options.clock });
+  }
+
+  consider(key: string): void {
+    this.#queue.add(key);
+  }
+
+  run(host: ProviderHost, ensureDeleted: EnsureDeleted, signal: AbortSignal): Promise<void> {
+    const { clock, log, metrics } = this.#options;
+    const reconcile = (key: string, context: ReconcileContext) =>
+      this.#reconcile(key, host, ensureDeleted, context);
+    const common = { workers: 2, deadlineMs: 300_000, clock, log, metrics };
+    return runController(
+      { name: 'stray load balancers', queue: this.#queue, reconcile, ...common },
+      signal,
+    );
+  }
+
+  async #reconcile(
+    key: string,
+    host: ProviderHost,
+    ensureDeleted: EnsureDeleted,
+    { signal, log }: ReconcileContext,
+  ): Promise<Outcome> {
+    const service = host.services.get(key);
+    const klb = this.#options.view.get(key);
+    const context = { signal, log, annotate: () => Promise.resolve(), tell: () => {} };
+    if (service !== undefined) {
+      this.#givenUp.set(key, marksOf(this.#slices(key)));
+      if (isAbandoned(service)) return this.#letGo(service, ensureDeleted, context);
+      return klb === undefined || isOwnedOrHeld(klb) ? done : this.#giveTime(klb, signal);
+    }
+    // One that names its owner is released by the controller of Services.
+    if (klb !== undefined && ownerUid(klb) !== undefined) return done;
+    if (klb?.status?.loadbalancer !== undefined) {
+      const [namespace = '', name = ''] = key.split('/');
+      return toOutcome(await ensureDeleted({ namespace, name, uid: '' }, context));
+    }
+    return this.#keepEndpoints(key, klb, signal);
+  }
+
+  #slices(key: string): EndpointSlice[] {
+    return this.#options.cluster.slicesOf(key).filter(isOnItsOwn);
+  }
+
+  /** Made by endpoints, and its Service turned out not to be ours, or has not been looked at yet. */
+  async #giveTime(klb: KuryrLoadBalancer, signal: AbortSignal): Promise<Outcome> {
+    const restMs = this.#restOf(klb);
+    if (restMs > 0) return retryAfter(restMs + 1_000, 'waiting for its Service to be taken over');
+    await this.#options.writer.remove(klb, signal);
+    return done;
+  }
+
+  #restOf(klb: KuryrLoadBalancer | undefined): number {
+    const { clock, patienceMs } = this.#options;
+    const createdAt = Date.parse(klb?.metadata?.creationTimestamp ?? '');
+    return Number.isNaN(createdAt) ? patienceMs : createdAt + patienceMs - clock.wallTime();
+  }
+
+  async #keepEndpoints(
+    key: string,
+    klb: KuryrLoadBalancer | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { writer } = this.#options;
+    const slices = this.#slices(key);
+    const marks = marksOf(slices);
+    const restMs = this.#restOf(klb);
+    if (slices.length === 0 || restMs <= 0) {
+      if (slices.length > 0) this.#givenUp.set(key, marks);
+      else this.#givenUp.delete(key);
+      if (klb !== undefined) await writer.remove(klb, signal);
+      return done;
+    }
+    if (this.#givenUp.get(key) === marks) return done;
+    await writer.writeEndpointsOnly(key, { endpointSlices: toKlbSlices(slices) }, signal);
+    return retryAfter(restMs + 1_000, 'waiting for the Service of these endpoints');
+  }
+
+  /** A Service that Kuryr served, deleted before it was taken over: its finalizer is ours to take off. */
+  async #letGo(
+    service: Service,
+    ensureDeleted: EnsureDeleted,
+    context: ProviderContext,
+  ): Promise<Outcome> {
+    const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
+    const outcome = await ensureDeleted({ namespace, name, uid }, context);
+    if (outcome.kind === 'pending') return toOutcome(outcome);
+    const { client } = this.#options;
+    await removeFinalizer(client, services, service, serviceFinalizer, { signal: context.signal });
+    return done;
+  }
+}
+
+function isOwnedOrHeld(klb: KuryrLoadBalancer): boolean {
+  const isHeld = (klb.metadata?.finalizers ?? []).length > 0;
+  return isHeld || ownerUid(klb) !== undefined || klb.status?.loadbalancer !== undefined;
+}
+
+function isAbandoned(service: Service): boolean {
+  return (
+    service.metadata?.deletionTimestamp !== undefined &&
+    hasFinalizer(service, serviceFinalizer) &&
+    readRecord(service).kind === 'none'
+  );
+}
+
+/** Slices that a Service or its Endpoints own go with it, or it is about to be seen. */
+function isOnItsOwn({ metadata }: EndpointSlice): boolean {
+  return (
+    metadata?.deletionTimestamp === undefined && (metadata?.ownerReferences ?? []).length === 0
+  );
+}
+
+function marksOf(slices: readonly EndpointSlice[]): string {
+  return slices
+    .map(({ metadata }) => metadata?.uid ?? '')
+    .sort()
+    .join();
+}
+
+function toOutcome(outcome: DeleteOutcome): Outcome {
+  if (outcome.kind === 'gone') return done;
+  return retryAfter(outcome.retryAfterMs ?? 5_000, outcome.message);
+}

@@ -1,0 +1,112 @@
+import dgram from 'node:dgram';
+import http from 'node:http';
+import net from 'node:net';
+import { parentPort, workerData } from 'node:worker_threads';
+import { enterNetworkNamespace } from '@causeway/netlink/system-calls';
+import type { EchoService, ServerAnswer, ServerRequest } from './namespace-servers.ts';
+import { join } from './relay.ts';
+
+/**
+ * The servers in all namespaces. A thread that enters a namespace makes its sockets there, and they stay
+ * there when it moves on; so one thread serves all of them, made one after another. It never goes back
+ * to where it was born: who is root of a user namespace only may not. But it leaves each when its servers
+ * listen, or a pod's namespace would stay, with its links and routes, after the pod is gone.
+ */
+const restingPlace = workerData as string;
+
+const servers = new Map<string, (net.Server | dgram.Socket)[]>();
+
+async function open({ pod, namespace, services }: Extract<ServerRequest, { kind: 'open' }>) {
+  const made: (net.Server | dgram.Socket)[] = [];
+  servers.set(pod, made);
+  enterNetworkNamespace(namespace);
+  for (const service of services) {
+    const server = service.protocol === 'UDP' ? udpServer(pod, service) : tcpServer(pod, service);
+    made.push(server);
+    await listening(server);
+  }
+}
+
+async function forward({ namespace, port, to }: Extract<ServerRequest, { kind: 'forward' }>) {
+  const server = net.createServer((near) => join(near, { path: to }));
+  servers.set(`${namespace}:${port}`, [server]);
+  enterNetworkNamespace(namespace);
+  server.listen({ port, host: '127.0.0.1' });
+  await listening(server);
+}
+
+function close(pod: string): void {
+  for (const server of servers.get(pod) ?? []) server.close();
+  servers.delete(pod);
+}
+
+function line(pod: string, address: string | undefined, port: number | undefined): string {
+  const client = (address ?? 'unknown').replace('::ffff:', '');
+  const host = client.includes(':') ? `[${client}]` : client;
+  return `${pod} saw ${host}:${port ?? 0}\n`;
+}
+
+/** Answers HTTP to whoever speaks it, and sends everybody else their own words after the first line. */
+function tcpServer(pod: string, { port }: EchoService): net.Server {
+  const web = http.createServer((request, response) => {
+    const { remoteAddress, remotePort } = request.socket;
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    response.end(line(pod, remoteAddress, remotePort));
+  });
+  const server = net.createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', (chunk) => {
+      socket.pause();
+      if (/^[A-Z]+ \S+ HTTP\/1/.test(chunk.toString('latin1'))) {
+        socket.unshift(chunk);
+        web.emit('connection', socket);
+      } else {
+        socket.write(line(pod, socket.remoteAddress, socket.remotePort));
+        socket.write(chunk);
+        socket.pipe(socket);
+      }
+      socket.resume();
+    });
+  });
+  server.listen({ port });
+  return server;
+}
+
+function udpServer(pod: string, { port }: EchoService): dgram.Socket {
+  const socket = dgram.createSocket('udp6');
+  socket.on('message', (message, { address, port: from }) => {
+    socket.send(Buffer.concat([Buffer.from(line(pod, address, from)), message]), from, address);
+  });
+  socket.bind(port);
+  return socket;
+}
+
+function listening(server: net.Server | dgram.Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.once('listening', () => resolve());
+  });
+}
+
+async function serve(request: ServerRequest): Promise<void> {
+  if (request.kind === 'close') return close(request.pod);
+  try {
+    await (request.kind === 'open' ? open(request) : forward(request));
+  } finally {
+    enterNetworkNamespace(restingPlace);
+  }
+}
+
+let queue = Promise.resolve();
+parentPort?.on('message', (request: ServerRequest) => {
+  queue = queue.then(async () => {
+    const answer: ServerAnswer = { id: request.id };
+    try {
+      await serve(request);
+      parentPort?.postMessage(answer);
+    } catch (error) {
+      if (request.kind === 'open') close(request.pod);
+      parentPort?.postMessage({ ...answer, error: String(error) });
+    }
+  });
+});

@@ -1,0 +1,104 @@
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import type { StringMap } from '@causeway/kubernetes/objects/object';
+import type { Clock } from '@causeway/base/time/clock';
+import type { EnsureOutcome, ProviderContext } from '../services/provider.ts';
+import type { Announcer } from './announcer.ts';
+import type { Grants } from './reservations.ts';
+import { inFamilies, ingressOf, readHolding, type HeldAddress } from './holding.ts';
+import type { Grant } from './pool-ledger.ts';
+import { Reminders } from './reminders.ts';
+import { announced } from './service-change.ts';
+import type { Wish } from './service-spec.ts';
+
+const leavingLookMs = 1_000;
+/** Our own write brings the Service back; this is for when it is passed over. */
+const soonMs = 2_000;
+
+/** Tells announcers what the ledger granted, and waits until they show it. */
+export class Telling {
+  readonly #grants: Grants;
+  readonly #reminders: Reminders;
+
+  constructor(grants: Grants, clock: Clock) {
+    this.#grants = grants;
+    this.#reminders = new Reminders(clock);
+  }
+
+  async tell(
+    service: Service,
+    wish: Wish,
+    grant: Grant,
+    announcer: Announcer,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const { demand } = wish;
+    const wanted = inFamilies(grant.addresses, demand.families);
+    const addresses = wanted.map(({ address }) => address);
+    const loadBalancerIP = service.spec?.loadBalancerIP;
+    const announcement = { addresses, sharingKey: demand.sharingKey, loadBalancerIP };
+    const problem = announcer.refuse?.(announcement);
+    if (problem !== undefined) return { kind: 'refused', reason: 'NotAnnounced', message: problem };
+    const { uid = '' } = service.metadata ?? {};
+    const told = announcer.tell(announcement);
+    const reminders = isTold(service, told) ? readHolding(service)?.reminders : undefined;
+    const write = async (times: number | undefined) => {
+      const { addresses: held, fence } = grant;
+      const holding = { uid, addresses: held, fence, reminders: times };
+      const change = announced(service, announcer, holding, announcement);
+      await context.annotate(change.annotations, change.spec);
+    };
+    await write(reminders);
+    const shown = new Set(service.status?.loadBalancer?.ingress?.map(({ ip = '' }) => ip));
+    const ingress = ingressOf({ addresses: wanted });
+    const leaving = grant.addresses.filter((each) => !wanted.includes(each));
+    const isLeft = !leaving.some((each) => isAmong(shown, each));
+    if (isLeft && leaving.length > 0) {
+      const left = await this.#grants.keepOnly(uid, demand, grant, context);
+      const isLess = left.addresses.length < grant.addresses.length;
+      if (isLess) return this.tell(service, wish, left, announcer, context);
+    }
+    const isShown =
+      announcer.statusWriter === 'controller' || addresses.every((address) => shown.has(address));
+    if (isLeft && isShown) {
+      this.#reminders.forget(uid);
+      return { kind: 'ready', ingress };
+    }
+    // Who never showed anything has missed nothing: it is not there, or takes its time.
+    const mayHaveMissed = announcer.missesChanges === true && shown.size > 0;
+    const again = mayHaveMissed ? await this.#remind(uid, told, reminders ?? 0, write) : undefined;
+    if (!isLeft) {
+      const what = leaving.map(({ address }) => address).join(', ');
+      const message = `${what} goes back to the pool when the status shows it no more`;
+      const retryAfterMs = Math.min(again ?? leavingLookMs, leavingLookMs);
+      return { kind: 'pending', message, ingress, retryAfterMs };
+    }
+    const message = `${announcer.title} has been told to announce ${addresses.join(', ')} and has not yet`;
+    return { kind: 'pending', message, ...(again === undefined ? {} : { retryAfterMs: again }) };
+  }
+
+  /** Tells it again when it is time: a change that says nothing new, but is one. Answers with when to look. */
+  async #remind(
+    uid: string,
+    told: StringMap,
+    times: number,
+    write: (times: number) => Promise<void>,
+  ): Promise<number | undefined> {
+    const waitMs = this.#reminders.waitMs(uid, JSON.stringify([told, times]), times);
+    if (waitMs !== 0) return waitMs;
+    await write(times + 1);
+    return soonMs;
+  }
+
+  forget(uid: string): void {
+    this.#reminders.forget(uid);
+  }
+}
+
+/** Whether the Service says this already. */
+function isTold({ metadata }: Service, told: StringMap): boolean {
+  return Object.entries(told).every(([name, text]) => metadata?.annotations?.[name] === text);
+}
+
+function isAmong(shown: ReadonlySet<string>, { address, publicAddress }: HeldAddress): boolean {
+  return shown.has(address) || (publicAddress !== undefined && shown.has(publicAddress));
+}

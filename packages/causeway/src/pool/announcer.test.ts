@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import {
+  announcerNames,
+  announcerOfClass,
+  announcers,
+  toldNothing,
+  type AnnouncerName,
+} from './announcer.ts';
+
+const v4 = parseAddress('192.0.2.7');
+const v6 = parseAddress('2001:db8::7');
+
+interface Row {
+  readonly announcer: AnnouncerName;
+  readonly single: object;
+  readonly dual: object;
+  readonly shared: object;
+  readonly writer: 'announcer' | 'controller';
+}
+
+/** What each announcer reads, in one table. */
+const table: readonly Row[] = [
+  {
+    announcer: 'kube-vip',
+    single: { 'kube-vip.io/loadbalancerIPs': '192.0.2.7' },
+    dual: { 'kube-vip.io/loadbalancerIPs': '192.0.2.7,2001:db8::7' },
+    shared: { 'kube-vip.io/loadbalancerIPs': '192.0.2.7' },
+    writer: 'announcer',
+  },
+  {
+    announcer: 'metallb',
+    single: { 'metallb.io/loadBalancerIPs': '192.0.2.7' },
+    dual: { 'metallb.io/loadBalancerIPs': '192.0.2.7,2001:db8::7' },
+    shared: { 'metallb.io/loadBalancerIPs': '192.0.2.7', 'metallb.io/allow-shared-ip': 'web' },
+    writer: 'announcer',
+  },
+  {
+    announcer: 'cilium',
+    single: { 'lbipam.cilium.io/ips': '192.0.2.7' },
+    dual: { 'lbipam.cilium.io/ips': '192.0.2.7,2001:db8::7' },
+    shared: { 'lbipam.cilium.io/ips': '192.0.2.7', 'lbipam.cilium.io/sharing-key': 'web' },
+    writer: 'announcer',
+  },
+  {
+    announcer: 'purelb',
+    single: { 'purelb.io/addresses': '192.0.2.7' },
+    dual: { 'purelb.io/addresses': '192.0.2.7,2001:db8::7' },
+    shared: { 'purelb.io/addresses': '192.0.2.7', 'purelb.io/allow-shared-ip': 'web' },
+    writer: 'announcer',
+  },
+  { announcer: 'node', single: {}, dual: {}, shared: {}, writer: 'controller' },
+  { announcer: 'plain', single: {}, dual: {}, shared: {}, writer: 'controller' },
+];
+
+describe.each(table)('$announcer', ({ announcer: name, single, dual, shared, writer }) => {
+  const announcer = announcers[name];
+
+  test('is told of one address, of two in the order of their families, and of who shares it', () => {
+    expect(announcer.tell({ addresses: [v4] })).toEqual(single);
+    expect(announcer.tell({ addresses: [v6, v4] })).toEqual(dual);
+    expect(announcer.tell({ addresses: [v4], sharingKey: 'web' })).toEqual(shared);
+  });
+
+  test('is told nothing afterwards of all that it may have been told', () => {
+    const nothing = toldNothing(name);
+    for (const key of Object.keys({ ...single, ...dual, ...shared })) {
+      expect(nothing).toHaveProperty([key], null);
+    }
+  });
+
+  test('leaves the status to whom it belongs, and has its classes to itself', () => {
+    expect(announcer.statusWriter).toBe(writer);
+    for (const className of announcer.ownClasses) expect(announcerOfClass(className)).toBe(name);
+  });
+});
+
+test('the table has every announcer', () => {
+  expect(table.map(({ announcer }) => announcer).toSorted()).toEqual(announcerNames.toSorted());
+  expect(announcerOfClass('causeway.dev/pool')).toBeUndefined();
+  expect(announcerOfClass(undefined)).toBeUndefined();
+});
+
+test('MetalLB, which takes the field or the annotation, is not given both', () => {
+  const field = { addresses: [v4], loadBalancerIP: '192.0.2.7' };
+  expect(announcers.metallb.tell(field)).toEqual({});
+  expect(announcers.metallb.refuse?.(field)).toBeUndefined();
+  const differs = { addresses: [v4, v6], loadBalancerIP: '192.0.2.7' };
+  expect(announcers.metallb.refuse?.(differs)).toContain('Remove spec.loadBalancerIP');
+});

@@ -1,0 +1,103 @@
+import { beforeEach, expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import { services } from '@causeway/kubernetes/objects/resources';
+import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
+import { holdingAnnotation } from './annotations.ts';
+import { Departures } from './releases-pending.ts';
+import { formatHolding, readHolding } from './holding.ts';
+import { LedgerCheck } from './ledger-check.ts';
+import type { LedgerReservation, PoolLedger } from './pool-ledger.ts';
+
+const { signal } = new AbortController();
+const web = { namespace: 'default', name: 'web' };
+const address = parseAddress('192.0.2.1');
+
+let client: KubeClient;
+let reservations: LedgerReservation[];
+let departures: Departures;
+let check: LedgerCheck;
+/** What happens while the ledger is asked. */
+let meanwhile: () => Promise<unknown>;
+
+beforeEach(() => {
+  client = memoryKubeClient();
+  reservations = [];
+  meanwhile = () => Promise.resolve();
+  departures = new Departures(client, 'default');
+  const ledger = {
+    reservations: () => Promise.resolve(reservations),
+    stateOf: () => Promise.resolve('outside'),
+    ensure: async () => {
+      await meanwhile();
+      return { addresses: [{ address }], fence: 42 };
+    },
+  } as unknown as PoolLedger;
+  check = new LedgerCheck(client, ledger, departures);
+});
+
+async function createHolder(): Promise<void> {
+  const ports = [{ port: 80, protocol: 'TCP' as const }];
+  const spec = { type: 'LoadBalancer' as const, ports };
+  const { metadata } = await client.create(services, { metadata: web, spec }, { signal });
+  const uid = metadata?.uid ?? '';
+  const holding = { uid, addresses: [{ address }], fence: 7, announcer: 'plain' } as const;
+  const annotations = { [holdingAnnotation]: formatHolding(holding) };
+  await client.patchMerge(services, web, { metadata: { annotations } }, { signal });
+}
+
+const noted = async () => {
+  const service = await client.find(services, web, { signal });
+  return service === undefined ? undefined : readHolding(service);
+};
+const repair = async () => {
+  const repairs = await check.repair(await check.findings(signal), false, signal);
+  return repairs.map(({ finding, outcome }) => `${finding.kind}: ${outcome}`);
+};
+
+test('what is claimed again is noted on its Service with the fence that it is held with', async () => {
+  await createHolder();
+  expect(await repair()).toEqual(['not-in-ledger: held again']);
+  expect(await noted()).toMatchObject({ fence: 42, addresses: [{ address }], announcer: 'plain' });
+});
+
+test('a listener hears how far it is', async () => {
+  await createHolder();
+  const told: string[] = [];
+  const listener = {
+    begin: (what: string, total: number) => void told.push(`${what} ${total}`),
+    step: (name: string) => void told.push(name),
+  };
+  await check.repair(await check.findings(signal, listener), false, signal, listener);
+  const looked = ['Looking at 2', 'default/kubernetes', 'default/web'];
+  expect(told).toEqual([...looked, 'Mending 1', 'default/web']);
+});
+
+test('what somebody else writes to the Service meanwhile is not lost', async () => {
+  await createHolder();
+  let times = 0;
+  meanwhile = async () => {
+    times += 1;
+    if (times > 1) return;
+    const before = await noted();
+    if (before === undefined) throw new Error('it holds nothing');
+    const annotations = { [holdingAnnotation]: formatHolding({ ...before, stoppedAt: 5 }) };
+    await client.patchMerge(services, web, { metadata: { annotations } }, { signal });
+  };
+  expect(await repair()).toEqual(['not-in-ledger: held again']);
+  expect(await noted()).toMatchObject({ fence: 42, stoppedAt: 5 });
+});
+
+test('what departs is named with its addresses, and left alone', async () => {
+  reservations = [
+    { uid: 'gone', purpose: 'load-balancer', ...web, addresses: [address], fence: 3 },
+  ];
+  const announced = { by: 'kube-vip', ...web, wasSeen: true } as const;
+  await departures.add({ uid: 'gone', fence: 3, withdrawn: false, announced }, signal);
+  const { findings } = await check.findings(signal);
+  expect(findings).toMatchObject([
+    { kind: 'departing', service: 'default/web', addresses: [address] },
+  ]);
+  expect(findings[0]?.message).toContain('kube-vip is seen to have stopped');
+  expect(await repair()).toEqual(['departing: left as it is']);
+});

@@ -1,0 +1,76 @@
+import type { IpamClient } from '../ipam/api/client.ts';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import type { LoadBalancerProvider } from '../services/provider.ts';
+import type { AnnouncerName } from './announcer.ts';
+import { Contact } from './contact.ts';
+import { ContactMemory } from './contact-memory.ts';
+import { DepartureWatch } from './release-watch.ts';
+import { Departures } from './releases-pending.ts';
+import { DriftWatch } from './drift-watch.ts';
+import { AnnouncerDetector } from './detect-announcer.ts';
+import { NodeProvider } from './node-provider.ts';
+import { NodeView } from './node-view.ts';
+import { PoolLedger } from './pool-ledger.ts';
+import { PoolProvider } from './pool-provider.ts';
+import { PoolRelease } from './pool-release.ts';
+import { WithdrawalWatch } from './withdrawal.ts';
+
+export interface NodeParts {
+  readonly client: KubeClient;
+  /** The node that takes the traffic of Services that name none. */
+  readonly node: string | undefined;
+  readonly classes: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export interface PoolParts extends NodeParts {
+  readonly ipam: Pick<IpamClient, 'call'>;
+  readonly site: string;
+  readonly cluster: string;
+  /** Undefined looks what is installed. */
+  readonly announcer: AnnouncerName | undefined;
+  readonly withdrawalMs: number;
+  readonly heartbeatMs: number;
+  readonly driftEveryMs: number;
+  readonly selfWithdrawal: boolean;
+  /** Where our own objects are kept. */
+  readonly namespace: string;
+}
+
+/** The provider where no ledger is: nodes' own addresses serve. */
+export function makeNodeProvider({ node, classes, ...parts }: NodeParts): LoadBalancerProvider {
+  return new NodeProvider({ nodes: new NodeView(parts), node, classes });
+}
+
+/** Puts the pool provider together. */
+export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
+  const { client, clock, log, metrics, site, cluster, withdrawalMs } = parts;
+  const { announcer, node, classes } = parts;
+  const ledger = new PoolLedger(parts.ipam, { site, cluster });
+  const departures = new Departures(client, parts.namespace);
+  const watch = new WithdrawalWatch(client);
+  return new PoolProvider({
+    ledger,
+    detector: new AnnouncerDetector(client, clock),
+    release: new PoolRelease({ departures, ledger, watch, clock, withdrawalMs }),
+    departed: new DepartureWatch({ departures, ledger, watch, clock, log, metrics }),
+    selfWithdrawal: parts.selfWithdrawal,
+    contact: new Contact({
+      ...{ ledger, clock, log, selfWithdrawal: parts.selfWithdrawal },
+      memory: new ContactMemory(client, parts.namespace),
+      everyMs: parts.heartbeatMs,
+    }),
+    drift: new DriftWatch({ ledger, departures, clock, log, metrics, everyMs: parts.driftEveryMs }),
+    clock,
+    log,
+    nodes: new NodeView({ client, clock, log, metrics }),
+    announcer,
+    node,
+    classes,
+  });
+}

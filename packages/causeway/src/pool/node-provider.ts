@@ -1,0 +1,114 @@
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import type { Store } from '@causeway/kubernetes/cache/store';
+import { OwnerIndex } from '../services/owner-index.ts';
+import type {
+  Claim,
+  DeleteOutcome,
+  EnsureOutcome,
+  Ingress,
+  LoadBalancerProvider,
+  Owner,
+  ProviderHost,
+} from '../services/provider.ts';
+import { claimOf } from './match.ts';
+import { readHolding, statusWriterOf } from './holding.ts';
+import type { NodeView } from './node-view.ts';
+import { putOnNode } from './node-ingress.ts';
+import { readWish } from './service-spec.ts';
+
+export interface NodeProviderOptions {
+  readonly nodes: NodeView;
+  /** The node that takes the traffic of Services that name none; else one of the control plane. */
+  readonly node: string | undefined;
+  /** Load balancer classes to serve beside our own. */
+  readonly classes: readonly string[];
+}
+
+const stuckMs = 30_000;
+
+/** The pool provider without a ledger: every Service is on a node's own address, and nothing is reserved. */
+export class NodeProvider implements LoadBalancerProvider {
+  readonly name = 'pool';
+  readonly #options: NodeProviderOptions;
+  readonly #served = new OwnerIndex();
+  #services: Store<Service> | undefined;
+
+  constructor(options: NodeProviderOptions) {
+    this.#options = options;
+  }
+
+  get synced(): Promise<void> {
+    return this.#options.nodes.synced;
+  }
+
+  readiness(): string | undefined {
+    return this.#options.nodes.readiness();
+  }
+
+  claims(service: Service): Claim {
+    return claimOf(service, this.#options.classes);
+  }
+
+  statusWriter(service: Service): 'controller' | 'announcer' {
+    return statusWriterOf(service);
+  }
+
+  loadBalancerName(service: Service): string {
+    return keyOf(service);
+  }
+
+  /** Nothing is held for anybody: what a Service shows follows from the nodes. */
+  get(): readonly Ingress[] | undefined {
+    return undefined;
+  }
+
+  owners(): Iterable<Owner> {
+    return this.#served.all();
+  }
+
+  ownersNamed(key: string): readonly Owner[] {
+    return this.#served.named(key);
+  }
+
+  async ensure(service: Service): Promise<EnsureOutcome> {
+    this.#served.add(service);
+    const reading = readWish(service, undefined);
+    if (reading.kind === 'refused') return reading;
+    const { announcer, demand } = reading.wish;
+    if (announcer !== undefined && announcer !== 'node') {
+      const message = `It asks for the announcer ${announcer}, which needs an address of a pool, and the controller has no ledger (pool.servers).`;
+      return { kind: 'refused', reason: 'NoLedger', message };
+    }
+    return putOnNode(service, demand.families, this.#options.nodes.values(), this.#options.node);
+  }
+
+  update(service: Service): Promise<EnsureOutcome> {
+    return this.ensure(service);
+  }
+
+  async ensureDeleted(owner: Owner): Promise<DeleteOutcome> {
+    const service = this.#services?.get(`${owner.namespace}/${owner.name}`);
+    const isPresent = service?.metadata?.uid === owner.uid;
+    if (isPresent && readHolding(service) !== undefined) {
+      const message =
+        'It holds an address of a pool, and the controller has no ledger (pool.servers) to free it in';
+      return { kind: 'pending', message, retryAfterMs: stuckMs };
+    }
+    this.#served.remove(owner);
+    return { kind: 'gone' };
+  }
+
+  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { nodes } = this.#options;
+    this.#services = host.services;
+    const stop = nodes.onChange(() => {
+      for (const { namespace, name } of this.#served.all()) host.enqueue(`${namespace}/${name}`);
+    });
+    try {
+      await nodes.run(signal);
+    } finally {
+      stop();
+    }
+  }
+}

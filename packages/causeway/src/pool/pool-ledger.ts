@@ -1,0 +1,125 @@
+import { parseAddress, type Address, type Family } from '@causeway/base/address/address';
+import type { IpamClient } from '../ipam/api/client.ts';
+import type { AnswerOf } from '../ipam/api/operations.ts';
+import type { HeldAddress } from './holding.ts';
+
+/** What is asked for a Service. */
+export interface Demand {
+  readonly namespace: string;
+  readonly name: string;
+  readonly families: readonly Family[];
+  /** By name: what it has, or what its user asks for. */
+  readonly addresses: readonly Address[];
+  /** The addresses are announced for it now: a ledger that was restored must believe it. */
+  readonly claim: boolean;
+  readonly pool?: string | undefined;
+  /** The labels that the pool must have. */
+  readonly poolLabels?: Readonly<Record<string, string>> | undefined;
+  readonly sharingKey?: string | undefined;
+  /** `TCP/443` */
+  readonly ports: readonly string[];
+}
+
+export interface Grant {
+  readonly addresses: readonly HeldAddress[];
+  readonly fence: number;
+  /** Who is to announce it, where the pool says so. */
+  readonly announcer?: string | undefined;
+}
+
+export interface LedgerReservation {
+  readonly uid: string;
+  readonly purpose: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly addresses: readonly Address[];
+  readonly fence: number;
+}
+
+/** The shared ledger as one cluster sees it: only its own part, with its own credential. */
+export class PoolLedger {
+  readonly #client: Pick<IpamClient, 'call'>;
+  readonly #here: { readonly site: string; readonly cluster: string };
+
+  constructor(client: Pick<IpamClient, 'call'>, here: { site: string; cluster: string }) {
+    this.#client = client;
+    this.#here = here;
+  }
+
+  /** Undefined when it has to wait: it then has its place in the queue, kept by asking again. */
+  async ensure(uid: string, demand: Demand, signal: AbortSignal): Promise<Grant | undefined> {
+    const params = { ...this.#here, uid };
+    const { families, addresses, ports, ...rest } = demand;
+    const body = {
+      ...rest,
+      families: [...families],
+      addresses: [...addresses],
+      ports: [...ports],
+      waitMs: 0,
+    };
+    const answer = await this.#client.call('ensureLoadBalancer', { params, body }, signal);
+    return answer.state === 'waiting' ? undefined : grantOf(answer);
+  }
+
+  /** The ports of a Service that holds something have changed, or it keeps only some of its addresses. */
+  async update(
+    uid: string,
+    fence: number,
+    change: { readonly ports?: readonly string[]; readonly keeps?: readonly Address[] },
+    signal: AbortSignal,
+  ): Promise<Grant> {
+    const { ports, keeps } = change;
+    const body = {
+      fence,
+      ...(ports === undefined ? {} : { ports: [...ports] }),
+      ...(keeps === undefined ? {} : { addresses: [...keeps] }),
+    };
+    const input = { params: { ...this.#here, uid }, body };
+    return grantOf(await this.#client.call('updateLoadBalancer', input, signal));
+  }
+
+  /** Frees what the owner holds. `withdrawn`: somebody saw that it is no longer announced. */
+  async delete(uid: string, fence: number, withdrawn: boolean, signal: AbortSignal): Promise<void> {
+    const query = { fence, withdrawn: withdrawn ? ('true' as const) : ('false' as const) };
+    const input = { params: { ...this.#here, uid }, query };
+    await this.#client.call('deleteLoadBalancer', input, signal);
+  }
+
+  async heartbeat(
+    withdrawsAfterMs: number | undefined,
+    signal: AbortSignal,
+  ): Promise<AnswerOf<'heartbeat'>> {
+    const body = withdrawsAfterMs === undefined ? {} : { withdrawsAfterMs };
+    return this.#client.call('heartbeat', { params: this.#here, body }, signal);
+  }
+
+  /** Whether an address is in a pool of the site, and taken: not by whom. */
+  async stateOf(address: Address, signal: AbortSignal): Promise<string> {
+    const params = { site: this.#here.site, address };
+    return (await this.#client.call('whoHas', { params }, signal)).state;
+  }
+
+  async reservations(signal: AbortSignal): Promise<readonly LedgerReservation[]> {
+    const input = { params: this.#here };
+    const { items } = await this.#client.call('listReservations', input, signal);
+    return items.map(({ uid, purpose, namespace, name, addresses, fence }) => ({
+      uid,
+      purpose,
+      namespace,
+      name,
+      fence,
+      addresses: addresses.map(({ address }) => parseAddress(address)),
+    }));
+  }
+}
+
+function grantOf({ addresses, fence, announcer }: AnswerOf<'updateLoadBalancer'>): Grant {
+  return {
+    fence,
+    announcer,
+    addresses: addresses.map(({ address, publicAddress }) => ({
+      address: parseAddress(address),
+      publicAddress: publicAddress === undefined ? undefined : parseAddress(publicAddress),
+    })),
+  };
+}

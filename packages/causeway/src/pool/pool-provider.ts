@@ -1,0 +1,351 @@
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import { whenSynced, type Store } from '@causeway/kubernetes/cache/store';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import { supervise } from '@causeway/base/work/supervisor';
+import { OwnerIndex } from '../services/owner-index.ts';
+import type {
+  Claim,
+  DeleteOutcome,
+  EnsureOutcome,
+  Ingress,
+  LoadBalancerProvider,
+  Owner,
+  ProviderContext,
+  ProviderHost,
+} from '../services/provider.ts';
+import { announcerAnnotation, holdingAnnotation } from './annotations.ts';
+import { announcers, type Announcer, type AnnouncerName } from './announcer.ts';
+import { chooseAnnouncer } from './choose-announcer.ts';
+import { claimOf } from './match.ts';
+import type { Contact } from './contact.ts';
+import type { DepartureWatch } from './release-watch.ts';
+import type { DriftWatch } from './drift-watch.ts';
+import type { AnnouncerDetector } from './detect-announcer.ts';
+import type { NodeView } from './node-view.ts';
+import { putOnNode } from './node-ingress.ts';
+import { Grants } from './reservations.ts';
+import {
+  formatHolding,
+  ingressOf,
+  readHolding,
+  statusWriterOf,
+  stopped,
+  type Holding,
+} from './holding.ts';
+import type { Grant, PoolLedger } from './pool-ledger.ts';
+import type { PoolRelease } from './pool-release.ts';
+import { silenced, type ServiceChange } from './service-change.ts';
+import { Telling } from './announcement-writer.ts';
+import { canBeWithdrawn, refuseUnstoppable } from './withdrawable.ts';
+import { readWish, readWishAnew, type Wish } from './service-spec.ts';
+
+export interface PoolProviderOptions {
+  readonly ledger: PoolLedger;
+  readonly detector: AnnouncerDetector;
+  readonly release: PoolRelease;
+  readonly departed: DepartureWatch;
+  readonly nodes: NodeView;
+  readonly contact: Contact;
+  readonly drift: DriftWatch;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly announcer: AnnouncerName | undefined;
+  /** The node that takes the traffic with the announcer `node`; else one of the control plane. */
+  readonly node: string | undefined;
+  /** Whether the ledger may be promised that announcements stop without contact. */
+  readonly selfWithdrawal: boolean;
+  /** Load balancer classes to serve beside our own. */
+  readonly classes: readonly string[];
+}
+
+const waitMs = 5_000;
+const announcerLookMs = 30_000;
+
+/** Services with addresses of a pool that many clusters share; somebody else announces them. */
+export class PoolProvider implements LoadBalancerProvider {
+  readonly name = 'pool';
+  readonly #options: PoolProviderOptions;
+  readonly #owners = new OwnerIndex();
+  readonly #grants: Grants;
+  readonly #telling: Telling;
+  /** Who announces the Services, by UID: one that vanishes can't be asked any more. */
+  readonly #announcers = new Map<string, AnnouncerName>();
+  readonly #synced = Promise.withResolvers<void>();
+  /** The Services that are on a node's own address, by UID. */
+  readonly #onNode = new Set<string>();
+  #services: Store<Service> | undefined;
+
+  constructor(options: PoolProviderOptions) {
+    this.#options = options;
+    this.#grants = new Grants(options.ledger);
+    this.#telling = new Telling(this.#grants, options.clock);
+  }
+
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  /** Without the ledger nothing new is served, but what is there is: that is no reason to be taken out. */
+  readiness(): string | undefined {
+    return this.#options.nodes.readiness();
+  }
+
+  claims(service: Service): Claim {
+    return claimOf(service, this.#options.classes);
+  }
+
+  statusWriter(service: Service): 'controller' | 'announcer' {
+    return statusWriterOf(service);
+  }
+
+  loadBalancerName(service: Service): string {
+    return keyOf(service);
+  }
+
+  get(owner: Owner): readonly Ingress[] | undefined {
+    const holding = this.#holdingOf(owner);
+    return holding === undefined ? undefined : ingressOf(holding);
+  }
+
+  owners(): Iterable<Owner> {
+    return this.#owners.all();
+  }
+
+  ownersNamed(key: string): readonly Owner[] {
+    return this.#owners.named(key);
+  }
+
+  async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+    const owner = this.#owners.add(service);
+    const holding = readHolding(service);
+    if (holding !== undefined) this.#announcers.set(owner.uid, holding.announcer);
+    const reading = readWish(service, holding);
+    if (reading.kind === 'refused') return reading;
+    const explicit = reading.wish.announcer ?? this.#options.announcer;
+    if (explicit === 'node') return this.#putOnNode(service, reading.wish);
+    if (this.#options.contact.isWithdrawn) return this.#keepBack(service, holding, context);
+    const grant = await this.#grants.ask(owner, reading.wish.demand, holding, context);
+    if ('kind' in grant) {
+      if (grant.kind === 'lost' && holding !== undefined) {
+        return this.#lose(owner, service, holding, context);
+      }
+      return grant.kind === 'refused' || grant.kind === 'pending' ? grant : waiting;
+    }
+    const choice = chooseAnnouncer(
+      service,
+      {
+        named: reading.wish.announcer,
+        configured: this.#options.announcer,
+        present: holding?.announcer,
+        ofPool: grant.announcer,
+        found: await this.#found(reading.wish, holding, context.signal),
+      },
+      this.#options.classes,
+    );
+    if (choice.kind === 'refused') {
+      if (choice.reason !== 'NoAnnouncer') return choice;
+      // It may be installed any time, and nobody tells us.
+      context.tell('Warning', choice.reason, choice.message);
+      return { kind: 'pending', message: choice.message, retryAfterMs: announcerLookMs };
+    }
+    const refusal = this.#options.selfWithdrawal ? refuseUnstoppable(choice.announcer) : undefined;
+    if (refusal !== undefined) return refusal;
+    return this.#announce(service, reading.wish, grant, choice.announcer, context);
+  }
+
+  update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+    return this.ensure(service, context);
+  }
+
+  async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
+    const key = `${owner.namespace}/${owner.name}`;
+    const present = this.#services?.get(key);
+    const service = present?.metadata?.uid === owner.uid ? present : undefined;
+    if (service !== undefined && this.#isOnNode(service)) {
+      this.#forget(owner);
+      return { kind: 'gone' };
+    }
+    const fence = this.#grants.fenceOf(owner.uid);
+    const last = { fence, announcer: this.#announcers.get(owner.uid) };
+    const outcome = await this.#options.release.release(owner, service, last, context);
+    if (outcome.kind === 'gone') this.#forget(owner);
+    return outcome;
+  }
+
+  #forget(owner: Owner): void {
+    this.#grants.forget(owner.uid);
+    this.#telling.forget(owner.uid);
+    this.#announcers.delete(owner.uid);
+    this.#onNode.delete(owner.uid);
+    this.#owners.remove(owner);
+  }
+
+  /** Nothing was ever reserved for it, so the ledger needn't be asked. */
+  #isOnNode(service: Service): boolean {
+    const named = service.metadata?.annotations?.[announcerAnnotation];
+    return (named ?? this.#options.announcer) === 'node' && readHolding(service) === undefined;
+  }
+
+  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    this.#services = host.services;
+    const { nodes, contact, drift, departed } = this.#options;
+    const stop = nodes.onChange(() => {
+      for (const uid of this.#onNode) this.#enqueue(host, uid);
+    });
+    try {
+      await supervise(signal, {
+        nodes: (inner) => nodes.run(inner),
+        contact: async (inner) => {
+          await whenSynced([host.services, nodes], inner);
+          for (const service of host.services.values()) {
+            if (readHolding(service) !== undefined) this.#owners.add(service);
+          }
+          await contact.remember(inner);
+          await departed.remember(inner);
+          this.#synced.resolve();
+          const mayPromise = () =>
+            !departed.mayBeAnnounced && [...host.services.values()].every(canBeWithdrawn);
+          await contact.run(() => this.#askAgain(host), mayPromise, inner);
+        },
+        departures: async (inner) => {
+          await this.synced;
+          await departed.run(host, () => contact.isHeard, inner);
+        },
+        drift: async (inner) => {
+          await this.synced;
+          await drift.run(host.services, (uid) => this.#askFor(host, uid), inner);
+        },
+      });
+    } finally {
+      stop();
+    }
+  }
+
+  /** What the ledger said before may no longer hold. */
+  #askAgain(host: ProviderHost): void {
+    this.#grants.forgetAll();
+    for (const { uid } of this.#owners.all()) this.#enqueue(host, uid);
+  }
+
+  #askFor(host: ProviderHost, uid: string): void {
+    this.#grants.forget(uid);
+    this.#enqueue(host, uid);
+  }
+
+  #enqueue(host: ProviderHost, uid: string): void {
+    const owner = this.#owners.get(uid);
+    if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);
+  }
+
+  #holdingOf(owner: Owner): Holding | undefined {
+    const service = this.#services?.get(`${owner.namespace}/${owner.name}`);
+    if (service?.metadata?.uid !== owner.uid) return undefined;
+    return readHolding(service);
+  }
+
+  /** Stops the announcement for as long as the ledger isn't heard of; the address stays the Service's. */
+  async #keepBack(
+    service: Service,
+    holding: Holding | undefined,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const message = 'Not announced: the ledger was not heard of for as long as was promised to it';
+    // Who does not listen would go on, and would not even notice the Service's end as what it is then.
+    if (holding !== undefined && canBeWithdrawn(service)) {
+      await this.#silence(service, holding, context, message);
+    }
+    return { kind: 'pending', message, ingress: [] };
+  }
+
+  /** It no longer holds the address: it stops being announced at once, and another one is asked for. */
+  async #lose(
+    owner: Owner,
+    service: Service,
+    holding: Holding,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const had = holding.addresses.map(({ address }) => address).join(', ');
+    const { stopsWhen } = announcers[holding.announcer];
+    if (stopsWhen === 'deleted') return this.#replace(owner, service, holding, had, context);
+    const message = `The ledger no longer has ${had} for it; it gets what the ledger has now`;
+    await this.#silence(service, { ...holding, addresses: [], fence: 0 }, context, message);
+    return { kind: 'pending', message, retryAfterMs: 1, ingress: [] };
+  }
+
+  /**
+   * Who announces it goes on until it is told another address, or the Service is deleted as the load
+   * balancer that it is: so nothing changes before there is another one.
+   */
+  async #replace(
+    owner: Owner,
+    service: Service,
+    { announcer: name }: Holding,
+    had: string,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const announcer = announcers[name];
+    const message =
+      `The ledger no longer has ${had} for it, and ${announcer.title} announces it until the Service has another one or is deleted. ` +
+      'Another one is asked for.';
+    context.tell('Warning', 'TakenBack', message);
+    const reading = readWishAnew(service, name);
+    if (reading.kind === 'refused') return reading;
+    const grant = await this.#grants.ask(owner, reading.wish.demand, undefined, context);
+    if (!('kind' in grant)) {
+      return this.#announce(service, reading.wish, grant, announcer, context);
+    }
+    return grant.kind === 'refused' ? grant : { ...waiting, message };
+  }
+
+  async #silence(
+    service: Service,
+    holding: Holding,
+    context: ProviderContext,
+    message: string,
+  ): Promise<void> {
+    const isAnnounced = announcers[holding.announcer].statusWriter === 'announcer';
+    const now = this.#options.clock.wallTime();
+    const change: ServiceChange = isAnnounced
+      ? silenced(service, holding, now)
+      : { annotations: { [holdingAnnotation]: formatHolding(stopped(holding, now)) } };
+    const written = service.metadata?.annotations?.[holdingAnnotation];
+    if (change.spec === undefined && written === change.annotations[holdingAnnotation]) return;
+    await context.annotate(change.annotations, change.spec);
+    context.tell('Warning', 'Withdrawn', message);
+  }
+
+  #putOnNode(service: Service, { demand }: Wish): EnsureOutcome {
+    const { nodes, node } = this.#options;
+    const outcome = putOnNode(service, demand.families, nodes.values(), node);
+    if (outcome.kind !== 'refused') this.#onNode.add(service.metadata?.uid ?? '');
+    return outcome;
+  }
+
+  async #found(
+    { announcer }: Wish,
+    holding: Holding | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly AnnouncerName[]> {
+    const decided = announcer ?? this.#options.announcer ?? holding?.announcer;
+    return decided === undefined ? this.#options.detector.find(signal) : [];
+  }
+
+  #announce(
+    service: Service,
+    wish: Wish,
+    grant: Grant,
+    announcer: Announcer,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    this.#announcers.set(service.metadata?.uid ?? '', announcer.name);
+    return this.#telling.tell(service, wish, grant, announcer, context);
+  }
+}
+
+const waiting = {
+  kind: 'pending',
+  message: 'No address is left in the pool; it waits for the next one',
+  retryAfterMs: waitMs,
+} as const satisfies EnsureOutcome;

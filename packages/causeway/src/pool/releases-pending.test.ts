@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { configMaps } from '@causeway/kubernetes/objects/resources';
+import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
+import { Departures } from './releases-pending.ts';
+
+const { signal } = new AbortController();
+
+test('who went is kept until it is removed, and what nobody can read stays', async () => {
+  const client = memoryKubeClient();
+  const departures = new Departures(client, 'kube-system');
+  expect(await departures.list(signal)).toEqual([]);
+  const announced = { by: 'kube-vip', namespace: 'shop', name: 'web', wasSeen: true } as const;
+  const first = { uid: 'a', fence: 7, withdrawn: true, announced };
+  await departures.add(first, signal);
+  await departures.add({ uid: 'b', withdrawn: false }, signal);
+  await departures.add(first, signal);
+  const name = { namespace: 'kube-system', name: 'causeway-pool-departed' };
+  await client.patchMerge(configMaps, name, { data: { spoiled: '{' } });
+  expect(await departures.list(signal)).toEqual([first, { uid: 'b', withdrawn: false }]);
+  await departures.remove(first, signal);
+  await departures.remove(first, signal);
+  expect(await departures.list(signal)).toEqual([{ uid: 'b', withdrawn: false }]);
+  expect((await client.get(configMaps, name)).data).toHaveProperty('spoiled');
+});
+
+test('somebody may announce what departs until it is known that nobody does', async () => {
+  const departures = new Departures(memoryKubeClient(), 'kube-system');
+  expect(departures.mayBeAnnounced).toBe(true);
+  await departures.list(signal);
+  expect(departures.mayBeAnnounced).toBe(false);
+  await departures.add({ uid: 'told-later', withdrawn: true }, signal);
+  expect(departures.mayBeAnnounced).toBe(false);
+  const announced = { by: 'metallb', namespace: 'shop', name: 'web', wasSeen: true } as const;
+  const departure = { uid: 'a', withdrawn: false, announced };
+  const reading = departures.list(signal);
+  await departures.add(departure, signal);
+  await reading;
+  expect(departures.mayBeAnnounced).toBe(true);
+  await departures.list(signal);
+  expect(departures.mayBeAnnounced).toBe(true);
+  await departures.remove(departure, signal);
+  expect(departures.mayBeAnnounced).toBe(false);
+});

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { dnsTargetAnnotation, holdingAnnotation } from './annotations.ts';
+import { announcers } from './announcer.ts';
+import { readHolding, type HeldAddress } from './holding.ts';
+import { announced, handedOver, silenced, type ServiceChange } from './service-change.ts';
+
+const address = parseAddress('10.0.0.7');
+const publicAddress = parseAddress('203.0.113.7');
+const metalLb = 'metallb.io/loadBalancerIPs';
+
+/** The Service after the write, as the API would have it. */
+function apply(service: Service, { annotations, spec = {} }: ServiceChange): Service {
+  const merge = (before: object, change: object) =>
+    Object.fromEntries(
+      Object.entries({ ...before, ...change }).filter(([, value]) => value !== null),
+    );
+  const metadata = {
+    ...service.metadata,
+    annotations: merge(service.metadata?.annotations ?? {}, annotations) as Record<string, string>,
+  };
+  return { metadata, spec: merge(service.spec ?? {}, spec) };
+}
+
+function announce(service: Service, held: HeldAddress, name: 'metallb' | 'kube-vip' | 'plain') {
+  const holding = { uid: 'u', addresses: [held], fence: 3 };
+  const announcement = { addresses: [held.address] };
+  return apply(service, announced(service, announcers[name], holding, announcement));
+}
+
+const fresh: Service = {
+  metadata: { uid: 'u' },
+  spec: {
+    type: 'LoadBalancer',
+    loadBalancerClass: 'example.com/class',
+    loadBalancerSourceRanges: ['192.0.2.0/24'],
+    allocateLoadBalancerNodePorts: false,
+  },
+};
+
+test('what is told to the announcer and what is held are one write', () => {
+  const told = announce(fresh, { address }, 'metallb');
+  expect(told.metadata?.annotations).toMatchObject({ [metalLb]: address });
+  expect(readHolding(told)).toMatchObject({ addresses: [{ address }], announcer: 'metallb' });
+  expect(told.spec).toEqual(fresh.spec);
+});
+
+test('another announcer is told, and the former one no more', () => {
+  const moved = announce(announce(fresh, { address }, 'metallb'), { address }, 'kube-vip');
+  expect(moved.metadata?.annotations?.[metalLb]).toBeUndefined();
+  expect(moved.metadata?.annotations?.['kube-vip.io/loadbalancerIPs']).toBe(address);
+});
+
+test('a silenced Service is no load balancer, and becomes what it was again', () => {
+  const told = announce(fresh, { address }, 'metallb');
+  const holding = readHolding(told);
+  if (holding === undefined) throw new Error('nothing is held');
+  const quiet = apply(told, silenced(told, holding, 5));
+  expect(quiet.spec).toEqual({ type: 'NodePort' });
+  expect(Object.keys(quiet.metadata?.annotations ?? {})).toEqual([holdingAnnotation]);
+  expect(readHolding(quiet)).toMatchObject({ stoppedAt: 5, addresses: [{ address }] });
+  const again = announce(quiet, { address }, 'metallb');
+  expect(again.spec).toEqual(fresh.spec);
+  expect(readHolding(again)).toEqual(holding);
+});
+
+test('one that is being deleted does not become a load balancer again', () => {
+  const deleted: Service = {
+    ...fresh,
+    metadata: { ...fresh.metadata, deletionTimestamp: '2026-11-15T00:00:00Z' },
+  };
+  const told = announce(deleted, { address }, 'metallb');
+  const holding = readHolding(told);
+  if (holding === undefined) throw new Error('nothing is held');
+  const quiet = apply(told, silenced(told, holding, 5));
+  expect(quiet.spec).toEqual({ type: 'NodePort' });
+  expect(readHolding(quiet)?.kept).toBeUndefined();
+});
+
+test('one that somebody else is to serve stays what it is', () => {
+  const told = announce(fresh, { address }, 'metallb');
+  const holding = readHolding(told);
+  if (holding === undefined) throw new Error('nothing is held');
+  const left = apply(told, handedOver(told, holding, 5));
+  expect(left.spec).toEqual(fresh.spec);
+  expect(left.metadata?.annotations?.[metalLb]).toBeUndefined();
+});
+
+test('names lead to what clients reach, unless the user has said where else', () => {
+  const told = announce(fresh, { address, publicAddress }, 'metallb');
+  expect(told.metadata?.annotations?.[dnsTargetAnnotation]).toBe(publicAddress);
+  const holding = readHolding(told);
+  if (holding === undefined) throw new Error('nothing is held');
+  const quiet = apply(told, silenced(told, holding, 5));
+  expect(quiet.metadata?.annotations?.[dnsTargetAnnotation]).toBeUndefined();
+  const plain = announce(fresh, { address, publicAddress }, 'plain');
+  expect(plain.metadata?.annotations?.[dnsTargetAnnotation]).toBeUndefined();
+  const annotations = { [dnsTargetAnnotation]: 'www.example.com' };
+  const own = announce(
+    { ...fresh, metadata: { uid: 'u', annotations } },
+    { address, publicAddress },
+    'metallb',
+  );
+  expect(own.metadata?.annotations?.[dnsTargetAnnotation]).toBe('www.example.com');
+});

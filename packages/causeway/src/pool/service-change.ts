@@ -1,0 +1,102 @@
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import type { Annotations, SpecChange } from '../services/provider.ts';
+import { dnsTargetAnnotation, holdingAnnotation } from './annotations.ts';
+import { toldNothing, type Announcement, type Announcer } from './announcer.ts';
+import { formatHolding, readHolding, stopped, type Holding, type KeptSpec } from './holding.ts';
+
+/** One write to a Service: it is never told to an announcer what isn't recorded, nor the reverse. */
+export interface ServiceChange {
+  readonly annotations: Annotations;
+  readonly spec?: SpecChange;
+}
+
+/** Of type NodePort, and without the fields that only a load balancer may have. */
+const notBalanced: SpecChange = {
+  type: 'NodePort',
+  loadBalancerClass: null,
+  loadBalancerSourceRanges: null,
+  allocateLoadBalancerNodePorts: null,
+};
+
+/** The announcer is told, and a Service that was withdrawn is a load balancer again. */
+export function announced(
+  service: Service,
+  announcer: Announcer,
+  holding: Omit<Holding, 'announcer'>,
+  announcement: Announcement,
+): ServiceChange {
+  const before = readHolding(service);
+  const isOther = before !== undefined && before.announcer !== announcer.name;
+  const { uid, addresses, fence, reminders } = holding;
+  const now = { uid, addresses, fence, announcer: announcer.name, reminders };
+  const told = new Set(announcement.addresses);
+  const shown = { ...now, addresses: addresses.filter(({ address }) => told.has(address)) };
+  const annotations = {
+    ...(isOther ? toldNothing(before.announcer) : {}),
+    ...announcer.tell(announcement),
+    ...dnsTarget(service, before, announcer.statusWriter === 'announcer' ? shown : undefined),
+    [holdingAnnotation]: formatHolding(now),
+  };
+  const isWithdrawn = before?.kept !== undefined && service.spec?.type === 'NodePort';
+  return isWithdrawn
+    ? { annotations, spec: { type: 'LoadBalancer', ...before.kept } }
+    : { annotations };
+}
+
+/**
+ * The announcer is told nothing any more. One that has seen the Service goes on announcing it as long
+ * as it is a load balancer, whatever its annotations say: so it stops being one, for good when it is
+ * being deleted, else with a note of what it was.
+ */
+export function silenced(service: Service, holding: Holding, now: number): ServiceChange {
+  const isDeleted = service.metadata?.deletionTimestamp !== undefined;
+  const isBalanced = service.spec?.type === 'LoadBalancer';
+  const kept = isDeleted || !isBalanced ? holding.kept : { ...holding.kept, ...keptSpec(service) };
+  return {
+    annotations: {
+      ...toldNothing(holding.announcer),
+      ...dnsTarget(service, holding, undefined),
+      [holdingAnnotation]: formatHolding({ ...stopped(holding, now), kept }),
+    },
+    ...(isBalanced ? { spec: notBalanced } : {}),
+  };
+}
+
+/** The announcer's instructions are taken back from a Service that somebody else is to serve. */
+export function handedOver(service: Service, holding: Holding, now: number): ServiceChange {
+  return {
+    annotations: {
+      ...toldNothing(holding.announcer),
+      ...dnsTarget(service, holding, undefined),
+      [holdingAnnotation]: formatHolding({ ...holding, stoppedAt: now, kept: undefined }),
+    },
+  };
+}
+
+/** An announcer shows in the status what it announces; names must lead to what clients reach. */
+function dnsTarget(
+  service: Service,
+  before: Holding | undefined,
+  now: Holding | undefined,
+): Annotations {
+  const present = service.metadata?.annotations?.[dnsTargetAnnotation];
+  const isOurs = present === undefined || present === targetOf(before);
+  return isOurs ? { [dnsTargetAnnotation]: targetOf(now) ?? null } : {};
+}
+
+function targetOf(holding: Holding | undefined): string | undefined {
+  const isTranslated = holding?.addresses.some(({ publicAddress }) => publicAddress !== undefined);
+  if (isTranslated !== true) return undefined;
+  return holding?.addresses.map(({ address, publicAddress }) => publicAddress ?? address).join(',');
+}
+
+function keptSpec({ spec }: Service): KeptSpec {
+  const { loadBalancerClass, loadBalancerSourceRanges, allocateLoadBalancerNodePorts } = spec ?? {};
+  return {
+    ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }),
+    ...(loadBalancerSourceRanges === undefined
+      ? {}
+      : { loadBalancerSourceRanges: [...loadBalancerSourceRanges] }),
+    ...(allocateLoadBalancerNodePorts === undefined ? {} : { allocateLoadBalancerNodePorts }),
+  };
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { largeService } from '@causeway/kubernetes/objects/large-service.testing';
+import type { Holding } from './holding.ts';
+import { readWish } from './service-spec.ts';
+
+function service(annotations: Record<string, string> = {}, spec: Service['spec'] = {}): Service {
+  return {
+    metadata: { namespace: 'shop', name: 'web', uid: 'u', annotations },
+    spec: { ipFamilies: ['IPv4'], ports: [{ port: 443 }, { port: 53, protocol: 'UDP' }], ...spec },
+  };
+}
+
+function demand(of: Service, holding?: Holding) {
+  const reading = readWish(of, holding);
+  return reading.kind === 'wish' ? reading.wish.demand : `${reading.reason}: ${reading.message}`;
+}
+
+test('a Service asks by its name, with its families and ports', () => {
+  expect(demand(service({}, { ipFamilies: ['IPv6', 'IPv4'] }))).toEqual({
+    namespace: 'shop',
+    name: 'web',
+    families: [6, 4],
+    addresses: [],
+    claim: false,
+    ports: ['TCP/443', 'UDP/53'],
+  });
+});
+
+test.each<[string, Record<string, string>, object]>([
+  ['our annotation', { 'causeway.dev/address': '192.0.2.7' }, { addresses: ['192.0.2.7'] }],
+  ['the announcer’s', { 'metallb.io/loadBalancerIPs': '192.0.2.8' }, { addresses: ['192.0.2.8'] }],
+  ['a sharing key', { 'causeway.dev/sharing-key': 'k' }, { sharingKey: 'k' }],
+  ['a pool', { 'causeway.dev/address-pool': 'public' }, { pool: 'public' }],
+  [
+    'labels of a pool',
+    { 'causeway.dev/address-pool-labels': 'tier=gold, zone=b' },
+    { poolLabels: { tier: 'gold', zone: 'b' } },
+  ],
+])('it may ask for more with %s', (_what, annotations, expected) => {
+  expect(demand(service(annotations))).toMatchObject(expected);
+});
+
+test('one that is larger than the budget is refused before anything is asked for', () => {
+  expect(demand(largeService(1000, 2000))).toMatch(/^OverBudget: It has 2000000 pairs/);
+  const digits = service({ 'causeway.dev/address': '1'.repeat(200_000) });
+  expect(demand(digits)).toContain('Causeway reads up to 1024');
+});
+
+test('what it has it asks for by name, whatever its user asks for; what it lost it does not', () => {
+  const held: Holding = {
+    uid: 'u',
+    addresses: [{ address: parseAddress('192.0.2.9') }],
+    fence: 1,
+    announcer: 'metallb',
+  };
+  const asks = service({ 'causeway.dev/address': '192.0.2.7' });
+  expect(demand(asks, held)).toMatchObject({ addresses: ['192.0.2.9'], claim: true });
+  expect(demand(asks, { ...held, addresses: [] })).toMatchObject({
+    addresses: ['192.0.2.7'],
+    claim: false,
+  });
+  // What it announces no longer it asks for, but does not claim.
+  expect(demand(asks, { ...held, stoppedAt: 5 })).toMatchObject({
+    addresses: ['192.0.2.9'],
+    claim: false,
+  });
+});
+
+test('what can’t be is said in words', () => {
+  expect(demand(service({ 'causeway.dev/announcer': 'bird' }))).toContain('known are kube-vip');
+  expect(demand(service({ 'causeway.dev/address': 'x' }))).toContain('InvalidAddress');
+  expect(demand(service({}, { ports: [] }))).toContain('NoPorts');
+});
+
+test('labels that can’t be read are refused, with what they look like', () => {
+  expect(demand(service({ 'causeway.dev/address-pool-labels': 'gold' }))).toBe(
+    'InvalidPoolLabels: The annotation causeway.dev/address-pool-labels: "gold" is not name=value, such as tier=gold,zone=b.',
+  );
+});

@@ -1,0 +1,98 @@
+import { tryParseAddress, type Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { quoted } from '@causeway/base/text/text-limit';
+import { parsePoolLabels } from '../ipam/pool-labels.ts';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { sharingKeyAnnotation } from '../gateway/controller/annotations.ts';
+import { readNeeds } from '../services/service-spec.ts';
+import { announcerAnnotation, poolLabelsAnnotation, poolNameAnnotation } from './annotations.ts';
+import { announcerNames, announcers, isAnnouncerName, type AnnouncerName } from './announcer.ts';
+import { inFamilies, type Holding } from './holding.ts';
+import type { Demand } from './pool-ledger.ts';
+
+/** What a Service asks of the pool. */
+export interface Wish {
+  readonly demand: Demand;
+  /** The announcer that the Service names itself. */
+  readonly announcer: AnnouncerName | undefined;
+}
+
+export type WishReading =
+  | { readonly kind: 'wish'; readonly wish: Wish }
+  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+
+/**
+ * Reads what a Service wants. The address that it has is always asked for by name, so that it is
+ * claimed again after the ledger lost it; else what its user asks for, by our annotation or by the
+ * announcer's own.
+ */
+export function readWish(service: Service, holding: Holding | undefined): WishReading {
+  const reading = readNeeds(service, [4, 6]);
+  if (reading.kind === 'refused') return reading;
+  const { families, requested, ports } = reading.needs;
+  const annotations = service.metadata?.annotations ?? {};
+  const named = annotations[announcerAnnotation];
+  if (named !== undefined && !isAnnouncerName(named)) {
+    return {
+      kind: 'refused',
+      reason: 'UnknownAnnouncer',
+      message: `The annotation ${announcerAnnotation} says ${quoted(named)}; known are ${announcerNames.join(', ')}.`,
+    };
+  }
+  const { namespace = '', name = '' } = service.metadata ?? {};
+  const sharingKey = annotations[sharingKeyAnnotation];
+  const pool = annotations[poolNameAnnotation];
+  const poolLabels = readPoolLabels(annotations);
+  if (poolLabels instanceof CausewayError) {
+    const message = `The annotation ${poolLabelsAnnotation}: ${poolLabels.message}, such as tier=gold,zone=b.`;
+    return { kind: 'refused', reason: 'InvalidPoolLabels', message };
+  }
+  // What it had of a family that it no longer has is not asked for again.
+  const had = inFamilies(holding?.addresses ?? [], families).map(({ address }) => address);
+  const asked = requested.size > 0 ? [...requested.values()] : askedOfAnnouncers(annotations);
+  const demand: Demand = {
+    namespace,
+    name,
+    families,
+    addresses: had.length === 0 ? asked : had,
+    // What it stopped announcing may have become somebody else's since.
+    claim: had.length > 0 && holding?.stoppedAt === undefined,
+    ports: ports.map(({ protocol, port }) => `${protocol}/${port}`).sort(),
+    ...(sharingKey === undefined || sharingKey === '' ? {} : { sharingKey }),
+    ...(pool === undefined || pool === '' ? {} : { pool }),
+    ...(poolLabels === undefined ? {} : { poolLabels }),
+  };
+  return { kind: 'wish', wish: { demand, announcer: named } };
+}
+
+/** The same for one that has lost what it had: what we told its announcer is no wish of its user's. */
+export function readWishAnew(service: Service, announcer: AnnouncerName): WishReading {
+  const { annotations = {}, ...metadata } = service.metadata ?? {};
+  const told = new Set(announcers[announcer].annotations);
+  const left = Object.fromEntries(Object.entries(annotations).filter(([key]) => !told.has(key)));
+  return readWish({ ...service, metadata: { ...metadata, annotations: left } }, undefined);
+}
+
+function readPoolLabels(
+  annotations: Readonly<Record<string, string>>,
+): Record<string, string> | CausewayError | undefined {
+  const text = annotations[poolLabelsAnnotation];
+  if (text === undefined || text === '') return undefined;
+  try {
+    return parsePoolLabels(text);
+  } catch (error) {
+    return CausewayError.from(error);
+  }
+}
+
+/** A Service that was made for the announcer alone names its address in the announcer's annotation. */
+function askedOfAnnouncers(annotations: Readonly<Record<string, string>>): Address[] {
+  for (const {
+    annotations: [key],
+  } of Object.values(announcers)) {
+    const text = key === undefined ? undefined : annotations[key];
+    if (text === undefined) continue;
+    return text.split(',').flatMap((part) => tryParseAddress(part.trim()) ?? []);
+  }
+  return [];
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '@causeway/base/address/address';
+import { holdingAnnotation } from './annotations.ts';
+import { announcerNames, announcers, type AnnouncerName } from './announcer.ts';
+import { formatHolding } from './holding.ts';
+import { canBeWithdrawn, refuseUnstoppable } from './withdrawable.ts';
+
+const heldBy = (announcer: AnnouncerName) => {
+  const addresses = [{ address: parseAddress('192.0.2.7') }];
+  const holding = formatHolding({ uid: 'u', addresses, fence: 1, announcer });
+  return { metadata: { uid: 'u', annotations: { [holdingAnnotation]: holding } } };
+};
+
+test.each(announcerNames)('%s is promised for, or refused', (name) => {
+  const isKubeVip = name === 'kube-vip';
+  expect(canBeWithdrawn(heldBy(name))).toBe(!isKubeVip);
+  const refused = { kind: 'refused', reason: 'CannotWithdraw' };
+  if (isKubeVip) expect(refuseUnstoppable(announcers[name])).toMatchObject(refused);
+  else expect(refuseUnstoppable(announcers[name])).toBeUndefined();
+});
+
+test('a Service that holds nothing needs no withdrawing', () => {
+  expect(canBeWithdrawn({ metadata: { uid: 'u' } })).toBe(true);
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { leases } from '@causeway/kubernetes/objects/resources';
+import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
+import type { AnnouncerName } from './announcer.ts';
+import { WithdrawalWatch } from './withdrawal.ts';
+
+const { signal } = new AbortController();
+const web = (uid: string) => ({ namespace: 'default', name: 'web', uid });
+
+function watching() {
+  const client = memoryKubeClient();
+  const watch = new WithdrawalWatch(client);
+  const hold = (namespace: string, name: string, holderIdentity: string) =>
+    client.apply(
+      leases,
+      { metadata: { namespace, name }, spec: { holderIdentity } },
+      { fieldManager: 'announcer', force: true },
+    );
+  return { watch, hold };
+}
+
+const withLeases: [AnnouncerName, string, string][] = [
+  ['kube-vip', 'default', 'kubevip-web'],
+  ['cilium', 'kube-system', 'cilium-l2announce-default-web'],
+];
+
+test.each(withLeases)('%s is seen by its lease, held and given up', async (name, where, lease) => {
+  const { watch, hold } = watching();
+  await hold(where, lease, 'node-1');
+  expect(await watch.look(name, web('a'), signal)).toBe('announced');
+  await hold(where, lease, '');
+  expect(await watch.look(name, web('a'), signal)).toBe('withdrawn');
+});
+
+test.each(withLeases)(
+  '%s that was never seen to announce is not seen to stop',
+  async (name, where, lease) => {
+    const { watch, hold } = watching();
+    expect(await watch.look(name, web('a'), signal)).toBe('unknown');
+    // The lease is of an earlier Service of that name; this one may be announced in another way.
+    await hold(where, lease, '');
+    expect(await watch.look(name, web('a'), signal)).toBe('unknown');
+  },
+);
+
+test('what was seen of one Service says nothing of another one of its name', async () => {
+  const { watch, hold } = watching();
+  await hold('default', 'kubevip-web', 'node-1');
+  await watch.look('kube-vip', web('a'), signal);
+  await hold('default', 'kubevip-web', '');
+  expect(await watch.look('kube-vip', web('b'), signal)).toBe('unknown');
+  watch.forget('a');
+  expect(await watch.look('kube-vip', web('a'), signal)).toBe('unknown');
+});
+
+test.each<AnnouncerName>(['purelb', 'plain', 'metallb'])(
+  'of %s nothing can be seen here',
+  async (name) => {
+    const { watch } = watching();
+    expect(await watch.look(name, web('a'), signal)).toBe('unknown');
+  },
+);

@@ -1,0 +1,122 @@
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import type {
+  Claim,
+  DeleteOutcome,
+  EnsureOutcome,
+  Ingress,
+  LoadBalancerProvider,
+  Owner,
+  ProviderHost,
+} from './provider.ts';
+
+export interface MemoryProviderOptions {
+  readonly name: string;
+  /** Every outside call goes through here, so that a test can delay it, fail it or stop at it. */
+  readonly call?: <T>(label: string, effect: () => T) => Promise<T>;
+}
+
+interface Held {
+  readonly owner: Owner;
+  readonly ingress: readonly Ingress[];
+}
+
+/**
+ * A provider whose infrastructure is a map: the simplest thing that keeps the contract. The controller
+ * is tested with it, and the contract suite runs over it as over the real ones.
+ */
+export class MemoryProvider implements LoadBalancerProvider {
+  readonly name: string;
+  readonly finalizer = 'causeway.dev/memory-cleanup';
+  readonly synced = Promise.resolve();
+  /** What the infrastructure holds; survives the provider, as a cloud would. */
+  readonly cloud: Map<string, Held>;
+  readonly #call: NonNullable<MemoryProviderOptions['call']>;
+
+  constructor(options: MemoryProviderOptions, cloud = new Map<string, Held>()) {
+    this.name = options.name;
+    this.cloud = cloud;
+    this.#call = options.call ?? ((_label, effect) => Promise.resolve().then(effect));
+  }
+
+  claims(service: Service): Claim {
+    if (service.spec?.type !== 'LoadBalancer') return 'no';
+    const { loadBalancerClass } = service.spec;
+    if (loadBalancerClass === undefined) return 'if-default';
+    return loadBalancerClass === `causeway.dev/${this.name}` ? 'yes' : 'no';
+  }
+
+  statusWriter(): 'controller' {
+    return 'controller';
+  }
+
+  loadBalancerName(service: Service): string {
+    return keyOf(service);
+  }
+
+  get(owner: Owner): readonly Ingress[] | undefined {
+    return this.cloud.get(owner.uid)?.ingress;
+  }
+
+  owners(): Iterable<Owner> {
+    return [...this.cloud.values()].map(({ owner }) => owner);
+  }
+
+  ownersNamed(key: string): readonly Owner[] {
+    return [...this.owners()].filter(({ namespace, name }) => `${namespace}/${name}` === key);
+  }
+
+  ensure(service: Service): Promise<EnsureOutcome> {
+    const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
+    const ports = service.spec?.ports ?? [];
+    if (ports.some(({ port }) => port === 13)) {
+      return Promise.resolve({
+        kind: 'refused',
+        reason: 'UnluckyPort',
+        message: 'Port 13 is not served. Choose another one.',
+      });
+    }
+    return this.#call(`create ${name}`, () => {
+      const held = this.cloud.get(uid) ?? {
+        owner: { namespace, name, uid },
+        ingress: [{ ip: this.#freeAddress(), ipMode: 'VIP' as const }],
+      };
+      this.cloud.set(uid, held);
+      return { kind: 'ready', ingress: held.ingress };
+    });
+  }
+
+  update(service: Service): Promise<EnsureOutcome> {
+    return this.ensure(service);
+  }
+
+  ensureDeleted(owner: Owner): Promise<DeleteOutcome> {
+    return this.#call(`delete ${owner.name}`, () => {
+      this.cloud.delete(owner.uid);
+      return { kind: 'gone' };
+    });
+  }
+
+  run(_host: ProviderHost, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  readiness(): undefined {
+    return undefined;
+  }
+
+  #freeAddress(): string {
+    const used = new Set(
+      [...this.cloud.values()]
+        .flatMap(({ ingress }) => ingress)
+        .map((entry) => ('ip' in entry ? entry.ip : '')),
+    );
+    for (let host = 1; ; host += 1) {
+      const address = `192.0.2.${host}`;
+      if (!used.has(address)) return address;
+    }
+  }
+}

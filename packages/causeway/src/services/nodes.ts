@@ -1,0 +1,66 @@
+import {
+  familyOf,
+  tryParseAddress,
+  type Address,
+  type Family,
+} from '@causeway/base/address/address';
+import type { Node } from '@causeway/kubernetes/objects/core-objects';
+import { slimMetadata } from '@causeway/kubernetes/cache/projection';
+
+const exclusionLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
+const scaleDownTaint = 'ToBeDeletedByClusterAutoscaler';
+
+/** Whether traffic from outside may be sent to a node: ready, staying, and not excluded. */
+export function isEligibleNode(node: Node): boolean {
+  return !isExcludedNode(node) && isReadyNode(node);
+}
+
+/** On its way out, or kept from load balancers by somebody's word. */
+export function isExcludedNode(node: Node): boolean {
+  const { labels = {}, deletionTimestamp } = node.metadata ?? {};
+  if (deletionTimestamp !== undefined || exclusionLabel in labels) return true;
+  return node.spec?.taints?.some(({ key }) => key === scaleDownTaint) === true;
+}
+
+export function isReadyNode(node: Node): boolean {
+  return (
+    node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ??
+    false
+  );
+}
+
+/** The node's first internal address of a family. */
+export function nodeAddress(node: Node, family: Family): Address | undefined {
+  for (const { type, address: text } of node.status?.addresses ?? []) {
+    const address = type === 'InternalIP' ? tryParseAddress(text) : undefined;
+    if (address !== undefined && familyOf(address) === family) return address;
+  }
+  return undefined;
+}
+
+/** The addresses that endpoints with a node port are spread over, in both families. */
+export function eligibleAddresses(nodes: Iterable<Node>): Address[] {
+  const addresses: Address[] = [];
+  for (const node of nodes) {
+    if (!isEligibleNode(node)) continue;
+    for (const family of [4, 6] as const) {
+      const address = nodeAddress(node, family);
+      if (address !== undefined) addresses.push(address);
+    }
+  }
+  return addresses;
+}
+
+/** A kubelet writes its node's status every few seconds; what we use of it hardly ever changes. */
+export function slimNode(node: Node): Node {
+  const { addresses, conditions } = node.status ?? {};
+  const { taints } = node.spec ?? {};
+  return {
+    metadata: slimMetadata(node.metadata),
+    spec: taints === undefined ? {} : { taints },
+    status: {
+      ...(addresses === undefined ? {} : { addresses }),
+      conditions: (conditions ?? []).filter(({ type }) => type === 'Ready'),
+    },
+  };
+}

@@ -1,0 +1,203 @@
+import { z } from 'zod';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { ConfigMap } from '@causeway/kubernetes/objects/core-objects';
+import type { EventContent } from '@causeway/kubernetes/events/event-recorder';
+import { patchOrCreate } from '@causeway/kubernetes/client/patch-or-create';
+import { configMaps } from '@causeway/kubernetes/objects/resources';
+import type { Log } from '@causeway/base/observability/log';
+import type { Gauge, MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
+import { countOrphans, orphanKinds, type Orphan, type OrphanReport } from './orphan.ts';
+
+/** The ConfigMap beside the controller's lease that lists orphans and takes confirmations. */
+export const orphanRegisterName = 'causeway-orphans';
+
+const confirmationPrefix = 'delete.';
+/** A ConfigMap holds 1 MiB; further orphans are counted only. */
+const mostListed = 500;
+
+export const orphanMetrics = {
+  orphans: {
+    kind: 'gauge',
+    name: 'causeway_orphans',
+    help: 'Cloud objects with a mark of this cluster that no Service uses. The controller holds them until an operator confirms the deletion.',
+    labels: ['provider', 'kind'],
+  },
+  otherClusters: {
+    kind: 'gauge',
+    name: 'causeway_cluster_id_conflicts',
+    help: 'Other clusters that mark objects in the cloud project with the same clusterId.',
+    labels: ['provider'],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+const orphanSchema = z.object({
+  kind: z.enum(['load-balancer', 'floating-ip', 'port']),
+  id: z.string(),
+  address: z.string().optional(),
+  service: z.string().optional(),
+  mark: z.enum(['own', 'old']),
+});
+const reportSchema = z.object({
+  version: z.literal(1),
+  clusterId: z.string(),
+  count: z.number(),
+  orphans: z.array(orphanSchema),
+  otherClusters: z.array(z.string()),
+});
+
+/** The part of the register that one provider writes. */
+export interface RegisteredReport extends z.output<typeof reportSchema> {
+  readonly provider: string;
+  /** The IDs whose deletion an operator has confirmed. */
+  readonly confirmed: readonly string[];
+}
+
+/** Reads all providers' reports. A report with an unknown format is left out. */
+export function readOrphanRegister({ data = {} }: ConfigMap): RegisteredReport[] {
+  return Object.entries(data).flatMap(([provider, text]) => {
+    if (provider.startsWith(confirmationPrefix)) return [];
+    const report = parse(text);
+    return report === undefined
+      ? []
+      : [{ ...report, provider, confirmed: [...confirmedIds(data, provider)] }];
+  });
+}
+
+/** The change of the register's data that confirms the deletion of these orphans. */
+export function confirmation(provider: string, ids: readonly string[], by: string): object {
+  return { data: Object.fromEntries(ids.map((id) => [confirmationKey(provider, id), by])) };
+}
+
+export interface OrphanRegisterOptions {
+  readonly client: KubeClient;
+  /** The namespace of the controller's lease. */
+  readonly namespace: string;
+  readonly provider: string;
+  readonly clusterId: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Records an Event about the ConfigMap. */
+  readonly record: (about: ConfigMap, content: EventContent) => void;
+}
+
+/** Shows the orphans that a provider holds, and reads which of them an operator wants deleted. */
+export class OrphanRegister {
+  readonly #options: OrphanRegisterOptions;
+  readonly #orphans: Gauge<'provider' | 'kind'>;
+  readonly #otherClusters: Gauge<'provider'>;
+  /** The last report that is in the ConfigMap; undefined until the ConfigMap was read once. */
+  #written: string | undefined;
+
+  constructor(options: OrphanRegisterOptions) {
+    this.#options = options;
+    this.#orphans = options.metrics.gauge(orphanMetrics.orphans);
+    this.#otherClusters = options.metrics.gauge(orphanMetrics.otherClusters);
+  }
+
+  /** Answers with the IDs whose deletion is confirmed. A failure answers with none: nothing is deleted on doubt. */
+  async report(report: OrphanReport, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    this.#measure(report);
+    try {
+      return await this.#exchange(report, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.#written = undefined;
+      const { log } = this.#options;
+      log.warn({ error: CausewayError.from(error) }, 'could not write the list of orphans');
+      return new Set();
+    }
+  }
+
+  /** Records that the controller has deleted a confirmed orphan. */
+  deleted({ kind, id, address }: Orphan): void {
+    const where = address === undefined ? '' : ` (${address})`;
+    this.#record('Normal', 'OrphanDeleted', `Deleted the ${kind} ${id}${where}, as confirmed`);
+  }
+
+  #measure({ orphans, otherClusters }: OrphanReport): void {
+    const { provider } = this.#options;
+    for (const kind of orphanKinds) {
+      const count = orphans.filter((orphan) => orphan.kind === kind).length;
+      this.#orphans.set({ provider, kind }, count);
+    }
+    this.#otherClusters.set({ provider }, otherClusters.length);
+  }
+
+  async #exchange(report: OrphanReport, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const { client, namespace, provider } = this.#options;
+    const text = this.#format(report);
+    if (text === '' && this.#written === '') return new Set();
+    const metadata = { namespace, name: orphanRegisterName };
+    const { data = {} } = (await client.find(configMaps, metadata, { signal })) ?? {};
+    const ids = new Set(report.orphans.map(({ id }) => id));
+    const confirmed = confirmedIds(data, provider);
+    const settled = [...confirmed].filter((id) => !ids.has(id));
+    const change = {
+      ...((data[provider] ?? '') === text ? {} : { [provider]: text === '' ? null : text }),
+      ...Object.fromEntries(settled.map((id) => [confirmationKey(provider, id), null])),
+    };
+    if (Object.keys(change).length > 0) {
+      await patchOrCreate(client, configMaps, { metadata }, { data: change }, signal);
+    }
+    if (text !== this.#written) this.#announce(report);
+    this.#written = text;
+    return new Set([...confirmed].filter((id) => ids.has(id)));
+  }
+
+  #format({ orphans, otherClusters }: OrphanReport): string {
+    if (orphans.length === 0 && otherClusters.length === 0) return '';
+    const sorted = [...orphans].sort((left, right) => (left.id < right.id ? -1 : 1));
+    return JSON.stringify({
+      version: 1,
+      clusterId: this.#options.clusterId,
+      count: orphans.length,
+      orphans: sorted.slice(0, mostListed),
+      otherClusters: [...otherClusters].sort(),
+    });
+  }
+
+  #announce({ orphans, otherClusters }: OrphanReport): void {
+    const { clusterId, log, provider } = this.#options;
+    if (orphans.length > 0) {
+      const message = `No Service of this cluster uses ${countOrphans(orphans)} of the provider ${provider}. Causeway keeps them. \`causeway orphans list\` shows them, \`causeway orphans delete\` confirms a deletion.`;
+      this.#record('Warning', 'OrphansHeld', message);
+      log.warn({ provider, orphans: orphans.length }, 'held orphans; nothing is deleted');
+    }
+    if (otherClusters.length > 0) {
+      const message = `Another cluster uses the same clusterId ${clusterId} in this cloud project: UID ${otherClusters.join(', ')}. Causeway does not touch its objects. Give each cluster its own clusterId, or leave the setting out.`;
+      this.#record('Warning', 'ClusterIdShared', message);
+      log.warn({ provider, clusterId, otherClusters }, 'another cluster uses the same clusterId');
+    }
+  }
+
+  #record(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    const { namespace, record } = this.#options;
+    record({ metadata: { namespace, name: orphanRegisterName } }, { type, reason, message });
+  }
+}
+
+/** A register that shows nothing: the provider still holds its orphans. */
+export const noRegister: Pick<OrphanRegister, 'report' | 'deleted'> = {
+  report: () => Promise.resolve(new Set()),
+  deleted: () => {},
+};
+
+function confirmationKey(provider: string, id: string): string {
+  return `${confirmationPrefix}${provider}.${id}`;
+}
+
+function confirmedIds(data: Readonly<Record<string, string>>, provider: string): Set<string> {
+  const prefix = confirmationKey(provider, '');
+  return new Set(
+    Object.keys(data).flatMap((key) => (key.startsWith(prefix) ? key.slice(prefix.length) : [])),
+  );
+}
+
+function parse(text: string): z.output<typeof reportSchema> | undefined {
+  try {
+    return reportSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { SmallSets } from '@causeway/base/work/small-sets';
+import type { Owner } from './provider.ts';
+
+/** Everyone that a provider holds something for, by UID and by name. */
+export class OwnerIndex {
+  readonly #byUid = new Map<string, Owner>();
+  readonly #byName = new SmallSets<string, Owner>();
+
+  add(service: Service): Owner {
+    const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
+    const known = this.#byUid.get(uid);
+    if (known !== undefined) return known;
+    const owner = { namespace, name, uid };
+    this.#byUid.set(uid, owner);
+    this.#byName.add(`${namespace}/${name}`, owner);
+    return owner;
+  }
+
+  remove(owner: Owner): void {
+    const known = this.#byUid.get(owner.uid);
+    if (known === undefined) return;
+    this.#byUid.delete(owner.uid);
+    this.#byName.delete(`${known.namespace}/${known.name}`, known);
+  }
+
+  get(uid: string): Owner | undefined {
+    return this.#byUid.get(uid);
+  }
+
+  all(): Iterable<Owner> {
+    return this.#byUid.values();
+  }
+
+  named(key: string): readonly Owner[] {
+    return [...this.#byName.of(key)];
+  }
+}

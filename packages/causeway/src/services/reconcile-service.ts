@@ -1,0 +1,312 @@
+import { hash } from 'node:crypto';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { keyOf } from '@causeway/kubernetes/objects/object';
+import type { Clock } from '@causeway/base/time/clock';
+import {
+  done,
+  invalid,
+  retryAfter,
+  wait,
+  type Outcome,
+  type ReconcileContext,
+} from '@causeway/base/work/controller';
+import { planService, type Plan, type Providers } from './plan.ts';
+import {
+  ingressAddress,
+  type EnsureOutcome,
+  type Ingress,
+  type LoadBalancerProvider,
+  type Owner,
+  type ProviderContext,
+} from './provider.ts';
+import { recordAnnotation, type ServiceRecord } from './record.ts';
+import { isServed, mergeIngress, type ConditionText } from './service-status.ts';
+import { OutdatedService, ServiceWriter } from './service-writer.ts';
+
+/** Tells a user what happened to a Service, as an Event. */
+export type TellUser = (
+  service: Service,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+) => void;
+
+export interface ServiceReconcilerOptions {
+  readonly client: KubeClient;
+  readonly find: (key: string) => Service | undefined;
+  readonly providers: Providers;
+  readonly tell: TellUser;
+  readonly clock: Clock;
+}
+
+/** What a Service waits for, and whether its user was told. */
+interface Wait {
+  readonly message: string;
+  readonly since: number;
+  readonly isTold: boolean;
+}
+
+const defaultRetryMs = 5_000;
+/** A wait that lasts longer than this becomes an Event. */
+const worthTellingMs = 5_000;
+
+type ServePlan = Extract<Plan, { kind: 'serve' }>;
+type ReleasePlan = Extract<Plan, { kind: 'release' }>;
+
+/** Brings one Service and its load balancer together: gathers, plans, acts. */
+export class ServiceReconciler {
+  readonly #options: ServiceReconcilerOptions;
+  /** The Services that were ensured in this very state; for them only hosts can have changed. */
+  readonly #ensured = new Map<string, string>();
+  readonly #waits = new Map<string, Wait>();
+
+  constructor(options: ServiceReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+    try {
+      return await this.#reconcile(key, context);
+    } catch (error) {
+      if (!(error instanceof OutdatedService)) throw error;
+      // The change itself brings the Service back; the delay is for one that was passed over.
+      return retryAfter(defaultRetryMs, error.message);
+    }
+  }
+
+  async #reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+    const { client, clock, tell, providers } = this.#options;
+    const service = this.#options.find(key);
+    const vanished = await this.#forgetVanished(key, service, context);
+    if (vanished !== undefined) return vanished;
+    if (service === undefined) {
+      this.#ensured.delete(key);
+      this.#waits.delete(key);
+      return done;
+    }
+    const plan = planService(service, providers);
+    const writer = new ServiceWriter(client, clock, service, context.signal);
+    switch (plan.kind) {
+      case 'ignore':
+        return done;
+      case 'hold':
+        tell(service, 'Warning', plan.reason, plan.message);
+        return invalid(plan.message);
+      case 'serve':
+        return this.#serve(writer, plan, this.#contextFor(writer, context));
+      case 'release':
+        return this.#release(writer, plan, this.#contextFor(writer, context));
+    }
+  }
+
+  #contextFor(writer: ServiceWriter, context: ReconcileContext): ProviderContext {
+    return {
+      signal: context.signal,
+      log: context.log,
+      annotate: (annotations, spec) => writer.annotate(annotations, spec),
+      tell: (type, reason, message) => this.#options.tell(writer.current, type, reason, message),
+    };
+  }
+
+  /** What a provider holds for a Service that is no more, or for one that was replaced under its name. */
+  async #forgetVanished(
+    key: string,
+    service: Service | undefined,
+    context: ReconcileContext,
+  ): Promise<Outcome | undefined> {
+    const detached = { ...context, annotate: () => Promise.resolve(), tell: () => {} };
+    for (const provider of this.#options.providers.all) {
+      for (const owner of provider.ownersNamed(key)) {
+        if (owner.uid === service?.metadata?.uid) continue;
+        const outcome = await provider.ensureDeleted(owner, detached);
+        if (outcome.kind === 'gone') continue;
+        return retryAfter(outcome.retryAfterMs ?? defaultRetryMs, outcome.message);
+      }
+    }
+    return undefined;
+  }
+
+  async #serve(writer: ServiceWriter, plan: ServePlan, context: ProviderContext): Promise<Outcome> {
+    const { provider } = plan;
+    const owner = ownerOf(writer.current);
+    const record = plan.record ?? { uid: owner.uid, provider: provider.name, ingress: [] };
+    // The record and the finalizers come first: nothing is made outside that nobody would clean up.
+    await writer.writeRecord(provider, record);
+    if (plan.record === undefined) {
+      context.tell('Normal', 'EnsuringLoadBalancer', `Taken over by the provider ${provider.name}`);
+    }
+    const outcome = await this.#ensure(writer, provider, context);
+    const waitsFor = outcome.kind === 'pending' ? outcome.message : undefined;
+    this.#noteWait(keyOf(writer.current), waitsFor, context);
+    return settle(writer, provider, record, outcome, context);
+  }
+
+  /** What a Service waits for is told when it lasts: most waits are over in a moment. */
+  #noteWait(key: string, message: string | undefined, context: ProviderContext): void {
+    const now = this.#options.clock.monotonic();
+    const before = this.#waits.get(key);
+    if (message === undefined) this.#waits.delete(key);
+    else if (before?.message !== message) {
+      this.#waits.set(key, { message, since: now, isTold: false });
+    } else if (!before.isTold && now - before.since >= worthTellingMs) {
+      context.tell('Normal', 'LoadBalancerPending', message);
+      this.#waits.set(key, { ...before, isTold: true });
+    }
+  }
+
+  async #ensure(
+    writer: ServiceWriter,
+    provider: LoadBalancerProvider,
+    context: ProviderContext,
+  ): Promise<EnsureOutcome> {
+    const key = keyOf(writer.current);
+    const isKnown = this.#ensured.get(key) === wishOf(writer.current);
+    try {
+      const outcome = isKnown
+        ? await provider.update(writer.current, context)
+        : await provider.ensure(writer.current, context);
+      if (outcome.kind === 'ready') this.#ensured.set(key, wishOf(writer.current));
+      else this.#ensured.delete(key);
+      return outcome;
+    } catch (error) {
+      this.#ensured.delete(key);
+      await reportFailure(
+        writer,
+        context,
+        isKnown ? 'UpdateLoadBalancerFailed' : 'SyncLoadBalancerFailed',
+        CausewayError.from(error),
+      );
+      throw error;
+    }
+  }
+
+  async #release(
+    writer: ServiceWriter,
+    plan: ReleasePlan,
+    context: ProviderContext,
+  ): Promise<Outcome> {
+    const { provider, record, because } = plan;
+    this.#ensured.delete(keyOf(writer.current));
+    context.tell('Normal', 'DeletingLoadBalancer', `Released: ${because}`);
+    let outcome;
+    try {
+      outcome = await provider.ensureDeleted(ownerOf(writer.current), context);
+    } catch (error) {
+      await reportFailure(writer, context, 'DeleteLoadBalancerFailed', CausewayError.from(error));
+      throw error;
+    }
+    const waitsFor = outcome.kind === 'pending' ? outcome.message : undefined;
+    this.#noteWait(keyOf(writer.current), waitsFor, context);
+    if (outcome.kind === 'pending') {
+      if (outcome.leavesStatus === true) await leaveStatus(writer, plan, outcome.message);
+      return retryAfter(outcome.retryAfterMs ?? defaultRetryMs, outcome.message);
+    }
+    if (because !== 'deleted') {
+      await writer.writeStatus(mergeIngress(writer.current, record.ingress, []), undefined);
+    }
+    context.tell('Normal', 'DeletedLoadBalancer', 'Nothing is left of its load balancer');
+    await writer.removeRecord(provider);
+    return done;
+  }
+}
+
+async function settle(
+  writer: ServiceWriter,
+  provider: LoadBalancerProvider,
+  record: ServiceRecord,
+  outcome: EnsureOutcome,
+  context: ProviderContext,
+): Promise<Outcome> {
+  switch (outcome.kind) {
+    case 'ready': {
+      const message = describe(outcome.ingress);
+      const condition: ConditionText = { status: 'True', reason: 'Served', message };
+      const isNews = await publish(writer, provider, record, outcome.ingress, condition);
+      if (isNews) context.tell('Normal', 'EnsuredLoadBalancer', message);
+      return done;
+    }
+    case 'pending': {
+      const { message, retryAfterMs, ingress } = outcome;
+      const condition: ConditionText = { status: 'False', reason: 'Pending', message };
+      // Who is served stays so while a change is on its way to the gateways, or a controller starts.
+      if (!isServed(writer.current, record.ingress, ingress)) {
+        await publish(writer, provider, record, ingress, condition);
+      }
+      return retryAfterMs === undefined ? wait(message) : retryAfter(retryAfterMs, message);
+    }
+    case 'refused': {
+      const { reason, message, retryAfterMs } = outcome;
+      context.tell('Warning', reason, message);
+      await writer.writeStatus(undefined, { status: 'False', reason, message });
+      return retryAfterMs === undefined ? invalid(message) : retryAfter(retryAfterMs, message);
+    }
+  }
+}
+
+/**
+ * Addresses go into the record before they go into the status, and leave it after they have left the
+ * status, so that at every moment all of ours in the status are known to be ours.
+ */
+async function publish(
+  writer: ServiceWriter,
+  provider: LoadBalancerProvider,
+  record: ServiceRecord,
+  ingress: readonly Ingress[] | undefined,
+  condition: ConditionText,
+): Promise<boolean> {
+  const isOurs = provider.statusWriter(writer.current) === 'controller';
+  if (!isOurs || ingress === undefined) return writer.writeStatus(undefined, condition);
+  const wanted = new Set(ingress.map(ingressAddress));
+  const leaving = record.ingress.filter((entry) => !wanted.has(ingressAddress(entry)));
+  await writer.writeRecord(provider, { ...record, ingress: [...leaving, ...ingress] });
+  const merged = mergeIngress(writer.current, record.ingress, ingress);
+  const isNews = await writer.writeStatus(merged, condition);
+  await writer.writeRecord(provider, { ...record, ingress });
+  return isNews;
+}
+
+/** All that is ours goes from the status: names must not lead to what somebody else has next. */
+async function leaveStatus(
+  writer: ServiceWriter,
+  { provider, record }: ReleasePlan,
+  message: string,
+): Promise<void> {
+  const held = provider.get(ownerOf(writer.current)) ?? [];
+  const others = mergeIngress(writer.current, [...record.ingress, ...held], []);
+  await writer.writeStatus(others, { status: 'False', reason: 'Released', message });
+}
+
+/** Says what failed on the Service. That must not hide the failure itself, so nothing is thrown here. */
+async function reportFailure(
+  writer: ServiceWriter,
+  context: ProviderContext,
+  reason: string,
+  error: CausewayError,
+): Promise<void> {
+  if (error.code === 'aborted' || error instanceof OutdatedService) return;
+  const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
+  context.tell('Warning', reason, message);
+  try {
+    await writer.writeStatus(undefined, { status: 'False', reason, message });
+  } catch (second) {
+    context.log.warn({ error: CausewayError.from(second) }, 'the failure could not be written');
+  }
+}
+
+function ownerOf(service: Service): Owner {
+  const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
+  return { namespace, name, uid };
+}
+
+/** A digest of what a user asks for: the spec and the annotations, without our own record. */
+function wishOf(service: Service): string {
+  const { [recordAnnotation]: _ours, ...annotations } = service.metadata?.annotations ?? {};
+  return hash('sha256', JSON.stringify([service.spec, annotations]), 'base64');
+}
+
+function describe(ingress: readonly Ingress[]): string {
+  if (ingress.length === 0) return 'Served';
+  return `Served on ${ingress.map(ingressAddress).join(', ')}`;
+}

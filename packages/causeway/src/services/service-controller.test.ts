@@ -1,0 +1,252 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { KubeClient } from '@causeway/kubernetes/client/client';
+import { findConnection } from '@causeway/kubernetes/client/connection';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
+import { services } from '@causeway/kubernetes/objects/resources';
+import { systemClock, type Clock } from '@causeway/base/time/clock';
+import { silentLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '@causeway/fake-kubernetes/start';
+import { MemoryProvider } from './memory-provider.ts';
+import { cleanupFinalizer } from './plan.ts';
+import type { EnsureOutcome } from './provider.ts';
+import { recordAnnotation } from './record.ts';
+import { ServiceController } from './service-controller.ts';
+import { readyCondition } from './service-status.ts';
+
+let kubernetes: EmbeddedKubernetes;
+let client: KubeClient;
+let directory = '';
+let stop: AbortController;
+let ended: Promise<void> | undefined;
+const events: string[] = [];
+
+beforeEach(async () => {
+  directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-controller-'));
+  kubernetes = await startEmbeddedKubernetes();
+  const kubeconfig = path.join(directory, 'kubeconfig');
+  await fs.writeFile(kubeconfig, kubernetes.kubeconfig);
+  const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
+  const transport = new HttpTransport(connection, systemClock);
+  client = new KubeClient({ transport, clock: systemClock });
+  events.length = 0;
+});
+
+afterEach(async () => {
+  await stopController();
+  await client.close();
+  await kubernetes.stop();
+  await fs.rm(directory, { recursive: true });
+});
+
+/** What is due in seconds never is, however long the test takes. */
+const shortSighted: Clock = {
+  ...systemClock,
+  timer: (delayMs, callback) =>
+    delayMs < 1_000 ? systemClock.timer(delayMs, callback) : { cancel: () => {} },
+};
+
+function startController(...providers: MemoryProvider[]): void {
+  stop = new AbortController();
+  const controller = new ServiceController({
+    client,
+    providers: { all: providers, defaultName: 'gateway' },
+    tell: (_service, type, reason, message) => events.push(`${type} ${reason}: ${message}`),
+    workers: 4,
+    clock: shortSighted,
+    log: silentLog,
+    metrics: noMetrics,
+  });
+  ended = controller.run(stop.signal);
+}
+
+async function stopController(): Promise<void> {
+  stop.abort();
+  await ended;
+}
+
+const patience = { timeout: 120_000, interval: 20 };
+
+const newService = (name: string, port = 80, spec: object = {}): Service => ({
+  metadata: { name, namespace: 'default' },
+  spec: { type: 'LoadBalancer', ports: [{ port }], ...spec },
+});
+
+const read = (name: string) => client.find(services, { namespace: 'default', name });
+
+/** Waits until the Service is as described. */
+function until(name: string, check: (service: Service | undefined) => void): Promise<void> {
+  return vi.waitFor(async () => check(await read(name)), patience);
+}
+
+const addressesOf = (service: Service | undefined) =>
+  service?.status?.loadBalancer?.ingress?.map(({ ip }) => ip) ?? [];
+
+test('a Service is taken over, served, and held until its load balancer is gone', async () => {
+  const provider = new MemoryProvider({ name: 'gateway' });
+  startController(provider);
+  await client.create(services, newService('web'));
+  await until('web', (service) => {
+    expect(addressesOf(service)).toEqual(['192.0.2.1']);
+    expect(service?.status?.loadBalancer?.ingress?.[0]?.ipMode).toBe('VIP');
+    expect(service?.metadata?.finalizers).toEqual([cleanupFinalizer, provider.finalizer]);
+    const condition = service?.status?.conditions?.find(({ type }) => type === readyCondition);
+    expect(condition).toMatchObject({ status: 'True', reason: 'Served' });
+  });
+  // The last one is told after the status was written.
+  await expect
+    .poll(() => events, patience)
+    .toEqual([
+      'Normal EnsuringLoadBalancer: Taken over by the provider gateway',
+      'Normal EnsuredLoadBalancer: Served on 192.0.2.1',
+    ]);
+  await client.delete(services, { namespace: 'default', name: 'web' });
+  await until('web', (service) => expect(service).toBeUndefined());
+  expect(provider.cloud.size).toBe(0);
+});
+
+test('a Service that becomes a ClusterIP is released, status and finalizers with it', async () => {
+  const provider = new MemoryProvider({ name: 'gateway' });
+  startController(provider);
+  await client.create(services, newService('web'));
+  await until('web', (service) => expect(addressesOf(service)).toHaveLength(1));
+  await client.patchMerge(
+    services,
+    { namespace: 'default', name: 'web' },
+    { spec: { type: 'ClusterIP' } },
+  );
+  await until('web', (service) => {
+    expect(addressesOf(service)).toEqual([]);
+    expect(service?.metadata?.finalizers ?? []).toEqual([]);
+    expect(service?.metadata?.annotations?.[recordAnnotation]).toBeUndefined();
+    expect(service?.status?.conditions ?? []).toEqual([]);
+  });
+  expect(provider.cloud.size).toBe(0);
+});
+
+test('bad input is its own Event and condition, and touches no other Service', async () => {
+  startController(new MemoryProvider({ name: 'gateway' }));
+  await client.create(services, newService('bad', 13));
+  await client.create(services, newService('good'));
+  await until('good', (service) => expect(addressesOf(service)).toEqual(['192.0.2.1']));
+  await until('bad', (service) => {
+    const condition = service?.status?.conditions?.find(({ type }) => type === readyCondition);
+    expect(condition).toMatchObject({ status: 'False', reason: 'UnluckyPort' });
+  });
+  expect(events).toContain('Warning UnluckyPort: Port 13 is not served. Choose another one.');
+  await client.patchMerge(
+    services,
+    { namespace: 'default', name: 'bad' },
+    { spec: { ports: [{ port: 14 }] } },
+  );
+  await until('bad', (service) => expect(addressesOf(service)).toHaveLength(1));
+});
+
+test('a restart writes nothing to what is right', async () => {
+  const provider = new MemoryProvider({ name: 'gateway' });
+  startController(provider);
+  for (const name of ['a', 'b', 'c']) await client.create(services, newService(name));
+  for (const name of ['a', 'b', 'c']) {
+    await until(name, (service) =>
+      expect(service?.status?.conditions?.[0]).toMatchObject({ status: 'True' }),
+    );
+  }
+  await stopController();
+  const versions = async () =>
+    Promise.all(['a', 'b', 'c'].map(async (name) => (await read(name))?.metadata?.resourceVersion));
+  const before = await versions();
+  const seen: string[] = [];
+  const next = new MemoryProvider(
+    { name: 'gateway', call: (label, effect) => (seen.push(label), Promise.resolve(effect())) },
+    provider.cloud,
+  );
+  startController(next);
+  await expect.poll(() => seen.toSorted(), patience).toEqual(['create a', 'create b', 'create c']);
+  await stopController();
+  expect(await versions()).toEqual(before);
+});
+
+test('what was deleted while nobody looked is cleaned up at the next start', async () => {
+  const provider = new MemoryProvider({ name: 'gateway' });
+  startController(provider);
+  await client.create(services, newService('web'));
+  await until('web', (service) => expect(addressesOf(service)).toHaveLength(1));
+  await stopController();
+  const name = { namespace: 'default', name: 'web' };
+  await client.patchMerge(services, name, { metadata: { finalizers: null } });
+  await client.delete(services, name);
+  expect(provider.cloud.size).toBe(1);
+  startController(new MemoryProvider({ name: 'gateway' }, provider.cloud));
+  await expect.poll(() => provider.cloud.size, patience).toBe(0);
+});
+
+test('an address that somebody else put into the status stays there', async () => {
+  let calls = 0;
+  const call = <T>(_label: string, effect: () => T) => {
+    calls += 1;
+    return Promise.resolve(effect());
+  };
+  startController(new MemoryProvider({ name: 'gateway', call }));
+  const name = { namespace: 'default', name: 'web' };
+  await client.create(services, newService('web'));
+  await until('web', (service) => expect(addressesOf(service)).toEqual(['192.0.2.1']));
+  const ingress = ['203.0.113.9', '192.0.2.1'].map((ip) => ({ ip, ipMode: 'VIP' }));
+  const status = { loadBalancer: { ingress } };
+  await client.patchMerge(services, name, { status }, { subresource: 'status' });
+  const before = calls;
+  await client.patchMerge(services, name, { metadata: { annotations: { touched: 'yes' } } });
+  await expect.poll(() => calls, patience).toBeGreaterThan(before);
+  await stopController();
+  expect(addressesOf(await read('web'))).toEqual(['203.0.113.9', '192.0.2.1']);
+});
+
+test('a failure whose words differ each time is not tried again before its time', async () => {
+  let tries = 0;
+  const provider = new MemoryProvider({
+    name: 'gateway',
+    call: (label) => {
+      tries += 1;
+      return Promise.reject(new Error(`request ${tries} to ${label} failed`));
+    },
+  });
+  startController(provider);
+  await client.create(services, newService('web'));
+  await until('web', (service) => {
+    const condition = service?.status?.conditions?.find(({ type }) => type === readyCondition);
+    expect(condition?.message).toMatch(/request \d+ to create web failed/);
+  });
+  await client.create(services, newService('unlucky', 13));
+  await until('unlucky', (service) => expect(service?.status?.conditions).toHaveLength(1));
+  // The record that is written first brings it back once.
+  expect(tries).toBeLessThanOrEqual(2);
+});
+
+test('somebody who changes the Service at the same time is no failure', async () => {
+  class Meddled extends MemoryProvider {
+    isMeddled = false;
+
+    override async ensure(service: Service): Promise<EnsureOutcome> {
+      if (!this.isMeddled) {
+        this.isMeddled = true;
+        const labels = { changed: 'meanwhile' };
+        await client.patchMerge(
+          services,
+          { namespace: 'default', name: 'web' },
+          { metadata: { labels } },
+        );
+      }
+      return super.ensure(service);
+    }
+  }
+  startController(new Meddled({ name: 'gateway' }));
+  await client.create(services, newService('web'));
+  await until('web', (service) => {
+    const condition = service?.status?.conditions?.find(({ type }) => type === readyCondition);
+    expect(condition).toMatchObject({ status: 'True' });
+  });
+  expect(events.filter((event) => event.startsWith('Warning'))).toEqual([]);
+});

@@ -1,0 +1,153 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
+import { Reflector } from '@causeway/kubernetes/cache/reflector';
+import { services } from '@causeway/kubernetes/objects/resources';
+import { Store, whenSynced, type Change } from '@causeway/kubernetes/cache/store';
+import type { BackoffPolicy } from '@causeway/base/time/backoff';
+import type { Clock } from '@causeway/base/time/clock';
+import { runController, type Outcome, type ReconcileContext } from '@causeway/base/work/controller';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { systemRandom, type Random } from '@causeway/base/simulation/random';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { WorkQueue } from '@causeway/base/work/work-queue';
+import { claimantOf, type Providers } from './plan.ts';
+import type { ProviderHost } from './provider.ts';
+import { ServiceReconciler, type TellUser } from './reconcile-service.ts';
+
+export interface ServiceControllerOptions {
+  readonly client: KubeClient;
+  readonly providers: Providers;
+  readonly tell: TellUser;
+  /** How many Services are worked on side by side. */
+  readonly workers: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly random?: Random;
+}
+
+/** The pace at which cloud providers are asked again: 5 s, doubling, 5 min at most. */
+const retryPace: BackoffPolicy = { baseMs: 5_000, maxMs: 300_000, jitter: 0.2 };
+/** Creating a load balancer may take minutes; one that hangs must not hold its worker for ever. */
+const deadlineMs = 300_000;
+
+/** The one controller of all Services: follows them, and has their providers serve or release them. */
+export class ServiceController {
+  readonly #options: ServiceControllerOptions;
+  readonly #store: Store<Service>;
+  readonly #reflector: Reflector<Service, Service>;
+  readonly #queue: WorkQueue<string>;
+  readonly #reconciler: ServiceReconciler;
+  /** Those whose last try failed, and which are waiting for the next. */
+  readonly #failing = new Set<string>();
+
+  constructor(options: ServiceControllerOptions) {
+    const { client, clock, log, metrics, random = systemRandom } = options;
+    this.#options = options;
+    this.#store = new Store<Service>({ log });
+    this.#reflector = new Reflector({
+      client,
+      resource: services,
+      store: this.#store,
+      projection: withSlimMetadata,
+      clock,
+      log,
+      metrics,
+      random,
+    });
+    this.#queue = new WorkQueue<string>({ clock, backoff: retryPace, random });
+    this.#reconciler = new ServiceReconciler({
+      client,
+      clock,
+      find: (key) => this.#store.get(key),
+      providers: options.providers,
+      tell: options.tell,
+    });
+  }
+
+  /** Undefined when ready, else why not. */
+  readiness(): string | undefined {
+    const problems = [
+      this.#reflector.readiness(),
+      ...this.#options.providers.all.map((provider) => provider.readiness()),
+    ].filter((problem) => problem !== undefined);
+    return problems.length === 0 ? undefined : problems.join('; ');
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const enqueue = (key: string) => this.#queue.add(key);
+    const stopListening = this.#store.onChange((change) => {
+      // What a failure has written about itself must not bring it back before its time.
+      if (this.#failing.has(change.key) && isAboutConditions(change)) return;
+      enqueue(change.key);
+    });
+    const claimedBy = (service: Service) => claimantOf(service, this.#options.providers)?.name;
+    const host: ProviderHost = {
+      ...{ services: this.#store, enqueue, claimedBy },
+      tell: (metadata, ...what) => this.#options.tell({ metadata }, ...what),
+    };
+    const providerLoops = this.#options.providers.all.map((provider): [string, Loop] => [
+      `provider ${provider.name}`,
+      (inner) => provider.run(host, inner),
+    ]);
+    try {
+      await supervise(
+        signal,
+        {
+          'services reflector': (inner) => this.#reflector.run(inner),
+          'services controller': (inner) => this.#work(inner),
+          ...Object.fromEntries(providerLoops),
+        },
+        this.#options.log,
+      );
+    } finally {
+      stopListening();
+    }
+  }
+
+  async #reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+    try {
+      const outcome = await this.#reconciler.reconcile(key, context);
+      this.#failing.delete(key);
+      return outcome;
+    } catch (error) {
+      this.#failing.add(key);
+      throw error;
+    }
+  }
+
+  /** Nothing is written before everything is known: what holds an address keeps it. */
+  async #work(signal: AbortSignal): Promise<void> {
+    const { providers, workers, clock, log, metrics } = this.#options;
+    await whenSynced([this.#store, ...providers.all], signal);
+    for (const provider of providers.all) {
+      for (const { namespace, name } of provider.owners()) this.#queue.add(`${namespace}/${name}`);
+    }
+    await runController(
+      {
+        name: 'services',
+        queue: this.#queue,
+        reconcile: (key, context) => this.#reconcile(key, context),
+        workers,
+        deadlineMs,
+        clock,
+        log,
+        metrics,
+      },
+      signal,
+    );
+  }
+}
+
+/** Whether nothing has changed but the conditions in the status. */
+function isAboutConditions(change: Change<Service>): boolean {
+  if (change.type !== 'updated') return false;
+  const rest = ({ metadata, spec, status }: Service) => {
+    const { resourceVersion: _, ...meta } = metadata ?? {};
+    return [meta, spec, status?.loadBalancer];
+  };
+  return isDeepStrictEqual(rest(change.before), rest(change.after));
+}

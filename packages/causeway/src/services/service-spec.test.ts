@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { parsePort } from '@causeway/base/address/port';
+import type { Service, ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
+import {
+  addressAnnotation,
+  legacyPortAnnotation,
+  portAnnotations,
+  portsAnnotation,
+  readPlace,
+  readPortIds,
+  sharingKeyAnnotation,
+} from '../gateway/controller/annotations.ts';
+import type { L4Port } from '../gateway/controller/port-slot.ts';
+import { readNeeds } from './service-spec.ts';
+
+function makeService(spec: ServiceSpec, annotations: Record<string, string> = {}): Service {
+  return {
+    metadata: { namespace: 'shop', name: 'web', annotations },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80 }], ...spec },
+  };
+}
+
+describe('readNeeds', () => {
+  test('a plain Service needs its ports in its families, and shares within its namespace', () => {
+    const reading = readNeeds(
+      makeService({ ports: [{ port: 53, protocol: 'UDP' }, { port: 80 }] }),
+      [4, 6],
+    );
+    expect(reading).toEqual({
+      kind: 'needs',
+      needs: {
+        families: [4],
+        ports: [
+          { protocol: 'UDP', port: 53 },
+          { protocol: 'TCP', port: 80 },
+        ],
+        circle: 'namespace:shop',
+        requested: new Map(),
+      },
+    });
+  });
+
+  test('dual stack is served as far as the gateways have addresses', () => {
+    const service = makeService({ ipFamilies: ['IPv6', 'IPv4'] });
+    expect(readNeeds(service, [4, 6])).toMatchObject({ needs: { families: [6, 4] } });
+    expect(readNeeds(service, [4])).toMatchObject({ needs: { families: [4] } });
+  });
+
+  test('a sharing key makes a circle of its own', () => {
+    const service = makeService({}, { [sharingKeyAnnotation]: 'edge' });
+    expect(readNeeds(service, [4])).toMatchObject({ needs: { circle: 'key:edge' } });
+  });
+
+  test('an address may be asked for by the annotation or by the field', () => {
+    const wanted = new Map([
+      [4, '192.0.2.7'],
+      [6, '2001:db8::7'],
+    ]);
+    const both = makeService(
+      { ipFamilies: ['IPv4', 'IPv6'] },
+      { [addressAnnotation]: '192.0.2.7, 2001:DB8::7' },
+    );
+    expect(readNeeds(both, [4, 6])).toMatchObject({ needs: { requested: wanted } });
+    const field = makeService({ loadBalancerIP: '192.0.2.7' });
+    expect(readNeeds(field, [4])).toMatchObject({
+      needs: { requested: new Map([[4, '192.0.2.7']]) },
+    });
+  });
+
+  test.each<[string, Service, string]>([
+    ['a family that nobody has', makeService({ ipFamilies: ['IPv6'] }), 'NoSuchFamily'],
+    ['no ports', makeService({ ports: [] }), 'NoPorts'],
+    [
+      'an address that is none',
+      makeService({}, { [addressAnnotation]: '192.0.2.300' }),
+      'InvalidAddress',
+    ],
+    [
+      'two of one family',
+      makeService({}, { [addressAnnotation]: '192.0.2.1,192.0.2.2' }),
+      'InvalidAddress',
+    ],
+    [
+      'one of a family it has not',
+      makeService({}, { [addressAnnotation]: '2001:db8::1' }),
+      'AddressOfOtherFamily',
+    ],
+    [
+      'annotation and field that differ',
+      makeService({ loadBalancerIP: '192.0.2.1' }, { [addressAnnotation]: '192.0.2.2' }),
+      'AddressesDiffer',
+    ],
+  ])('%s is refused', (_name, service, reason) => {
+    expect(readNeeds(service, [4])).toMatchObject({ kind: 'refused', reason });
+  });
+});
+
+describe('the annotation of ports', () => {
+  const ids = new Map([
+    [4, 'id-4'],
+    [6, 'id-6'],
+  ] as const);
+  const held: readonly L4Port[] = [
+    { protocol: 'UDP', port: parsePort(53) },
+    { protocol: 'TCP', port: parsePort(53) },
+  ];
+  const withAnnotations = (annotations: Record<string, string | null>) =>
+    makeService({}, annotations as Record<string, string>);
+
+  const place = { held, circle: 'key:edge' };
+  const nowhere = { held: undefined, circle: undefined };
+
+  test('is read back as it was written', () => {
+    const service = withAnnotations(portAnnotations(ids, place, false));
+    expect(readPortIds(service)).toEqual(ids);
+    expect(readPlace(service)).toEqual({ held: [...held].reverse(), circle: 'key:edge' });
+  });
+
+  test.each(['"http"', '80', '"80/ICMP"', '"0/TCP"'])(
+    'what is held is unknown with %s in it',
+    (text) => {
+      const written = `{"version":1,"ipv4":"id-4","held":["53/TCP",${text}]}`;
+      expect(readPlace(withAnnotations({ [portsAnnotation]: written })).held).toBeUndefined();
+    },
+  );
+
+  test('older ones say nothing of what is held', () => {
+    const older = withAnnotations({ [portsAnnotation]: '{"version":1,"ipv4":"id-4"}' });
+    expect(readPlace(older)).toEqual(nowhere);
+  });
+
+  test('keeps the way back open while told to', () => {
+    expect(portAnnotations(ids, place, true)).toMatchObject({ [legacyPortAnnotation]: 'id-4' });
+    expect(portAnnotations(new Map(), nowhere, true)).toMatchObject({
+      [portsAnnotation]: null,
+      [legacyPortAnnotation]: null,
+    });
+  });
+
+  test("ch-k8s-lbaas's is read where there is none of ours", () => {
+    expect(readPortIds(withAnnotations({ [legacyPortAnnotation]: 'old' }))).toEqual(
+      new Map([[4, 'old']]),
+    );
+  });
+
+  test.each(['', '{', '[]', '{"version":2,"ipv4":"x"}'])('%j counts as none', (text) => {
+    expect(readPortIds(withAnnotations({ [portsAnnotation]: text })).size).toBe(0);
+  });
+});

@@ -1,0 +1,108 @@
+import {
+  familyOf,
+  tryParseAddress,
+  type Address,
+  type Family,
+} from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { quoted } from '@causeway/base/text/text-limit';
+import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { budgetExcess } from '@causeway/kubernetes/objects/service-budget';
+import { addressAnnotation, sharingKeyAnnotation } from '../gateway/controller/annotations.ts';
+import type { L4Port } from '../gateway/controller/port-slot.ts';
+
+/** What a Service asks of the gateways. */
+export interface ServiceNeeds {
+  readonly families: readonly Family[];
+  readonly ports: readonly L4Port[];
+  readonly circle: string;
+  readonly requested: ReadonlyMap<Family, Address>;
+}
+
+export type NeedsReading =
+  | { readonly kind: 'needs'; readonly needs: ServiceNeeds }
+  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+
+/** Reads a Service's wishes. `served` are the families that the port manager has addresses of. */
+export function readNeeds(service: Service, served: readonly Family[]): NeedsReading {
+  const excess = budgetExcess(service);
+  if (excess !== undefined) return { kind: 'refused', ...excess };
+  const families = familiesOf(service).filter((family) => served.includes(family));
+  if (families.length === 0) {
+    const asked = familiesOf(service).map((family) => `IPv${family}`);
+    return refused(
+      'NoSuchFamily',
+      `It asks for ${asked.join(' and ')}, and the gateways have addresses of ${served.map((family) => `IPv${family}`).join(' and ')} only.`,
+    );
+  }
+  const ports = portsAskedFor(service);
+  if (ports.length === 0)
+    return refused('NoPorts', 'It has no ports, so there is nothing to serve.');
+  const requested = readRequested(service);
+  if ('reason' in requested) return { kind: 'refused', ...requested };
+  for (const [family, address] of requested) {
+    if (!families.includes(family)) {
+      return refused(
+        'AddressOfOtherFamily',
+        `It asks for ${address}, but is not served in IPv${family}. Change the address or spec.ipFamilies.`,
+      );
+    }
+  }
+  const circle = circleOf(service);
+  return { kind: 'needs', needs: { families, ports, circle, requested } };
+}
+
+export function portsAskedFor(service: Service): readonly L4Port[] {
+  return (service.spec?.ports ?? []).map(
+    ({ protocol = 'TCP', port }): L4Port => ({ protocol, port: parsePort(port) }),
+  );
+}
+
+/** Services of one namespace share addresses; across namespaces only those that name the same key. */
+export function circleOf(service: Service): string {
+  const key = service.metadata?.annotations?.[sharingKeyAnnotation];
+  return key === undefined || key === ''
+    ? `namespace:${service.metadata?.namespace}`
+    : `key:${key}`;
+}
+
+function familiesOf(service: Service): readonly Family[] {
+  const families = service.spec?.ipFamilies ?? ['IPv4'];
+  return families.map((family) => (family === 'IPv6' ? 6 : 4));
+}
+
+/** The annotation wins over the field, which Kubernetes has deprecated; both saying different things is a mistake. */
+function readRequested(
+  service: Service,
+): Map<Family, Address> | { readonly reason: string; readonly message: string } {
+  const annotation = service.metadata?.annotations?.[addressAnnotation];
+  const field = service.spec?.loadBalancerIP;
+  const text = annotation ?? field ?? '';
+  const requested = new Map<Family, Address>();
+  for (const part of text.split(',').map((item) => item.trim())) {
+    if (part === '') continue;
+    const address = tryParseAddress(part);
+    if (address === undefined) {
+      return { reason: 'InvalidAddress', message: `${quoted(part)} is not an IP address.` };
+    }
+    if (requested.has(familyOf(address))) {
+      return { reason: 'InvalidAddress', message: 'It asks for two addresses of one family.' };
+    }
+    requested.set(familyOf(address), address);
+  }
+  const fromField = field === undefined || field === '' ? undefined : tryParseAddress(field);
+  if (annotation !== undefined && fromField !== undefined) {
+    const same = requested.get(familyOf(fromField)) === fromField;
+    if (!same) {
+      return {
+        reason: 'AddressesDiffer',
+        message: `The annotation ${addressAnnotation} and spec.loadBalancerIP ask for different addresses. Remove one.`,
+      };
+    }
+  }
+  return requested;
+}
+
+function refused(reason: string, message: string): NeedsReading {
+  return { kind: 'refused', reason, message };
+}

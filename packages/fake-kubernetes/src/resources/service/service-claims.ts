@@ -1,0 +1,134 @@
+import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
+import { internalError, invalid as invalidObject } from '../../status.ts';
+import { invalid, type FieldError } from '../../schema/field-error.ts';
+import type { ServiceAllocations, ServiceClaim } from './service-allocations.ts';
+import { decideFamilies } from './service-families.ts';
+import {
+  allocatesNodePorts,
+  heldNodePorts,
+  isHeadless,
+  needsHealthCheckPort,
+  opensNodePorts,
+  type Service,
+  type ServicePort,
+  type ServiceSpec,
+} from './service-type.ts';
+
+/** Gives a Service what it needs and does not have yet: families, addresses, node ports. */
+export function allocate(
+  allocations: ServiceAllocations,
+  service: Service,
+  old: Service | undefined,
+): void {
+  refuse(service, decideFamilies(service.spec, old?.spec, allocations.families));
+  const claim = allocations.claim();
+  allocateAddresses(claim, service, old?.spec);
+  if (opensNodePorts(service.spec)) allocatePorts(claim, service, old?.spec);
+  allocateHealthCheckPort(claim, service.spec, old?.spec);
+}
+
+function refuse({ metadata }: Service, errors: readonly FieldError[]): void {
+  if (errors.length === 0) return;
+  const identity = { group: '', plural: 'services', kind: 'Service', name: metadata.name };
+  throw invalidObject(identity, errors);
+}
+
+function allocateAddresses(
+  claim: ServiceClaim,
+  service: Service,
+  old: ServiceSpec | undefined,
+): void {
+  const { spec } = service;
+  if (spec.type === 'ExternalName' || isHeadless(spec) || (old !== undefined && isHeadless(old))) {
+    return;
+  }
+  const had = old === undefined || old.type === 'ExternalName' ? [] : (old.clusterIPs ?? []);
+  const addresses = [...(spec.clusterIPs ?? [])];
+  for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
+    // What it had already stays; whether it may change at all is a matter of validation.
+    if (index < had.length) continue;
+    const wanted = addresses[index] ?? '';
+    if (wanted === '') addresses[index] = chooseAddress(claim, service, family);
+    else {
+      const { refusal } = claim.takeAddress(wanted);
+      if (refusal === undefined) continue;
+      const detail = `failed to allocate IP ${wanted}: ${refusal}`;
+      refuse(service, [invalid('spec.clusterIPs', addresses, detail)]);
+    }
+  }
+  if (addresses.length === 0) return;
+  spec.clusterIPs = addresses;
+  if (addresses[0] !== undefined) spec.clusterIP = addresses[0];
+}
+
+function chooseAddress(
+  claim: ServiceClaim,
+  { metadata }: Service,
+  family: 'IPv4' | 'IPv6',
+): string {
+  try {
+    return claim.chooseAddress(family);
+  } catch (error) {
+    if (!isErrorCode(error, 'exhausted')) throw error;
+    const what = `failed to allocate a serviceIP for Service ${JSON.stringify(metadata.name)}`;
+    const why = CausewayError.from(error).message;
+    throw internalError(`${what}: ${why}`);
+  }
+}
+
+function allocatePorts(claim: ServiceClaim, service: Service, old: ServiceSpec | undefined): void {
+  const { spec } = service;
+  const { ports = [] } = spec;
+  const had = new Set(old === undefined ? [] : heldNodePorts({ ports: old.ports ?? [] }));
+  // Protocols may share a number, as DNS does: ports that are equal get the same node port.
+  const byPort = new Map<number, number>();
+  for (const [index, port] of ports.entries()) {
+    const wanted = port.nodePort ?? 0;
+    if (wanted === 0 && !allocatesNodePorts(spec)) continue;
+    const shared = old === undefined ? byPort.get(port.port) : undefined;
+    const asked = wanted === 0 ? (shared ?? requestedForSamePort(ports, port, old)) : wanted;
+    if (asked === 0) port.nodePort = choosePort(claim);
+    else {
+      const isHeld = had.has(asked) || [...byPort.values()].includes(asked);
+      const { refusal } = isHeld ? {} : claim.takePort(asked);
+      if (refusal !== undefined) {
+        refuse(service, [invalid(`spec.ports[${index}].nodePort`, asked, refusal)]);
+      }
+      port.nodePort = asked;
+    }
+    byPort.set(port.port, port.nodePort);
+  }
+}
+
+/** On creation, a node port named for one protocol of a port goes for the other as well. */
+function requestedForSamePort(
+  ports: readonly ServicePort[],
+  { port }: ServicePort,
+  old: ServiceSpec | undefined,
+): number {
+  if (old !== undefined) return 0;
+  return ports.find((one) => one.port === port && (one.nodePort ?? 0) !== 0)?.nodePort ?? 0;
+}
+
+function choosePort(claim: ServiceClaim): number {
+  const port = claim.choosePort();
+  if (port !== undefined) return port;
+  throw internalError('failed to allocate a nodePort: range is full');
+}
+
+function allocateHealthCheckPort(
+  claim: ServiceClaim,
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+): void {
+  const isNew = needsHealthCheckPort(spec) && (old === undefined || !needsHealthCheckPort(old));
+  if (!isNew) return;
+  const wanted = spec.healthCheckNodePort ?? 0;
+  if (wanted === 0) {
+    spec.healthCheckNodePort = choosePort(claim);
+    return;
+  }
+  const { refusal } = claim.takePort(wanted);
+  if (refusal === undefined) return;
+  throw internalError(`failed to allocate requested HealthCheck NodePort ${wanted}: ${refusal}`);
+}

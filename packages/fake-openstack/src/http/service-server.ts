@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '@causeway/base/time/clock';
+import { sleep } from '@causeway/base/time/clock';
+import type { FaultEffect, Faults } from '../faults.ts';
+import { answerUnder } from './answer-under-faults.ts';
+import { parseBody, type Answer, type Call, type RequestBody, type ServiceName } from './call.ts';
+
+/** A request before it is known what it asks for. */
+export type UnroutedCall = Omit<Call, 'parameters'>;
+
+export interface ServiceServerOptions {
+  readonly service: ServiceName;
+  readonly clock: Clock;
+  readonly faults: Faults;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Must not throw: refusals are answers too. */
+  readonly handle: (call: UnroutedCall) => Answer;
+}
+
+/** What was asked of a service, for tests that count requests. */
+export interface RequestRecord {
+  readonly service: ServiceName;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly status: number | 'dropped';
+}
+
+const longestBody = 16 * 1024 * 1024;
+
+/** One service's HTTP side: reading, faults, latency, answering. */
+export class ServiceServer {
+  private readonly options: ServiceServerOptions;
+  private readonly server: http.Server;
+  private readonly stopped = new AbortController();
+  private readonly listeners = new Set<(record: RequestRecord) => void>();
+  url = '';
+
+  constructor(options: ServiceServerOptions) {
+    this.options = options;
+    this.server = http.createServer((request, response) => {
+      this.serve(request, response).catch(() => response.destroy());
+    });
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(this.options.port, '127.0.0.1', resolve);
+    });
+    this.url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return this.url;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  /** Calls back after each request; answers with a function that ends it. */
+  onRequest(listener: (record: RequestRecord) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private async serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    const { service, clock, faults } = this.options;
+    const method = request.method ?? 'GET';
+    const url = new URL(request.url ?? '/', this.url);
+    const line = { service, method, path: url.pathname };
+    const effects = faults.take(line);
+    const body = await readBody(request);
+    const delayMs = faults.latencyMs + delayOf(effects);
+    if (delayMs > 0) await sleep(clock, delayMs, this.stopped.signal);
+    const record = (status: number | 'dropped') => {
+      for (const listener of this.listeners) listener({ ...line, query: url.search, status });
+    };
+    const answer = answerUnder(effects, () =>
+      this.options.handle({
+        method,
+        path: url.pathname,
+        query: url.searchParams,
+        headers: singleHeaders(request.headers),
+        body,
+        baseUrl: this.url,
+      }),
+    );
+    if (answer === 'dropped') {
+      record('dropped');
+      request.socket.destroy();
+      return;
+    }
+    record(answer.status);
+    send(response, answer, method);
+  }
+}
+
+function delayOf(effects: readonly FaultEffect[]): number {
+  return effects.reduce((sum, e) => sum + (e.kind === 'delay' ? e.milliseconds : 0), 0);
+}
+
+async function readBody(request: http.IncomingMessage): Promise<RequestBody> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > longestBody) return { kind: 'malformed' };
+    chunks.push(chunk);
+  }
+  return parseBody(Buffer.concat(chunks).toString());
+}
+
+function singleHeaders(headers: http.IncomingHttpHeaders): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : value,
+    ]),
+  );
+}
+
+function send(response: http.ServerResponse, answer: Answer, method: string): void {
+  const headers: Record<string, string> = {
+    'x-openstack-request-id': `req-${randomUUID()}`,
+    ...answer.headers,
+  };
+  let content = '';
+  if (answer.text !== undefined) {
+    headers['content-type'] = answer.text.type;
+    content = answer.text.content;
+  } else if (answer.body !== undefined) {
+    headers['content-type'] = 'application/json';
+    content = JSON.stringify(answer.body);
+  }
+  headers['content-length'] = String(Buffer.byteLength(content));
+  response.writeHead(answer.status, headers);
+  response.end(method === 'HEAD' ? undefined : content);
+}

@@ -1,0 +1,100 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { abortedBy, type Clock } from '@causeway/base/time/clock';
+import { startWork } from './yield-to-event-loop.ts';
+import { KubeError } from '../client/error.ts';
+import { LineSplitter } from '../client/lines.ts';
+import type { KubeObject } from '../objects/object.ts';
+import { describe, type Call, type Requester } from '../client/requester.ts';
+import type { TransportResponse } from '../client/transport.ts';
+import { parseWatchEvent, type WatchEvent } from './watch-event.ts';
+
+export type WatchStream<T extends KubeObject> = AsyncGenerator<
+  readonly WatchEvent<T>[],
+  void,
+  undefined
+>;
+
+/** API servers send a bookmark each minute: with half a minute more, silence means a dead connection. */
+const defaultIdleTimeoutMs = 90_000;
+
+/** Events are parsed and handed on so many at a time, with pauses in between where there are more. */
+const batchSize = 64;
+
+/** No object of a cluster is nearly as large: what goes on beyond that is not an event. */
+const largestEvent = 64 * 1024 * 1024;
+
+/** Opens a watch. Its events come in batches as they arrive, until the server ends it or it breaks. */
+export async function openWatch<T extends KubeObject>(
+  requester: Requester,
+  call: Call,
+  signal: AbortSignal,
+  idleTimeoutMs: () => number = () => defaultIdleTimeoutMs,
+): Promise<WatchStream<T>> {
+  const silence = new AbortController();
+  const response = await requester.open(call, AbortSignal.any([signal, silence.signal]));
+  return readWatch(response, describe(call), signal, silence, requester.clock, idleTimeoutMs);
+}
+
+async function* readWatch<T extends KubeObject>(
+  response: TransportResponse,
+  what: string,
+  signal: AbortSignal,
+  silence: AbortController,
+  clock: Clock,
+  idleTimeoutMs: () => number,
+): WatchStream<T> {
+  const watchdog = startWatchdog(clock, idleTimeoutMs, () => silence.abort());
+  const splitter = new LineSplitter();
+  try {
+    for await (const chunk of response.body) {
+      watchdog.heard();
+      const lines = splitter.push(chunk);
+      if (splitter.pendingBytes > largestEvent) {
+        throw new KubeError('unavailable', `${what}: an event is over ${largestEvent} bytes`);
+      }
+      const breathe = startWork(clock);
+      for (let index = 0; index < lines.length; index += batchSize) {
+        yield* parseBatch<T>(what, lines.slice(index, index + batchSize));
+        const pause = breathe();
+        if (pause !== undefined) await pause;
+      }
+    }
+    if (splitter.isInsideLine) {
+      throw new KubeError('unavailable', `${what}: the stream was cut inside an event`);
+    }
+  } catch (thrown) {
+    if (signal.aborted) throw abortedBy(signal);
+    if (!silence.signal.aborted) throw KubeError.fromTransport(what, thrown);
+    throw new CausewayError('timeout', `${what}: nothing was heard for ${idleTimeoutMs()} ms`);
+  } finally {
+    watchdog.stop();
+  }
+}
+
+/** What came before an error in the same chunk is delivered before it is thrown. */
+function* parseBatch<T extends KubeObject>(
+  what: string,
+  lines: readonly string[],
+): Generator<readonly WatchEvent<T>[], void, undefined> {
+  const events: WatchEvent<T>[] = [];
+  try {
+    for (const line of lines) events.push(parseWatchEvent<T>(what, line));
+  } finally {
+    if (events.length > 0) yield events;
+  }
+}
+
+/** Calls back when nothing was heard for too long. One timer, however much is heard. */
+function startWatchdog(clock: Clock, limitMs: () => number, onSilence: () => void) {
+  let heardAt = clock.monotonic();
+  let timer = clock.timer(limitMs(), check);
+  function check(): void {
+    const restMs = heardAt + limitMs() - clock.monotonic();
+    if (restMs <= 0) onSilence();
+    else timer = clock.timer(restMs, check);
+  }
+  return {
+    heard: () => (heardAt = clock.monotonic()),
+    stop: () => timer.cancel(),
+  };
+}

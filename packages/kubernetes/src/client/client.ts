@@ -1,0 +1,349 @@
+import { isErrorCode } from '@causeway/base/error/causeway-error';
+import type { Clock } from '@causeway/base/time/clock';
+import { noMetrics, type Metrics } from '@causeway/base/observability/metrics';
+import { systemRandom, type Random } from '@causeway/base/simulation/random';
+import type {
+  ApplyOptions,
+  CallOptions,
+  DeleteOptions,
+  JsonPatchOperation,
+  ListOptions,
+  Selection,
+  WatchOptions,
+  WriteOptions,
+} from './client-options.ts';
+import {
+  keyOf,
+  type KubeList,
+  type KubeObject,
+  type ObjectName,
+  type Status,
+} from '../objects/object.ts';
+import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
+import type { WriteFence } from '@causeway/base/work/lease-guard';
+import { Requester, type Call } from './requester.ts';
+import {
+  apiVersionOf,
+  collectionPath,
+  objectPath,
+  resourceName,
+  type Resource,
+} from '../objects/resource.ts';
+import type { Method, Transport } from './transport.ts';
+import { openWatch, type WatchStream } from '../cache/watch-stream.ts';
+import type { Scale } from '../objects/workload-objects.ts';
+
+export interface KubeClientOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random?: Random;
+  readonly metrics?: Metrics;
+  readonly userAgent?: string;
+  /** Bounds what this client asks of the server; without it the server's own fairness does. */
+  readonly rateLimit?: RateLimitOptions;
+}
+
+/** A page is aimed at this many bytes: parsing it must not hold up the event loop. */
+const pageBytes = 2 * 1024 * 1024;
+const largestPage = 500;
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** The verbs of the Kubernetes API. Errors are KubeErrors; every call has a deadline. */
+export class KubeClient {
+  readonly #requester: Requester;
+  readonly #transport: Transport;
+
+  constructor(options: KubeClientOptions, requester?: Requester) {
+    const { transport, clock, rateLimit } = options;
+    this.#transport = transport;
+    this.#requester =
+      requester ??
+      new Requester({
+        transport,
+        clock,
+        random: options.random ?? systemRandom,
+        metrics: options.metrics ?? noMetrics,
+        userAgent: options.userAgent ?? 'causeway',
+        rateLimit: rateLimit === undefined ? undefined : new RateLimit(rateLimit, clock),
+      });
+  }
+
+  /** The same client for someone who may write only as long as the fence allows it. */
+  withFence(fence: WriteFence): KubeClient {
+    const options = { transport: this.#transport, clock: this.#requester.clock };
+    return new KubeClient(options, this.#requester.withFence(fence));
+  }
+
+  async get<T extends KubeObject>(
+    resource: Resource<T>,
+    name: ObjectName,
+    options: CallOptions = {},
+  ): Promise<T> {
+    return this.#object<T>('get', 'GET', resource, name, options);
+  }
+
+  /** Like `get`, with undefined for an object that is not there. */
+  async find<T extends KubeObject>(
+    resource: Resource<T>,
+    name: ObjectName,
+    options: CallOptions = {},
+  ): Promise<T | undefined> {
+    try {
+      return await this.get(resource, name, options);
+    } catch (error) {
+      if (isErrorCode(error, 'not-found')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Every object of one consistent state, read page by page while you iterate. */
+  async *list<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListOptions = {},
+  ): AsyncGenerator<T, void, undefined> {
+    for await (const page of this.pages(resource, options)) yield* page.items;
+  }
+
+  /** The pages of a list. All carry the resource version that a watch can go on from. */
+  async *pages<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListOptions = {},
+  ): AsyncGenerator<KubeList<T>, void, undefined> {
+    let token: string | undefined;
+    let limit = options.pageSize ?? largestPage;
+    do {
+      const query = { ...selectorsOf(options), limit, continue: token };
+      const call = this.#collectionCall('list', 'GET', resource, options, query);
+      const answer = await this.#requester.call(call);
+      const value = answer.value as KubeList<T>;
+      yield value;
+      token = value.metadata?.continue || undefined;
+      const fitting = Math.floor((value.items.length * pageBytes) / Math.max(answer.bytes, 1));
+      limit = Math.min(options.pageSize ?? largestPage, Math.max(fitting, 10));
+    } while (token !== undefined);
+  }
+
+  async create<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const namespace = object.metadata?.namespace;
+    const call = this.#collectionCall(
+      'create',
+      'POST',
+      resource,
+      { ...options, namespace },
+      writeQuery(options),
+    );
+    const { value } = await this.#requester.call({
+      ...call,
+      subject: keyOf(object),
+      body: { ...typeMeta(resource), ...object },
+    });
+    return value as T;
+  }
+
+  /** Replaces the object; with its resourceVersion in it, only if nobody else has changed it since. */
+  async update<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const body = { ...typeMeta(resource), ...object };
+    return this.#object(
+      'update',
+      'PUT',
+      resource,
+      nameOf(object),
+      options,
+      writeQuery(options),
+      body,
+    );
+  }
+
+  /** JSON patch (RFC 6902): operations on paths, all or none. */
+  async patchJson<T extends KubeObject>(
+    resource: Resource<T>,
+    name: ObjectName,
+    operations: readonly JsonPatchOperation[],
+    options: WriteOptions = {},
+  ): Promise<T> {
+    return this.#patch(resource, name, 'application/json-patch+json', operations, options);
+  }
+
+  /** Merge patch (RFC 7386): what is named is replaced, null removes. */
+  async patchMerge<T extends KubeObject>(
+    resource: Resource<T>,
+    name: ObjectName,
+    patch: object,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    return this.#patch(resource, name, 'application/merge-patch+json', patch, options);
+  }
+
+  /** Server-side apply: makes our fields what the object says, and creates it where it is missing. */
+  async apply<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    options: ApplyOptions,
+  ): Promise<T> {
+    const body = { ...typeMeta(resource), ...object };
+    const query = { force: options.force === true ? true : undefined };
+    const type = 'application/apply-patch+yaml';
+    return this.#patch(resource, nameOf(object), type, body, options, query);
+  }
+
+  /** Deletes. The object may stay for a while, with a deletionTimestamp, if it has finalizers. */
+  async delete(resource: Resource, name: ObjectName, options: DeleteOptions = {}): Promise<void> {
+    const { preconditions, propagationPolicy, gracePeriodSeconds } = options;
+    const body = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      ...(preconditions === undefined ? {} : { preconditions }),
+      ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    };
+    await this.#object<Status>('delete', 'DELETE', resource, name, options, {}, body);
+  }
+
+  async getScale(resource: Resource, name: ObjectName, options: CallOptions = {}): Promise<Scale> {
+    return this.#object<Scale>('get', 'GET', resource, name, { ...options, subresource: 'scale' });
+  }
+
+  async setScale(
+    resource: Resource,
+    name: ObjectName,
+    replicas: number,
+    options: WriteOptions = {},
+  ): Promise<Scale> {
+    const scale = { ...options, subresource: 'scale' } as const;
+    return this.#patch<Scale>(
+      resource,
+      name,
+      'application/merge-patch+json',
+      { spec: { replicas } },
+      scale,
+    );
+  }
+
+  /** Whatever a path answers in JSON: `/version`, discovery. */
+  async getPath(path: string, options: CallOptions = {}): Promise<unknown> {
+    const call: Call = {
+      verb: 'get',
+      resource: 'path',
+      subject: path,
+      method: 'GET',
+      path,
+      ...options,
+    };
+    return (await this.#requester.call(call)).value;
+  }
+
+  /**
+   * Changes as they happen, in batches as they arrive, to be iterated right away. Ends when the server
+   * ends the watch; throws when the connection breaks or falls silent, and for an error inside the stream.
+   */
+  async watch<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions,
+  ): Promise<WatchStream<T>> {
+    const query = {
+      ...selectorsOf(options),
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: options.resourceVersion,
+      timeoutSeconds: options.timeoutSeconds,
+      ...(options.sendInitialEvents === true
+        ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
+        : {}),
+    };
+    const { signal, idleTimeoutMs, ...selection } = options;
+    const call = this.#collectionCall('watch', 'GET', resource, selection, query);
+    return openWatch<T>(this.#requester, call, signal, idleTimeoutMs);
+  }
+
+  async close(): Promise<void> {
+    await this.#transport.close();
+  }
+
+  #patch<T extends KubeObject>(
+    resource: Resource,
+    name: ObjectName,
+    contentType: string,
+    patch: object,
+    options: WriteOptions,
+    query: Query = {},
+  ): Promise<T> {
+    const all = { ...writeQuery(options), ...query };
+    return this.#object<T>('patch', 'PATCH', resource, name, options, all, patch, contentType);
+  }
+
+  async #object<T>(
+    verb: string,
+    method: Method,
+    resource: Resource,
+    name: ObjectName,
+    options: WriteOptions,
+    query: Query = {},
+    body?: unknown,
+    contentType?: string,
+  ): Promise<T> {
+    const { value } = await this.#requester.call({
+      verb,
+      method,
+      resource: resourceName(resource),
+      subject: keyOf({ metadata: name }),
+      path: `${objectPath(resource, name, options.subresource)}${queryString(query)}`,
+      ...(body === undefined ? {} : { body }),
+      ...(contentType === undefined ? {} : { contentType }),
+      signal: options.signal,
+      timeoutMs: options.timeoutMs,
+      retries: options.retries,
+    });
+    return value as T;
+  }
+
+  #collectionCall(
+    verb: string,
+    method: Method,
+    resource: Resource,
+    options: Selection & CallOptions,
+    query: Query,
+  ): Call {
+    return {
+      verb,
+      method,
+      resource: resourceName(resource),
+      path: `${collectionPath(resource, options.namespace)}${queryString(query)}`,
+      signal: options.signal,
+      timeoutMs: options.timeoutMs,
+      retries: options.retries,
+    };
+  }
+}
+
+function typeMeta(resource: Resource) {
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind };
+}
+
+function nameOf(object: KubeObject): ObjectName {
+  const { name = '', namespace } = object.metadata ?? {};
+  return namespace === undefined ? { name } : { namespace, name };
+}
+
+function selectorsOf({ labelSelector, fieldSelector }: Selection): Query {
+  return { labelSelector, fieldSelector };
+}
+
+function writeQuery({ fieldManager, dryRun }: WriteOptions): Query {
+  return { fieldManager, dryRun: dryRun === true ? 'All' : undefined };
+}
+
+function queryString(query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [`${name}=${encodeURIComponent(value)}`],
+  );
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}

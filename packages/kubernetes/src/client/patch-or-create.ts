@@ -1,0 +1,34 @@
+import { isErrorCode } from '@causeway/base/error/causeway-error';
+import type { KubeClient } from './client.ts';
+import type { KubeObject, ObjectName } from '../objects/object.ts';
+import type { Resource } from '../objects/resource.ts';
+
+/** Changes an object by a merge patch, and makes an empty one first if it is not there. */
+export async function patchOrCreate<T extends KubeObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  empty: T & { readonly metadata: ObjectName },
+  change: object,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, name } = empty.metadata;
+  const patch = () =>
+    client.patchMerge(
+      resource,
+      { name, ...(namespace === undefined ? {} : { namespace }) },
+      change,
+      { signal },
+    );
+  try {
+    await patch();
+  } catch (error) {
+    if (!isErrorCode(error, 'not-found')) throw error;
+    try {
+      await client.create(resource, empty, { signal });
+    } catch (second) {
+      // Somebody else has just made it.
+      if (!isErrorCode(second, 'conflict')) throw second;
+    }
+    await patch();
+  }
+}

@@ -1,0 +1,338 @@
+import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
+import { backoffDelay } from '@causeway/base/time/backoff';
+import { sleep, type Clock, type Timer } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import { systemRandom, type Random } from '@causeway/base/simulation/random';
+import type { KubeClient } from '../client/client.ts';
+import { leading } from '../client/kube-metrics.ts';
+import { Leadership } from './leadership.ts';
+import {
+  defaultLeaseTimes,
+  leaseHeldBy,
+  leaseReleased,
+  observe,
+  waitBeforeTaking,
+  type LeaseTimes,
+  type Observation,
+} from './lease-record.ts';
+import { keyOf, type ObjectName } from '../objects/object.ts';
+import { withSlimMetadata } from '../cache/projection.ts';
+import { Reflector } from '../cache/reflector.ts';
+import { leases } from '../objects/resources.ts';
+import { Store, whenSynced } from '../cache/store.ts';
+import type { Lease } from '../objects/workload-objects.ts';
+
+export interface ElectionOptions {
+  /** Not fenced: the election writes the lease itself. */
+  readonly client: KubeClient;
+  readonly lease: Required<ObjectName>;
+  /** Unique to this process; the pod's name with something random. */
+  readonly identity: string;
+  readonly times?: LeaseTimes;
+  readonly clock: Clock;
+  readonly random?: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Given, before anything else, what answers whether we know who leads: undefined, or why not. */
+  readonly addCheck?: (name: string, check: () => string | undefined) => void;
+}
+
+/** What a leader does. It must end soon after its signal fires; who does not is given up. */
+export type LeaderWork = (leadership: Leadership, signal: AbortSignal) => Promise<void>;
+
+interface Held {
+  lease: Lease;
+  readonly leadership: Leadership;
+}
+
+const releaseTimeoutMs = 3_000;
+/** Work that was told to end and goes on for longer is given up, so that another one can lead. */
+const windUpMs = 10_000;
+/** After someone else was faster; grows to the time between renewals while the server is in trouble. */
+const firstRetryMs = 100;
+
+/**
+ * Waits for the lease, then works while holding it. When the signal fires the work is stopped and the
+ * lease given back, so that the next one leads at once. When the lease is lost the work is stopped and
+ * this throws: the process should end, because everything it believes may be out of date.
+ */
+export async function runAsLeader(
+  options: ElectionOptions,
+  work: LeaderWork,
+  signal: AbortSignal,
+): Promise<void> {
+  const election = new Election(options);
+  const held = await election.acquire(signal);
+  if (held !== undefined) await election.lead(held, work, signal);
+}
+
+class Election {
+  readonly #options: ElectionOptions;
+  readonly #times: LeaseTimes;
+  readonly #log: Log;
+  readonly #gauge;
+  /** Who can neither lead nor see who does stands by for nothing. */
+  #readiness: () => string | undefined = () => 'the lease has not been read yet';
+  /** Why a lease that nobody holds is not ours. */
+  #refusal: string | undefined;
+
+  constructor(options: ElectionOptions) {
+    const times = options.times ?? defaultLeaseTimes;
+    if (!(times.retryMs < times.renewDeadlineMs && times.renewDeadlineMs < times.leaseMs)) {
+      throw new CausewayError(
+        'invalid',
+        'a lease must outlast its renewal deadline, and that the time between renewals',
+      );
+    }
+    this.#options = options;
+    this.#times = times;
+    this.#log = options.log.child({ lease: keyOf({ metadata: options.lease }) });
+    this.#gauge = options.metrics.gauge(leading);
+    this.#report(false);
+    options.addCheck?.('lease', () => this.#readiness());
+  }
+
+  /** Waits until the lease is ours; undefined when the signal fired first. */
+  async acquire(signal: AbortSignal): Promise<Held | undefined> {
+    const { clock, identity } = this.#options;
+    const watching = new AbortController();
+    const bell = new Bell(clock);
+    let observed: Observation | undefined;
+    const store = new Store<Lease>({ log: this.#log });
+    store.onChange((change) => {
+      observed =
+        change.type === 'deleted' ? undefined : observe(observed, change.after, clock.monotonic());
+      bell.ring();
+    });
+    const reflector = this.#reflector(store);
+    this.#readiness = () => reflector.readiness() ?? this.#refusal;
+    const running = reflector.run(watching.signal);
+    try {
+      await whenSynced([store], signal);
+      for (let failures = 0; ; ) {
+        const waitMs =
+          observed === undefined ? 0 : waitBeforeTaking(observed, identity, clock.monotonic());
+        if (waitMs > 0) {
+          this.#refusal = undefined;
+          failures = 0;
+          await bell.wait(waitMs, signal);
+          continue;
+        }
+        const held = await this.#take(observed?.lease, signal);
+        if (held !== undefined) return held;
+        // Whatever news came meanwhile may be of our own doing, if only the answer was lost.
+        failures += 1;
+        await sleep(clock, this.#delayAfter(failures), signal);
+      }
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    } finally {
+      watching.abort();
+      await running;
+    }
+  }
+
+  async lead(held: Held, work: LeaderWork, signal: AbortSignal): Promise<void> {
+    const { leadership } = held;
+    const working = new AbortController();
+    const renewing = new AbortController();
+    const stop = () => working.abort(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    leadership.renewedBy((inner) => this.#renewNow(held, inner));
+    // The work answers for itself.
+    this.#readiness = () => undefined;
+    this.#report(true);
+    this.#log.info({ identity: this.#options.identity }, 'leading');
+    // Renewed until the work has ended, so that it can still write while it winds up.
+    const renewal = this.#keepRenewing(held, renewing.signal).then((lost) => {
+      if (lost !== undefined) working.abort(lost);
+      return lost;
+    });
+    const end = await this.#ending(work(leadership, working.signal), working.signal);
+    signal.removeEventListener('abort', stop);
+    renewing.abort();
+    const lost = await renewal;
+    leadership.end();
+    this.#report(false);
+    // What it has sent may still be on its way; the lease outlasts that.
+    if (lost === undefined && end !== 'late') await this.#release(held.lease);
+    const reason = lost ?? (end === 'late' ? endless : end);
+    if (reason !== undefined && !(signal.aborted && reason.code === 'aborted')) throw reason;
+  }
+
+  /** Why the work has ended, if for a reason, or that it has not although it was told to. */
+  async #ending(
+    work: Promise<void>,
+    signal: AbortSignal,
+  ): Promise<CausewayError | 'late' | undefined> {
+    const { promise: late, resolve } = Promise.withResolvers<'late'>();
+    let timer: Timer | undefined;
+    const onAbort = () => {
+      timer = this.#options.clock.timer(windUpMs, () => resolve('late'));
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const ended = work.then(
+      () => undefined,
+      (thrown: unknown) => CausewayError.from(thrown),
+    );
+    const end = await Promise.race([ended, late]);
+    signal.removeEventListener('abort', onAbort);
+    timer?.cancel();
+    return end;
+  }
+
+  #reflector(store: Store<Lease>): Reflector<Lease, Lease> {
+    const { client, lease, clock, random = systemRandom, metrics } = this.#options;
+    const { namespace, name } = lease;
+    const selection = { namespace, fieldSelector: `metadata.name=${name}` };
+    const projection = withSlimMetadata<Lease>;
+    const resource = leases;
+    const log = this.#log;
+    return new Reflector({
+      client,
+      resource,
+      store,
+      projection,
+      selection,
+      clock,
+      random,
+      log,
+      metrics,
+    });
+  }
+
+  /** Undefined when someone else was faster, or the server does not answer. */
+  async #take(before: Lease | undefined, signal: AbortSignal): Promise<Held | undefined> {
+    const { clock, lease } = this.#options;
+    const started = clock.monotonic();
+    try {
+      const taken = await this.#write(before, signal, this.#times.renewDeadlineMs);
+      const validUntil = started + this.#times.renewDeadlineMs;
+      const leadership = new Leadership(keyOf({ metadata: lease }), clock, validUntil);
+      return { lease: taken, leadership };
+    } catch (thrown) {
+      if (signal.aborted) throw thrown;
+      const error = CausewayError.from(thrown);
+      if (error.code !== 'conflict') {
+        this.#refusal = `the lease could not be taken: ${error.message}`;
+        this.#log.warn({ error }, 'the lease could not be taken');
+      }
+      return undefined;
+    }
+  }
+
+  /** Answers with undefined when told to stop, else with why the lease is lost. */
+  async #keepRenewing(held: Held, signal: AbortSignal): Promise<CausewayError | undefined> {
+    const { clock } = this.#options;
+    for (;;) {
+      try {
+        await sleep(clock, this.#times.retryMs, signal);
+        await this.#renewNow(held, signal);
+      } catch (thrown) {
+        if (signal.aborted) return undefined;
+        const error = CausewayError.from(thrown);
+        if (error.code === 'gone' || !held.leadership.isHeld) {
+          return new CausewayError('unavailable', `the lease is lost: ${error.message}`, {
+            cause: error,
+          });
+        }
+        this.#log.warn({ error }, 'the lease could not be renewed yet');
+      }
+    }
+  }
+
+  async #renewNow(held: Held, signal: AbortSignal): Promise<void> {
+    const started = this.#options.clock.monotonic();
+    try {
+      held.lease = await this.#renew(held, signal);
+      held.leadership.extend(started + this.#times.renewDeadlineMs);
+    } catch (error) {
+      if (isErrorCode(error, 'gone')) held.leadership.end();
+      throw error;
+    }
+  }
+
+  async #renew(held: Held, signal: AbortSignal): Promise<Lease> {
+    const { client, identity, lease } = this.#options;
+    try {
+      return await this.#write(held.lease, signal, held.leadership.remainingMs());
+    } catch (error) {
+      if (!isErrorCode(error, 'conflict') && !isErrorCode(error, 'not-found')) throw error;
+    }
+    // Someone has touched the lease: a label, a deletion, or the leadership itself.
+    const timeoutMs = held.leadership.remainingMs();
+    const current = await client.find(leases, lease, { signal, timeoutMs });
+    const holder = current?.spec?.holderIdentity;
+    if (current !== undefined && holder !== identity) {
+      throw new CausewayError('gone', `${holder || 'somebody'} has taken it over`);
+    }
+    return this.#write(current, signal, held.leadership.remainingMs());
+  }
+
+  #write(before: Lease | undefined, signal: AbortSignal, timeoutMs: number): Promise<Lease> {
+    const { client, clock, identity, lease } = this.#options;
+    const spec = leaseHeldBy(before, identity, this.#times, clock.wallTime());
+    const options = { signal, timeoutMs };
+    if (before === undefined)
+      return client.create(leases, { metadata: { ...lease }, spec }, options);
+    return client.update(leases, { ...before, spec }, options);
+  }
+
+  async #release(lease: Lease): Promise<void> {
+    const { client, clock } = this.#options;
+    try {
+      const released = { ...lease, spec: leaseReleased(lease, clock.wallTime()) };
+      await client.update(leases, released, { timeoutMs: releaseTimeoutMs });
+      this.#log.info({}, 'the lease is given back');
+    } catch (thrown) {
+      const error = CausewayError.from(thrown);
+      this.#log.warn({ error }, 'the lease could not be given back; it runs out by itself');
+    }
+  }
+
+  #delayAfter(failures: number): number {
+    const { random = systemRandom } = this.#options;
+    const policy = { baseMs: firstRetryMs, maxMs: this.#times.retryMs, jitter: 0.5 };
+    return backoffDelay(policy, failures, random);
+  }
+
+  #report(isLeading: boolean): void {
+    this.#gauge.set({ lease: keyOf({ metadata: this.#options.lease }) }, isLeading ? 1 : 0);
+  }
+}
+
+const endless = new CausewayError('internal', `the work did not end within ${windUpMs} ms`);
+
+/** Lets someone wait for a time or for news, whichever comes first. */
+class Bell {
+  readonly #clock: Clock;
+  #wake: AbortController | undefined;
+  #hasRung = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  ring(): void {
+    this.#hasRung = true;
+    this.#wake?.abort();
+  }
+
+  async wait(delayMs: number, signal: AbortSignal): Promise<void> {
+    const wake = new AbortController();
+    this.#wake = wake;
+    const isStopped = AbortSignal.any([signal, wake.signal]);
+    try {
+      if (!this.#hasRung) await sleep(this.#clock, delayMs, isStopped);
+    } catch (error) {
+      if (signal.aborted) throw error;
+    } finally {
+      this.#hasRung = false;
+      this.#wake = undefined;
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import { quoted, textLimits } from '@causeway/base/text/text-limit';
+import type { Service } from './core-objects.ts';
+import type { EndpointSlice } from './network-objects.ts';
+
+/**
+ * How large one Service may be. The API server takes more: a Service of 87 kB can ask for two million
+ * pairs of a port and a source range. Every provider and the node proxy refuse a larger Service as a
+ * whole, with an Event. docs/limits.md has these figures for users.
+ */
+export const serviceBudget = {
+  ports: 1_000,
+  sourceRanges: 2_000,
+  /** Octavia gets every source range once for each port. */
+  portsTimesRanges: 100_000,
+  externalIps: 100,
+  /** A node proxy serves every port at each address of the Service. */
+  portsTimesAddresses: 10_000,
+  /** It leads each of those to every endpoint of the port and family. Counted for each address family. */
+  endpointsTimesAddresses: 20_000,
+} as const;
+
+/** Why a Service is refused: one CamelCase word for the Event, and a message with the remedy. */
+export interface BudgetExcess {
+  readonly reason: 'OverBudget';
+  readonly message: string;
+}
+
+/** Annotations that Causeway reads. Others may be as long as Kubernetes lets them be. */
+const readPrefixes = [
+  'causeway.dev/',
+  'loadbalancer.openstack.org/',
+  'service.beta.kubernetes.io/openstack-internal-load-balancer',
+  'openstack.org/kuryr-timeout-client-data',
+  'openstack.org/kuryr-timeout-member-data',
+  'idling.alpha.openshift.io/',
+  'cah-loadbalancer.k8s.cloudandheat.com/',
+  'metallb.io/',
+  'kube-vip.io/',
+  'lbipam.cilium.io/',
+  'purelb.io/',
+];
+
+/** Those among them whose value is JSON. */
+const records = new Set([
+  'causeway.dev/load-balancer',
+  'causeway.dev/gateway-ports',
+  'causeway.dev/pool-holding',
+  'idling.alpha.openshift.io/unidle-targets',
+]);
+
+/**
+ * What makes the Service, with the endpoints that it has, larger than the budget; undefined where it
+ * fits. Counts only and parses nothing, so the answer costs next to nothing for a Service of any size.
+ */
+export function budgetExcess(
+  service: Service,
+  slices: readonly EndpointSlice[] = [],
+): BudgetExcess | undefined {
+  const problem = textProblem(service) ?? sizeProblem(service, slices);
+  return problem === undefined ? undefined : { reason: 'OverBudget', message: problem };
+}
+
+function textProblem({ metadata, spec }: Service): string | undefined {
+  for (const [name, value] of Object.entries(metadata?.annotations ?? {})) {
+    if (!readPrefixes.some((prefix) => name.startsWith(prefix))) continue;
+    const most = records.has(name) ? textLimits.record : textLimits.value;
+    if (value.length <= most) continue;
+    return `The annotation ${name} has ${value.length} characters; Causeway reads up to ${most}. Shorten or remove it.`;
+  }
+  const address = spec?.loadBalancerIP ?? '';
+  if (address.length > textLimits.value) {
+    return `spec.loadBalancerIP has ${address.length} characters; Causeway reads up to ${textLimits.value}. Shorten or remove it.`;
+  }
+  const range = spec?.loadBalancerSourceRanges?.find((text) => text.length > textLimits.range);
+  if (range === undefined) return undefined;
+  return `The source range ${quoted(range)} is longer than ${textLimits.range} characters. Write it without spaces.`;
+}
+
+function sizeProblem({ spec, status }: Service, slices: readonly EndpointSlice[]) {
+  const ports = spec?.ports?.length ?? 0;
+  const ranges = spec?.loadBalancerSourceRanges?.length ?? 0;
+  const externalIps = spec?.externalIPs?.length ?? 0;
+  const hasNodePort = spec?.ports?.some(({ nodePort = 0 }) => nodePort > 0) === true;
+  const written = [
+    ...(spec?.clusterIPs ?? [spec?.clusterIP ?? '']),
+    ...(spec?.externalIPs ?? []),
+    ...(status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip),
+  ];
+  const addresses = written.length + (hasNodePort ? 1 : 0);
+  const paths = (['IPv4', 'IPv6'] as const).map((family) => {
+    const own = written.filter((text) => text.includes(':') === (family === 'IPv6')).length;
+    return endpointsOf(slices, family) * (own + (hasNodePort ? 1 : 0));
+  });
+  const most = serviceBudget;
+  const split = 'Split it into several Services';
+  return (
+    over('ports', ports, most.ports, split) ??
+    over('source ranges', ranges, most.sourceRanges, 'Join neighbouring ranges into larger ones') ??
+    over('external IPs', externalIps, most.externalIps, split) ??
+    over(
+      `pairs of a port and a source range (${ports} × ${ranges})`,
+      ...([ports * ranges, most.portsTimesRanges] as const),
+      'Split it into several Services, or join neighbouring ranges into larger ones',
+    ) ??
+    over(
+      `pairs of a port and an address (${ports} × ${addresses})`,
+      ...([ports * addresses, most.portsTimesAddresses] as const),
+      'Split it into several Services, or remove external IPs',
+    ) ??
+    over(
+      'endpoints, counted for each port and each of its addresses',
+      ...([Math.max(...paths), most.endpointsTimesAddresses] as const),
+      'Split it into several Services, or run fewer pods behind it',
+    )
+  );
+}
+
+/** An endpoint counts once for each port of its slice. */
+function endpointsOf(slices: readonly EndpointSlice[], family: 'IPv4' | 'IPv6'): number {
+  let count = 0;
+  for (const { addressType, ports, endpoints } of slices) {
+    if (addressType !== family) continue;
+    count += (ports?.length ?? 0) * (endpoints?.length ?? 0);
+  }
+  return count;
+}
+
+function over(what: string, count: number, most: number, remedy: string): string | undefined {
+  if (count <= most) return undefined;
+  return `It has ${count} ${what}; a Service may have ${most}. It is not served until it is smaller. ${remedy}.`;
+}

@@ -1,0 +1,18 @@
+import type { Worker } from 'node:worker_threads';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+
+/** What a worker says first; rejects if it ends or fails before that. */
+export function firstMessage<T>(worker: Worker): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void) => () => {
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+      act();
+    };
+    const onMessage = (message: T) => settle(() => resolve(message))();
+    const onError = (error: unknown) => settle(() => reject(CausewayError.from(error)))();
+    const onExit = settle(() =>
+      reject(new CausewayError('unavailable', 'the thread ended at once')),
+    );
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+  });
+}

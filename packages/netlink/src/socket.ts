@@ -1,0 +1,102 @@
+import fs from 'node:fs';
+import { promisify } from 'node:util';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { abortedBy } from '@causeway/base/time/clock';
+import { messageDone, messageError } from './constants.ts';
+import { openNetlinkSocket, type SocketOptions } from './open-socket.ts';
+import { readMessages } from './reader.ts';
+import type { NetlinkSocket } from './system-calls.ts';
+
+const write = promisify(fs.write);
+const read = promisify(fs.read);
+
+const smallestReserve = 4 * 1024 * 1024;
+/** What fits into one answer; the kernel makes none that is larger than half of it. */
+const largestAnswer = 65_536;
+
+/**
+ * A netlink socket. It is written and read as a file is: Node does that in threads that it has anyway, so
+ * no system call holds up the event loop.
+ */
+export class ExchangeSocket {
+  readonly #socket: NetlinkSocket;
+  readonly #answer = Buffer.allocUnsafeSlow(largestAnswer);
+  #reserved = 0;
+  #sequence = 1;
+  /** One exchange after another: whoever reads takes what came first. */
+  #previous: Promise<unknown> = Promise.resolve();
+
+  private constructor(socket: NetlinkSocket) {
+    this.#socket = socket;
+    this.#reserve(smallestReserve);
+  }
+
+  static async open(options: SocketOptions): Promise<ExchangeSocket> {
+    return new ExchangeSocket(await openNetlinkSocket(options));
+  }
+
+  /** The address under which the kernel knows this socket. */
+  get portId(): number {
+    return this.#socket.portId;
+  }
+
+  /** Numbers for so many messages, each used once. */
+  reserveSequence(count: number): number {
+    const first = this.#sequence;
+    this.#sequence = (first + count) % 0x7fffffff;
+    return first;
+  }
+
+  /**
+   * Sends the bytes, which must not be changed any more, and resolves with everything the kernel
+   * answered. Once sent it cannot be taken back, so the signal only keeps it from being sent.
+   */
+  exchange(bytes: Buffer, first: number, last: number, signal?: AbortSignal): Promise<Buffer> {
+    if (signal?.aborted === true) return Promise.reject(abortedBy(signal));
+    const result = this.#previous.then(() => this.#exchange(bytes, first, last));
+    this.#previous = result.catch(() => undefined);
+    return result;
+  }
+
+  async close(): Promise<void> {
+    await this.#previous;
+    this.#previous = Promise.reject(
+      new CausewayError('unavailable', 'the netlink socket is closed'),
+    );
+    this.#previous.catch(() => undefined);
+    this.#socket.close();
+  }
+
+  async #exchange(bytes: Buffer, first: number, last: number): Promise<Buffer> {
+    try {
+      this.#reserve(bytes.length + 64 * 1024);
+      await write(this.#socket.fd, bytes);
+      const parts: Buffer[] = [];
+      for (;;) {
+        const { bytesRead } = await read(this.#socket.fd, this.#answer, 0, largestAnswer, null);
+        const part = Buffer.from(this.#answer.subarray(0, bytesRead));
+        parts.push(part);
+        if (isLast(part, first, last)) return parts.length === 1 ? part : Buffer.concat(parts);
+      }
+    } catch (error) {
+      throw new CausewayError('unavailable', `netlink: ${CausewayError.from(error).message}`, {
+        cause: error,
+      });
+    }
+  }
+
+  #reserve(bytes: number): void {
+    if (bytes <= this.#reserved) return;
+    this.#reserved = bytes;
+    this.#socket.reserve(bytes, bytes);
+  }
+}
+
+/** A dump ends with `done`; everything else with the answer to its first or its last message. */
+function isLast(part: Buffer, first: number, last: number): boolean {
+  for (const { type, sequence } of readMessages(part)) {
+    if (type === messageDone && sequence === last) return true;
+    if (type === messageError && (sequence === first || sequence === last)) return true;
+  }
+  return false;
+}

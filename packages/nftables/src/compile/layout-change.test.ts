@@ -1,0 +1,166 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { changes } from '../../../../test/contract/nftables/changes.ts';
+import { parseAddress as address } from '@causeway/base/address/address';
+import { parsePort as port } from '@causeway/base/address/port';
+import { parsePrefix as prefix } from '@causeway/base/address/prefix';
+import { applyOperations } from '../plan/apply-operations.ts';
+import { diff } from '../plan/diff.ts';
+import { buildRuleset, Layout } from './layout.ts';
+import { MemoryDriver } from '../drivers/memory-driver.ts';
+import { emptyRuleset, ruleDigest, valueId, type Ruleset } from '../model/ruleset.ts';
+import { isEmpty } from '../model/transaction.ts';
+import type { LayoutChange } from './layout-change.ts';
+import { serviceKey, type LayoutSettings, type VirtualService } from './virtual-service.ts';
+
+const settings: LayoutSettings = {
+  table: 'causeway',
+  hashSeed: 0x1234,
+  localSources: [prefix('10.0.0.0/8'), prefix('fd00::/8')],
+  hairpin: true,
+  resumeConnections: true,
+};
+
+function service(overrides: Partial<VirtualService> = {}): VirtualService {
+  return {
+    address: address('192.0.2.1'),
+    protocol: 'TCP',
+    port: port(80),
+    dispatch: {
+      kind: 'slots',
+      endpoints: [1, 2, 3].map((last) => ({
+        address: address(`10.0.0.${last}`),
+        port: port(8080),
+      })),
+    },
+    ...overrides,
+  };
+}
+
+/** The ruleset in a form in which the order of chains, sets and elements does not show. */
+function fingerprint(ruleset: Ruleset): unknown {
+  const chains = new Map(
+    [...ruleset.chains.values()].map(({ name, base, rules }) => [
+      name,
+      { base, rules: rules.map(ruleDigest) },
+    ]),
+  );
+  const sets = new Map(
+    [...ruleset.sets.entries()].map(([name, set]) => [
+      name,
+      new Map([...set.elements].map(([id, element]) => [id, valueId(element.value)])),
+    ]),
+  );
+  return { chains, sets };
+}
+
+describe('changes', () => {
+  test('one after another give what building from scratch gives', () => {
+    fc.assert(
+      fc.property(fc.array(changes, { minLength: 1, maxLength: 6 }), (steps) => {
+        const { layout, plan } = Layout.plan({ settings, services: [] });
+        let kernel = applyOperations(emptyRuleset('causeway'), plan.transaction.operations);
+        plan.accept();
+        for (const change of steps) {
+          const next = layout.plan(change);
+          kernel = applyOperations(kernel, next.transaction.operations);
+          next.accept();
+          expect(fingerprint(kernel)).toEqual(fingerprint(layout.ruleset()));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('that change nothing are empty', () => {
+    const { layout, plan } = Layout.plan({ settings, services: [service()] });
+    plan.accept();
+    expect(isEmpty(layout.plan({ set: [service()] }).transaction)).toBe(true);
+  });
+
+  test('are found by diff as well, and diff finds nothing afterwards', async () => {
+    const driver = new MemoryDriver('causeway');
+    const inputs = [
+      [service()],
+      [service({ port: port(81) }), service({ sourceRanges: [prefix('10.0.0.0/8')] })],
+      [],
+    ];
+    for (const input of inputs) {
+      const wanted = buildRuleset({ settings, services: input });
+      await driver.apply(diff(await driver.read(), wanted));
+      expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
+    }
+  });
+
+  test('name the endpoints that were given up', () => {
+    const { layout, plan } = Layout.plan({ settings, services: [service()] });
+    plan.accept();
+    const rest = { kind: 'slots', endpoints: [{ address: address('10.0.0.1'), port: port(8080) }] };
+    const next = layout.plan({ set: [service({ dispatch: rest as VirtualService['dispatch'] })] });
+    expect(next.removedEndpoints.map((removed) => removed.address)).toEqual([
+      '10.0.0.2',
+      '10.0.0.3',
+    ]);
+  });
+
+  test('name the nodes that a service with a node port was led to, when it is led elsewhere', () => {
+    const asleep = service({ dispatch: { kind: 'node-ports', nodePort: port(30_080) } });
+    const nodes = ['10.0.0.1', '10.0.0.2', 'fd00::1'].map(address);
+    const { layout, plan } = Layout.plan({ settings, services: [asleep], nodes });
+    plan.accept();
+    const endpoint = {
+      ...{ protocol: 'TCP', port: 30_080 },
+      ...{ virtualAddress: '192.0.2.1', virtualPort: 80 },
+    };
+    expect(layout.plan({ set: [service()] }).removedEndpoints).toEqual([
+      { address: '10.0.0.1', isStillThere: true, endpoint },
+      { address: '10.0.0.2', isStillThere: true, endpoint },
+    ]);
+    const awake = Layout.plan({ settings, services: [service()], nodes });
+    awake.plan.accept();
+    expect(awake.layout.plan({ set: [asleep] }).removedEndpoints).toMatchObject([
+      { address: '10.0.0.1', isStillThere: true },
+      { address: '10.0.0.2', isStillThere: true },
+      { address: '10.0.0.3', isStillThere: true },
+    ]);
+    expect(layout.plan({ set: [{ ...asleep, affinity: { kind: 'client-hash' } }] })).toMatchObject({
+      removedEndpoints: [],
+    });
+  });
+
+  test('name nodes and pods without mercy where nothing else ends the flow', () => {
+    const datagrams = (dispatch: VirtualService['dispatch']) =>
+      service({ protocol: 'UDP', dispatch });
+    const asleep = datagrams({ kind: 'node-ports', nodePort: port(30_080) });
+    const awake = datagrams(service().dispatch);
+    const nodes = [address('10.0.0.9')];
+    const { layout, plan } = Layout.plan({ settings, services: [asleep], nodes });
+    plan.accept();
+    const moved = datagrams({ kind: 'node-ports', nodePort: port(31_000) });
+    const left = (change: LayoutChange) =>
+      layout
+        .plan(change)
+        .removedEndpoints.map(({ address: at, endpoint, isStillThere = false }) => [
+          ...[at, endpoint?.port, isStillThere],
+        ]);
+    expect(left({ set: [moved] })).toEqual([['10.0.0.9', 30_080, false]]);
+    expect(left({ remove: [serviceKey(asleep)] })).toEqual([['10.0.0.9', 30_080, false]]);
+    // Its node answers the datagram that it has kept.
+    expect(left({ set: [awake] })).toEqual([['10.0.0.9', 30_080, true]]);
+    layout.plan({ set: [awake] }).accept();
+    expect(left({ set: [asleep] })).toEqual([
+      ['10.0.0.1', 8080, false],
+      ['10.0.0.2', 8080, false],
+      ['10.0.0.3', 8080, false],
+    ]);
+  });
+
+  test('that cannot be expressed are refused with the name of the service', () => {
+    const { layout } = Layout.plan({ settings, services: [] });
+    const mixed = { kind: 'slots', endpoints: [{ address: address('fd00::1'), port: port(80) }] };
+    expect(() =>
+      layout.plan({ set: [service({ dispatch: mixed as VirtualService['dispatch'] })] }),
+    ).toThrow('192.0.2.1 . TCP . 80');
+    expect(() => layout.plan({ set: [service(), service()] })).toThrow('described twice');
+  });
+});

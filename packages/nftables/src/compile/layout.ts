@@ -1,0 +1,302 @@
+import { familyOf, parseAddress, type Address } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { Prefix } from '@causeway/base/address/prefix';
+import { parsePort, protocols, type Port, type Protocol } from '@causeway/base/address/port';
+import { checkService } from './check-service.ts';
+import { ClaimChange, Claims } from './address-owners.ts';
+import type { Fragment } from './fragment.ts';
+import type {
+  AmbiguousEndpoint,
+  LayoutChange,
+  LayoutPlan,
+  RemovedEndpoint,
+} from './layout-change.ts';
+import { setNames } from '../model/names.ts';
+import { nodesFragment } from './nodes-fragment.ts';
+import { families, protocolNumbers } from '../model/operands.ts';
+import { podFragment, policyFragment, policyKey } from './policy-fragment.ts';
+import { emptyRuleset, type Field, type Ruleset } from '../model/ruleset.ts';
+import { applyOperations } from '../plan/apply-operations.ts';
+import { serviceFragment } from './service-fragment.ts';
+import { skeleton, virtualNetworksFragment } from './skeleton.ts';
+import type { Operation } from '../model/transaction.ts';
+import {
+  serviceEndpoints,
+  serviceKey,
+  type IngressPolicy,
+  type LayoutInput,
+  type LayoutSettings,
+  type PodPolicies,
+  type ServiceKey,
+  type VirtualService,
+} from './virtual-service.ts';
+
+/** The ruleset for an input: a pure function, the same on every machine. */
+export function buildRuleset(input: LayoutInput): Ruleset {
+  return applyOperations(
+    emptyRuleset(input.settings.table),
+    Layout.plan(input).plan.transaction.operations,
+  );
+}
+
+/**
+ * The ruleset as it should be, held in a form in which a change costs what the change is worth and
+ * not what the ruleset is worth. Planning changes nothing; accept() does, once the kernel has
+ * followed. However the changes came, the result is that of buildRuleset on the sum of them.
+ */
+export class Layout {
+  readonly settings: LayoutSettings;
+  readonly #claims = new Claims();
+  #services = new Map<ServiceKey, VirtualService>();
+  #nodes: readonly Address[] = [];
+  #policies = new Map<string, IngressPolicy>();
+  #pods = new Map<Address, PodPolicies>();
+  #virtualNetworks: readonly Prefix[] = [];
+  #version = 0;
+
+  private constructor(settings: LayoutSettings) {
+    this.settings = settings;
+  }
+
+  /** A layout with nothing in it yet, and the plan that creates the table with all of the input. */
+  static plan(input: LayoutInput): { layout: Layout; plan: LayoutPlan } {
+    const { settings, services, ...rest } = input;
+    const layout = new Layout(settings);
+    const plan = layout.#planWith({ set: services, nodes: [], ...rest }, [
+      { before: undefined, after: skeleton(settings) },
+    ]);
+    const operations: Operation[] = [{ op: 'add-table' }, ...plan.transaction.operations];
+    return { layout, plan: { ...plan, transaction: { table: settings.table, operations } } };
+  }
+
+  get services(): ReadonlyMap<ServiceKey, VirtualService> {
+    return this.#services;
+  }
+
+  /** Throws `invalid` and changes nothing if a service cannot be expressed. */
+  plan(change: LayoutChange): LayoutPlan {
+    return this.#planWith(change, []);
+  }
+
+  /** Everything accepted so far, as a whole. Costs what the ruleset is worth. */
+  ruleset(): Ruleset {
+    return buildRuleset({
+      settings: this.settings,
+      services: [...this.#services.values()],
+      nodes: this.#nodes,
+      policies: [...this.#policies.values()],
+      pods: [...this.#pods.values()],
+      virtualNetworks: this.#virtualNetworks,
+    });
+  }
+
+  /** Endpoints whose connections may not survive a move to another gateway, and why. */
+  ambiguousEndpoints(): AmbiguousEndpoint[] {
+    const found: AmbiguousEndpoint[] = [];
+    for (const family of families) {
+      for (const elements of this.#claims.ambiguous(setNames.reverse(family))) {
+        const [address, number, port] = elements[0]?.key ?? [];
+        const protocol = protocolNamed(number);
+        if (protocol === undefined) continue;
+        found.push({
+          address: parseAddress(String(address)),
+          protocol,
+          port: parsePort(Number(port)),
+          services: elements.map(({ value }) => {
+            const [virtualAddress, virtualPort] =
+              value === undefined || 'kind' in value ? [] : value;
+            return serviceKey({
+              address: parseAddress(String(virtualAddress)),
+              protocol,
+              port: parsePort(Number(virtualPort)),
+            });
+          }),
+        });
+      }
+    }
+    return found;
+  }
+
+  #planWith(change: LayoutChange, extra: readonly FragmentChange[]): LayoutPlan {
+    const version = this.#version;
+    const services = this.#serviceChanges(change);
+    const policies =
+      change.policies === undefined ? this.#policies : keyed(change.policies, policyKey);
+    const pods = change.pods === undefined ? this.#pods : keyed(change.pods, (pod) => pod.address);
+    const claimChange = new ClaimChange(this.#claims);
+    const fragments = [
+      ...extra,
+      ...this.#nodeChanges(change.nodes, extra.length > 0),
+      ...this.#policyChanges(policies, pods),
+      ...this.#networkChanges(change.virtualNetworks),
+    ];
+    for (const { before, after } of fragments) claimChange.exchange(before, after);
+    for (const { before, after } of services.values()) {
+      claimChange.exchange(
+        before === undefined ? undefined : serviceFragment(before, this.settings),
+        after === undefined ? undefined : serviceFragment(after, this.settings),
+      );
+    }
+    const accept = () => {
+      if (version !== this.#version) {
+        throw new CausewayError('internal', 'a plan was accepted after the layout had moved on');
+      }
+      this.#version += 1;
+      claimChange.apply();
+      for (const [key, { after }] of services) {
+        if (after === undefined) this.#services.delete(key);
+        else this.#services.set(key, after);
+      }
+      this.#nodes = change.nodes ?? this.#nodes;
+      this.#virtualNetworks = change.virtualNetworks ?? this.#virtualNetworks;
+      this.#policies = policies;
+      this.#pods = pods;
+    };
+    return {
+      transaction: { table: this.settings.table, operations: claimChange.operations() },
+      removedEndpoints: [
+        ...removedFromServices(services.values(), this.#nodes),
+        ...removedNodes(this.#nodes, change.nodes),
+      ],
+      accept,
+    };
+  }
+
+  #serviceChanges(change: LayoutChange): Map<ServiceKey, ServiceChange> {
+    const changes = new Map<ServiceKey, ServiceChange>();
+    for (const key of change.remove ?? []) {
+      const before = this.#services.get(key);
+      if (before !== undefined) changes.set(key, { before, after: undefined });
+    }
+    for (const service of change.set ?? []) {
+      checkService(service);
+      const key = serviceKey(service);
+      if (changes.get(key)?.after !== undefined) {
+        throw new CausewayError('invalid', `the service ${key} is described twice`);
+      }
+      changes.set(key, { before: this.#services.get(key), after: service });
+    }
+    return changes;
+  }
+
+  #nodeChanges(nodes: readonly Address[] | undefined, isFirst: boolean): FragmentChange[] {
+    if (nodes === undefined) return [];
+    const after = nodesFragment(nodes, this.settings);
+    const before = isFirst ? undefined : nodesFragment(this.#nodes, this.settings);
+    return [{ before, after }];
+  }
+
+  #networkChanges(networks: readonly Prefix[] | undefined): FragmentChange[] {
+    const isUsed = this.settings.dropsUnallocated === true;
+    if (!isUsed || networks === undefined || networks === this.#virtualNetworks) return [];
+    const before = virtualNetworksFragment(this.#virtualNetworks);
+    return [{ before, after: virtualNetworksFragment(networks) }];
+  }
+
+  #policyChanges(
+    policies: Map<string, IngressPolicy>,
+    pods: Map<Address, PodPolicies>,
+  ): FragmentChange[] {
+    if (policies === this.#policies && pods === this.#pods) return [];
+    const known = (name: string) => this.#policies.has(name);
+    const willBeKnown = (name: string) => policies.has(name);
+    return [
+      ...paired(this.#policies, policies, policyFragment, policyFragment),
+      ...paired(
+        this.#pods,
+        pods,
+        (pod) => podFragment(pod, known),
+        (pod) => podFragment(pod, willBeKnown),
+      ),
+    ];
+  }
+}
+
+/** What each source contributed before and contributes now. */
+function paired<K, V>(
+  before: ReadonlyMap<K, V>,
+  after: ReadonlyMap<K, V>,
+  compileBefore: (value: V) => Fragment,
+  compileAfter: (value: V) => Fragment,
+): FragmentChange[] {
+  const changes: FragmentChange[] = [];
+  for (const key of new Set([...before.keys(), ...after.keys()])) {
+    const old = before.get(key);
+    const now = after.get(key);
+    changes.push({
+      before: old === undefined ? undefined : compileBefore(old),
+      after: now === undefined ? undefined : compileAfter(now),
+    });
+  }
+  return changes;
+}
+
+interface FragmentChange {
+  readonly before: Fragment | undefined;
+  readonly after: Fragment | undefined;
+}
+
+interface ServiceChange {
+  readonly before: VirtualService | undefined;
+  readonly after: VirtualService | undefined;
+}
+
+function keyed<K, V>(items: readonly V[], keyOf: (item: V) => K): Map<K, V> {
+  return new Map(items.map((item) => [keyOf(item), item]));
+}
+
+function protocolNamed(number: Field | undefined): Protocol | undefined {
+  return protocols.find((name) => protocolNumbers[name] === number);
+}
+
+/** What a service's connections were led to, and are not any more; they would go on as they were. */
+function* removedFromServices(
+  changes: Iterable<ServiceChange>,
+  nodes: readonly Address[],
+): Iterable<RemovedEndpoint> {
+  for (const { before, after } of changes) {
+    if (before === undefined) continue;
+    const kept = new Set(ledTo(after, nodes).map(({ address, port }) => `${address} ${port}`));
+    // A service that is gone is on its nodes, too: they refuse by themselves, unless nobody would hear it.
+    const isHeard = after === undefined && before.protocol === 'TCP';
+    const isStillThere = after !== undefined && servesOn(before, after);
+    for (const { address, port } of isHeard ? serviceEndpoints(before) : ledTo(before, nodes)) {
+      if (kept.has(`${address} ${port}`)) continue;
+      const { protocol, address: virtualAddress, port: virtualPort } = before;
+      const endpoint = { protocol, port, virtualAddress, virtualPort };
+      if (isStillThere) yield { address, isStillThere, endpoint };
+      else yield { address, endpoint };
+    }
+  }
+}
+
+/**
+ * Whether a service was put to sleep or woken, so that the other side still serves whom it has answered:
+ * nodes their node ports, pods until they have ended. Without an end, a client would stay on a pod's
+ * address for ever.
+ */
+function servesOn(before: VirtualService, after: VirtualService): boolean {
+  const [was, is] = [before, after].map(({ dispatch }) => dispatch.kind === 'node-ports');
+  return was !== is && (was === true || before.protocol === 'TCP');
+}
+
+function ledTo(
+  service: VirtualService | undefined,
+  nodes: readonly Address[],
+): readonly { readonly address: Address; readonly port: Port }[] {
+  if (service?.dispatch.kind !== 'node-ports') return serviceEndpoints(service);
+  const { nodePort: port } = service.dispatch;
+  const family = familyOf(service.address);
+  return nodes
+    .filter((address) => familyOf(address) === family)
+    .map((address) => ({ address, port }));
+}
+
+function removedNodes(
+  before: readonly Address[],
+  after: readonly Address[] | undefined,
+): RemovedEndpoint[] {
+  if (after === undefined) return [];
+  const kept = new Set(after);
+  return before.filter((node) => !kept.has(node)).map((address) => ({ address }));
+}

@@ -1,0 +1,377 @@
+import type { Family } from '@causeway/base/address/address';
+import { prefixFamily, type Prefix } from '@causeway/base/address/prefix';
+import type { HashOperand, Operand, Rule, Statement } from '../model/expression.ts';
+import { FragmentBuilder, type Fragment } from './fragment.ts';
+import {
+  chainNames,
+  firstSlot,
+  portProtocols,
+  setNames,
+  slotChain,
+  type HashBy,
+  type Side,
+} from '../model/names.ts';
+import {
+  accept,
+  destination,
+  drop,
+  equals,
+  families,
+  goto,
+  isDestinationRewritten,
+  isFamily,
+  isFromMachine,
+  isIn,
+  isInvalid,
+  isNotPlainSyn,
+  isUnderWay,
+  isUntracked,
+  jump,
+  originalTarget,
+  protocol,
+  protocolNumbers,
+  source,
+  sourcePort,
+  target,
+  verdict,
+} from '../model/operands.ts';
+import type { BaseHook, Chain, DataType, SetDefinition } from '../model/ruleset.ts';
+import { tableSizes } from './slot-table.ts';
+import { addressChains } from './address-chains.ts';
+import { mergedRanges } from './address-ranges.ts';
+import { overtakenRule } from './overtaken-packets.ts';
+import { refusedOnce } from './first-refusal.ts';
+import type { Insiders, LayoutSettings } from './virtual-service.ts';
+import { addVrrpFilter, vrrpRules } from './vrrp-filter.ts';
+
+/**
+ * The chains, rules and sets that are always there, however many services there are. What differs
+ * between services is in the elements of these sets. docs/nftables.md draws it.
+ */
+export function skeleton(settings: LayoutSettings): Fragment {
+  const fragment = new FragmentBuilder();
+  fragment.sets.push({ name: portProtocols, key: ['inet_proto'] });
+  for (const number of Object.values(protocolNumbers)) fragment.element(portProtocols, [number]);
+  for (const family of families) {
+    fragment.sets.push(...familySets(family));
+    fragment.chains.push(...slotChains(family, settings.hashSeed, 'all'));
+    if (settings.dropsUnallocated === true) {
+      fragment.sets.push(networkSet(setNames.virtualNetworks(family), family));
+    }
+    if (settings.insiders === undefined) continue;
+    fragment.sets.push(networkSet(setNames.insiders(family), family));
+    fragment.chains.push(...slotChains(family, settings.hashSeed, 'inside'));
+  }
+  fragment.chains.push(
+    ...natChains(settings),
+    ...filterChains(settings),
+    ...addressChains(settings),
+  );
+  if (settings.retriesRefused === true) {
+    fragment.sets.push(...refusedOnce.sets);
+    fragment.chains.push(refusedOnce.chain);
+  }
+  addNetworks(fragment, setNames.localSources, settings.localSources);
+  addNetworks(fragment, setNames.insiders, settings.insiders?.networks ?? []);
+  addVrrpFilter(fragment, settings.vrrp);
+  return fragment;
+}
+
+/** The networks of which every address belongs to a service or to nobody. */
+export function virtualNetworksFragment(networks: readonly Prefix[]): Fragment {
+  const fragment = new FragmentBuilder();
+  addNetworks(fragment, setNames.virtualNetworks, networks);
+  return fragment;
+}
+
+function networkSet(name: string, family: Family): SetDefinition {
+  return { name, key: [addressType(family)], interval: true };
+}
+
+export function addressType(family: Family): DataType {
+  return family === 4 ? 'ipv4_addr' : 'ipv6_addr';
+}
+
+/** What the hash looks at: all connections of a client alike, or each on its own. */
+export function hashed(family: Family, by: HashBy): Operand[] {
+  return by === 'client' ? [source(family)] : [source(family), sourcePort];
+}
+
+const rule = (...statements: Statement[]): Rule => ({ statements });
+
+/** nft wants to know that there are ports before it rewrites one. */
+const hasPorts: Statement = isIn([protocol], portProtocols);
+
+function familySets(family: Family): SetDefinition[] {
+  const address = addressType(family);
+  const key: DataType[] = [address, 'inet_proto', 'inet_service'];
+  const endpoint: DataType[] = [address, 'inet_service'];
+  return [
+    { name: setNames.services(family), key, value: 'verdict' },
+    { name: setNames.counts(family), key, counter: true },
+    { name: setNames.slots(family), key: [...key, 'slot'], value: endpoint },
+    { name: setNames.turns(family), key: [...key, 'slot'], value: 'verdict' },
+    { name: setNames.reverse(family), key, value: endpoint },
+    {
+      name: setNames.reverseNodePorts(family),
+      key: ['inet_proto', 'inet_service'],
+      value: endpoint,
+    },
+    { name: setNames.nodes(family), key: ['slot'], value: [address] },
+    { name: setNames.nodeAddresses(family), key: [address] },
+    { name: setNames.nodePorts(family), key, value: ['inet_service'] },
+    { name: setNames.nodeless(family), key: ['inet_proto'] },
+    { name: setNames.addresses(family), key: [address] },
+    { name: setNames.routed(family), key },
+    { name: setNames.refused(family), key },
+    { name: setNames.unchanged(family), key },
+    { name: setNames.masquerade(family), key, value: 'verdict' },
+    { name: setNames.localSources(family), key: [address], interval: true },
+    { name: setNames.hairpin(family), key: [address, address] },
+    { name: setNames.pods(family), key: [address], value: 'verdict' },
+  ];
+}
+
+/** One chain for each table size: the hash stands in the lookup itself, no packet mark is spent. */
+function slotChains(family: Family, seed: number, side: Side): Chain[] {
+  const offset = firstSlot[side];
+  const chains: Chain[] = [];
+  for (const by of ['connection', 'client'] as const) {
+    for (const modulus of tableSizes) {
+      const hash: HashOperand = { kind: 'hash', of: hashed(family, by), modulus, seed };
+      const slot = offset === 0 ? hash : { ...hash, offset };
+      const dnat: Statement = {
+        kind: 'dnat',
+        family,
+        to: {
+          kind: 'endpoint-map',
+          map: setNames.slots(family),
+          key: [...target(family), slot],
+        },
+      };
+      chains.push({
+        name: slotChain(family, by, modulus, side),
+        rules: [rule(isFamily(family), hasPorts, dnat)],
+      });
+    }
+  }
+  return chains;
+}
+
+const nat = (hook: BaseHook['hook'], priority: number): BaseHook => ({
+  type: 'nat',
+  hook,
+  priority,
+});
+const filter = (hook: BaseHook['hook']): BaseHook => ({ type: 'filter', hook, priority: 0 });
+const destinationPriority = -100;
+const sourcePriority = 100;
+
+function natChains(settings: LayoutSettings): Chain[] {
+  const dispatch = families.flatMap((family) => [
+    rule(isFamily(family), isIn(target(family), setNames.counts(family))),
+    rule(isFamily(family), {
+      kind: 'dispatch',
+      key: target(family),
+      map: setNames.services(family),
+    }),
+  ]);
+  const toServices = [rule(jump(chainNames.services))];
+  return [
+    { name: chainNames.services, rules: dispatch },
+    {
+      name: chainNames.natPrerouting,
+      base: nat('prerouting', destinationPriority),
+      rules: toServices,
+    },
+    { name: chainNames.natOutput, base: nat('output', destinationPriority), rules: toServices },
+    {
+      name: chainNames.natPostrouting,
+      base: nat('postrouting', sourcePriority),
+      rules: [
+        ...(settings.resumeConnections ? families.flatMap(resumeRules) : []),
+        rule(isDestinationRewritten, jump(chainNames.rewriteSource)),
+      ],
+    },
+    { name: chainNames.rewriteSource, rules: families.flatMap(sourceRules(settings)) },
+    { name: chainNames.masqueradeAlways, rules: [rule({ kind: 'masquerade' })] },
+    ...(settings.insiders === undefined ? [] : insiderChains(settings, settings.insiders)),
+  ];
+}
+
+/** Ways to tell that a packet comes from inside the cluster; any of them will do. */
+export function insideConditions({ interfaces }: Insiders, family: Family): Statement[] {
+  return [isIn([source(family)], setNames.insiders(family)), ...interfaces.map(comesThrough)];
+}
+
+/** An interface by its name, or by how the name begins. */
+export function comesThrough(name: string): Statement {
+  const isPrefix = name.endsWith('*');
+  return { kind: 'input-interface', name: isPrefix ? name.slice(0, -1) : name, isPrefix };
+}
+
+/** For services that masquerade by who the client is. A pod that reaches itself is always rewritten. */
+function insiderChains(settings: LayoutSettings, insiders: Insiders): Chain[] {
+  const hairpin = settings.hairpin ? families.map(hairpinRule) : [];
+  const leave = families.flatMap((family) =>
+    insideConditions(insiders, family).map((condition) =>
+      rule(isFamily(family), condition, verdict({ kind: 'return' })),
+    ),
+  );
+  // Where nothing says who is inside, nobody is known to be outside.
+  const others = families
+    .filter((family) => knowsInsiders(insiders, family))
+    .map((family) => rule(isFamily(family), { kind: 'masquerade' }));
+  return [
+    {
+      name: chainNames.masqueradeOutsiders,
+      rules: [...hairpin, ...leave, ...others],
+    },
+    {
+      name: chainNames.masqueradeMachine,
+      rules: [...hairpin, rule(isFromMachine, { kind: 'masquerade' })],
+    },
+  ];
+}
+
+function knowsInsiders({ networks, interfaces }: Insiders, family: Family): boolean {
+  return interfaces.length > 0 || networks.some((network) => prefixFamily(network) === family);
+}
+
+function hairpinRule(family: Family): Rule {
+  return rule(
+    isFamily(family),
+    isIn([source(family), destination(family)], setNames.hairpin(family)),
+    { kind: 'masquerade' },
+  );
+}
+
+/**
+ * A server's packet of a connection that this machine has never seen: it gets its virtual address
+ * back. Never a plain SYN, which is a pod's own outgoing connection.
+ */
+function resumeRules(family: Family): Rule[] {
+  const from = [source(family), protocol, sourcePort];
+  const midStream = [equals(protocol, protocolNumbers.TCP), isNotPlainSyn, isFamily(family)];
+  const snat = (map: string, key: Operand[]): Statement => ({
+    kind: 'snat',
+    family,
+    to: { kind: 'endpoint-map', map, key },
+  });
+  return [
+    rule(...midStream, snat(setNames.reverse(family), from)),
+    rule(
+      ...midStream,
+      isIn([source(family)], setNames.nodeAddresses(family)),
+      snat(setNames.reverseNodePorts(family), [protocol, sourcePort]),
+    ),
+  ];
+}
+
+/** Services that say always or never first, then the clients that would be answered directly. */
+function sourceRules(settings: LayoutSettings): (family: Family) => Rule[] {
+  return (family) => [
+    ...Object.values(protocolNumbers).map((number) =>
+      rule(equals(protocol, number), isFamily(family), {
+        kind: 'dispatch',
+        key: originalTarget(family),
+        map: setNames.masquerade(family),
+      }),
+    ),
+    rule(
+      isFamily(family),
+      isIn([{ kind: 'original-destination', family }], setNames.addresses(family)),
+      isIn([source(family)], setNames.localSources(family)),
+      { kind: 'masquerade' },
+    ),
+    ...(settings.hairpin ? [hairpinRule(family)] : []),
+  ];
+}
+
+/** All packets of a connection but its first: one rule is all they meet. */
+const underWay = rule(isUnderWay, accept);
+
+/** After those for addresses that services have: nobody has this one. */
+function unallocatedRule(family: Family): Rule {
+  return rule(
+    isFamily(family),
+    isIn([destination(family)], setNames.virtualNetworks(family)),
+    drop,
+  );
+}
+
+/** What was not led elsewhere, although a service has its address. */
+function virtualRules(family: Family): Rule[] {
+  return [
+    overtakenRule(family),
+    rule(
+      isFamily(family),
+      isIn([destination(family)], setNames.addresses(family)),
+      goto(chainNames.virtualAddress),
+    ),
+    rule(isFamily(family), isIn(target(family), setNames.refused(family)), goto(chainNames.refuse)),
+  ];
+}
+
+function filterChains(settings: LayoutSettings): Chain[] {
+  const virtual = families.flatMap(virtualRules);
+  // A server's packet that was not rewritten would reach the client from a stranger: it would be reset.
+  const unplaced =
+    settings.dropsUnplaced === true
+      ? [rule(isInvalid, drop)]
+      : families.map((family) =>
+          rule(
+            isInvalid,
+            isFamily(family),
+            isIn([source(family)], setNames.localSources(family)),
+            drop,
+          ),
+        );
+  const pods = families.map((family) =>
+    rule(isDestinationRewritten, isFamily(family), {
+      kind: 'dispatch',
+      key: [destination(family)],
+      map: setNames.pods(family),
+    }),
+  );
+  const unallocated = settings.dropsUnallocated === true ? families.map(unallocatedRule) : [];
+  // A copy on its way to a node. The routed tables change after this one, so no set of ours knows which those are.
+  const copies = families.map((family) =>
+    rule(
+      isUntracked,
+      isFamily(family),
+      isIn([destination(family)], setNames.addresses(family)),
+      accept,
+    ),
+  );
+  const refusals = settings.retriesRefused === true ? [refusedOnce.rule] : [];
+  return [
+    {
+      name: chainNames.filterInput,
+      base: filter('input'),
+      rules: [...refusals, ...vrrpRules(settings.vrrp), ...virtual],
+    },
+    {
+      name: chainNames.filterForward,
+      base: filter('forward'),
+      rules: [...refusals, underWay, ...unplaced, ...pods, ...virtual, ...unallocated],
+    },
+    {
+      name: chainNames.filterOutput,
+      base: filter('output'),
+      rules: [underWay, ...copies, ...virtual, ...unallocated],
+    },
+  ];
+}
+
+function addNetworks(
+  fragment: FragmentBuilder,
+  set: (family: Family) => string,
+  networks: readonly Prefix[],
+): void {
+  for (const family of families) {
+    for (const range of mergedRanges(networks, family)) {
+      fragment.range(set(family), [range.first], [range.last]);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { guardRule } from '../compile/listener-guard.ts';
+import { MemoryDriver } from './memory-driver.ts';
+import { supports } from './supports.ts';
+import { TransactionError, type Transaction } from '../model/transaction.ts';
+
+class PoorDriver extends MemoryDriver {
+  override apply({ operations }: Transaction): Promise<void> {
+    const operation = operations.find(({ op }) => op === 'set-rules');
+    return Promise.reject(new TransactionError('no such expression', { operation }));
+  }
+}
+
+class BusyDriver extends MemoryDriver {
+  override apply(): Promise<void> {
+    return Promise.reject(new TransactionError('changed meanwhile', {}, { code: 'conflict' }));
+  }
+}
+
+test('a kernel that can do it is left as it was', async () => {
+  const driver = new MemoryDriver('causeway');
+  expect(await supports(driver, guardRule)).toBe(true);
+  expect((await driver.read())?.chains.size).toBe(0);
+});
+
+test.each([
+  ['a kernel that refuses the rule cannot', PoorDriver, false],
+  ['another failure says nothing', BusyDriver, true],
+])('%s', async (_, Kind, answer) => {
+  expect(await supports(new Kind('causeway'), guardRule)).toBe(answer);
+});

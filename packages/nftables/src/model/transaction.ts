@@ -1,0 +1,53 @@
+import { CausewayError, type ErrorOptions } from '@causeway/base/error/causeway-error';
+import type { Rule } from './expression.ts';
+import type { BaseHook, Element, SetDefinition } from './ruleset.ts';
+
+/** One step of a transaction. The order counts: what is referred to comes first. */
+export type Operation =
+  | { readonly op: 'add-table' }
+  /** Removes the table with all that is in it; nothing happens when there is none. */
+  | { readonly op: 'remove-table' }
+  | { readonly op: 'add-chain'; readonly chain: string; readonly base?: BaseHook }
+  | { readonly op: 'remove-chain'; readonly chain: string }
+  /** Replaces all rules of a chain. */
+  | { readonly op: 'set-rules'; readonly chain: string; readonly rules: readonly Rule[] }
+  | { readonly op: 'add-set'; readonly definition: SetDefinition }
+  | { readonly op: 'remove-set'; readonly set: string }
+  | { readonly op: 'flush-set'; readonly set: string }
+  | {
+      readonly op: 'add-elements' | 'remove-elements';
+      readonly set: SetDefinition;
+      readonly elements: readonly Element[];
+    };
+
+export type ElementsOperation = Extract<Operation, { elements: readonly Element[] }>;
+
+/** Changes to one table that take effect together or not at all. */
+export interface Transaction {
+  readonly table: string;
+  readonly operations: readonly Operation[];
+  /** Refuse with `conflict` if anything has changed since this generation was read. */
+  readonly basedOn?: number;
+}
+
+export function isEmpty(transaction: Transaction): boolean {
+  return transaction.operations.length === 0;
+}
+
+/** Why a transaction was refused. Nothing of it has taken effect. */
+export class TransactionError extends CausewayError {
+  /** The operation at fault, where the kernel says. */
+  readonly operation: Operation | undefined;
+  /** The element at fault, where the operation is about elements. */
+  readonly element: Element | undefined;
+
+  constructor(
+    message: string,
+    fault: { operation?: Operation | undefined; element?: Element | undefined },
+    options: ErrorOptions & { code?: 'conflict' | 'internal' | 'forbidden' | 'exhausted' } = {},
+  ) {
+    super(options.code ?? 'internal', message, options);
+    this.operation = fault.operation;
+    this.element = fault.element;
+  }
+}

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { createOnce } from './create-once.ts';
+import { OpenStackError, type Outcome } from './error.ts';
+
+const failure = (outcome: Outcome, status?: number) =>
+  new OpenStackError('unavailable', 'x', {
+    service: 'network',
+    outcome,
+    ...(status === undefined ? {} : { status }),
+  });
+
+const lock = new OpenStackError('conflict', 'x', {
+  service: 'load-balancer',
+  outcome: 'refused',
+  status: 409,
+  serviceMessage: 'Load Balancer x is immutable and cannot be updated.',
+});
+
+interface Script {
+  /** What each create does: commits and answers, commits and loses the answer, or neither. */
+  readonly creates: readonly ('done' | 'lost' | 'nothing' | OpenStackError)[];
+  readonly mayExist?: boolean;
+  readonly identity?: boolean;
+  readonly present?: boolean;
+  /** Looks that do not show yet what is there. */
+  readonly blindLooks?: number;
+}
+
+async function play(script: Script) {
+  const clock = new SimulatedClock();
+  const objects: string[] = script.present === true ? ['old'] : [];
+  let creates = 0;
+  let looks = 0;
+  const find = () => {
+    looks += 1;
+    return Promise.resolve(looks > (script.blindLooks ?? 0) ? objects[0] : undefined);
+  };
+  const promise = createOnce(
+    {
+      create() {
+        const step = script.creates[creates] ?? 'done';
+        creates += 1;
+        if (step instanceof OpenStackError) return Promise.reject(step);
+        if (step === 'nothing') return Promise.reject(failure('unknown'));
+        objects.push(`new-${creates}`);
+        return step === 'lost'
+          ? Promise.reject(failure('unknown'))
+          : Promise.resolve(`new-${creates}`);
+      },
+      find: script.identity === false ? undefined : find,
+      mayExist: script.mayExist ?? false,
+    },
+    { clock, random: () => 0.5, signal: new AbortController().signal },
+  );
+  const outcome = promise.then(
+    (value) => value,
+    (error: unknown) => (error as OpenStackError).outcome,
+  );
+  for (let turn = 0; turn < 40; turn += 1) await clock.advance(1_000);
+  return { result: await outcome, objects: objects.length, creates, pending: clock.pendingTimers };
+}
+
+describe('createOnce', () => {
+  it.each<[string, Script, { result: string; objects: number; creates: number }]>([
+    ['works', { creates: ['done'] }, { result: 'new-1', objects: 1, creates: 1 }],
+    [
+      'finds what was made although the answer was lost',
+      { creates: ['lost'] },
+      { result: 'new-1', objects: 1, creates: 1 },
+    ],
+    [
+      'waits for what shows up late',
+      { creates: ['lost'], blindLooks: 3 },
+      { result: 'new-1', objects: 1, creates: 1 },
+    ],
+    [
+      'tries again when nothing was made',
+      { creates: ['nothing', 'done'] },
+      { result: 'new-2', objects: 1, creates: 2 },
+    ],
+    [
+      'tries again and loses the second answer',
+      { creates: ['nothing', 'lost'] },
+      { result: 'new-2', objects: 1, creates: 2 },
+    ],
+    [
+      'gives up in the end',
+      { creates: Array(9).fill('nothing') as 'nothing'[] },
+      { result: 'unknown', objects: 0, creates: 4 },
+    ],
+    [
+      'finds what a service made before it failed',
+      { creates: [failure('unknown', 500)], present: true },
+      { result: 'old', objects: 1, creates: 1 },
+    ],
+    [
+      'does not repeat what failed inside the service',
+      { creates: [failure('unknown', 500)] },
+      { result: 'unknown', objects: 0, creates: 1 },
+    ],
+    [
+      'repeats what a gateway could not pass on',
+      { creates: [failure('unknown', 503), 'done'] },
+      { result: 'new-2', objects: 1, creates: 2 },
+    ],
+    [
+      'passes on a refusal',
+      { creates: [failure('refused', 400)] },
+      { result: 'refused', objects: 0, creates: 1 },
+    ],
+    [
+      'passes on a conflict with somebody else',
+      { creates: [failure('refused', 409)], present: true },
+      { result: 'refused', objects: 1, creates: 1 },
+    ],
+    [
+      'takes a conflict after a lost answer for its own object',
+      { creates: ['lost', failure('refused', 409)], blindLooks: 4 },
+      { result: 'new-1', objects: 1, creates: 2 },
+    ],
+    [
+      'looks first when an earlier process may have got through',
+      { creates: [], mayExist: true, present: true },
+      { result: 'old', objects: 1, creates: 0 },
+    ],
+    [
+      'creates when that process did not',
+      { creates: ['done'], mayExist: true },
+      { result: 'new-1', objects: 1, creates: 1 },
+    ],
+    [
+      'does not take a lock for its own object',
+      { creates: [lock], mayExist: true, blindLooks: 1, present: true },
+      { result: 'refused', objects: 1, creates: 1 },
+    ],
+    [
+      'takes a lock after a lost answer for the work on its own object',
+      { creates: ['lost', lock], blindLooks: 4 },
+      { result: 'new-1', objects: 1, creates: 2 },
+    ],
+    [
+      'never repeats what nobody could recognise',
+      { creates: ['lost', 'done'], identity: false },
+      { result: 'unknown', objects: 1, creates: 1 },
+    ],
+  ])('%s', async (_name, script, expected) => {
+    expect(await play(script)).toEqual({ ...expected, pending: 0 });
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { OpenStackError, type Outcome } from '../error.ts';
+import { deleteUnlessUnderWay } from './delete-once.ts';
+
+const failure = (outcome: Outcome, status?: number) =>
+  new OpenStackError(status === 409 ? 'conflict' : 'unavailable', 'x', {
+    service: 'load-balancer',
+    outcome,
+    ...(status === undefined ? {} : { status }),
+  });
+const lost = failure('unknown');
+const gateway = failure('unknown', 504);
+const broken = failure('unknown', 500);
+const locked = failure('refused', 409);
+
+type Seen = 'ACTIVE' | 'PENDING_UPDATE' | 'PENDING_DELETE' | 'absent';
+
+/** What each look shows and what each request is answered with; the last of each goes on for ever. */
+async function play(looks: readonly Seen[], answers: readonly ('deleted' | OpenStackError)[]) {
+  const clock = new SimulatedClock();
+  const count = { looks: 0, requests: 0 };
+  const objects: Parameters<typeof deleteUnlessUnderWay>[0] = {
+    pace: { clock, random: () => 0 },
+    async get() {
+      const status = looks[Math.min(count.looks, looks.length - 1)];
+      count.looks += 1;
+      if (status === undefined || status === 'absent') throw failure('refused', 404);
+      return { provisioningStatus: status };
+    },
+    async deleteOnce() {
+      const answer = answers[Math.min(count.requests, answers.length - 1)];
+      count.requests += 1;
+      if (answer === 'deleted') return answer;
+      throw answer ?? new Error('no request was expected');
+    },
+    within: (call, _what, work) => work(call.signal),
+  };
+  const call = { signal: new AbortController().signal };
+  const promise = deleteUnlessUnderWay(objects, 'id', call).catch((error: unknown) => error);
+  await clock.advance(60_000);
+  return { result: await promise, requests: count.requests };
+}
+
+describe('a delete below a load balancer', () => {
+  it.each<[string, Seen[], ('deleted' | OpenStackError)[], unknown, number]>([
+    ['of what is there', ['ACTIVE'], ['deleted'], 'deleted', 1],
+    ['of what is not', ['absent'], [], 'absent', 0],
+    ['of what is being deleted', ['PENDING_DELETE'], [], 'deleted', 0],
+    ['whose answer is lost, at work', ['ACTIVE', 'PENDING_DELETE'], [lost], 'deleted', 1],
+    ['whose answer is lost, done', ['ACTIVE', 'absent'], [gateway], 'deleted', 1],
+    ['that got lost itself', ['ACTIVE'], [lost, 'deleted'], 'deleted', 2],
+    ['that gets lost every time', ['ACTIVE'], [lost], lost, 4],
+    ['at which the service fails', ['ACTIVE'], [broken], broken, 1],
+    ['that meets its own lock', ['PENDING_UPDATE', 'PENDING_DELETE'], [locked], 'deleted', 1],
+    ['that meets another lock', ['ACTIVE', 'ACTIVE'], [locked], locked, 1],
+  ])('%s', async (_name, looks, answers, result, requests) => {
+    expect(await play(looks, answers)).toEqual({ result, requests });
+  });
+});

@@ -1,0 +1,39 @@
+import { backoffDelay, type BackoffPolicy } from '@causeway/base/time/backoff';
+import { type Clock, sleep } from '@causeway/base/time/clock';
+import type { Random } from '@causeway/base/simulation/random';
+import { OpenStackError } from '../error.ts';
+import { isGatewayStatus } from '../retry.ts';
+
+export interface LookPace {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** After a lost answer: time for the service to begin with what it may have got. */
+const lookPause: BackoffPolicy = { baseMs: 250, maxMs: 2_000, jitter: 0.2 };
+const mostTries = 4;
+
+/**
+ * A write below a load balancer that must not be repeated blindly: `write` looks at what is there
+ * before it sends anything, and is called again after a lost answer.
+ */
+export async function lookAgainAfterLoss<T>(
+  { clock, random }: LookPace,
+  signal: AbortSignal,
+  write: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (signal.aborted || !isLost(error) || tries >= mostTries) throw error;
+      await sleep(clock, backoffDelay(lookPause, tries, random), signal);
+    }
+  }
+}
+
+/** The service may have got the request, or may get the next one. One that failed by itself fails again. */
+function isLost(error: unknown): boolean {
+  if (!(error instanceof OpenStackError) || error.outcome !== 'unknown') return false;
+  return error.status === undefined || isGatewayStatus(error.status);
+}

@@ -1,8 +1,0 @@
-import fs from 'node:fs';
-import path from 'node:path';
-
-/** The version in package.json, which stands two folders up both from the sources and from the compiled files. */
-export function causewayVersion(): string {
-  const file = path.join(import.meta.dirname, '..', '..', 'package.json');
-  return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
-}

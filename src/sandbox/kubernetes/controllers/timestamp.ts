@@ -1,6 +1,0 @@
-import type { Clock } from '../../../runtime/clock.ts';
-
-/** The present time as the API writes it: RFC 3339 to the second. */
-export function now(clock: Clock): string {
-  return `${new Date(clock.wallTime()).toISOString().slice(0, 19)}Z`;
-}
