@@ -28,7 +28,7 @@ export const folderLayers: Readonly<Record<string, readonly string[]>> = {
 };
 
 const application = 'causeway';
-const importPattern = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
+const importPattern = /\b(?:from|import)[\s(]*'([^'\n]+)'/g;
 const testPattern = /\.(test|testing)\.ts$|(^|\/)testing\//;
 
 interface Manifest {

@@ -35,7 +35,7 @@ const mayHavePattern =
  */
 export async function findSlowPatterns(root: string): Promise<string[]> {
   const complaints: string[] = [];
-  for await (const file of fs.glob('{src,web,scripts,bin}/**/*.{ts,js}', { cwd: root })) {
+  for await (const file of fs.glob('{packages,scripts,bin}/**/*.{ts,js}', { cwd: root })) {
     if (/\.(?:test|testing|d)\.ts$/.test(file)) continue;
     const text = await fs.readFile(path.join(root, file), 'utf8');
     if (!mayHavePattern.test(text)) continue;

@@ -2,7 +2,7 @@ import type { KubeClient } from '../../packages/kubernetes/src/client/client.ts'
 import type { Service } from '../../packages/kubernetes/src/objects/core-objects.ts';
 import type { EndpointSlice } from '../../packages/kubernetes/src/objects/network-objects.ts';
 import { endpointSlices, services } from '../../packages/kubernetes/src/objects/resources.ts';
-import { sharingKeyAnnotation } from '../../packages/causeway/src/gateway/controller/annotations.ts';
+import { sharingKeyAnnotation } from '../../packages/causeway/src/services/annotations.ts';
 import { servers } from '../kernel/gateway/topology.ts';
 import { persist } from './doings.ts';
 import type { PodName } from './imagined-user.ts';

@@ -12,7 +12,8 @@ import type { AgentStatus } from '../../packages/causeway/src/gateway/protocol/a
 import { digestOf, signRequest } from '../../packages/causeway/src/gateway/protocol/tokens.ts';
 import { V1Api } from '../../packages/causeway/src/gateway/agent/api/v1-api.ts';
 import { V2Api } from '../../packages/causeway/src/gateway/agent/api/v2-api.ts';
-import { leverNames, Levers } from '../../packages/causeway/src/gateway/agent/overrides.ts';
+import { Levers } from '../../packages/causeway/src/gateway/agent/overrides.ts';
+import { leverNames } from '../../packages/causeway/src/gateway/protocol/override.ts';
 import { StateStore } from '../../packages/causeway/src/gateway/agent/store/state-store.ts';
 import {
   FakeWorld,

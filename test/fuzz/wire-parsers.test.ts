@@ -16,7 +16,7 @@ import { readStoredJson } from '../../packages/causeway/src/gateway/agent/store/
 import { StepReader } from '../../packages/causeway/src/gateway/agent/store/change-lines.ts';
 import { PushReader, type Push } from '../../packages/causeway/src/gateway/protocol/update.ts';
 import { readV1Config } from '../../packages/causeway/src/gateway/protocol/v1.ts';
-import type { TraceAnswer } from '../../packages/causeway/src/gateway/agent/trace/trace-connection.ts';
+import type { TraceAnswer } from '../../packages/causeway/src/gateway/protocol/trace.ts';
 import { tryParseAddress } from '../../packages/base/src/address/address.ts';
 import { readFields } from '../../packages/causeway/src/ipam/etcd/protobuf.ts';
 import {

@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { keyOf, nameFromKey } from '../../../packages/kubernetes/src/objects/object.ts';
 import {
-  addressAnnotation,
   keepFloatingIpAnnotation,
   portsAnnotation,
   readPortIds,
-  sharingKeyAnnotation,
 } from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+import {
+  addressAnnotation,
+  sharingKeyAnnotation,
+} from '../../../packages/causeway/src/services/annotations.ts';
 import { recordAnnotation } from '../../../packages/causeway/src/services/record.ts';
 import type { Annotations } from '../../../packages/causeway/src/services/provider.ts';
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';

@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { quoted } from '@causeway/base/text/text-limit';
 import { parsePoolLabels } from '../ipam/pool-labels.ts';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { sharingKeyAnnotation } from '../gateway/controller/annotations.ts';
+import { sharingKeyAnnotation } from '../services/annotations.ts';
 import { readNeeds } from '../services/service-spec.ts';
 import { announcerAnnotation, poolLabelsAnnotation, poolNameAnnotation } from './annotations.ts';
 import { announcerNames, announcers, isAnnouncerName, type AnnouncerName } from './announcer.ts';

@@ -10,9 +10,15 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
-import type { NodeLookup } from '../gateway/controller/backends.ts';
+import type { NodeLookup } from './nodes.ts';
 import { eligibleAddresses, slimNode } from './nodes.ts';
-import type { PodPolicies } from '../gateway/controller/pod-policies.ts';
+
+/** Objects that are watched together with nodes and EndpointSlices. */
+export interface WatchedObjects {
+  readiness(): string | undefined;
+  whenSynced(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
+}
 
 export interface ClusterViewOptions {
   readonly client: KubeClient;
@@ -20,7 +26,7 @@ export interface ClusterViewOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Followed with the rest where gateways keep network policies. */
-  readonly policies?: PodPolicies | undefined;
+  readonly policies?: WatchedObjects | undefined;
 }
 
 const serviceLabel = 'kubernetes.io/service-name';
@@ -33,7 +39,7 @@ function serviceOf(slice: EndpointSlice): string | undefined {
 
 /** The parts of the cluster that stand behind Services: endpoint slices and nodes. */
 export class ClusterView {
-  readonly #policies: PodPolicies | undefined;
+  readonly #policies: WatchedObjects | undefined;
   readonly #slices: Store<EndpointSlice, 'service'>;
   readonly #nodes: Store<Node>;
   readonly #sliceReflector: Reflector<EndpointSlice, EndpointSlice, 'service'>;

@@ -10,6 +10,11 @@ import { slimMetadata } from '@causeway/kubernetes/cache/projection';
 const exclusionLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const scaleDownTaint = 'ToBeDeletedByClusterAutoscaler';
 
+/** Nodes by name. */
+export interface NodeLookup {
+  get(name: string): Node | undefined;
+}
+
 /** Whether traffic from outside may be sent to a node: ready, staying, and not excluded. */
 export function isEligibleNode(node: Node): boolean {
   return !isExcludedNode(node) && isReadyNode(node);

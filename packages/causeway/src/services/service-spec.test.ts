@@ -2,15 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { parsePort } from '@causeway/base/address/port';
 import type { Service, ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
 import {
-  addressAnnotation,
   legacyPortAnnotation,
   portAnnotations,
   portsAnnotation,
   readPlace,
   readPortIds,
-  sharingKeyAnnotation,
 } from '../gateway/controller/annotations.ts';
-import type { L4Port } from '../gateway/controller/port-slot.ts';
+import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
+import type { L4Port } from './l4-port.ts';
 import { readNeeds } from './service-spec.ts';
 
 function makeService(spec: ServiceSpec, annotations: Record<string, string> = {}): Service {

@@ -8,8 +8,8 @@ import { parsePort } from '@causeway/base/address/port';
 import { quoted } from '@causeway/base/text/text-limit';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { budgetExcess } from '@causeway/kubernetes/objects/service-budget';
-import { addressAnnotation, sharingKeyAnnotation } from '../gateway/controller/annotations.ts';
-import type { L4Port } from '../gateway/controller/port-slot.ts';
+import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
+import type { L4Port } from './l4-port.ts';
 
 /** What a Service asks of the gateways. */
 export interface ServiceNeeds {

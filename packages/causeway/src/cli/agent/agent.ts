@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
 import { parseSecrets } from '../../gateway/protocol/secrets.ts';
 import type { AgentStatus } from '../../gateway/protocol/agent-status.ts';
-import type { LeverName } from '../../gateway/agent/overrides.ts';
+import type { LeverName } from '../../gateway/protocol/override.ts';
 import { agentSettings, socketFile } from '../../gateway/agent/settings.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { systemClock } from '@causeway/base/time/clock';

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
-import type { TraceQuestion } from '../../gateway/agent/trace/trace-connection.ts';
+import type { TraceQuestion } from '../../gateway/protocol/trace.ts';
 import { familyOf, parseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort, parseProtocol, protocols, type Port } from '@causeway/base/address/port';

@@ -1,4 +1,4 @@
-import { isOutage } from '../../gateway/agent/alarms.ts';
+import { isOutage } from '../../gateway/protocol/alarm.ts';
 import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
 import type { AgentStatus, EndpointCount } from '../../gateway/protocol/agent-status.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';

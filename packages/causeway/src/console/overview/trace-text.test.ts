@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TraceAnswer } from '../../gateway/agent/trace/trace-connection.ts';
+import type { TraceAnswer } from '../../gateway/protocol/trace.ts';
 import type { PathEndpoint } from './rows.ts';
 import { describeOwner, describeTraces, type GatewayTrace } from './trace-text.ts';
 

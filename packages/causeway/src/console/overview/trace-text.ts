@@ -1,4 +1,4 @@
-import type { TraceAnswer } from '../../gateway/agent/trace/trace-connection.ts';
+import type { TraceAnswer } from '../../gateway/protocol/trace.ts';
 import { withoutControls } from '@causeway/base/text/printable';
 import { keyOf } from '@causeway/kubernetes/objects/object';
 import type { AddressOwner } from './find-owner.ts';

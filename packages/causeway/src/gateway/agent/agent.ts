@@ -23,7 +23,8 @@ import { FaultReasons } from './announce/keepalived/fault-reasons.ts';
 import { KeepalivedMover } from './announce/keepalived/keepalived-announcer.ts';
 import { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
 import type { Kernel } from './kernel.ts';
-import { Levers, type LeverName } from './overrides.ts';
+import { Levers } from './overrides.ts';
+import type { LeverName } from '../protocol/override.ts';
 import { playedVrrp } from './announce/simulated-announcer.ts';
 import { Probing } from './probe/probing.ts';
 import { TargetsOfState } from './probe/targets.ts';
@@ -31,7 +32,8 @@ import { keepalivedSettings, socketFile, type AgentSettings } from './settings.t
 import { servableHere } from './servable-here.ts';
 import { Silence } from './probe/backend-health.ts';
 import { StateStore } from './store/state-store.ts';
-import { traceConnection, type TraceAnswer, type TraceQuestion } from './trace/trace-connection.ts';
+import { traceConnection } from './trace/trace-connection.ts';
+import type { TraceAnswer, TraceQuestion } from '../protocol/trace.ts';
 import { Upkeep } from './maintenance.ts';
 import { WakeUp } from './wake-up.ts';
 

@@ -1,4 +1,5 @@
-import { groupByEndpoint, listOlder, listWithheld } from '../protocol/acknowledgement.ts';
+import { listWithheld } from './apply/acknowledge.ts';
+import { groupByEndpoint, listOlder } from './apply/acknowledge.ts';
 import type { Alarms } from './alarms.ts';
 import type { Gateway } from './gateway.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';

@@ -6,7 +6,9 @@ import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
-import { acknowledge, type Acknowledgement } from '../protocol/acknowledgement.ts';
+import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
+import type { Acknowledgement } from '../protocol/acknowledgement.ts';
+import { acknowledge } from './apply/acknowledge.ts';
 import { admit, PushRefused } from './apply/admit.ts';
 import { confirmedRemovals, withheldIn, type RemovalLimits } from './apply/withhold.ts';
 import type { AddressMover } from './announce/announcer.ts';
@@ -46,14 +48,6 @@ export interface GatewayOptions {
   forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
   /** The same for flows to these services that lead to none of their endpoints, whatever they led to. */
   forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
-}
-
-/** The withheld removals that a controller has verified, and what it verified them against. */
-export interface RemovalConfirmation {
-  readonly generation: number;
-  /** The UID of the cluster whose API server was asked. */
-  readonly cluster: string | undefined;
-  readonly endpoints: ReadonlySet<EndpointKey>;
 }
 
 const applyLimitMs = 60_000;

@@ -1,19 +1,16 @@
 import fs from 'node:fs/promises';
 import { z } from 'zod';
 import { replaceFile } from '@causeway/base/process/atomic-file';
+import { leverRecord, type Lever, type LeverName } from '../protocol/override.ts';
 import { readStoredJson } from './store/stored-json.ts';
 
-const leverRecord = z.strictObject({ since: z.number(), reason: z.string().max(200) });
 const leversFile = z.strictObject({
   frozen: leverRecord.optional(),
   drained: leverRecord.optional(),
 });
 
-export type Lever = z.infer<typeof leverRecord>;
 /** Levers that hold until they are taken back, over restarts too. */
 type LastingName = keyof z.infer<typeof leversFile>;
-export const leverNames = ['frozen', 'drained', 'removal'] as const;
-export type LeverName = (typeof leverNames)[number];
 
 /**
  * What an operator has decided for this gateway. Two hold until taken back, over restarts too:

@@ -1,5 +1,5 @@
 import type { Acknowledgement } from '../protocol/acknowledgement.ts';
-import type { RemovalConfirmation } from '../agent/gateway.ts';
+import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 import type { EndpointIdRecord } from '../protocol/records.ts';
 import type { Address } from '@causeway/base/address/address';

@@ -1,5 +1,6 @@
 import type { Address, Family } from '@causeway/base/address/address';
-import type { L2Port, L4Port, PortSlot } from './port-slot.ts';
+import type { L2Port, PortSlot } from './port-slot.ts';
+import type { L4Port } from '../../services/l4-port.ts';
 
 /** Which Service had which port before, as its annotation says. */
 export interface PriorClaim {

@@ -6,11 +6,9 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
 import type { Annotations } from '../../services/provider.ts';
 import type { BackendLayer } from './backends.ts';
-import type { L4Port } from './port-slot.ts';
+import type { L4Port } from '../../services/l4-port.ts';
 
 /** What users write. All start with `causeway.dev/`. */
-export const addressAnnotation = 'causeway.dev/address';
-export const sharingKeyAnnotation = 'causeway.dev/sharing-key';
 export const keepFloatingIpAnnotation = 'causeway.dev/keep-floating-ip';
 
 /** What we write: which L2 port serves the Service in each family. */

@@ -10,21 +10,16 @@ import {
   type Endpoint,
   type Masquerade,
 } from '../protocol/endpoint.ts';
-import type { Node, Service, ServicePort } from '@causeway/kubernetes/objects/core-objects';
+import type { Service, ServicePort } from '@causeway/kubernetes/objects/core-objects';
 import type {
   Endpoint as SliceEndpoint,
   EndpointSlice,
 } from '@causeway/kubernetes/objects/network-objects';
 import { budgetExcess, type BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
-import { isEligibleNode, nodeAddress } from '../../services/nodes.ts';
+import { isEligibleNode, nodeAddress, type NodeLookup } from '../../services/nodes.ts';
 
 /** What a gateway sends connections to: the nodes, the cluster's own virtual address, or the pods. */
 export type BackendLayer = 'NodePort' | 'ClusterIP' | 'Pod';
-
-/** Nodes by name. */
-export interface NodeLookup {
-  get(name: string): Node | undefined;
-}
 
 export interface BackendInput {
   readonly service: Service;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isOutage } from '../agent/alarms.ts';
+import { isOutage } from '../protocol/alarm.ts';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { ConfigMap } from '@causeway/kubernetes/objects/core-objects';
 import { patchOrCreate } from '@causeway/kubernetes/client/patch-or-create';

@@ -1,4 +1,4 @@
-import type { RemovalConfirmation } from '../agent/gateway.ts';
+import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
 import type { Address } from '@causeway/base/address/address';
 import type { Clock } from '@causeway/base/time/clock';
 import { withinFence, type WriteFence } from '@causeway/base/work/lease-guard';

@@ -4,7 +4,8 @@ import { MissedPorts } from './missed-ports.ts';
 import type { LostPort, PortManager } from './port-manager.ts';
 import { PortNotes, type PortNote } from './port-notes.ts';
 import { PortMapper } from './port-mapper.ts';
-import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
+import type { L2Port, PlacementRequest, PortSlot } from './port-slot.ts';
+import type { L4Port } from '../../services/l4-port.ts';
 import { groupByPort, isElsewhere, type PriorClaim } from './allocation-order.ts';
 
 export type Reservation =

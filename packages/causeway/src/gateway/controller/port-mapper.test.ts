@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { PortMapper } from './port-mapper.ts';
-import type { L2Port, L4Port, PlacementRequest, PortSlot } from './port-slot.ts';
+import type { L2Port, PlacementRequest, PortSlot } from './port-slot.ts';
+import type { L4Port } from '../../services/l4-port.ts';
 
 const tcp = (port: number): L4Port => ({ protocol: 'TCP', port: parsePort(port) });
 const udp = (port: number): L4Port => ({ protocol: 'UDP', port: parsePort(port) });

@@ -8,10 +8,10 @@ import {
   userOf,
   type Holding,
   type L2Port,
-  type L4Port,
   type PlacementRequest,
   type PortSlot,
 } from './port-slot.ts';
+import type { L4Port } from '../../services/l4-port.ts';
 
 /**
  * Where a Service goes: onto a port that is there (or is being made for somebody else at this very

@@ -1,11 +1,5 @@
+import type { L4Port } from '../../services/l4-port.ts';
 import type { Address, Family } from '@causeway/base/address/address';
-import type { Port, Protocol } from '@causeway/base/address/port';
-
-/** A protocol and a port on an address: what two Services can't share. */
-export interface L4Port {
-  readonly protocol: Protocol;
-  readonly port: Port;
-}
 
 /** An address that gateways can serve on: a Neutron port's, or one of a list. */
 export interface L2Port {

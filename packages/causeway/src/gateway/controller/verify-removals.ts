@@ -3,7 +3,8 @@ import { endpointKey, type EndpointKey } from '../protocol/endpoint.ts';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { keyOf } from '@causeway/kubernetes/objects/object';
 import { readPlace, readPortIds } from './annotations.ts';
-import type { L2Port, L4Port } from './port-slot.ts';
+import type { L2Port } from './port-slot.ts';
+import type { L4Port } from '../../services/l4-port.ts';
 import { portsAskedFor } from '../../services/service-spec.ts';
 import type { RemovalVerdict, WithheldFrontend } from './withheld-removals.ts';
 

@@ -9,11 +9,11 @@ import { untilAborted } from '@causeway/base/time/until-aborted';
 import type { Acknowledgement } from './acknowledgement.ts';
 import type { AgentStatus, EndpointCount } from './agent-status.ts';
 import { digestOf, signRequest } from './tokens.ts';
-import type { RemovalConfirmation } from '../agent/gateway.ts';
+import type { RemovalConfirmation } from './removal-confirmation.ts';
 import { parseEndpointKey } from './endpoint.ts';
 import { formatEndpointId } from './records.ts';
-import type { LeverName } from '../agent/overrides.ts';
-import type { TraceAnswer, TraceQuestion } from '../agent/trace/trace-connection.ts';
+import type { LeverName } from './override.ts';
+import type { TraceAnswer, TraceQuestion } from './trace.ts';
 import {
   readAcknowledgement,
   readCounters,

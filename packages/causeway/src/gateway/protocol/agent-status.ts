@@ -1,7 +1,7 @@
 import type { EndpointErrors, OlderRecord, WithheldRecord } from './acknowledgement.ts';
 import type { EndpointIdRecord } from './records.ts';
 import type { KernelSetting } from '@causeway/netlink/kernel-settings';
-import type { Lever } from '../agent/overrides.ts';
+import type { Lever } from './override.ts';
 
 /** What `GET /v2/status` answers, and every line of `GET /v2/events`. */
 export interface AgentStatus {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Acknowledgement } from './acknowledgement.ts';
 import type { AgentStatus, EndpointCount } from './agent-status.ts';
-import type { TraceAnswer } from '../agent/trace/trace-connection.ts';
+import type { TraceAnswer } from './trace.ts';
 
 // What an agent answers, as far as anybody goes by it. A gateway stands outside the cluster and may be in
 // other hands: what it says is checked here, so that nothing it says harms more than itself.

@@ -3,7 +3,7 @@ import type { Address } from '@causeway/base/address/address';
 import { parseAddress } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { endpointKey, type Endpoint, type EndpointId, type EndpointKey } from './endpoint.ts';
-import type { GatewayNode } from '../agent/store/state.ts';
+import type { GatewayNode } from './node.ts';
 import { policyKey, type Assignment, type Policy, type PolicyKey } from './policy.ts';
 import { describeProblem, describeWithoutQuotes, type Complaint } from './rejection.ts';
 import { RecordClaims } from './record-conflicts.ts';

@@ -1,7 +1,7 @@
 import type { Address } from '@causeway/base/address/address';
 import type { Endpoint, EndpointId } from './endpoint.ts';
 import type { Assignment, Policy, PolicyId } from './policy.ts';
-import type { GatewayNode } from '../agent/store/state.ts';
+import type { GatewayNode } from './node.ts';
 import { revisions, sharesRanges } from './revision.ts';
 import { RangesWriter } from './shared-ranges.ts';
 import { formatAssignment, formatEndpoint, formatEndpointId, formatPolicy } from './records.ts';

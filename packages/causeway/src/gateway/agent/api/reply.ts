@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { groupByEndpoint } from '../../protocol/acknowledgement.ts';
+import { groupByEndpoint } from '../apply/acknowledge.ts';
 import { PushRefused } from '../apply/admit.ts';
 import { ApplyFailed } from '../gateway.ts';
 import { describeProblem } from '../../protocol/rejection.ts';

@@ -11,7 +11,7 @@ import {
 import { inverseOf, StateHolder, type GatewayState } from '../store/state.ts';
 import { PushReader, type Push } from '../../protocol/update.ts';
 import { writeState } from '../../protocol/write-update.ts';
-import { acknowledge } from '../../protocol/acknowledgement.ts';
+import { acknowledge } from './acknowledge.ts';
 import { admit, PushRefused } from './admit.ts';
 
 const limits = { share: 0.5, count: 20 };

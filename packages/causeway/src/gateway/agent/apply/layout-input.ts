@@ -20,7 +20,8 @@ import type {
   PolicyKey,
   PortFilter,
 } from '../../protocol/policy.ts';
-import { Edited, type Change, type GatewayNode, type GatewayState } from '../store/state.ts';
+import { Edited, type Change, type GatewayState } from '../store/state.ts';
+import type { GatewayNode } from '../../protocol/node.ts';
 
 /** Destinations and nodes that don't answer. They get no traffic, unless nobody would be left. */
 export type Silent = ReadonlySet<Address>;

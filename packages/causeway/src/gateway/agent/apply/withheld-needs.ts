@@ -1,7 +1,8 @@
 import type { Address } from '@causeway/base/address/address';
 import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
 import type { Assignment, Policy, PolicyKey } from '../../protocol/policy.ts';
-import type { Edits, GatewayNode, GatewayState } from '../store/state.ts';
+import type { Edits, GatewayState } from '../store/state.ts';
+import type { GatewayNode } from '../../protocol/node.ts';
 import type { Push } from '../../protocol/update.ts';
 
 /** What an update changes beside the frontends. */

@@ -10,7 +10,7 @@ import {
 import { StateHolder, type GatewayState } from '../store/state.ts';
 import { PushReader, type Push } from '../../protocol/update.ts';
 import { writeDelta, writeState } from '../../protocol/write-update.ts';
-import { acknowledge } from '../../protocol/acknowledgement.ts';
+import { acknowledge } from './acknowledge.ts';
 import { admit } from './admit.ts';
 import { confirmedRemovals } from './withhold.ts';
 

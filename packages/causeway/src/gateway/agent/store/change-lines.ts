@@ -4,7 +4,8 @@ import { parseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { endpointKey, type Endpoint, type EndpointKey } from '../../protocol/endpoint.ts';
 import { policyKey, type Assignment, type Policy, type PolicyKey } from '../../protocol/policy.ts';
-import type { Change, GatewayNode, Kept } from './state.ts';
+import type { Change, Kept } from './state.ts';
+import type { GatewayNode } from '../../protocol/node.ts';
 import {
   formatAssignment,
   formatEndpoint,

@@ -1,5 +1,6 @@
 import type { Address } from '@causeway/base/address/address';
 import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
+import type { GatewayNode } from '../../protocol/node.ts';
 import type { Assignment, Policy, PolicyKey } from '../../protocol/policy.ts';
 
 /** Why an endpoint is served from an older push than the newest one. */
@@ -25,10 +26,6 @@ export interface GatewayState {
   /** The nodes that endpoints with a node port are spread over. */
   readonly nodes: ReadonlyMap<Address, GatewayNode>;
   readonly kept: ReadonlyMap<EndpointKey, Kept>;
-}
-
-export interface GatewayNode {
-  readonly address: Address;
 }
 
 /** For each key its new value, or undefined where it goes away. Keys that stay as they are don't appear. */

@@ -5,7 +5,8 @@ import { parsePrefix } from '@causeway/base/address/prefix';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { endpointKey, makeEndpoint, type EndpointParts } from '../../protocol/endpoint.ts';
 import { emptyState, type GatewayState } from '../store/state.ts';
-import { traceConnection, type TraceQuestion } from './trace-connection.ts';
+import { traceConnection } from './trace-connection.ts';
+import type { TraceQuestion } from '../../protocol/trace.ts';
 
 const settings: LayoutSettings = {
   table: 'causeway',

@@ -1,46 +1,14 @@
 import { familyOf, type Address } from '@causeway/base/address/address';
-import type { Port, Protocol } from '@causeway/base/address/port';
 import { prefixContains } from '@causeway/base/address/prefix';
 import { buildRuleset } from '@causeway/nftables/compile/layout';
 import { protocolNumbers } from '@causeway/nftables/model/operands';
-import {
-  tracePacket,
-  type Probe,
-  type Trace,
-  type TraceStep,
-} from '@causeway/nftables/trace/packet-tracer';
+import { tracePacket, type Probe, type Trace } from '@causeway/nftables/trace/packet-tracer';
 import { isRouted, routedRuleset } from '@causeway/nftables/compile/routed-ruleset';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { toNodes, toPolicies, toVirtualService, type Silent } from '../apply/layout-input.ts';
 import { endpointKey, type Endpoint } from '../../protocol/endpoint.ts';
+import type { TraceAnswer, TraceQuestion } from '../../protocol/trace.ts';
 import type { GatewayState } from '../store/state.ts';
-
-/** What would become of a new connection? */
-export interface TraceQuestion {
-  readonly client: Address;
-  readonly clientPort: Port;
-  readonly address: Address;
-  readonly protocol: Protocol;
-  readonly port: Port;
-  /** `namespace/name`, to find it by where the address is translated on its way here. */
-  readonly service?: string | undefined;
-}
-
-export interface TraceAnswer {
-  readonly outcome: 'forwarded' | 'sent-unchanged' | 'dropped' | 'rejected' | 'not-served';
-  /** Why, in a sentence. */
-  readonly because: string;
-  /** What it is served as here; empty where it is not. */
-  readonly servedAs: string;
-  /** Where it goes: `10.244.1.2:8080`; empty where it goes nowhere. */
-  readonly destination: string;
-  readonly isSourceKept: boolean;
-  /** The other places where connections to it may go. */
-  readonly others: readonly string[];
-  /** Those that get nothing because they don't answer. */
-  readonly silent: readonly string[];
-  readonly steps: readonly TraceStep[];
-}
 
 export interface TraceSources {
   readonly state: GatewayState;

@@ -5,7 +5,7 @@ import type {
 } from '../../protocol/acknowledgement.ts';
 import { PushRefused } from '../../agent/apply/admit.ts';
 import { AgentRefused } from '../../protocol/agent-client.ts';
-import type { RemovalConfirmation } from '../../agent/gateway.ts';
+import type { RemovalConfirmation } from '../../protocol/removal-confirmation.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import {
   endpointKey,
