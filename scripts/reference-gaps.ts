@@ -30,7 +30,7 @@ export function referenceGaps(): string[] {
     /reader\.number(?:Within)?\(-?\d+, (?:\w+, )*'([a-z-]+)'/,
     /(?:reader|this)\.choice\((?:\[[^\]]*\]|[\w.()]+), '([a-z-]+)'/,
   ]);
-  const refusals = [/reason: '([a-z-]+)'/, /new PushRefused\(\s*'([a-z-]+)'/];
+  const refusals = [/reason: '([a-z-]+)'/, /new UpdateRejected\(\s*'([a-z-]+)'/];
   const agentPaths = [/case '\w+ (\/[^']+)':/, /\.url === '(\/[^']+)'/];
   return [
     ...compare('reference-events.ts', events.difference(notEvents), Object.keys(eventMeanings)),

@@ -1,7 +1,7 @@
 import { addressBookName } from '../../packages/causeway/src/gateway/controller/address-book.ts';
 import { portBookName } from '../../packages/causeway/src/gateway/controller/port-book.ts';
 import { orphanRegisterName } from '../../packages/causeway/src/services/orphan-register.ts';
-import { boardName } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
+import { gatewayConfigMapName } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { poolKinds } from '../../packages/causeway/src/pool/detect-announcer.ts';
 import { metalLbStatuses } from '../../packages/causeway/src/pool/withdrawal.ts';
 import { kuryrLoadBalancerDefinition } from '../../packages/causeway/src/octavia/definition.ts';
@@ -68,7 +68,7 @@ export const permissions = {
     everywhere: [...servedServices, ...endpointsAndNodes, identity],
     atHome: [
       rule(core, ['configmaps'], 'create'),
-      named(core, 'configmaps', `${follow} patch`, boardName),
+      named(core, 'configmaps', `${follow} patch`, gatewayConfigMapName),
       named(core, 'configmaps', 'get patch', addressBookName, portBookName, orphanRegisterName),
     ],
   },

@@ -21,7 +21,7 @@ export interface Knocker {
 export function startKnocking(
   topology: Topology,
   { machine, everyMs, limitMs }: Knocker,
-  tell: (knock: Knock) => void,
+  tell: (probeTcp: Knock) => void,
 ): Knocking {
   const script = path.join(import.meta.dirname, 'programs', 'knocker.ts');
   const there = ['ip', 'netns', 'exec', topology.network.namespace(machine)];

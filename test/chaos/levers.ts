@@ -7,20 +7,20 @@ import { clearDisk, fillDisk } from './small-disk.ts';
 import type { System } from './system.ts';
 
 /** Makes something fail. What is answered makes it good again. */
-type Lever = (system: System, place: string) => Promise<() => Promise<void>>;
+type Override = (system: System, place: string) => Promise<() => Promise<void>>;
 
 const nothing = () => Promise.resolve();
 const hourMs = 3_600_000;
 
 /** For what is over as soon as it has happened. */
-function moment(strike: (system: System, place: string) => unknown): Lever {
+function moment(strike: (system: System, place: string) => unknown): Override {
   return async (system, place) => {
     await strike(system, place);
     return nothing;
   };
 }
 
-function gateIn(mode: GateMode): Lever {
+function gateIn(mode: GateMode): Override {
   return (system, place) => {
     const gates = system.ways.gates.get(place) ?? [];
     for (const gate of gates) gate.set(mode);
@@ -28,7 +28,7 @@ function gateIn(mode: GateMode): Lever {
   };
 }
 
-export const levers: Readonly<Record<FaultName, Lever>> = {
+export const levers: Readonly<Record<FaultName, Override>> = {
   killed: moment((system, place) => system.unit(place).kill()),
   paused: (system, place) => {
     system.unit(place).pause();

@@ -53,9 +53,9 @@ export class Observer {
     this.#chronicle = chronicle;
     const { topology, sleeperAddress: host } = system;
     const far = { machine: 'world', everyMs: knockEveryMs, limitMs: knockLimitMs };
-    this.#knocking = startKnocking(topology, far, (knock) => this.#hear(knock));
+    this.#knocking = startKnocking(topology, far, (probeTcp) => this.#hear(probeTcp));
     const near = { machine: 'p1', everyMs: callEveryMs, limitMs: callLimitMs };
-    this.#calling = startKnocking(topology, near, (knock) => this.#hearSleeper(knock));
+    this.#calling = startKnocking(topology, near, (probeTcp) => this.#hearSleeper(probeTcp));
     this.#calling.at([{ key: sleeperName, host, port: 80 }]);
   }
 
@@ -154,8 +154,8 @@ export class Observer {
     this.#knocking.at(targets);
   }
 
-  #hear(knock: Knock): void {
-    const { key, said } = knock;
+  #hear(probeTcp: Knock): void {
+    const { key, said } = probeTcp;
     const name = this.#targets.get(key);
     if (name === undefined) return;
     this.#answers.set(key, said);
@@ -168,7 +168,7 @@ export class Observer {
       this.#silences.forget(key);
       return;
     }
-    const silence = this.#silences.failed(knock, this.excusedUntil);
+    const silence = this.#silences.failed(probeTcp, this.excusedUntil);
     if (silence === undefined) return;
     const { ms, error } = silence;
     this.#chronicle.violation(`${key} is silent for ${Math.round(ms / 1000)} s: ${error}`);

@@ -49,11 +49,11 @@ export class Run {
     for (const round of planRounds(seed, ground, only, classes)) {
       if (performance.now() > end || signal.aborted) break;
       await this.#storm(round);
-      if (!(await this.#calm(`round ${round.number}`))) return;
+      if (!(await this.#debounce(`round ${round.number}`))) return;
     }
     this.#user.undoAll();
     await this.#user.done();
-    await this.#calm('the end');
+    await this.#debounce('the end');
   }
 
   async #storm({ number, faults, operations }: Round): Promise<void> {
@@ -86,7 +86,7 @@ export class Run {
   }
 
   /** Waits until everything is right. Answers whether it came to that. */
-  async #calm(what: string): Promise<boolean> {
+  async #debounce(what: string): Promise<boolean> {
     const { patienceMs, signal } = this.#options;
     const beganAt = performance.now();
     let nextWordMs = 20_000;
@@ -100,7 +100,7 @@ export class Run {
         this.#chronicle.tell(
           `calm after ${seconds} s, ${this.#user.wishes.services.size} Services`,
         );
-        this.#user.calm();
+        this.#user.debounce();
         return true;
       }
       if (signal.aborted) return false;

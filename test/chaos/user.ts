@@ -45,7 +45,7 @@ export class User {
   }
 
   /** Everything is as it is wanted: from now on it has to stay so. */
-  calm(): void {
+  debounce(): void {
     this.#touched.clear();
   }
 

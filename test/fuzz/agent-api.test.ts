@@ -12,8 +12,8 @@ import type { AgentStatus } from '../../packages/causeway/src/gateway/protocol/a
 import { digestOf, signRequest } from '../../packages/causeway/src/gateway/protocol/tokens.ts';
 import { V1Api } from '../../packages/causeway/src/gateway/agent/api/v1-api.ts';
 import { V2Api } from '../../packages/causeway/src/gateway/agent/api/v2-api.ts';
-import { Levers } from '../../packages/causeway/src/gateway/agent/overrides.ts';
-import { leverNames } from '../../packages/causeway/src/gateway/protocol/override.ts';
+import { Overrides } from '../../packages/causeway/src/gateway/agent/overrides.ts';
+import { overrideNames } from '../../packages/causeway/src/gateway/protocol/override.ts';
 import { StateStore } from '../../packages/causeway/src/gateway/agent/store/state-store.ts';
 import {
   FakeWorld,
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const gateway = new Gateway({
     ...{ ruleset: world.ruleset(new Mortality()), mover: world.mover(new Mortality()) },
     ...{ ...common, store, stored, limits: { share: 0.5, count: 20 } },
-    levers: await Levers.load(path.join(directory, 'levers.json')),
+    levers: await Overrides.load(path.join(directory, 'levers.json')),
     forgetConnections: () => Promise.resolve(),
     forgetStrays: () => Promise.resolve(),
   });
@@ -71,7 +71,7 @@ beforeAll(async () => {
           return Promise.resolve();
         },
         pull: (lever, reason) => {
-          expect(leverNames).toContain(lever);
+          expect(overrideNames).toContain(lever);
           if (reason !== undefined) reasons.push(reason);
           return Promise.resolve();
         },

@@ -26,9 +26,9 @@ import {
   readPortIds,
 } from '../../packages/causeway/src/gateway/controller/annotations.ts';
 import { backendsOf } from '../../packages/causeway/src/gateway/controller/backends.ts';
-import { readBoard } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
+import { readGatewayConfigMap } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { policyFrom } from '../../packages/causeway/src/gateway/controller/policy-rules.ts';
-import { readNeeds } from '../../packages/causeway/src/services/service-spec.ts';
+import { readLoadBalancerSpec } from '../../packages/causeway/src/services/service-spec.ts';
 import { translate } from '../../packages/causeway/src/octavia/klb-spec.ts';
 import {
   legacyStateAnnotation,
@@ -145,7 +145,7 @@ describe('a hostile Service', () => {
         readPlace(service);
         readPortIds(service);
         idledAtTime(service);
-        expect(['needs', 'refused']).toContain(readNeeds(service, [4, 6]).kind);
+        expect(['needs', 'refused']).toContain(readLoadBalancerSpec(service, [4, 6]).kind);
         const wish = readWish(service, readHolding(service));
         if (wish.kind === 'wish') {
           for (const each of wish.wish.demand.addresses ?? []) {
@@ -236,7 +236,7 @@ describe('a very long text', () => {
   ] as const;
   const slices: readonly EndpointSlice[] = [];
   const refusedBy = (service: Service) => {
-    const needs = readNeeds(service, [4, 6]);
+    const needs = readLoadBalancerSpec(service, [4, 6]);
     const wish = readWish(service, readHolding(service));
     const translation = attempt(() =>
       translate({
@@ -315,7 +315,9 @@ describe('what others write into objects', () => {
   test('of gateways is a board of gateways', () => {
     fc.assert(
       fc.property(fc.dictionary(hostileText, hostileText), hostileText, (data, name) => {
-        const board = attempt(() => readBoard({ data: { ...data, [`state.${name}`]: 'x' } }));
+        const board = attempt(() =>
+          readGatewayConfigMap({ data: { ...data, [`state.${name}`]: 'x' } }),
+        );
         expect(board?.some((gateway) => gateway.name === name)).toBe(true);
       }),
     );

@@ -6,7 +6,7 @@ import {
   addressBookName,
   ConfigMapAddressBook,
 } from '../../packages/causeway/src/gateway/controller/address-book.ts';
-import { Departures } from '../../packages/causeway/src/pool/releases-pending.ts';
+import { PendingReleases } from '../../packages/causeway/src/pool/releases-pending.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { memoryKubeClient } from '../../packages/fake-kubernetes/src/memory-client.testing.ts';
 import { attemptAsync, hostileJson, hostileText, nearlyText } from './hostile.ts';
@@ -55,7 +55,7 @@ describe('what the controller has written down, in the hands of whoever may edit
     const list = async (data: Record<string, string>) => {
       const name = 'causeway-pool-departed';
       const client = await clientWith(name, data);
-      const departures = await new Departures(client, namespace).list(signal);
+      const departures = await new PendingReleases(client, namespace).list(signal);
       for (const { uid, withdrawn } of departures) {
         expect(Object.hasOwn(data, uid)).toBe(true);
         expect(typeof withdrawn).toBe('boolean');

@@ -14,7 +14,7 @@ import { verifyToken } from '../../packages/causeway/src/gateway/protocol/tokens
 import { parseNotification } from '../../packages/causeway/src/gateway/agent/announce/keepalived/notify.ts';
 import { readStoredJson } from '../../packages/causeway/src/gateway/agent/store/stored-json.ts';
 import { StepReader } from '../../packages/causeway/src/gateway/agent/store/change-lines.ts';
-import { PushReader, type Push } from '../../packages/causeway/src/gateway/protocol/update.ts';
+import { UpdateReader, type Update } from '../../packages/causeway/src/gateway/protocol/update.ts';
 import { readV1Config } from '../../packages/causeway/src/gateway/protocol/v1.ts';
 import type { TraceAnswer } from '../../packages/causeway/src/gateway/protocol/trace.ts';
 import { tryParseAddress } from '../../packages/base/src/address/address.ts';
@@ -71,9 +71,9 @@ const records = [
 ];
 const wholePush = [header, ...records, { end: { records: records.length } }];
 
-function push(lines: readonly unknown[]): Push | undefined {
+function push(lines: readonly unknown[]): Update | undefined {
   return attempt(() => {
-    const reader = new PushReader();
+    const reader = new UpdateReader();
     for (const line of lines) reader.line(typeof line === 'string' ? line : JSON.stringify(line));
     return reader.result();
   });

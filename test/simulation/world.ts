@@ -7,7 +7,7 @@ import {
   Simulation,
   type SimulatedProcess,
 } from '../../packages/base/src/simulation/simulation.ts';
-import type { WriteFence } from '../../packages/base/src/work/lease-guard.ts';
+import type { LeaseGuard } from '../../packages/base/src/work/lease-guard.ts';
 import { InProcessKubernetes } from '../../packages/fake-kubernetes/src/in-process.ts';
 import { accounts } from '../../packages/fake-openstack/src/seed.ts';
 import {
@@ -57,7 +57,7 @@ export class SimulatedWorld {
     });
   }
 
-  cloud(process: SimulatedProcess, fence?: WriteFence): Cloud {
+  cloud(process: SimulatedProcess, fence?: LeaseGuard): Cloud {
     const { user, password, domain, project } = accounts.demo;
     const config = cloudConfigFrom('demo', {
       auth_url: this.openstack.authUrl,

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { ClaimedAddresses } from '../../packages/causeway/src/gateway/agent/announce/keepalived/announced-addresses.ts';
-import { Levers } from '../../packages/causeway/src/gateway/agent/overrides.ts';
+import { AnnouncedAddresses } from '../../packages/causeway/src/gateway/agent/announce/keepalived/announced-addresses.ts';
+import { Overrides } from '../../packages/causeway/src/gateway/agent/overrides.ts';
 import {
   endpointKey,
   makeEndpoint,
@@ -10,7 +10,7 @@ import { policyKey } from '../../packages/causeway/src/gateway/protocol/policy.t
 import { inverseOf, type Change } from '../../packages/causeway/src/gateway/agent/store/state.ts';
 import { readKnownAnswers } from '../../packages/causeway/src/gateway/agent/probe/probe-results-file.ts';
 import { StateStore } from '../../packages/causeway/src/gateway/agent/store/state-store.ts';
-import { PushReader } from '../../packages/causeway/src/gateway/protocol/update.ts';
+import { UpdateReader } from '../../packages/causeway/src/gateway/protocol/update.ts';
 import {
   parseEndpoint,
   parsePolicy,
@@ -82,11 +82,11 @@ export const agentState: SampleKind = {
     const undo = inverseOf(stored.holder.current, second, first.generation);
     await store.append({ change: second, undo, undoes: 0 });
     await store.close();
-    const levers = await Levers.load(path.join(directory, 'levers.json'));
+    const levers = await Overrides.load(path.join(directory, 'levers.json'));
     await levers.set('frozen', { since: sampleTime, reason: 'new disks' });
     const answers = { answered: ['10.0.0.1'], silent: ['10.1.0.9'] };
     await fs.writeFile(path.join(directory, 'answers.json'), JSON.stringify(answers));
-    const claimed = await ClaimedAddresses.load(path.join(directory, 'claimed.json'));
+    const claimed = await AnnouncedAddresses.load(path.join(directory, 'claimed.json'));
     await claimed.add(new Set([pods.address, nodePort.address]));
   },
 
@@ -97,8 +97,8 @@ export const agentState: SampleKind = {
     await store.close();
     const again = await StateStore.open(directory);
     await again.store.close();
-    const levers = await Levers.load(path.join(directory, 'levers.json'));
-    const claimed = await ClaimedAddresses.load(path.join(directory, 'claimed.json'));
+    const levers = await Overrides.load(path.join(directory, 'levers.json'));
+    const claimed = await AnnouncedAddresses.load(path.join(directory, 'claimed.json'));
     return plain({
       state: again.stored.holder.current,
       undo: again.stored.undo,
@@ -136,7 +136,7 @@ export const agentPush: SampleKind = {
     const pushes: Record<string, unknown> = {};
     for (const name of (await fs.readdir(directory)).sort()) {
       if (!name.endsWith('.jsonl')) continue;
-      const reader = new PushReader();
+      const reader = new UpdateReader();
       const text = await fs.readFile(path.join(directory, name), 'utf8');
       for (const line of text.split('\n').filter(Boolean)) reader.line(line);
       pushes[name] = plain(reader.result());

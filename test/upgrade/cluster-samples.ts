@@ -26,17 +26,17 @@ import {
   readPortIds,
 } from '../../packages/causeway/src/gateway/controller/annotations.ts';
 import {
-  boardName,
+  gatewayConfigMapName,
   fenceChange,
-  readBoard,
-  writeBoard,
+  readGatewayConfigMap,
+  writeGatewayConfigMap,
 } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { balancersOf, klbOwner } from '../../packages/causeway/src/octavia/klb-view.ts';
 import * as octavia from '../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
 import { cleanupFinalizer } from '../../packages/causeway/src/services/plan.ts';
 import { holdingAnnotation } from '../../packages/causeway/src/pool/annotations.ts';
 import { ContactMemory } from '../../packages/causeway/src/pool/contact-memory.ts';
-import { Departures } from '../../packages/causeway/src/pool/releases-pending.ts';
+import { PendingReleases } from '../../packages/causeway/src/pool/releases-pending.ts';
 import { formatHolding, readHolding } from '../../packages/causeway/src/pool/holding.ts';
 import {
   formatRecord,
@@ -150,9 +150,14 @@ export const clusterObjects: SampleKind = {
       ...{ reachable: true, generation: 5, current: true, master: true, fenced: false },
       ...{ refusedEndpoints: 0, problems: ['x'] },
     };
-    await writeBoard(client, namespace, fenceChange('g2', { reason: 'r', since: 's' }), signal);
+    await writeGatewayConfigMap(
+      client,
+      namespace,
+      fenceChange('g2', { reason: 'r', since: 's' }),
+      signal,
+    );
     const data = { 'state.g1': JSON.stringify(state) };
-    await writeBoard(client, namespace, { data }, signal);
+    await writeGatewayConfigMap(client, namespace, { data }, signal);
     const book = new ConfigMapAddressBook({ client, namespace, clock: systemClock });
     await book.read(signal);
     await book.enter(['192.0.2.1', '2001:db8::1'].map(parseAddress));
@@ -160,7 +165,7 @@ export const clusterObjects: SampleKind = {
       ...{ by: 'kube-vip' as const, namespace: 'shop', name: 'web', wasSeen: true },
       term: { holder: 'n1', since: '2026-01-01T00:00:00Z', number: 3 },
     };
-    const departures = new Departures(client, namespace);
+    const departures = new PendingReleases(client, namespace);
     await departures.add({ uid: 'u1', fence: 4, withdrawn: false, announced }, signal);
     await new ContactMemory(client, namespace).write(
       { at: sampleTime, withdrawsAfterMs: 60_000 },
@@ -195,9 +200,9 @@ export const clusterObjects: SampleKind = {
     const klb = await load<octavia.KuryrLoadBalancer>(directory, 'klb.json');
     const book = new ConfigMapAddressBook({ client, namespace, clock: systemClock });
     return plain({
-      board: readBoard((await find(boardName)) ?? {}),
+      board: readGatewayConfigMap((await find(gatewayConfigMapName)) ?? {}),
       addresses: await book.read(signal),
-      departed: await new Departures(client, namespace).list(signal),
+      departed: await new PendingReleases(client, namespace).list(signal),
       contact: await new ContactMemory(client, namespace).read(signal),
       activity: parseReport((await find('causeway-activity-n1')) ?? {}),
       discovered: { ours: isOurs('east', discovered), source: sourceOf(discovered) },
@@ -262,7 +267,7 @@ export const names: SampleKind = {
           controller: controllerSettings.parse({ clusterId: 'x' }).leaderElection,
           discovery: leaseName(discovery),
         },
-        configMaps: { boardName, addressBookName },
+        configMaps: { gatewayConfigMapName, addressBookName },
         finalizers: [cleanupFinalizer, octavia.serviceFinalizer, octavia.klbFinalizer],
         annotations: { recordAnnotation, holdingAnnotation, ...idlingNames() },
         table: proxySettings.parse({}).nftables.table,

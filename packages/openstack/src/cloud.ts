@@ -2,7 +2,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { systemClock, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
-import type { WriteFence } from '@causeway/base/work/lease-guard';
+import type { LeaseGuard } from '@causeway/base/work/lease-guard';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
 import type { CallOptions } from './call.ts';
 import type { CloudConfig } from './config/cloud-config.ts';
@@ -34,7 +34,7 @@ export interface CloudOptions {
   /** Objects asked for in one page of a list. */
   readonly pageSize?: number;
   /** Who shares the work with others writes only while this allows it. */
-  readonly fence?: WriteFence | undefined;
+  readonly fence?: LeaseGuard | undefined;
   /** Instead of HTTP: a simulation's. */
   readonly transport?: RequestCarrier;
 }

@@ -3,7 +3,7 @@ import { type Clock, sleep } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import type { Random } from '@causeway/base/simulation/random';
-import { withinFence, type WriteFence } from '@causeway/base/work/lease-guard';
+import { withinFence, type LeaseGuard } from '@causeway/base/work/lease-guard';
 import { OpenStackError } from './error.ts';
 import { describe, type Exchange } from './exchange.ts';
 import type { Limiter } from './limiter.ts';
@@ -23,7 +23,7 @@ export interface RequesterParts {
   readonly log: Log;
   readonly metrics: OpenStackMetrics;
   /** Says how long we may still write. */
-  readonly fence?: WriteFence | undefined;
+  readonly fence?: LeaseGuard | undefined;
 }
 
 /** Sends requests to one cloud: within its limit, with retries where they are safe, and counted. */
@@ -63,7 +63,7 @@ export class Requester {
   }
 
   /** It is asked right before each sending, and a write that outlives it is given up. */
-  #fenceFor({ method, service }: Exchange<unknown>): WriteFence | undefined {
+  #fenceFor({ method, service }: Exchange<unknown>): LeaseGuard | undefined {
     // Logging in changes nothing that others have.
     return method === 'GET' || service === 'identity' ? undefined : this.#parts.fence;
   }

@@ -15,18 +15,18 @@ createInterface({ input: process.stdin })
 
 for (;;) {
   // Side by side: one that does not answer keeps nobody else waiting.
-  for (const target of targets) void knock(target);
+  for (const target of targets) void probeTcp(target);
   await delay(everyMs);
 }
 
-async function knock(target: Target): Promise<void> {
+async function probeTcp(target: Target): Promise<void> {
   const beganAt = Date.now();
   const outcome = await connect(target).then(
     (said) => ({ said }),
     (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
   );
-  const knock: Knock = { key: target.key, beganAt, tookMs: Date.now() - beganAt, ...outcome };
-  process.stdout.write(`${JSON.stringify(knock)}\n`);
+  const probeTcp: Knock = { key: target.key, beganAt, tookMs: Date.now() - beganAt, ...outcome };
+  process.stdout.write(`${JSON.stringify(probeTcp)}\n`);
 }
 
 function connect({ host, port }: Target): Promise<string> {

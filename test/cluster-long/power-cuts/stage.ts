@@ -1,7 +1,7 @@
 import type { ConfigMap } from '../../../packages/kubernetes/src/objects/core-objects.ts';
 import {
-  boardName,
-  readBoard,
+  gatewayConfigMapName,
+  readGatewayConfigMap,
 } from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { webDeployment, webService } from '../../cluster/real/workloads.ts';
 import { ensureProductImage } from '../../services/image/product-image.ts';
@@ -162,8 +162,12 @@ export class PowerCutStage {
   }
 
   async #isCurrent(): Promise<boolean> {
-    const board = await this.cluster.get<ConfigMap>(`configmap/${boardName}`, '-n', namespace);
-    const states = readBoard(board).map(({ state }) => state);
+    const board = await this.cluster.get<ConfigMap>(
+      `configmap/${gatewayConfigMapName}`,
+      '-n',
+      namespace,
+    );
+    const states = readGatewayConfigMap(board).map(({ state }) => state);
     return states.filter((state) => state?.reachable === true && state.current).length === 2;
   }
 

@@ -54,7 +54,7 @@ export class Lab {
   readonly #kubernetes: RealKubernetes;
   readonly #openstack: RealOpenStack;
   readonly #cloud: Cloud;
-  readonly #doors: readonly AgentDoor[];
+  readonly #pairWriter: readonly AgentDoor[];
   readonly #security: PortSecurity;
   #kubectl = '';
   #client: KubeClient | undefined;
@@ -69,7 +69,7 @@ export class Lab {
     kubernetes: RealKubernetes;
     openstack: RealOpenStack;
     cloud: Cloud;
-    doors: readonly AgentDoor[];
+    pairWriter: readonly AgentDoor[];
   }) {
     this.topology = parts.topology;
     this.world = parts.world;
@@ -77,7 +77,7 @@ export class Lab {
     this.#kubernetes = parts.kubernetes;
     this.#openstack = parts.openstack;
     this.#cloud = parts.cloud;
-    this.#doors = parts.doors;
+    this.#pairWriter = parts.pairWriter;
     this.#security = new PortSecurity(parts.topology.network);
   }
 
@@ -115,12 +115,12 @@ export class Lab {
     });
     const cloud = new Cloud(config, { log: silentLog, metrics: noMetrics });
     const neutron = new Neutron(cloud.session());
-    const [world, doors] = await Promise.all([
+    const [world, pairWriter] = await Promise.all([
       OutsideWorld.build(topology, neutron),
       Promise.all(gateways.map((name) => openAgentDoor(topology.runtimeFile(name, 'api.sock')))),
       topology.startAgents(),
     ]);
-    const lab = new Lab({ topology, world, neutron, kubernetes, openstack, cloud, doors });
+    const lab = new Lab({ topology, world, neutron, kubernetes, openstack, cloud, pairWriter });
     await lab.#prepare();
     return lab;
   }
@@ -128,7 +128,7 @@ export class Lab {
   async stop(): Promise<void> {
     await this.#controller?.stop();
     await this.#proxies?.stop();
-    for (const door of this.#doors) await door.close();
+    for (const door of this.#pairWriter) await door.close();
     await this.#cloud.close();
     await this.#client?.close();
     await this.topology.stop();
@@ -305,7 +305,7 @@ export class Lab {
   #settings(layer: Layer): object {
     const { subnets, floatingNetwork, gatewayPorts } = this.#networks ?? {};
     const agents = gateways.map((name, index) => {
-      return { name, url: this.#doors[index]?.url, port: gatewayPorts?.get(name) };
+      return { name, url: this.#pairWriter[index]?.url, port: gatewayPorts?.get(name) };
     });
     return {
       clusterId,

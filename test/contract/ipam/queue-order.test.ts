@@ -49,28 +49,28 @@ describe.skipIf(!available)('a queue while servers, etcd and connections fail', 
       const [client] = fleet.clients;
       if (client === undefined) throw new Error('no client');
       await prepareSite(client, site, '10.0.0.1-10.0.0.2', { blue: 9, green: 9 });
-      const turns: Turn[] = [];
+      const serialQueue: Turn[] = [];
       const end = performance.now() + seconds * 1_000;
       const isOver = () =>
         performance.now() > end &&
-        (pairs(turns).length >= enoughPairs || performance.now() > end + patienceMs);
+        (pairs(serialQueue).length >= enoughPairs || performance.now() > end + patienceMs);
       const work = Array.from({ length: owners }, (_, index) =>
-        takeTurns(fleet.clients, index, turns, seededRandom(index), isOver),
+        takeTurns(fleet.clients, index, serialQueue, seededRandom(index), isOver),
       );
       await Promise.all([...work, breakThings(fleet, seededRandom(7), isOver)]);
-      expect(pairs(turns).length).toBeGreaterThanOrEqual(enoughPairs);
-      expect(pairs(turns).filter(([first, later]) => wasOvertaken(first, later))).toEqual([]);
+      expect(pairs(serialQueue).length).toBeGreaterThanOrEqual(enoughPairs);
+      expect(pairs(serialQueue).filter(([first, later]) => wasOvertaken(first, later))).toEqual([]);
     },
     (seconds + 500) * 1_000,
   );
 });
 
 /** Those of whom one was told to wait before the other one first asked, and had its place throughout. */
-function pairs(turns: readonly Turn[]): [Turn, Turn][] {
-  return turns.flatMap((first) => {
+function pairs(serialQueue: readonly Turn[]): [Turn, Turn][] {
+  return serialQueue.flatMap((first) => {
     const told = first.asks.find(({ state }) => state === 'waiting');
     if (told === undefined || !keptItsPlace(first)) return [];
-    const later = turns.filter(({ begin }) => begin > told.end && begin < endOf(first));
+    const later = serialQueue.filter(({ begin }) => begin > told.end && begin < endOf(first));
     return later.map((each): [Turn, Turn] => [first, each]);
   });
 }
@@ -93,7 +93,7 @@ function wasOvertaken(first: Turn, later: Turn): boolean {
 async function takeTurns(
   servers: readonly IpamClient[],
   index: number,
-  turns: Turn[],
+  serialQueue: Turn[],
   random: Random,
   isOver: () => boolean,
 ): Promise<void> {
@@ -101,7 +101,7 @@ async function takeTurns(
   const owner = `owner-${index}`;
   for (let attempt = index; !isOver(); ) {
     const turn: Turn = { owner, begin: performance.now(), asks: [] };
-    turns.push(turn);
+    serialQueue.push(turn);
     let fence: number | undefined;
     while (fence === undefined && !isOver()) {
       attempt += 1;

@@ -7,7 +7,7 @@ import {
 } from '../../../packages/kubernetes/src/objects/resource.ts';
 import { leases, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import type { KubeObject } from '../../../packages/kubernetes/src/objects/object.ts';
-import { Departures } from '../../../packages/causeway/src/pool/releases-pending.ts';
+import { PendingReleases } from '../../../packages/causeway/src/pool/releases-pending.ts';
 import { LedgerCheck } from '../../../packages/causeway/src/pool/ledger-check.ts';
 import { PoolLedger } from '../../../packages/causeway/src/pool/pool-ledger.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
@@ -234,7 +234,7 @@ test('an announcer that goes on announcing keeps the address, not the Service', 
   await until(async () => expect(await cluster.read('web')).toBeUndefined());
   expect(await stateOf(address)).toMatchObject({ state: 'held' });
   // Somebody looks after it: it is nobody's leak.
-  const departures = new Departures(cluster.client, 'kube-system');
+  const departures = new PendingReleases(cluster.client, 'kube-system');
   const ledger = new PoolLedger(ipam, { site: 'edge', cluster: 'blue' });
   const check = new LedgerCheck(cluster.client, ledger, departures);
   expect((await check.findings(never)).findings).toMatchObject([

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
 import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
 import { leases, nodes, services } from '../../../packages/kubernetes/src/objects/resources.ts';
-import { Departures } from '../../../packages/causeway/src/pool/releases-pending.ts';
+import { PendingReleases } from '../../../packages/causeway/src/pool/releases-pending.ts';
 import { LedgerCheck } from '../../../packages/causeway/src/pool/ledger-check.ts';
 import { PoolLedger } from '../../../packages/causeway/src/pool/pool-ledger.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
@@ -212,7 +212,7 @@ test('what was removed behind our back is found, told, and freed only when that 
   const check = new LedgerCheck(
     cluster.client,
     new PoolLedger(ipam, here),
-    new Departures(cluster.client, 'kube-system'),
+    new PendingReleases(cluster.client, 'kube-system'),
   );
   const found = await check.findings(never);
   expect(found.findings).toMatchObject([
@@ -236,7 +236,7 @@ test('a repair that would free most of what the cluster holds has to be meant', 
   const check = new LedgerCheck(
     cluster.client,
     new PoolLedger(ipam, here),
-    new Departures(cluster.client, 'kube-system'),
+    new PendingReleases(cluster.client, 'kube-system'),
   );
   const found = await check.findings(never);
   await expect(check.repair(found, false, never)).rejects.toThrow('nothing was repaired');

@@ -7,7 +7,7 @@ import {
 } from '../../../packages/base/src/address/address.ts';
 import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
 import { formatPrefix, parsePrefix } from '../../../packages/base/src/address/prefix.ts';
-import { OpenStackAddressDoors } from '../../../packages/causeway/src/gateway/controller/openstack-address-pair-writer.ts';
+import { OpenStackAddressPairWriter } from '../../../packages/causeway/src/gateway/controller/openstack-address-pair-writer.ts';
 import { OpenStackPortManager } from '../../../packages/causeway/src/gateway/controller/openstack-port-manager.ts';
 import { MemoryPortBook } from '../../../packages/causeway/src/gateway/controller/memory-port-book.testing.ts';
 import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
@@ -280,9 +280,9 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
         { signal },
       );
       const options = { neutron, mode, limit, networks: [subnet.cidr] };
-      const doors = () =>
-        new OpenStackAddressDoors({ ...options, ports: new Map([['gw1', own.id]]) });
-      return { own, doors };
+      const pairWriter = () =>
+        new OpenStackAddressPairWriter({ ...options, ports: new Map([['gw1', own.id]]) });
+      return { own, pairWriter };
     };
     const pairsOf = async ({ id }: Port) => {
       const { allowedAddressPairs } = await neutron.ports.get(id, { signal });
@@ -290,10 +290,10 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     };
 
     test("a gateway's port is opened and shut, and what others put there stays", async () => {
-      const { own, doors } = await makeDoors();
+      const { own, pairWriter } = await makeDoors();
       const allowedAddressPairs = [{ prefix: parsePrefix('192.0.2.0/24') }];
       await neutron.ports.update(own.id, { allowedAddressPairs }, { signal });
-      const first = doors();
+      const first = pairWriter();
       expect(first.isOpen('gw1', address)).toBe(false);
       expect(await first.inspect(signal)).toMatchObject([{ gateway: 'gw1', isFine: true }]);
       expect([first.isOpen('gw1', address), first.canShut('gw1')]).toEqual([false, true]);
@@ -303,7 +303,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
       const ours = mode === 'network' ? ['10.77.0.0/24'] : [`${address}/32`, `${other}/32`];
       expect(await pairsOf(own)).toEqual([...ours, '192.0.2.0/24']);
       // Another controller finds it as it is.
-      const second = doors();
+      const second = pairWriter();
       await second.inspect(signal);
       expect(second.isOpen('gw1', other)).toBe(true);
       await second.shut('gw1', [address], signal);
@@ -317,8 +317,8 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     });
 
     test('what Neutron would not take is said before it is asked', async () => {
-      const { own, doors } = await makeDoors(1);
-      const opening = doors().open('gw1', [address, other], signal);
+      const { own, pairWriter } = await makeDoors(1);
+      const opening = pairWriter().open('gw1', [address, other], signal);
       if (mode === 'network') await opening;
       else await expect(opening).rejects.toMatchObject({ code: 'exhausted' });
       await neutron.ports.delete(own.id, { signal });

@@ -212,19 +212,20 @@ async function silence(): Promise<void> {
 function startKnocking(address: string, onFirst: () => void): Knock {
   const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
   const last = performance.now();
-  const knock: Knock = { address, socket, answered: new Set(), last, longest: 0, from: '' };
+  const probeTcp: Knock = { address, socket, answered: new Set(), last, longest: 0, from: '' };
   socket.on('message', (message) => {
     const [from = '', , number = ''] = message.toString().split(' ');
-    if (from !== knock.from) process.stdout.write(`${from} answers on ${address}\n`);
-    knock.from = from;
+    if (from !== probeTcp.from) process.stdout.write(`${from} answers on ${address}\n`);
+    probeTcp.from = from;
     const now = performance.now();
-    if (knock.answered.size > 0) knock.longest = Math.max(knock.longest, now - knock.last);
+    if (probeTcp.answered.size > 0)
+      probeTcp.longest = Math.max(probeTcp.longest, now - probeTcp.last);
     else onFirst();
-    knock.last = now;
-    knock.answered.add(Number(number));
+    probeTcp.last = now;
+    probeTcp.answered.add(Number(number));
   });
   socket.on('error', () => {});
-  return knock;
+  return probeTcp;
 }
 
 /** The most knocks in a row, of so many and after the first answered one, that nobody answered. */

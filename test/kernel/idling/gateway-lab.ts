@@ -54,7 +54,7 @@ export class GatewayLab {
   readonly topology: Topology;
   readonly space: Workspace;
   readonly #cluster: LiveCluster;
-  readonly #doors: readonly AgentDoor[];
+  readonly #pairWriter: readonly AgentDoor[];
   readonly #apiDoor: net.Server;
   readonly #pods = new Map<string, RunningPod>();
   #podCount = 0;
@@ -69,13 +69,13 @@ export class GatewayLab {
     topology: Topology;
     cluster: LiveCluster;
     space: Workspace;
-    doors: readonly AgentDoor[];
+    pairWriter: readonly AgentDoor[];
     apiDoor: net.Server;
   }) {
     this.topology = parts.topology;
     this.space = parts.space;
     this.#cluster = parts.cluster;
-    this.#doors = parts.doors;
+    this.#pairWriter = parts.pairWriter;
     this.#apiDoor = parts.apiDoor;
     // It may end when nobody waits for it.
     this.#controllerEnds.promise.catch(() => undefined);
@@ -85,13 +85,13 @@ export class GatewayLab {
     const topology = await Topology.start();
     const cluster = await startCluster();
     await topology.startAgents({ probe: { intervalMs: 500 } });
-    const doors = await Promise.all(
+    const pairWriter = await Promise.all(
       gateways.map((name) => openAgentDoor(topology.runtimeFile(name, 'api.sock'))),
     );
     const apiPort = Number(new URL(cluster.server.url).port);
     const apiDoor = await openDoor(path.join(topology.directory, 'api.sock'), apiPort);
     const space = await cluster.workspace('shop');
-    const lab = new GatewayLab({ topology, cluster, space, doors, apiDoor });
+    const lab = new GatewayLab({ topology, cluster, space, pairWriter, apiDoor });
     for (const name of nodeNames) await lab.#startNode(name, apiPort);
     lab.#kubelet = lab.#playKubelet();
     return lab;
@@ -101,7 +101,7 @@ export class GatewayLab {
     this.#stopped.abort();
     await this.#kubelet;
     await this.#stopController();
-    for (const door of this.#doors) await door.close();
+    for (const door of this.#pairWriter) await door.close();
     await this.topology.stop();
     this.#apiDoor.close();
     await this.#cluster.server.stop();
@@ -118,7 +118,7 @@ export class GatewayLab {
         portManager: 'static',
         addresses: ['10.77.128.1-10.77.128.9'],
         secretFile,
-        agents: gateways.map((name, index) => ({ name, url: this.#doors[index]?.url })),
+        agents: gateways.map((name, index) => ({ name, url: this.#pairWriter[index]?.url })),
       },
     });
   }

@@ -25,7 +25,7 @@ const main = path.join(
   'cli',
   'main.ts',
 );
-const doors = path.join(import.meta.dirname, 'programs', 'doors.ts');
+const pairWriter = path.join(import.meta.dirname, 'programs', 'doors.ts');
 const members = [1, 2, 3] as const;
 const peerPort = 2380;
 
@@ -56,7 +56,7 @@ export class LedgerLab {
   readonly #etcdHost: Host;
   readonly #allocatorHost: Host;
   readonly #processes: ServiceProcess[] = [];
-  readonly #doors = new Map<number, Door>();
+  readonly #pairWriter = new Map<number, Door>();
 
   private constructor(network: TestNetwork, directory: string, hosts: readonly [Host, Host]) {
     this.#network = network;
@@ -124,7 +124,7 @@ export class LedgerLab {
     await Promise.all(this.allocators.map(({ client }) => client.close()));
     for (const process of this.#processes) process.kill('SIGKILL');
     await Promise.all(this.#processes.map(({ exited }) => exited));
-    await Promise.all([...this.#doors.values()].map((door) => door.close()));
+    await Promise.all([...this.#pairWriter.values()].map((door) => door.close()));
     await this.#network.remove();
     await removeDirectory(this.#directory);
   }
@@ -157,10 +157,10 @@ export class LedgerLab {
   async #openDoors(numbers: readonly number[]): Promise<void> {
     const ports = numbers.flatMap((index) => [apiPort(index), healthPort(index)]);
     const words = ports.map((port) => `${this.#socket(port)}=${port}`);
-    this.#start(this.#allocatorHost, 'doors', process.execPath, [doors, ...words]);
+    this.#start(this.#allocatorHost, 'doors', process.execPath, [pairWriter, ...words]);
     for (const port of ports) {
       const from = { host: '127.0.0.1', port: 0 };
-      this.#doors.set(port, await openDoor(from, { path: this.#socket(port) }));
+      this.#pairWriter.set(port, await openDoor(from, { path: this.#socket(port) }));
     }
   }
 
@@ -171,7 +171,7 @@ export class LedgerLab {
       ...['--listen-port', String(apiPort(index)), '--metrics-port', String(healthPort(index))],
       ...['--rate-limit-per-second', '100000', '--rate-limit-burst', '100000'],
     ]);
-    const url = (port: number) => `http://127.0.0.1:${this.#doors.get(port)?.port ?? 0}`;
+    const url = (port: number) => `http://127.0.0.1:${this.#pairWriter.get(port)?.port ?? 0}`;
     return {
       name: `allocator${index}`,
       network: `10.99.${index}.0/24`,

@@ -10,7 +10,7 @@ type Knowledge =
   | { readonly state: 'unknown' };
 
 /** The calls that a tenant has under way at once. */
-const lanes = 3;
+const keyedQueue = 3;
 
 /** Reserves and frees addresses at one allocator without a pause, and remembers every answer. */
 export class Tenant {
@@ -26,7 +26,7 @@ export class Tenant {
   constructor(allocator: Allocator, site: string) {
     this.#allocator = allocator;
     this.#site = site;
-    this.#work = Promise.all(Array.from({ length: lanes }, (_, lane) => this.#runLane(lane)));
+    this.#work = Promise.all(Array.from({ length: keyedQueue }, (_, lane) => this.#runLane(lane)));
     this.#work.catch(() => undefined);
   }
 

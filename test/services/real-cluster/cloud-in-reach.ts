@@ -21,11 +21,11 @@ export async function bringIntoReach(
   cloud: RealOpenStack,
   account: keyof RealOpenStack['accounts'] = 'demo',
 ): Promise<CloudInReach> {
-  const doors: Door[] = [];
+  const pairWriter: Door[] = [];
   const reach = async (url: string) => {
     const { port, pathname } = new URL(url);
     const socket = path.join(cluster.files.root, `cloud-${port}.sock`);
-    doors.push(await openDoor({ path: socket }, { host: '127.0.0.1', port: Number(port) }));
+    pairWriter.push(await openDoor({ path: socket }, { host: '127.0.0.1', port: Number(port) }));
     const words = [program, controlPlaneAddress, port, socket];
     cluster.controlPlane.start(`cloud-${port}`, process.execPath, words);
     const there = `http://${controlPlaneAddress}:${port}${pathname === '/' ? '' : pathname}`;
@@ -54,7 +54,7 @@ export async function bringIntoReach(
       ...{ username: user, password, userDomain: domain, region: cloud.region },
     },
     close: async () => {
-      await Promise.all(doors.map((door) => door.close()));
+      await Promise.all(pairWriter.map((door) => door.close()));
     },
   };
 }

@@ -18,8 +18,8 @@ import {
 } from '../../../packages/causeway/src/gateway/controller/annotations.ts';
 import { ConfigMapAddressBook } from '../../../packages/causeway/src/gateway/controller/address-book.ts';
 import { fencedAgent } from '../../../packages/causeway/src/gateway/controller/lease-guarded-agent.ts';
-import { GatewayBoard } from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
-import { OpenStackAddressDoors } from '../../../packages/causeway/src/gateway/controller/openstack-address-pair-writer.ts';
+import { GatewayConfigMap } from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
+import { OpenStackAddressPairWriter } from '../../../packages/causeway/src/gateway/controller/openstack-address-pair-writer.ts';
 import { makeGatewayProvider } from '../../../packages/causeway/src/gateway/controller/make-gateway-provider.ts';
 import { MemoryAgent } from '../../../packages/causeway/src/gateway/controller/testing/memory-agent.ts';
 import { OpenStackPortManager } from '../../../packages/causeway/src/gateway/controller/openstack-port-manager.ts';
@@ -36,7 +36,7 @@ import { silentLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
-import type { WriteFence } from '../../../packages/base/src/work/lease-guard.ts';
+import type { LeaseGuard } from '../../../packages/base/src/work/lease-guard.ts';
 import { clusterId, clusterUid, unsettled } from './invariants.ts';
 import { untilAborted } from '../../../packages/base/src/time/until-aborted.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
@@ -49,7 +49,7 @@ export interface GatewayWorldOptions extends WorldOptions {
   readonly driftEveryMs?: number;
   readonly lookEveryMs?: number;
   /** Whether Neutron has to let gateways use addresses, and in which way. */
-  readonly doors?: 'network' | 'single';
+  readonly pairWriter?: 'network' | 'single';
   readonly fenceAfterMs?: number;
   readonly restMs?: number;
   readonly keepWayBack?: boolean;
@@ -111,7 +111,7 @@ export class GatewayWorld extends SimulatedWorld {
     world.#subnets.set(4, subnet);
     world.#floatingNetwork = external?.id ?? '';
     await world.ensureNamespace('kube-system');
-    for (const name of options.doors === undefined ? [] : world.agents.keys()) {
+    for (const name of options.pairWriter === undefined ? [] : world.agents.keys()) {
       const own = { name, networkId: subnet.networkId, portSecurityEnabled: true };
       const { id } = await world.complete(neutron.ports.create(own, { signal }));
       world.gatewayPorts.set(name, id);
@@ -159,7 +159,7 @@ export class GatewayWorld extends SimulatedWorld {
     process: SimulatedProcess,
     client: KubeClient,
     signal: AbortSignal,
-    fence?: WriteFence,
+    fence?: LeaseGuard,
   ) {
     const { clock } = process;
     const { random } = this.simulation;
@@ -182,8 +182,8 @@ export class GatewayWorld extends SimulatedWorld {
       masquerade: 'needed',
       keepWayBack: this.#options.keepWayBack ?? false,
       ...this.#pace,
-      ...this.#doors(neutron),
-      board: new GatewayBoard({ ...common, namespace: 'kube-system' }),
+      ...this.#pairWriter(neutron),
+      board: new GatewayConfigMap({ ...common, namespace: 'kube-system' }),
     });
     const controller = new ServiceController({
       ...common,
@@ -315,8 +315,8 @@ export class GatewayWorld extends SimulatedWorld {
     });
   }
 
-  #doors(neutron: Neutron) {
-    const { doors: mode, fenceAfterMs, restMs } = this.#options;
+  #pairWriter(neutron: Neutron) {
+    const { pairWriter: mode, fenceAfterMs, restMs } = this.#options;
     const pace = {
       ...(fenceAfterMs === undefined ? {} : { fenceAfterMs }),
       ...(restMs === undefined ? {} : { restMs }),
@@ -326,7 +326,7 @@ export class GatewayWorld extends SimulatedWorld {
     const ports = this.gatewayPorts;
     return {
       ...pace,
-      doors: new OpenStackAddressDoors({ neutron, mode, limit: 10, networks, ports }),
+      pairWriter: new OpenStackAddressPairWriter({ neutron, mode, limit: 10, networks, ports }),
     };
   }
 

@@ -1,6 +1,6 @@
 import {
   fenceChange,
-  writeBoard,
+  writeGatewayConfigMap,
 } from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 import { withServices, type Scenario } from './scenario.ts';
@@ -13,7 +13,7 @@ function promise(world: GatewayWorld, isOff: boolean): Promise<void> {
   const fence = { reason: 'no power', since: '2026-01-01T00:00:00Z' };
   const change = fenceChange('g2', isOff ? fence : undefined);
   const { signal } = new AbortController();
-  return world.complete(writeBoard(world.user, 'kube-system', change, signal));
+  return world.complete(writeGatewayConfigMap(world.user, 'kube-system', change, signal));
 }
 
 /** The gateway is off, or comes back with an empty state directory. */

@@ -2,7 +2,7 @@ import { cleanupFinalizer } from '../../../packages/causeway/src/services/plan.t
 import { legacyManagedAnnotation } from '../../../packages/causeway/src/gateway/controller/annotations.ts';
 import {
   fenceChange,
-  writeBoard,
+  writeGatewayConfigMap,
 } from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { clusterId } from './invariants.ts';
 import type { GatewayWorld } from './gateway-world.ts';
@@ -36,13 +36,13 @@ function askForFence(world: GatewayWorld, isWanted: boolean): Promise<void> {
   const fence = { reason: 'no power', since: '2026-01-01T00:00:00Z' };
   const change = fenceChange('g2', isWanted ? fence : undefined);
   const { signal } = new AbortController();
-  return world.complete(writeBoard(world.user, 'kube-system', change, signal));
+  return world.complete(writeGatewayConfigMap(world.user, 'kube-system', change, signal));
 }
 
 /** Operations on what is around the Services: network, gateways, other controllers. */
 export const scenarios = {
   'one address goes and another comes, with a pair for each on every gateway': {
-    world: { doors: 'single' },
+    world: { pairWriter: 'single' },
     prepare: (world) => withServices(world, ['mail', [25]], ['web', [25]]),
     operate: async (world) => {
       await world.deleteService('web');
@@ -51,7 +51,7 @@ export const scenarios = {
     touches: ['web', 'late'],
   },
   'a gateway does not answer, is fenced, and comes back': {
-    world: { doors: 'network', fenceAfterMs: 5_000, restMs: 1_000 },
+    world: { pairWriter: 'network', fenceAfterMs: 5_000, restMs: 1_000 },
     prepare: async (world) => {
       const process = await withServices(world, ['mail', [25]], ['web', [25]]);
       gateway(world, 'g1').vrrp = 'MASTER';
@@ -67,7 +67,7 @@ export const scenarios = {
     touches: ['web'],
   },
   'an operator fences a gateway and lets it in again': {
-    world: { doors: 'network', restMs: 1_000 },
+    world: { pairWriter: 'network', restMs: 1_000 },
     prepare: (world) => withServices(world, ['mail', [25]]),
     operate: async (world) => {
       await askForFence(world, true);

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../time/clock.ts';
 import { withTimer } from '../time/deadline.ts';
 
 /** Something that says how long we may still write; leadership is one. */
-export interface WriteFence {
+export interface LeaseGuard {
   /** Throws when we must not write any more; else the milliseconds for which we may. */
   remainingMs(): number;
   /**
@@ -19,7 +19,7 @@ export interface WriteFence {
  */
 export async function withinFence<T>(
   clock: Clock,
-  fence: WriteFence,
+  fence: LeaseGuard,
   outer: AbortSignal,
   what: string,
   work: (signal: AbortSignal) => Promise<T>,

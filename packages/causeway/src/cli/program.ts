@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { compilePlainly, keepBurstsSmall } from '@causeway/base/process/thrifty-heap';
+import { compileUncached, keepBurstsSmall } from '@causeway/base/process/thrifty-heap';
 import { causewayVersion } from './terminal/version.ts';
 
 /**
@@ -54,7 +54,7 @@ export async function buildProgram(words: readonly string[] = []): Promise<Comma
     .enablePositionalOptions();
   const [name = ''] = words;
   if (longRunning.includes(name)) keepBurstsSmall();
-  if (name === 'agent') compilePlainly();
+  if (name === 'agent') compileUncached();
   const load = overAll.includes(name) ? undefined : commands.get(name);
   const loaded = load === undefined ? [...commands.values()] : [load];
   for (const each of loaded) program.addCommand(await each());

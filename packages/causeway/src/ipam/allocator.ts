@@ -9,7 +9,7 @@ import { authorise, type Caller, type Grant, type Permission } from './credentia
 import { put, type Changes, type Decide, type Decision } from './decision.ts';
 import { Follower, isTransient } from './follower.ts';
 import { keys } from './keys.ts';
-import { Lanes } from './keyed-queue.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 import type { Ledger, Transaction, Write } from './ledger.ts';
 import type { AuditRecord } from './records.ts';
 import { Refusal } from './refusal.ts';
@@ -47,7 +47,7 @@ export class Allocator {
   readonly follower: Follower;
   readonly ledger: Ledger;
   readonly clock: Clock;
-  readonly #lanes = new Lanes();
+  readonly #keyedQueue = new KeyedQueue();
   readonly #busy = new Set<string>();
   readonly #counters: ReturnType<typeof allocatorMetrics>;
   readonly #callLimitMs: number;
@@ -88,7 +88,7 @@ export class Allocator {
     const started = this.clock.monotonic();
     try {
       return await withDeadline(this.clock, this.#callLimitMs, signal, 'the ledger', (limit) =>
-        this.#lanes.run(call.lane, () => this.#attempts(call, limit), limit),
+        this.#keyedQueue.run(call.lane, () => this.#attempts(call, limit), limit),
       );
     } catch (error) {
       if (error instanceof Refusal) this.#counters.refusals.add({ reason: error.reason });

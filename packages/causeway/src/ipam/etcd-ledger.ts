@@ -14,7 +14,7 @@ import {
   type RangeResponse,
   type WatchResponse,
 } from './etcd/messages.ts';
-import { packHead } from './transaction-batch.ts';
+import { batchHead } from './transaction-batch.ts';
 import { Inbox } from './etcd/inbox.ts';
 import {
   endOfPrefix,
@@ -158,10 +158,10 @@ export class EtcdLedger implements Ledger {
   /** At once while little is under way; what arrives under load is sent together. */
   #sendQueued(): void {
     while (this.#underWay < mostUnderWay && this.#queue.length > 0) {
-      const { count, transaction } = packHead(this.#queue.map((each) => each.transaction));
+      const { count, transaction } = batchHead(this.#queue.map((each) => each.transaction));
       const pack = this.#queue.splice(0, count);
       this.#underWay += 1;
-      void this.#sendPack(transaction, pack).finally(() => {
+      void this.#sendBatch(transaction, pack).finally(() => {
         this.#underWay -= 1;
         this.#sendQueued();
       });
@@ -169,7 +169,7 @@ export class EtcdLedger implements Ledger {
   }
 
   /** Never rejects: every member of the pack hears what became of it. */
-  async #sendPack(transaction: Transaction, pack: readonly Queued[]): Promise<void> {
+  async #sendBatch(transaction: Transaction, pack: readonly Queued[]): Promise<void> {
     try {
       const result = await this.#send(transaction);
       if (result.applied || pack.length === 1) {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { Lanes } from './keyed-queue.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 
 const never = new AbortController().signal;
 
 test('work in a lane goes one after the other, lanes go side by side, and a failure holds nobody up', async () => {
-  const lanes = new Lanes();
+  const keyedQueue = new KeyedQueue();
   const log: string[] = [];
   const gate = Promise.withResolvers<undefined>();
   const work = (name: string, until?: Promise<unknown>) => async () => {
@@ -13,9 +13,9 @@ test('work in a lane goes one after the other, lanes go side by side, and a fail
     log.push(`${name} ends`);
     if (name === 'a1') throw new Error('a1 fails');
   };
-  const first = lanes.run('a', work('a1', gate.promise), never);
-  const second = lanes.run('a', work('a2'), never);
-  await lanes.run('b', work('b1'), never);
+  const first = keyedQueue.run('a', work('a1', gate.promise), never);
+  const second = keyedQueue.run('a', work('a2'), never);
+  await keyedQueue.run('b', work('b1'), never);
   expect(log).toEqual(['a1 begins', 'b1 begins', 'b1 ends']);
   gate.resolve(undefined);
   await expect(first).rejects.toThrow('a1 fails');
@@ -24,11 +24,11 @@ test('work in a lane goes one after the other, lanes go side by side, and a fail
 });
 
 test('who gave up while waiting does not begin', async () => {
-  const lanes = new Lanes();
+  const keyedQueue = new KeyedQueue();
   const gate = Promise.withResolvers<undefined>();
   const stop = new AbortController();
-  const first = lanes.run('a', () => gate.promise, never);
-  const second = lanes.run('a', () => Promise.reject(new Error('began')), stop.signal);
+  const first = keyedQueue.run('a', () => gate.promise, never);
+  const second = keyedQueue.run('a', () => Promise.reject(new Error('began')), stop.signal);
   stop.abort();
   gate.resolve(undefined);
   await first;

@@ -1,7 +1,7 @@
 import { abortedBy } from '@causeway/base/time/clock';
 
 /** Work by lane: one at a time in each, in order of arrival, lanes beside each other. */
-export class Lanes {
+export class KeyedQueue {
   readonly #tails = new Map<string, Promise<unknown>>();
 
   async run<T>(lane: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {

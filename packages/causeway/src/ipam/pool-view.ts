@@ -1,7 +1,7 @@
 import type { Address, Family } from '@causeway/base/address/address';
 import { createOccupancy, type Occupancy } from './occupancy.ts';
 import { families, type Pool } from './pool.ts';
-import { Ripening } from './quarantine-order.ts';
+import { QuarantineOrder } from './quarantine-order.ts';
 
 /** Until when an address rests: undefined if it is held or free, a time in the past if anyone may have it. */
 export type RestOf = (address: Address) => number | undefined;
@@ -11,9 +11,9 @@ export class PoolView implements Pool {
   readonly spec: Pool['spec'];
   readonly sets: Pool['sets'];
   readonly #occupancy: Readonly<Record<Family, Occupancy>>;
-  readonly #ripening: Readonly<Record<Family, Ripening>> = {
-    4: new Ripening(),
-    6: new Ripening(),
+  readonly #quarantineOrder: Readonly<Record<Family, QuarantineOrder>> = {
+    4: new QuarantineOrder(),
+    6: new QuarantineOrder(),
   };
 
   constructor(pool: Pool) {
@@ -27,23 +27,23 @@ export class PoolView implements Pool {
   }
 
   rest(address: Address, family: Family, until: number): void {
-    if (this.sets[family].has(address)) this.#ripening[family].add(address, until);
+    if (this.sets[family].has(address)) this.#quarantineOrder[family].add(address, until);
   }
 
   /** Everything that may be handed out now: addresses never used or forgotten first, then rested ones. */
   *allocatable(family: Family, start: number, now: number, restOf: RestOf): Generator<Address> {
     yield* this.#occupancy[family].freeFrom(start);
-    yield* this.#ripening[family].ripe(now, restOf);
+    yield* this.#quarantineOrder[family].ripe(now, restOf);
   }
 
   countAllocatable(family: Family, now: number, restOf: RestOf): number {
-    const ripe = [...this.#ripening[family].ripe(now, restOf)].length;
+    const ripe = [...this.#quarantineOrder[family].ripe(now, restOf)].length;
     return Number(this.sets[family].size) - this.#occupancy[family].taken + ripe;
   }
 
   nextRipe(restOf: RestOf): number | undefined {
     const times = families
-      .map((family) => this.#ripening[family].next(restOf))
+      .map((family) => this.#quarantineOrder[family].next(restOf))
       .filter((time) => time !== undefined);
     return times.length === 0 ? undefined : Math.min(...times);
   }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Address } from '@causeway/base/address/address';
-import { Ripening } from './quarantine-order.ts';
+import { QuarantineOrder } from './quarantine-order.ts';
 
 test('agrees with a plain map of the rests', () => {
   const step = fc.record({
@@ -13,19 +13,19 @@ test('agrees with a plain map of the rests', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const rests = new Map<Address, number>();
-      const ripening = new Ripening();
+      const quarantineOrder = new QuarantineOrder();
       const restOf = (address: Address) => rests.get(address);
       for (const { address, until, look, now } of steps) {
         if (until === null) rests.delete(address);
         else {
           rests.set(address, until);
-          ripening.add(address, until);
+          quarantineOrder.add(address, until);
         }
         if (!look) continue;
         const expected = [...rests].filter(([, end]) => end <= now).map(([each]) => each);
-        expect(new Set(ripening.ripe(now, restOf))).toEqual(new Set(expected));
+        expect(new Set(quarantineOrder.ripe(now, restOf))).toEqual(new Set(expected));
         const later = [...rests.values()].filter((end) => end > now);
-        const next = ripening.next(restOf);
+        const next = quarantineOrder.next(restOf);
         if (later.length > 0) expect(next).toBe(Math.min(...later));
       }
     }),

@@ -9,7 +9,7 @@ interface Resting {
  * Addresses that rest, by the time at which their rest ends. Entries are never removed when an
  * address changes; whoever takes one out asks whether it still holds.
  */
-export class Ripening {
+export class QuarantineOrder {
   /** A binary heap: the earliest is first. */
   readonly #heap: Resting[] = [];
   /** Rest over when last looked at. Oldest first. */

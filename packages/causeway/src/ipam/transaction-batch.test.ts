@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { largestTransaction, type Transaction } from './ledger.ts';
-import { packHead } from './transaction-batch.ts';
+import { batchHead } from './transaction-batch.ts';
 
 /** `reads` as key@revision, `writes` as keys. */
 const transaction = (reads: string, writes: string): Transaction => ({
@@ -25,11 +25,11 @@ describe('packing the head of a queue', () => {
       1,
     ],
   ])('takes %s', (_name, queue, expected) => {
-    expect(packHead(queue).count).toBe(expected);
+    expect(batchHead(queue).count).toBe(expected);
   });
 
   test('compares what several depend on once', () => {
-    const { transaction: packed } = packHead([
+    const { transaction: packed } = batchHead([
       transaction('s@3 a', 'a'),
       transaction('s@3 b', 'b'),
     ]);
@@ -50,7 +50,7 @@ describe('packing the head of a queue', () => {
     const queue = Array.from({ length: 100 }, (_, index) =>
       transaction(`s@3 a${index}`, `a${index} b${index} c${index}`),
     );
-    const { count, transaction: packed } = packHead(queue);
+    const { count, transaction: packed } = batchHead(queue);
     expect(count).toBe(42);
     expect(packed.writes.length).toBeLessThanOrEqual(largestTransaction);
     expect(packed.conditions.length).toBeLessThanOrEqual(largestTransaction);

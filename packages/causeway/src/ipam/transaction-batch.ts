@@ -5,7 +5,7 @@ import { largestTransaction, type Transaction } from './ledger.ts';
  * a transaction, and none touching what another writes, so that they have the same effect in any order.
  * Most depend on the same few keys (the site, its queue), which are compared once.
  */
-export function packHead(queue: readonly Transaction[]): {
+export function batchHead(queue: readonly Transaction[]): {
   readonly count: number;
   readonly transaction: Transaction;
 } {

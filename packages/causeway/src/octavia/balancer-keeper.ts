@@ -11,7 +11,7 @@ import { applyPlan } from './apply-plan.ts';
 import { BalancerMaker } from './balancer-maker.ts';
 import { leaveFormer, withdraw } from './leave-shared-balancer.ts';
 import { ErrorPace } from './error-pace.ts';
-import { guestOn, ownPart, refusalOf, type Guest } from './shared-balancer.ts';
+import { sharedBalancerOn, ownPart, refusalOf, type SharedBalancer } from './shared-balancer.ts';
 import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
 import type { KlbView } from './klb-view.ts';
@@ -31,7 +31,7 @@ import { reachOf, type PodAccess, type Reach } from './pod-access.ts';
 import { isMembersOnly, planBalancer, type ChangePlan, type Decision } from './plan-balancer.ts';
 import { RefusedParts } from './refused-parts.ts';
 import { ServingProvider } from './serving-provider.ts';
-import type { Settling } from './pending-changes.ts';
+import type { PendingChanges } from './pending-changes.ts';
 import { unnamedBalancer } from './unnamed-balancer.ts';
 import { wantedBalancer, type WantedBalancer } from './desired.ts';
 import { closingOf } from './listener-withdrawal.ts';
@@ -39,7 +39,7 @@ import { closingOf } from './listener-withdrawal.ts';
 export interface BalancerKeeperOptions {
   readonly balancing: LoadBalancing;
   readonly inventory: Inventory;
-  readonly settling: Settling;
+  readonly pendingChanges: PendingChanges;
   readonly view: KlbView;
   readonly identity: Identity;
   readonly nodes: () => Iterable<Node>;
@@ -101,7 +101,7 @@ export class BalancerKeeper {
       switch (decision.kind) {
         case 'same':
           this.#pace.forget(owner.uid);
-          tellOverdue(this.#options.settling, observed, context);
+          tellOverdue(this.#options.pendingChanges, observed, context);
           await leaveFormer(this.#options, klb, owner, observed.balancer.id, context);
           return { kind: 'serving', observed: this.#own(klb, owner, observed) };
         case 'wait':
@@ -138,7 +138,7 @@ export class BalancerKeeper {
     const { inventory, identity, balancing } = this.#options;
     const id = klb.status?.loadbalancer?.id ?? '';
     const closingOn = (found: ObservedBalancer | undefined) =>
-      found && closingOf(klb, ownPart(found, guestOn(found, klb, owner, identity)));
+      found && closingOf(klb, ownPart(found, sharedBalancerOn(found, klb, owner, identity)));
     if (id === '' || closingOn(inventory.get(id)) === undefined) return refusal;
     const current = await inventory.read(id, context);
     const plan = closingOn(current);
@@ -200,13 +200,13 @@ export class BalancerKeeper {
     wanted: WantedBalancer,
     observed: ObservedBalancer | undefined,
   ): Decision {
-    const guest = observed && this.#guest(klb, owner, observed);
+    const sharedBalancer = observed && this.#sharedBalancer(klb, owner, observed);
     return planBalancer(wanted, observed, {
       ...this.#marks(owner),
       isShared: observed !== undefined && this.isShared(klb, observed.balancer.id),
       left: this.#refused.left(klb),
       timeoutsSet: timeoutsSet(klb),
-      ...(guest === undefined ? {} : { guest }),
+      ...(sharedBalancer === undefined ? {} : { sharedBalancer }),
     });
   }
 
@@ -216,13 +216,17 @@ export class BalancerKeeper {
     return { description: identity.description(owner), tags };
   }
 
-  #guest(klb: KuryrLoadBalancer, owner: Owner, observed: ObservedBalancer): Guest | undefined {
+  #sharedBalancer(
+    klb: KuryrLoadBalancer,
+    owner: Owner,
+    observed: ObservedBalancer,
+  ): SharedBalancer | undefined {
     const isGiven = klb.spec?.options?.loadbalancer_id === observed.balancer.id;
-    return isGiven ? guestOn(observed, klb, owner, this.#options.identity) : undefined;
+    return isGiven ? sharedBalancerOn(observed, klb, owner, this.#options.identity) : undefined;
   }
 
   #own(klb: KuryrLoadBalancer, owner: Owner, observed: ObservedBalancer): ObservedBalancer {
-    return ownPart(observed, this.#guest(klb, owner, observed));
+    return ownPart(observed, this.#sharedBalancer(klb, owner, observed));
   }
 
   /** The load balancer: by the status, by what the user names, or by name where the status was lost. */
@@ -297,7 +301,7 @@ export class BalancerKeeper {
     plan: ChangePlan,
     context: ProviderContext,
   ): Promise<ObservedBalancer | undefined> {
-    const { balancing, inventory, settling } = this.#options;
+    const { balancing, inventory, pendingChanges } = this.#options;
     const { id } = observed.balancer;
     let basis = observed;
     let changes = plan;
@@ -318,7 +322,7 @@ export class BalancerKeeper {
       const applied = await applyPlan(balancing, basis, changes, call);
       inventory.put(applied.observed);
       this.#refused.record(klb, applied, context);
-      settling.watch(id, keyOf(klb));
+      pendingChanges.watch(id, keyOf(klb));
       return undefined;
     } catch (error) {
       // Something of it may be done: the next look must not trust what we knew.
@@ -379,9 +383,9 @@ export class BalancerKeeper {
     message: string,
     context: ProviderContext,
   ): Extract<Kept, { kind: 'pending' }> {
-    const { settling } = this.#options;
-    tellOverdue(settling, observed, context);
-    settling.watch(observed.balancer.id, keyOf(klb));
+    const { pendingChanges } = this.#options;
+    tellOverdue(pendingChanges, observed, context);
+    pendingChanges.watch(observed.balancer.id, keyOf(klb));
     return { kind: 'pending', message, observed };
   }
 }

@@ -9,7 +9,7 @@ import type { Note } from './annotations.ts';
 import type { KlbOptions } from './kuryr-load-balancer.ts';
 
 /** What the service and the provider can do of what was asked; notes the rest. */
-export class Possible {
+export class CapabilityCheck {
   readonly notes: Note[] = [];
   readonly who: string;
   readonly #capabilities: Capabilities;

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import { Calm } from './debounce.ts';
+import { Debounce } from './debounce.ts';
 
 test('many changes at once are one, and nobody waits for ever', async () => {
   const clock = new SimulatedClock();
-  const calm = new Calm({ clock, quietMs: 1_000, longestMs: 5_000 });
+  const debounce = new Debounce({ clock, quietMs: 1_000, longestMs: 5_000 });
   const acts: number[] = [];
-  const change = () => calm.after('web', () => acts.push(clock.monotonic()));
+  const change = () => debounce.after('web', () => acts.push(clock.monotonic()));
   for (let count = 0; count < 100; count += 1) {
     change();
     await clock.advance(10);
@@ -18,7 +18,7 @@ test('many changes at once are one, and nobody waits for ever', async () => {
     await clock.advance(900);
   }
   expect(acts.length).toBe(3);
-  calm.stop();
+  debounce.stop();
   await clock.advance(10_000);
   expect(acts.length).toBe(3);
 });

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@causeway/base/time/clock';
 
-export interface CalmOptions {
+export interface DebounceOptions {
   readonly clock: Clock;
   /** No news for this long is calm. */
   readonly quietMs: number;
@@ -12,11 +12,11 @@ export interface CalmOptions {
  * Waits until what changes many times at once has calmed down: a rollout of a hundred pods is one write
  * to each pool, and not a hundred that lock the load balancer each.
  */
-export class Calm {
-  readonly #options: CalmOptions;
+export class Debounce {
+  readonly #options: DebounceOptions;
   readonly #waiting = new Map<string, { readonly since: number; readonly timer: Timer }>();
 
-  constructor(options: CalmOptions) {
+  constructor(options: DebounceOptions) {
     this.#options = options;
   }
 

@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import { CalmCluster, nodesKey } from './debounced-cluster.ts';
-import { Calm } from './debounce.ts';
+import { DebouncedCluster, nodesKey } from './debounced-cluster.ts';
+import { Debounce } from './debounce.ts';
 
 const named = (name: string) => ({ metadata: { name } });
 const slice = (name: string) => ({ ...named(name), addressType: 'IPv4' as const, endpoints: [] });
 
 function begin() {
   const clock = new SimulatedClock();
-  const calm = new Calm({ clock, quietMs: 1_000, longestMs: 5_000 });
+  const debounce = new Debounce({ clock, quietMs: 1_000, longestMs: 5_000 });
   const live = { slices: [slice('a')], nodes: [named('n1')] };
-  const cluster = new CalmCluster(
+  const cluster = new DebouncedCluster(
     { slicesOf: () => [...live.slices], allNodes: () => live.nodes },
-    calm,
+    debounce,
   );
-  return { clock, calm, live, cluster };
+  return { clock, debounce, live, cluster };
 }
 
 test('while endpoints change, whoever looks sees those from before; then those of now', async () => {
-  const { clock, calm, live, cluster } = begin();
+  const { clock, debounce, live, cluster } = begin();
   expect(cluster.slicesOf('default/web')).toEqual([slice('a')]);
   live.slices.push(slice('b'));
-  calm.after('default/web', () => undefined);
+  debounce.after('default/web', () => undefined);
   expect(cluster.slicesOf('default/web')).toEqual([slice('a')]);
   expect(cluster.slicesOf('default/other')).toHaveLength(2);
   await clock.advance(1_000);
@@ -29,21 +29,21 @@ test('while endpoints change, whoever looks sees those from before; then those o
 });
 
 test('while nodes change, whoever looks sees those from before; then those of now', async () => {
-  const { clock, calm, live, cluster } = begin();
+  const { clock, debounce, live, cluster } = begin();
   expect(cluster.nodes()).toEqual([named('n1')]);
   live.nodes.push(named('n2'));
-  calm.after(nodesKey, () => undefined);
+  debounce.after(nodesKey, () => undefined);
   expect(cluster.nodes()).toEqual([named('n1')]);
   await clock.advance(1_000);
   expect(cluster.nodes()).toHaveLength(2);
 });
 
 test('what was never seen, or belonged to a Service that is gone, is taken as it is', () => {
-  const { calm, live, cluster } = begin();
+  const { debounce, live, cluster } = begin();
   cluster.slicesOf('default/web');
   live.slices.push(slice('b'));
-  calm.after('default/web', () => undefined);
-  calm.after(nodesKey, () => undefined);
+  debounce.after('default/web', () => undefined);
+  debounce.after(nodesKey, () => undefined);
   cluster.forget('default/web');
   expect(cluster.slicesOf('default/web')).toHaveLength(2);
   expect(cluster.nodes()).toEqual([named('n1')]);

@@ -20,7 +20,7 @@ import type { Note } from './annotations.ts';
 import type { KlbOptions, KlbPort, KlbSpec, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import { askedTimeouts, timeoutsFrom } from './listener-timeouts.ts';
 import { membersOf, servingNodes, vipFamily } from './members.ts';
-import { Possible } from './capability-check.ts';
+import { CapabilityCheck } from './capability-check.ts';
 
 /** The header that listeners of HTTP add where a user asks for it. */
 export const forwardedFor = 'X-Forwarded-For';
@@ -100,7 +100,7 @@ export function balancerName({ metadata = {} }: KuryrLoadBalancer): string {
 export function wantedBalancer(input: WantedInput): WantedReading {
   const { klb, capabilities } = input;
   const spec = klb.spec ?? {};
-  const can = new Possible(capabilities, input.provider);
+  const can = new CapabilityCheck(capabilities, input.provider);
   const options = can.options(spec.options ?? {});
   if (options === undefined) {
     return {
@@ -135,7 +135,7 @@ function listenersOf(
   input: WantedInput,
   spec: KlbSpec,
   options: KlbOptions,
-  can: Possible,
+  can: CapabilityCheck,
 ): WantedListener[] {
   const family = vipFamily(spec, input.subnetFamily);
   const sources = sourcesFor(family, options, can);
@@ -194,7 +194,11 @@ function withoutMonitorPort(member: MemberSpec): MemberSpec {
   return rest;
 }
 
-function sourcesFor(family: Family, options: KlbOptions, can: Possible): WantedListenerSettings {
+function sourcesFor(
+  family: Family,
+  options: KlbOptions,
+  can: CapabilityCheck,
+): WantedListenerSettings {
   if (!can.allowedCidrs) return {};
   const { allowed, leftOut } = allowedSources(options.allowed_cidrs, family);
   if (leftOut.length > 0) {
@@ -222,7 +226,7 @@ function listenerSettings(
   spec: KlbSpec,
   options: KlbOptions,
   protocol: ListenerProtocol,
-  can: Possible,
+  can: CapabilityCheck,
 ): WantedListenerSettings {
   const timeouts = timeoutsFrom(askedTimeouts({ ...spec, options }));
   const takesHeaders = protocol === 'HTTP' || protocol === 'TERMINATED_HTTPS';
@@ -244,7 +248,7 @@ function monitorOf(
   name: string,
   { health_monitor: monitor }: KlbOptions,
   { protocol }: KlbPort,
-  can: Possible,
+  can: CapabilityCheck,
 ): HealthMonitorSettings | undefined {
   if (monitor === undefined) return undefined;
   const common = {

@@ -1,7 +1,7 @@
 import type { ProviderContext } from '../services/provider.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
-import type { Settling } from './pending-changes.ts';
+import type { PendingChanges } from './pending-changes.ts';
 
 export function isLeaving({ balancer }: ObservedBalancer): boolean {
   return balancer.provisioningStatus === 'PENDING_DELETE';
@@ -59,12 +59,12 @@ export function tellClosed(context: ProviderContext): void {
 
 /** PENDING is nobody's to end but the service's, and after so long it has forgotten about it. */
 export function tellOverdue(
-  settling: Settling,
+  pendingChanges: PendingChanges,
   { balancer: { id } }: ObservedBalancer,
   context: ProviderContext,
   reason = 'KuryrEnsureLBError',
 ): void {
-  const status = settling.overdueStatus(id);
+  const status = pendingChanges.overdueStatus(id);
   if (status === undefined) return;
   const message = `The load balancer ${id} has been ${status} for too long. Only the cloud's operator can reset it.`;
   context.tell('Warning', reason, message);

@@ -2,7 +2,7 @@ import { keyOf } from '@causeway/kubernetes/objects/object';
 import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
 import type { Owner, ProviderContext } from '../services/provider.ts';
 import { applyPlan } from './apply-plan.ts';
-import { guestOn, ownPart } from './shared-balancer.ts';
+import { sharedBalancerOn, ownPart } from './shared-balancer.ts';
 import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
 import type { KlbView } from './klb-view.ts';
@@ -26,7 +26,7 @@ export async function withdraw(
   known: ObservedBalancer,
   context: ProviderContext,
 ): Promise<void> {
-  const plan = withdrawalOf(klb, ownPart(known, guestOn(known, klb, owner, identity)));
+  const plan = withdrawalOf(klb, ownPart(known, sharedBalancerOn(known, klb, owner, identity)));
   if (identity.isOfOtherCluster(known.balancer) || plan === undefined) return;
   inventory.put((await applyPlan(balancing, known, plan, context)).observed);
 }

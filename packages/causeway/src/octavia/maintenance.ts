@@ -9,23 +9,23 @@ import type { ClusterView } from '../services/cluster-view.ts';
 import type { ProviderHost } from '../services/provider.ts';
 import { kuryrLoadBalancerDefinition } from './definition.ts';
 import { nodesKey } from './debounced-cluster.ts';
-import type { Calm } from './debounce.ts';
+import type { Debounce } from './debounce.ts';
 import type { Drift } from './drift.ts';
 import type { KlbView } from './klb-view.ts';
-import type { Settling } from './pending-changes.ts';
+import type { PendingChanges } from './pending-changes.ts';
 import type { EnsureDeleted, Strays } from './strays.ts';
 
 export interface OctaviaUpkeepOptions {
   readonly client: KubeClient;
   readonly view: KlbView;
   readonly cluster: ClusterView;
-  readonly settling: Settling;
+  readonly pendingChanges: PendingChanges;
   readonly drift: Drift;
   readonly strays: Strays;
   readonly clock: Clock;
   readonly log: Log;
   readonly driftEveryMs: number;
-  readonly calm: Calm;
+  readonly debounce: Debounce;
 }
 
 /** What goes on beside the Services: watches, waits, and the look for drift. */
@@ -48,7 +48,7 @@ export class OctaviaUpkeep {
   }
 
   async run(host: ProviderHost, release: EnsureDeleted, signal: AbortSignal): Promise<void> {
-    const { client, view, cluster, settling, clock } = this.#options;
+    const { client, view, cluster, pendingChanges, clock } = this.#options;
     await installCustomResources(client, [kuryrLoadBalancerDefinition], {
       clock,
       signal,
@@ -57,7 +57,7 @@ export class OctaviaUpkeep {
     await supervise(signal, {
       'load balancers reflector': (inner) => view.run(inner),
       'cluster view': (inner) => cluster.run(inner),
-      settling: (inner) => settling.run((key) => this.#lookAt(key, host), inner),
+      pendingChanges: (inner) => pendingChanges.run((key) => this.#lookAt(key, host), inner),
       'drift and strays': (inner) => this.#begin(host, release, inner),
     });
   }
@@ -85,15 +85,15 @@ export class OctaviaUpkeep {
       });
     } finally {
       for (const stop of stops) stop();
-      this.#options.calm.stop();
+      this.#options.debounce.stop();
     }
   }
 
   /** The first endpoints are what a new load balancer waits for; later ones come in crowds. */
   #endpointsChanged(key: string, host: ProviderHost): void {
-    const { view, calm } = this.#options;
+    const { view, debounce } = this.#options;
     const isServed = view.get(key)?.status?.loadbalancer !== undefined;
-    if (isServed) calm.after(key, () => this.#lookAt(key, host));
+    if (isServed) debounce.after(key, () => this.#lookAt(key, host));
     else this.#lookAt(key, host);
   }
 
@@ -134,8 +134,8 @@ export class OctaviaUpkeep {
   }
 
   #nodesChanged(host: ProviderHost): void {
-    const { view, calm } = this.#options;
-    calm.after(nodesKey, () => {
+    const { view, debounce } = this.#options;
+    debounce.after(nodesKey, () => {
       for (const klb of view.all()) {
         if (klb.spec?.options?.member_mode === 'NodePort') host.enqueue(keyOf(klb));
       }

@@ -14,8 +14,8 @@ import type { ClusterIdentity } from '../services/cluster-identity.ts';
 import { noRegister, type OrphanRegister } from '../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../services/provider.ts';
 import { BalancerKeeper } from './balancer-keeper.ts';
-import { CalmCluster } from './debounced-cluster.ts';
-import { Calm } from './debounce.ts';
+import { DebouncedCluster } from './debounced-cluster.ts';
+import { Debounce } from './debounce.ts';
 import { Drift } from './drift.ts';
 import { FloatingIps } from './floating-ips.ts';
 import { Identity } from './identity.ts';
@@ -28,7 +28,7 @@ import { OctaviaProvider } from './octavia-provider.ts';
 import { PodAccess } from './pod-access.ts';
 import { Release } from './release.ts';
 import type { OctaviaSettings } from './settings.ts';
-import { Settling } from './pending-changes.ts';
+import { PendingChanges } from './pending-changes.ts';
 import { Strays } from './strays.ts';
 import { OctaviaUpkeep } from './maintenance.ts';
 
@@ -69,9 +69,9 @@ export async function makeOctaviaProvider(
   const view = new KlbView(parts);
   const cluster = new ClusterView(parts);
   const { quietMs = 1_000 } = parts;
-  const calm = new Calm({ clock, quietMs, longestMs: 5 * quietMs });
-  const calmCluster = new CalmCluster(cluster, calm);
-  const settling = new Settling({
+  const debounce = new Debounce({ clock, quietMs, longestMs: 5 * quietMs });
+  const debouncedCluster = new DebouncedCluster(cluster, debounce);
+  const pendingChanges = new PendingChanges({
     ...{ balancing, inventory, clock, log },
     tag: identity.tag,
     limitMs: parts.pendingLimitMs ?? pendingLimitMs,
@@ -80,13 +80,13 @@ export async function makeOctaviaProvider(
   const { podSecurityGroup: groupId } = settings;
   const access = groupId === undefined ? undefined : new PodAccess({ neutron, identity, groupId });
   const keeper = new BalancerKeeper({
-    ...{ balancing, inventory, settling, view, identity, clock, random },
-    nodes: () => calmCluster.nodes(),
+    ...{ balancing, inventory, pendingChanges, view, identity, clock, random },
+    nodes: () => debouncedCluster.nodes(),
     subnetFamilies: new Map([...subnets.values()].map(({ id, family }) => [id, family])),
     access,
   });
   const release = new Release({
-    ...{ balancing, inventory, settling, view, identity, floating, keeper, clock, random },
+    ...{ balancing, inventory, pendingChanges, view, identity, floating, keeper, clock, random },
   });
   const { memberSample } = settings;
   const { orphans: register = noRegister } = parts;
@@ -104,11 +104,11 @@ export async function makeOctaviaProvider(
     patienceMs: endpointsPatienceMs,
   });
   const upkeep = new OctaviaUpkeep({
-    ...{ client, view, cluster, settling, drift, strays, clock, log, driftEveryMs, calm },
+    ...{ client, view, cluster, pendingChanges, drift, strays, clock, log, driftEveryMs, debounce },
   });
   return new OctaviaProvider({
     ...{ settings, view, writer, keeper, floating, release, upkeep, clock },
-    cluster: calmCluster,
+    cluster: debouncedCluster,
     subnets: new Map([...subnets].map(([family, { id }]) => [family, id])),
     legacy: new LegacyConversion(client, writer),
   });

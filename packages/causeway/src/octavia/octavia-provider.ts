@@ -13,7 +13,7 @@ import type {
   ProviderContext,
   ProviderHost,
 } from '../services/provider.ts';
-import type { CalmCluster } from './debounced-cluster.ts';
+import type { DebouncedCluster } from './debounced-cluster.ts';
 import type { BalancerKeeper, Kept } from './balancer-keeper.ts';
 import { claimOf } from './match.ts';
 import type { FloatingIps } from './floating-ips.ts';
@@ -39,7 +39,7 @@ export interface OctaviaProviderOptions {
   readonly settings: OctaviaSettings;
   readonly subnets: ReadonlyMap<Family, string>;
   readonly view: KlbView;
-  readonly cluster: CalmCluster;
+  readonly cluster: DebouncedCluster;
   readonly writer: KlbWriter;
   readonly keeper: BalancerKeeper;
   readonly floating: FloatingIps;

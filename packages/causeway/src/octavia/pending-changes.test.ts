@@ -5,7 +5,7 @@ import type { LoadBalancer } from '@causeway/openstack/load-balancing/resources'
 import { silentLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { Inventory } from './inventory.ts';
-import { Settling } from './pending-changes.ts';
+import { PendingChanges } from './pending-changes.ts';
 
 /** A cloud of load balancers with nothing but a status, which counts how often it is asked. */
 function cloudOf(statuses: Map<string, string>) {
@@ -27,28 +27,28 @@ function cloudOf(statuses: Map<string, string>) {
   return { balancing, asked };
 }
 
-function settlingOf(statuses: Map<string, string>) {
+function pendingChangesOf(statuses: Map<string, string>) {
   const clock = new SimulatedClock();
   const { balancing, asked } = cloudOf(statuses);
   const inventory = new Inventory(balancing);
-  const settling = new Settling({
+  const pendingChanges = new PendingChanges({
     ...{ balancing, inventory, clock, log: silentLog, tag: 'tag', limitMs: 60_000 },
   });
   const stop = new AbortController();
   const seen: string[] = [];
-  const ended = settling.run((key) => seen.push(key), stop.signal);
+  const ended = pendingChanges.run((key) => seen.push(key), stop.signal);
   const end = async () => {
     stop.abort();
     await ended;
   };
-  return { clock, settling, inventory, seen, asked, end };
+  return { clock, pendingChanges, inventory, seen, asked, end };
 }
 
 test('many are waited for with one list at a time, and each is told of once', async () => {
   const ids = Array.from({ length: 20 }, (_, index) => `b${index}`);
   const statuses = new Map(ids.map((id) => [id, 'PENDING_CREATE']));
-  const { clock, settling, inventory, seen, asked, end } = settlingOf(statuses);
-  for (const id of ids) settling.watch(id, `shop/${id}`);
+  const { clock, pendingChanges, inventory, seen, asked, end } = pendingChangesOf(statuses);
+  for (const id of ids) pendingChanges.watch(id, `shop/${id}`);
   await clock.advance(20_000);
   expect(seen).toEqual([]);
   for (const id of ids) statuses.set(id, 'ACTIVE');
@@ -63,25 +63,25 @@ test('many are waited for with one list at a time, and each is told of once', as
 
 test('PENDING for too long is told once, and forgotten when it is over', async () => {
   const statuses = new Map([['b1', 'PENDING_DELETE']]);
-  const { clock, settling, inventory, seen, end } = settlingOf(statuses);
-  settling.watch('b1', 'shop/web');
-  settling.watch('b1', 'shop/web');
+  const { clock, pendingChanges, inventory, seen, end } = pendingChangesOf(statuses);
+  pendingChanges.watch('b1', 'shop/web');
+  pendingChanges.watch('b1', 'shop/web');
   await clock.advance(120_000);
   expect(seen).toEqual(['shop/web']);
-  expect(settling.overdueStatus('b1')).toBe('PENDING_DELETE');
+  expect(pendingChanges.overdueStatus('b1')).toBe('PENDING_DELETE');
   statuses.delete('b1');
   await clock.advance(10_000);
   expect(seen).toEqual(['shop/web', 'shop/web']);
-  expect(settling.overdueStatus('b1')).toBeUndefined();
+  expect(pendingChanges.overdueStatus('b1')).toBeUndefined();
   expect(inventory.get('b1')).toBeUndefined();
   await end();
 });
 
 test('all Services that share a load balancer are told of it', async () => {
   const statuses = new Map([['b1', 'PENDING_UPDATE']]);
-  const { clock, settling, seen, end } = settlingOf(statuses);
-  settling.watch('b1', 'shop/web');
-  settling.watch('b1', 'shop/mail');
+  const { clock, pendingChanges, seen, end } = pendingChangesOf(statuses);
+  pendingChanges.watch('b1', 'shop/web');
+  pendingChanges.watch('b1', 'shop/mail');
   statuses.set('b1', 'ACTIVE');
   await clock.advance(10_000);
   expect(seen).toEqual(['shop/web', 'shop/mail']);

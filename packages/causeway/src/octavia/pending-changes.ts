@@ -6,7 +6,7 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Inventory } from './inventory.ts';
 
-export interface SettlingOptions {
+export interface PendingChangesOptions {
   readonly balancing: LoadBalancing;
   readonly inventory: Inventory;
   /** The tag on all of our load balancers. */
@@ -32,15 +32,15 @@ const longestPauseMs = 5_000;
  * Waits for load balancers in the background, so that no worker is held by one that takes minutes, and
  * has their Services looked at when they are done. However many are waited for, one list tells.
  */
-export class Settling {
-  readonly #options: SettlingOptions;
+export class PendingChanges {
+  readonly #options: PendingChangesOptions;
   readonly #watched = new Map<string, Watched>();
   /** The status that they have been in for too long. */
   readonly #overdue = new Map<string, string>();
   #running: { readonly enqueue: (key: string) => void; readonly signal: AbortSignal } | undefined;
   #poller: Promise<void> | undefined;
 
-  constructor(options: SettlingOptions) {
+  constructor(options: PendingChangesOptions) {
     this.#options = options;
   }
 

@@ -12,7 +12,7 @@ import type {
   LoadBalancerChange,
   PoolChange,
 } from '@causeway/openstack/load-balancing/specs';
-import { ownPart, type Guest } from './shared-balancer.ts';
+import { ownPart, type SharedBalancer } from './shared-balancer.ts';
 import { sameProvider } from './identity.ts';
 import { timeoutChange } from './listener-timeouts.ts';
 import type { ObservedBalancer } from './observed.ts';
@@ -72,7 +72,7 @@ export interface Marks {
   /** Parts of listeners that the service has refused to change (501); they stay as they are. */
   readonly left?: ReadonlySet<string>;
   /** On a load balancer that another cluster may use too. */
-  readonly guest?: Guest;
+  readonly sharedBalancer?: SharedBalancer;
   /** The timeouts that we have set before, by the ids of the listeners. */
   readonly timeoutsSet?: ReadonlyMap<string, ListenerTimeouts>;
 }
@@ -100,12 +100,14 @@ export function planBalancer(
     const message = `The load balancer ${observed.balancer.id} is in ERROR and takes no changes. Others use it too, so it is not made anew: whoever made it must bring it back.`;
     return { kind: 'refused', reason: 'LoadBalancerInError', message };
   }
-  const stranger = marks.isShared ? strangerOnPort(wanted, observed, marks.guest) : undefined;
+  const stranger = marks.isShared
+    ? strangerOnPort(wanted, observed, marks.sharedBalancer)
+    : undefined;
   if (stranger !== undefined) {
     const message = `Port ${stranger.port} of the shared load balancer is used by ${stranger.name || stranger.id}. Choose another port or another load balancer.`;
     return { kind: 'refused', reason: 'PortTaken', message };
   }
-  const plan = planChildren(wanted, ownPart(observed, marks.guest), marks);
+  const plan = planChildren(wanted, ownPart(observed, marks.sharedBalancer), marks);
   return isEmpty(plan) ? { kind: 'same' } : { kind: 'change', plan };
 }
 
@@ -137,9 +139,10 @@ function whyReplace(
 function strangerOnPort(
   wanted: WantedBalancer,
   { listeners }: ObservedBalancer,
-  guest: Guest | undefined,
+  sharedBalancer: SharedBalancer | undefined,
 ): Listener | undefined {
-  const isStranger = (listener: Listener) => guest !== undefined && !guest.isMine(listener);
+  const isStranger = (listener: Listener) =>
+    sharedBalancer !== undefined && !sharedBalancer.isMine(listener);
   return listeners.find((listener) =>
     wanted.listeners.some(
       (mine) => isSamePort(mine, listener) && (mine.name !== listener.name || isStranger(listener)),
@@ -180,7 +183,7 @@ function planListener(
   observed: ObservedBalancer,
   marks: Marks,
 ): ListenerPlan {
-  const mark = marks.guest?.mark;
+  const mark = marks.sharedBalancer?.mark;
   const present = observed.listeners.find((listener) => isSamePort(wanted, listener));
   const pool = poolFor(wanted, present, observed);
   const listener = planOne(present, present?.protocol === wanted.protocol, (it) => ({

@@ -7,19 +7,19 @@ import { applyPlan } from './apply-plan.ts';
 import type { BalancerKeeper } from './balancer-keeper.ts';
 import { ErrorPace } from './error-pace.ts';
 import type { FloatingIps } from './floating-ips.ts';
-import { guestOn, ownPart } from './shared-balancer.ts';
+import { sharedBalancerOn, ownPart } from './shared-balancer.ts';
 import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
 import { tellOverdue } from './keeper-events.ts';
 import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
-import type { Settling } from './pending-changes.ts';
+import type { PendingChanges } from './pending-changes.ts';
 
 export interface ReleaseOptions {
   readonly balancing: LoadBalancing;
   readonly inventory: Inventory;
-  readonly settling: Settling;
+  readonly pendingChanges: PendingChanges;
   readonly view: KlbView;
   readonly identity: Identity;
   readonly floating: FloatingIps;
@@ -144,10 +144,10 @@ export class Release {
     klb: KuryrLoadBalancer | undefined,
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
-    const { settling, view, identity } = this.#options;
+    const { pendingChanges, view, identity } = this.#options;
     const { id } = observed.balancer;
     const key = `${owner.namespace}/${owner.name}`;
-    tellOverdue(settling, observed, context, 'DeleteLoadBalancerFailed');
+    tellOverdue(pendingChanges, observed, context, 'DeleteLoadBalancerFailed');
     if (!isPending(observed.balancer)) {
       // Asked of the others, because our own KuryrLoadBalancer may be gone already.
       const hasOthers = view.sharers(id, key).length > 0;
@@ -164,7 +164,7 @@ export class Release {
       }
       if ((await this.#deleteBalancer(observed, owner, context)) === 'absent') return gone;
     }
-    settling.watch(id, key);
+    pendingChanges.watch(id, key);
     return {
       kind: 'pending',
       message: 'Waiting until the load balancer is gone',
@@ -213,7 +213,7 @@ export class Release {
     if (fresh === undefined) return gone;
     const prefix = `${owner.namespace}/${owner.name}:`;
     const isOurs = ({ name }: { name: string }) => name.startsWith(prefix);
-    const own = ownPart(fresh, guestOn(fresh, klb, owner, identity));
+    const own = ownPart(fresh, sharedBalancerOn(fresh, klb, owner, identity));
     const plan = {
       balancer: undefined,
       removeListeners: own.listeners.filter(isOurs).map((listener) => listener.id),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LoadBalancer } from '@causeway/openstack/load-balancing/resources';
-import { guestOn } from './shared-balancer.ts';
+import { sharedBalancerOn } from './shared-balancer.ts';
 import { Identity } from './identity.ts';
 import { bareBalancer } from './observed.ts';
 
@@ -52,11 +52,11 @@ test.each([
   ],
   ['in the status under another name', 'l1', 'theirs', '', false],
 ])('a listener %s', (_, id, name, description, isMine) => {
-  const guest = guestOn(bareBalancer(balancer), klb, owner, identity);
-  expect(guest?.isMine({ id, name, description })).toBe(isMine);
+  const sharedBalancer = sharedBalancerOn(bareBalancer(balancer), klb, owner, identity);
+  expect(sharedBalancer?.isMine({ id, name, description })).toBe(isMine);
 });
 
 test('on a load balancer of this cluster names suffice', () => {
   const own = { ...balancer, description: identity.description(owner) };
-  expect(guestOn(bareBalancer(own), klb, owner, identity)).toBeUndefined();
+  expect(sharedBalancerOn(bareBalancer(own), klb, owner, identity)).toBeUndefined();
 });

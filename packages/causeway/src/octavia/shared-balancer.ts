@@ -10,7 +10,7 @@ interface Child {
 }
 
 /** How we use a load balancer that is nobody's of ours: another cluster may use it under the same names. */
-export interface Guest {
+export interface SharedBalancer {
   /** On every listener and pool that is ours there. */
   readonly mark: string;
   isMine(child: Child): boolean;
@@ -32,12 +32,12 @@ export function refusalOf(
 }
 
 /** Undefined on a load balancer of this cluster, where names suffice. */
-export function guestOn(
+export function sharedBalancerOn(
   { balancer }: ObservedBalancer,
   klb: KuryrLoadBalancer | undefined,
   owner: Owner,
   identity: Identity,
-): Guest | undefined {
+): SharedBalancer | undefined {
   if (identity.isOurs(balancer)) return undefined;
   const { listeners = [], pools = [] } = klb?.status ?? {};
   const recorded = new Set([...listeners, ...pools].map(({ id }) => id));
@@ -63,9 +63,12 @@ export function guestOn(
 }
 
 /** The load balancer with nothing on it but what is ours. */
-export function ownPart(observed: ObservedBalancer, guest: Guest | undefined): ObservedBalancer {
-  if (guest === undefined) return observed;
-  const isMine = (child: Child) => guest.isMine(child);
+export function ownPart(
+  observed: ObservedBalancer,
+  sharedBalancer: SharedBalancer | undefined,
+): ObservedBalancer {
+  if (sharedBalancer === undefined) return observed;
+  const isMine = (child: Child) => sharedBalancer.isMine(child);
   return {
     ...observed,
     listeners: observed.listeners.filter(isMine),

@@ -3,7 +3,7 @@ import type { StringMap } from '@causeway/kubernetes/objects/object';
 import type { Clock } from '@causeway/base/time/clock';
 import type { EnsureOutcome, ProviderContext } from '../services/provider.ts';
 import type { Announcer } from './announcer.ts';
-import type { Grants } from './reservations.ts';
+import type { Reservations } from './reservations.ts';
 import { inFamilies, ingressOf, readHolding, type HeldAddress } from './holding.ts';
 import type { Grant } from './pool-ledger.ts';
 import { Reminders } from './reminders.ts';
@@ -15,11 +15,11 @@ const leavingLookMs = 1_000;
 const soonMs = 2_000;
 
 /** Tells announcers what the ledger granted, and waits until they show it. */
-export class Telling {
-  readonly #grants: Grants;
+export class AnnouncementWriter {
+  readonly #grants: Reservations;
   readonly #reminders: Reminders;
 
-  constructor(grants: Grants, clock: Clock) {
+  constructor(grants: Reservations, clock: Clock) {
     this.#grants = grants;
     this.#reminders = new Reminders(clock);
   }

@@ -4,7 +4,7 @@ import type { Store } from '@causeway/kubernetes/cache/store';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
-import type { Departures } from './releases-pending.ts';
+import type { PendingReleases } from './releases-pending.ts';
 import { compareWithLedger, findingKinds, type Finding } from './ledger-comparison.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 
@@ -19,7 +19,7 @@ export const poolMetricDefinitions = [findings];
 
 export interface DriftWatchOptions {
   readonly ledger: PoolLedger;
-  readonly departures: Departures;
+  readonly departures: PendingReleases;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;

@@ -4,7 +4,7 @@ import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { services } from '@causeway/kubernetes/objects/resources';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
 import { holdingAnnotation } from './annotations.ts';
-import { Departures } from './releases-pending.ts';
+import { PendingReleases } from './releases-pending.ts';
 import { formatHolding, readHolding } from './holding.ts';
 import { LedgerCheck } from './ledger-check.ts';
 import type { LedgerReservation, PoolLedger } from './pool-ledger.ts';
@@ -15,7 +15,7 @@ const address = parseAddress('192.0.2.1');
 
 let client: KubeClient;
 let reservations: LedgerReservation[];
-let departures: Departures;
+let departures: PendingReleases;
 let check: LedgerCheck;
 /** What happens while the ledger is asked. */
 let meanwhile: () => Promise<unknown>;
@@ -24,7 +24,7 @@ beforeEach(() => {
   client = memoryKubeClient();
   reservations = [];
   meanwhile = () => Promise.resolve();
-  departures = new Departures(client, 'default');
+  departures = new PendingReleases(client, 'default');
   const ledger = {
     reservations: () => Promise.resolve(reservations),
     stateOf: () => Promise.resolve('outside'),

@@ -7,7 +7,7 @@ import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
 import { services } from '@causeway/kubernetes/objects/resources';
 import { nobodyListens } from '@causeway/base/work/progress-listener';
 import { holdingAnnotation } from './annotations.ts';
-import type { Departures } from './releases-pending.ts';
+import type { PendingReleases } from './releases-pending.ts';
 import { formatHolding, readHolding, type Holding } from './holding.ts';
 import {
   compareWithLedger,
@@ -32,9 +32,9 @@ export class LedgerCheck {
   readonly #client: KubeClient;
   readonly #ledger: PoolLedger;
 
-  readonly #departures: Departures;
+  readonly #departures: PendingReleases;
 
-  constructor(client: KubeClient, ledger: PoolLedger, departures: Departures) {
+  constructor(client: KubeClient, ledger: PoolLedger, departures: PendingReleases) {
     this.#client = client;
     this.#ledger = ledger;
     this.#departures = departures;

@@ -7,8 +7,8 @@ import type { LoadBalancerProvider } from '../services/provider.ts';
 import type { AnnouncerName } from './announcer.ts';
 import { Contact } from './contact.ts';
 import { ContactMemory } from './contact-memory.ts';
-import { DepartureWatch } from './release-watch.ts';
-import { Departures } from './releases-pending.ts';
+import { ReleaseWatch } from './release-watch.ts';
+import { PendingReleases } from './releases-pending.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { AnnouncerDetector } from './detect-announcer.ts';
 import { NodeProvider } from './node-provider.ts';
@@ -52,13 +52,13 @@ export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
   const { client, clock, log, metrics, site, cluster, withdrawalMs } = parts;
   const { announcer, node, classes } = parts;
   const ledger = new PoolLedger(parts.ipam, { site, cluster });
-  const departures = new Departures(client, parts.namespace);
+  const departures = new PendingReleases(client, parts.namespace);
   const watch = new WithdrawalWatch(client);
   return new PoolProvider({
     ledger,
     detector: new AnnouncerDetector(client, clock),
     release: new PoolRelease({ departures, ledger, watch, clock, withdrawalMs }),
-    departed: new DepartureWatch({ departures, ledger, watch, clock, log, metrics }),
+    departed: new ReleaseWatch({ departures, ledger, watch, clock, log, metrics }),
     selfWithdrawal: parts.selfWithdrawal,
     contact: new Contact({
       ...{ ledger, clock, log, selfWithdrawal: parts.selfWithdrawal },

@@ -20,12 +20,12 @@ import { announcers, type Announcer, type AnnouncerName } from './announcer.ts';
 import { chooseAnnouncer } from './choose-announcer.ts';
 import { claimOf } from './match.ts';
 import type { Contact } from './contact.ts';
-import type { DepartureWatch } from './release-watch.ts';
+import type { ReleaseWatch } from './release-watch.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { AnnouncerDetector } from './detect-announcer.ts';
 import type { NodeView } from './node-view.ts';
 import { putOnNode } from './node-ingress.ts';
-import { Grants } from './reservations.ts';
+import { Reservations } from './reservations.ts';
 import {
   formatHolding,
   ingressOf,
@@ -37,7 +37,7 @@ import {
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
 import { silenced, type ServiceChange } from './service-change.ts';
-import { Telling } from './announcement-writer.ts';
+import { AnnouncementWriter } from './announcement-writer.ts';
 import { canBeWithdrawn, refuseUnstoppable } from './withdrawable.ts';
 import { readWish, readWishAnew, type Wish } from './service-spec.ts';
 
@@ -45,7 +45,7 @@ export interface PoolProviderOptions {
   readonly ledger: PoolLedger;
   readonly detector: AnnouncerDetector;
   readonly release: PoolRelease;
-  readonly departed: DepartureWatch;
+  readonly departed: ReleaseWatch;
   readonly nodes: NodeView;
   readonly contact: Contact;
   readonly drift: DriftWatch;
@@ -68,8 +68,8 @@ export class PoolProvider implements LoadBalancerProvider {
   readonly name = 'pool';
   readonly #options: PoolProviderOptions;
   readonly #owners = new OwnerIndex();
-  readonly #grants: Grants;
-  readonly #telling: Telling;
+  readonly #grants: Reservations;
+  readonly #telling: AnnouncementWriter;
   /** Who announces the Services, by UID: one that vanishes can't be asked any more. */
   readonly #announcers = new Map<string, AnnouncerName>();
   readonly #synced = Promise.withResolvers<void>();
@@ -79,8 +79,8 @@ export class PoolProvider implements LoadBalancerProvider {
 
   constructor(options: PoolProviderOptions) {
     this.#options = options;
-    this.#grants = new Grants(options.ledger);
-    this.#telling = new Telling(this.#grants, options.clock);
+    this.#grants = new Reservations(options.ledger);
+    this.#telling = new AnnouncementWriter(this.#grants, options.clock);
   }
 
   get synced(): Promise<void> {

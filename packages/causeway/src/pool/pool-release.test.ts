@@ -8,7 +8,7 @@ import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testin
 import type { ProviderContext } from '../services/provider.ts';
 import type { AnnouncerName } from './announcer.ts';
 import type { Holding } from './holding.ts';
-import { Departures } from './releases-pending.ts';
+import { PendingReleases } from './releases-pending.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import { nextStep, PoolRelease, type ReleaseStep } from './pool-release.ts';
 import { WithdrawalWatch, type Sighting } from './withdrawal.ts';
@@ -122,7 +122,7 @@ test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseSt
 
 test('what a Service that vanished held is looked after where somebody announces it', async () => {
   const client = memoryKubeClient();
-  const departures = new Departures(client, 'kube-system');
+  const departures = new PendingReleases(client, 'kube-system');
   const freedNow: unknown[] = [];
   const ledger = {
     delete: (...args: unknown[]) => Promise.resolve(void freedNow.push(args.slice(0, 3))),

@@ -5,7 +5,7 @@ import type { DeleteOutcome, Owner, ProviderContext } from '../services/provider
 import { announcers, type AnnouncerName } from './announcer.ts';
 import { isAnswer } from './rejection.ts';
 import { freeDeparted, freeForGood } from './release-watch.ts';
-import type { Departure, Departures } from './releases-pending.ts';
+import type { Departure, PendingReleases } from './releases-pending.ts';
 import { readHolding, type Holding } from './holding.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import { handedOver, silenced } from './service-change.ts';
@@ -14,7 +14,7 @@ import type { Sighting, WithdrawalWatch } from './withdrawal.ts';
 export interface PoolReleaseOptions {
   readonly ledger: PoolLedger;
   readonly watch: WithdrawalWatch;
-  readonly departures: Departures;
+  readonly departures: PendingReleases;
   readonly clock: Clock;
   /** How long the end of an announcement is looked for. */
   readonly withdrawalMs: number;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { Refusal, type RefusalReason } from '../ipam/refusal.ts';
-import { denialOf, goesOn, isAnswer } from './rejection.ts';
+import { rejectionOf, goesOn, isAnswer } from './rejection.ts';
 import type { Holding } from './holding.ts';
 
 const held: Holding = {
@@ -34,7 +34,7 @@ test.each<[string, CausewayError, Holding | undefined, string | undefined]>([
   ['the pool is exhausted', refusal('pool-exhausted', 'exhausted'), undefined, undefined],
   ['its quota is used up', refusal('quota', 'exhausted'), undefined, undefined],
 ])('%s', (_what, error, holding, expected) => {
-  const denial = denialOf(error, holding);
+  const denial = rejectionOf(error, holding);
   const text = denial?.kind === 'refused' ? `${denial.reason}: ${denial.message}` : denial?.kind;
   expect(text).toBe(expected);
 });
@@ -57,10 +57,10 @@ test('a Service goes on without the ledger unless it was stopped, or the ledger 
 
 test('a stopped Service shows no address until the ledger has said that it is still its own', () => {
   const unreached = new CausewayError('unavailable', 'too many requests');
-  expect(denialOf(unreached, { ...held, stoppedAt: 5 })).toMatchObject({
+  expect(rejectionOf(unreached, { ...held, stoppedAt: 5 })).toMatchObject({
     kind: 'pending',
     ingress: [],
   });
-  expect(denialOf(unreached, undefined)).toBeUndefined();
-  expect(denialOf(refusal('recovering'), { ...held, stoppedAt: 5 })).toBeUndefined();
+  expect(rejectionOf(unreached, undefined)).toBeUndefined();
+  expect(rejectionOf(refusal('recovering'), { ...held, stoppedAt: 5 })).toBeUndefined();
 });

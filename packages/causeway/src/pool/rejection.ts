@@ -6,7 +6,7 @@ import type { Holding } from './holding.ts';
 import type { LedgerReservation } from './pool-ledger.ts';
 
 /** Why there is no address: refused for good, or not yet, or no longer, or the ledger can't be asked. */
-export type Denial =
+export type Rejected =
   | Extract<EnsureOutcome, { kind: 'refused' | 'pending' }>
   /** In the queue. */
   | { readonly kind: 'waiting' }
@@ -52,7 +52,10 @@ export function isHeld(
 const askAgainMs = 5_000;
 
 /** Refusals that waiting alone doesn't mend are the user's; undefined for those to be tried again. */
-export function denialOf(error: CausewayError, holding: Holding | undefined): Denial | undefined {
+export function rejectionOf(
+  error: CausewayError,
+  holding: Holding | undefined,
+): Rejected | undefined {
   const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
   if (holding?.stoppedAt !== undefined && !isAnswer(error)) {
     return { kind: 'pending', message, retryAfterMs: askAgainMs, ingress: [] };

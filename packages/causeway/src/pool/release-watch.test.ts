@@ -6,8 +6,8 @@ import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
 import { Refusal } from '../ipam/refusal.ts';
-import { DepartureWatch } from './release-watch.ts';
-import { Departures, type Departure } from './releases-pending.ts';
+import { ReleaseWatch } from './release-watch.ts';
+import { PendingReleases, type Departure } from './releases-pending.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import { WithdrawalWatch } from './withdrawal.ts';
 
@@ -21,8 +21,8 @@ let freed: unknown[];
 let events: string[];
 let clock: SimulatedClock;
 let present: Map<string, Service>;
-let departures: Departures;
-let watch: DepartureWatch;
+let departures: PendingReleases;
+let watch: ReleaseWatch;
 let hold: (holderIdentity: string, leaseTransitions?: number) => Promise<unknown>;
 
 beforeEach(() => {
@@ -31,7 +31,7 @@ beforeEach(() => {
   events = [];
   clock = new SimulatedClock();
   present = new Map();
-  departures = new Departures(client, 'kube-system');
+  departures = new PendingReleases(client, 'kube-system');
   const ledger = {
     delete: (...args: unknown[]) => {
       if (args[0] === 'refused') throw new Refusal('gone', 'moved', 'moved');
@@ -41,7 +41,7 @@ beforeEach(() => {
     },
     reservations: () => Promise.resolve([{ uid: 'u', fence: 9 }]),
   } as unknown as PoolLedger;
-  watch = new DepartureWatch({
+  watch = new ReleaseWatch({
     ...{ departures, ledger, clock, log: silentLog, metrics: noMetrics },
     watch: new WithdrawalWatch(client),
   });

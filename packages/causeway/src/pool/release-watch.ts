@@ -7,12 +7,12 @@ import type { Log } from '@causeway/base/observability/log';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
 import type { ProviderHost } from '../services/provider.ts';
 import { announcers } from './announcer.ts';
-import type { Announced, Departure, Departures } from './releases-pending.ts';
+import type { Announced, Departure, PendingReleases } from './releases-pending.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import type { Term, WithdrawalWatch } from './withdrawal.ts';
 
-export interface DepartureWatchOptions {
-  readonly departures: Departures;
+export interface ReleaseWatchOptions {
+  readonly departures: PendingReleases;
   readonly ledger: PoolLedger;
   readonly watch: WithdrawalWatch;
   readonly clock: Clock;
@@ -46,8 +46,8 @@ const stuckMs = 120_000;
  * their address may be announced beyond their end. What is seen announced is not freed, however long
  * that takes.
  */
-export class DepartureWatch {
-  readonly #options: DepartureWatchOptions;
+export class ReleaseWatch {
+  readonly #options: ReleaseWatchOptions;
   /** What was said of whom the last time, by UID: it is said once. */
   #problems: ReadonlyMap<string, string> = new Map();
   /** Since when it is known of whom that somebody is seen to announce them, by UID. */
@@ -55,7 +55,7 @@ export class DepartureWatch {
   /** Those of whom somebody was told. */
   readonly #told = new Set<string>();
 
-  constructor(options: DepartureWatchOptions) {
+  constructor(options: ReleaseWatchOptions) {
     this.#options = options;
   }
 

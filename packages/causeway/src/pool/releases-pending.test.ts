@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
-import { Departures } from './releases-pending.ts';
+import { PendingReleases } from './releases-pending.ts';
 
 const { signal } = new AbortController();
 
 test('who went is kept until it is removed, and what nobody can read stays', async () => {
   const client = memoryKubeClient();
-  const departures = new Departures(client, 'kube-system');
+  const departures = new PendingReleases(client, 'kube-system');
   expect(await departures.list(signal)).toEqual([]);
   const announced = { by: 'kube-vip', namespace: 'shop', name: 'web', wasSeen: true } as const;
   const first = { uid: 'a', fence: 7, withdrawn: true, announced };
@@ -24,7 +24,7 @@ test('who went is kept until it is removed, and what nobody can read stays', asy
 });
 
 test('somebody may announce what departs until it is known that nobody does', async () => {
-  const departures = new Departures(memoryKubeClient(), 'kube-system');
+  const departures = new PendingReleases(memoryKubeClient(), 'kube-system');
   expect(departures.mayBeAnnounced).toBe(true);
   await departures.list(signal);
   expect(departures.mayBeAnnounced).toBe(false);

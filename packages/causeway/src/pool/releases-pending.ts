@@ -37,7 +37,7 @@ const departureSchema = z.object({
 const fieldManager = 'causeway-controller';
 
 /** Kept in the cluster, as a ConfigMap, until the ledger has heard of them: a Service needn't wait for that. */
-export class Departures {
+export class PendingReleases {
   readonly #client: KubeClient;
   readonly #name: { readonly namespace: string; readonly name: string };
 

@@ -1,11 +1,11 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Owner, ProviderContext } from '../services/provider.ts';
-import { denialOf, goesOn, isAnswer, isHeld, isInDoubt, type Denial } from './rejection.ts';
+import { rejectionOf, goesOn, isAnswer, isHeld, isInDoubt, type Rejected } from './rejection.ts';
 import { inFamilies, type Holding } from './holding.ts';
 import type { Demand, Grant, PoolLedger } from './pool-ledger.ts';
 
 /** What the ledger grants to Services, and has granted. */
-export class Grants {
+export class Reservations {
   readonly #ledger: PoolLedger;
   /** What was granted for which demand, by UID: the ledger isn't asked twice for the same. */
   readonly #granted = new Map<string, { readonly demand: string; readonly grant: Grant }>();
@@ -20,7 +20,7 @@ export class Grants {
     demand: Demand,
     holding: Holding | undefined,
     context: ProviderContext,
-  ): Promise<Grant | Denial> {
+  ): Promise<Grant | Rejected> {
     const known = this.#granted.get(owner.uid);
     if (known?.demand === JSON.stringify(demand)) return known.grant;
     try {
@@ -45,7 +45,7 @@ export class Grants {
         const own = all.find(({ uid }) => uid === owner.uid);
         if (!isHeld(demand.addresses, own)) return { kind: 'lost' };
       }
-      const denial = denialOf(problem, holding);
+      const denial = rejectionOf(problem, holding);
       if (denial !== undefined) return denial;
       throw error;
     }

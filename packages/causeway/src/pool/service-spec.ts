@@ -4,7 +4,7 @@ import { quoted } from '@causeway/base/text/text-limit';
 import { parsePoolLabels } from '../ipam/pool-labels.ts';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { sharingKeyAnnotation } from '../services/annotations.ts';
-import { readNeeds } from '../services/service-spec.ts';
+import { readLoadBalancerSpec } from '../services/service-spec.ts';
 import { announcerAnnotation, poolLabelsAnnotation, poolNameAnnotation } from './annotations.ts';
 import { announcerNames, announcers, isAnnouncerName, type AnnouncerName } from './announcer.ts';
 import { inFamilies, type Holding } from './holding.ts';
@@ -17,7 +17,7 @@ export interface Wish {
   readonly announcer: AnnouncerName | undefined;
 }
 
-export type WishReading =
+export type SpecReading =
   | { readonly kind: 'wish'; readonly wish: Wish }
   | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
 
@@ -26,8 +26,8 @@ export type WishReading =
  * claimed again after the ledger lost it; else what its user asks for, by our annotation or by the
  * announcer's own.
  */
-export function readWish(service: Service, holding: Holding | undefined): WishReading {
-  const reading = readNeeds(service, [4, 6]);
+export function readWish(service: Service, holding: Holding | undefined): SpecReading {
+  const reading = readLoadBalancerSpec(service, [4, 6]);
   if (reading.kind === 'refused') return reading;
   const { families, requested, ports } = reading.needs;
   const annotations = service.metadata?.annotations ?? {};
@@ -66,7 +66,7 @@ export function readWish(service: Service, holding: Holding | undefined): WishRe
 }
 
 /** The same for one that has lost what it had: what we told its announcer is no wish of its user's. */
-export function readWishAnew(service: Service, announcer: AnnouncerName): WishReading {
+export function readWishAnew(service: Service, announcer: AnnouncerName): SpecReading {
   const { annotations = {}, ...metadata } = service.metadata ?? {};
   const told = new Set(announcers[announcer].annotations);
   const left = Object.fromEntries(Object.entries(annotations).filter(([key]) => !told.has(key)));

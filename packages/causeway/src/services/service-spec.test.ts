@@ -10,7 +10,7 @@ import {
 } from '../gateway/controller/annotations.ts';
 import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
 import type { L4Port } from './l4-port.ts';
-import { readNeeds } from './service-spec.ts';
+import { readLoadBalancerSpec } from './service-spec.ts';
 
 function makeService(spec: ServiceSpec, annotations: Record<string, string> = {}): Service {
   return {
@@ -21,7 +21,7 @@ function makeService(spec: ServiceSpec, annotations: Record<string, string> = {}
 
 describe('readNeeds', () => {
   test('a plain Service needs its ports in its families, and shares within its namespace', () => {
-    const reading = readNeeds(
+    const reading = readLoadBalancerSpec(
       makeService({ ports: [{ port: 53, protocol: 'UDP' }, { port: 80 }] }),
       [4, 6],
     );
@@ -41,13 +41,13 @@ describe('readNeeds', () => {
 
   test('dual stack is served as far as the gateways have addresses', () => {
     const service = makeService({ ipFamilies: ['IPv6', 'IPv4'] });
-    expect(readNeeds(service, [4, 6])).toMatchObject({ needs: { families: [6, 4] } });
-    expect(readNeeds(service, [4])).toMatchObject({ needs: { families: [4] } });
+    expect(readLoadBalancerSpec(service, [4, 6])).toMatchObject({ needs: { families: [6, 4] } });
+    expect(readLoadBalancerSpec(service, [4])).toMatchObject({ needs: { families: [4] } });
   });
 
   test('a sharing key makes a circle of its own', () => {
     const service = makeService({}, { [sharingKeyAnnotation]: 'edge' });
-    expect(readNeeds(service, [4])).toMatchObject({ needs: { circle: 'key:edge' } });
+    expect(readLoadBalancerSpec(service, [4])).toMatchObject({ needs: { circle: 'key:edge' } });
   });
 
   test('an address may be asked for by the annotation or by the field', () => {
@@ -59,9 +59,9 @@ describe('readNeeds', () => {
       { ipFamilies: ['IPv4', 'IPv6'] },
       { [addressAnnotation]: '192.0.2.7, 2001:DB8::7' },
     );
-    expect(readNeeds(both, [4, 6])).toMatchObject({ needs: { requested: wanted } });
+    expect(readLoadBalancerSpec(both, [4, 6])).toMatchObject({ needs: { requested: wanted } });
     const field = makeService({ loadBalancerIP: '192.0.2.7' });
-    expect(readNeeds(field, [4])).toMatchObject({
+    expect(readLoadBalancerSpec(field, [4])).toMatchObject({
       needs: { requested: new Map([[4, '192.0.2.7']]) },
     });
   });
@@ -90,7 +90,7 @@ describe('readNeeds', () => {
       'AddressesDiffer',
     ],
   ])('%s is refused', (_name, service, reason) => {
-    expect(readNeeds(service, [4])).toMatchObject({ kind: 'refused', reason });
+    expect(readLoadBalancerSpec(service, [4])).toMatchObject({ kind: 'refused', reason });
   });
 });
 

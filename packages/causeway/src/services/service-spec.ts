@@ -12,19 +12,22 @@ import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
 import type { L4Port } from './l4-port.ts';
 
 /** What a Service asks of the gateways. */
-export interface ServiceNeeds {
+export interface LoadBalancerSpec {
   readonly families: readonly Family[];
   readonly ports: readonly L4Port[];
   readonly circle: string;
   readonly requested: ReadonlyMap<Family, Address>;
 }
 
-export type NeedsReading =
-  | { readonly kind: 'needs'; readonly needs: ServiceNeeds }
+export type LoadBalancerSpecReading =
+  | { readonly kind: 'needs'; readonly needs: LoadBalancerSpec }
   | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
 
 /** Reads a Service's wishes. `served` are the families that the port manager has addresses of. */
-export function readNeeds(service: Service, served: readonly Family[]): NeedsReading {
+export function readLoadBalancerSpec(
+  service: Service,
+  served: readonly Family[],
+): LoadBalancerSpecReading {
   const excess = budgetExcess(service);
   if (excess !== undefined) return { kind: 'refused', ...excess };
   const families = familiesOf(service).filter((family) => served.includes(family));
@@ -103,6 +106,6 @@ function readRequested(
   return requested;
 }
 
-function refused(reason: string, message: string): NeedsReading {
+function refused(reason: string, message: string): LoadBalancerSpecReading {
   return { kind: 'refused', reason, message };
 }

@@ -61,8 +61,8 @@ class StatefulSets {
     this.#report(set, current, update);
     this.#forgetOldRevisions(set, [current, update]);
     if (failure !== undefined) return retryAfter(retryDelayMs, failure.message);
-    const settling = (set.spec.minReadySeconds ?? 0) > 0;
-    return settling ? retryAfter(retryDelayMs, 'a ready pod becomes available') : done;
+    const pendingChanges = (set.spec.minReadySeconds ?? 0) > 0;
+    return pendingChanges ? retryAfter(retryDelayMs, 'a ready pod becomes available') : done;
   }
 
   #facts(set: StatefulSet, current: string, update: string): StatefulSetFacts {

@@ -178,10 +178,10 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     const found = new Map<string, P>();
     let version: string | undefined;
     for await (const page of client.pages(resource, { ...selection, signal, retries: false })) {
-      const breathe = startWork(clock);
+      const yieldToEventLoop = startWork(clock);
       for (const object of page.items) {
         this.#collect(found, object);
-        const pause = breathe();
+        const pause = yieldToEventLoop();
         if (pause !== undefined) await pause;
       }
       version = page.metadata?.resourceVersion;

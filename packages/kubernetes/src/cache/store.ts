@@ -106,7 +106,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
    * Makes the store hold exactly these objects. The contents change at once; handlers are told of the
    * differences, with pauses, before this answers.
    */
-  async replace(objects: ReadonlyMap<string, T>, breathe: Breathe): Promise<void> {
+  async replace(objects: ReadonlyMap<string, T>, yieldToEventLoop: Breathe): Promise<void> {
     const changes: Change<T>[] = [];
     for (const [key, before] of this.#objects) {
       if (objects.has(key)) continue;
@@ -118,7 +118,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
     const handlers = this.#handlers;
     for (const change of changes) {
       this.#tell(handlers, change);
-      const pause = breathe();
+      const pause = yieldToEventLoop();
       if (pause !== undefined) await pause;
     }
     if (this.#isSynced) return;

@@ -52,10 +52,10 @@ async function* readWatch<T extends KubeObject>(
       if (splitter.pendingBytes > largestEvent) {
         throw new KubeError('unavailable', `${what}: an event is over ${largestEvent} bytes`);
       }
-      const breathe = startWork(clock);
+      const yieldToEventLoop = startWork(clock);
       for (let index = 0; index < lines.length; index += batchSize) {
         yield* parseBatch<T>(what, lines.slice(index, index + batchSize));
-        const pause = breathe();
+        const pause = yieldToEventLoop();
         if (pause !== undefined) await pause;
       }
     }

@@ -20,7 +20,7 @@ import {
   type Status,
 } from '../objects/object.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
-import type { WriteFence } from '@causeway/base/work/lease-guard';
+import type { LeaseGuard } from '@causeway/base/work/lease-guard';
 import { Requester, type Call } from './requester.ts';
 import {
   apiVersionOf,
@@ -70,7 +70,7 @@ export class KubeClient {
   }
 
   /** The same client for someone who may write only as long as the fence allows it. */
-  withFence(fence: WriteFence): KubeClient {
+  withFence(fence: LeaseGuard): KubeClient {
     const options = { transport: this.#transport, clock: this.#requester.clock };
     return new KubeClient(options, this.#requester.withFence(fence));
   }

@@ -5,7 +5,7 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Random } from '@causeway/base/simulation/random';
 import { KubeError } from './error.ts';
 import { requestDuration, requestRetries } from './kube-metrics.ts';
-import { withinFence, type WriteFence } from '@causeway/base/work/lease-guard';
+import { withinFence, type LeaseGuard } from '@causeway/base/work/lease-guard';
 import type { Status } from '../objects/object.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { readStatus } from './read-status.ts';
@@ -41,7 +41,7 @@ export interface RequesterOptions {
   readonly metrics: Metrics;
   readonly userAgent: string;
   readonly rateLimit?: RateLimit | undefined;
-  readonly fence?: WriteFence | undefined;
+  readonly fence?: LeaseGuard | undefined;
 }
 
 const defaultTimeoutMs = 30_000;
@@ -58,7 +58,7 @@ export class Requester {
     this.#retries = options.metrics.counter(requestRetries);
   }
 
-  withFence(fence: WriteFence): Requester {
+  withFence(fence: LeaseGuard): Requester {
     return new Requester({ ...this.#options, fence });
   }
 

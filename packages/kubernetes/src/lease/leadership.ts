@@ -1,6 +1,6 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Clock } from '@causeway/base/time/clock';
-import type { WriteFence } from '@causeway/base/work/lease-guard';
+import type { LeaseGuard } from '@causeway/base/work/lease-guard';
 
 /**
  * The right to write, for as long as nobody else can have it. It ends by our own monotonic clock, well
@@ -8,7 +8,7 @@ import type { WriteFence } from '@causeway/base/work/lease-guard';
  * suspended finds it expired when it wakes up. One whose whole machine was does not, since that clock stood
  * still, too; it has to `confirm` when something says that another one leads. Give it to `client.withFence`.
  */
-export class Leadership implements WriteFence {
+export class Leadership implements LeaseGuard {
   readonly #clock: Clock;
   readonly #lease: string;
   #validUntil: number;

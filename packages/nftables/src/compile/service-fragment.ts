@@ -212,7 +212,7 @@ class ServiceCompiler {
     }
     for (const [slot, endpoint] of table.entries()) {
       const chain = chains.get(endpoint) ?? '';
-      this.#fragment.element(setNames.turns(family), [...this.#key, offset + slot], {
+      this.#fragment.element(setNames.serialQueue(family), [...this.#key, offset + slot], {
         kind: 'goto',
         chain,
       });
@@ -225,7 +225,7 @@ class ServiceCompiler {
     rules.push({
       statements: [
         isFamily(family),
-        { kind: 'dispatch', key: [...target(family), turn], map: setNames.turns(family) },
+        { kind: 'dispatch', key: [...target(family), turn], map: setNames.serialQueue(family) },
       ],
     });
     const name = derivedName('sticky', serviceKey(this.#service), side);

@@ -53,7 +53,7 @@ export const setNames = {
   /** The endpoint of each slot of each service. */
   slots: perFamily('slots'),
   /** The endpoint chain of each slot of a service that remembers its clients. */
-  turns: perFamily('turns'),
+  serialQueue: perFamily('turns'),
   /** An endpoint's way back to its virtual address. */
   reverse: perFamily('reverse'),
   reverseNodePorts: perFamily('reverse-node-ports'),

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
 import { parseSecrets } from '../../gateway/protocol/secrets.ts';
 import type { AgentStatus } from '../../gateway/protocol/agent-status.ts';
-import type { LeverName } from '../../gateway/protocol/override.ts';
+import type { OverrideName } from '../../gateway/protocol/override.ts';
 import { agentSettings, socketFile } from '../../gateway/agent/settings.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { systemClock } from '@causeway/base/time/clock';
@@ -19,13 +19,13 @@ export function agentCommand(): Command {
   agent.addCommand(runAgentCommand(), { isDefault: true });
   agent.addCommand(statusCommand());
   agent.addCommand(
-    leverCommand('drain', 'drained', true, 'give up all addresses, for maintenance'),
+    overrideCommand('drain', 'drained', true, 'give up all addresses, for maintenance'),
   );
-  agent.addCommand(leverCommand('undrain', 'drained', false, 'take part again'));
-  agent.addCommand(leverCommand('freeze', 'frozen', true, 'take no push until thawed'));
-  agent.addCommand(leverCommand('thaw', 'frozen', false, 'take pushes again'));
+  agent.addCommand(overrideCommand('undrain', 'drained', false, 'take part again'));
+  agent.addCommand(overrideCommand('freeze', 'frozen', true, 'take no push until thawed'));
+  agent.addCommand(overrideCommand('thaw', 'frozen', false, 'take pushes again'));
   agent.addCommand(
-    leverCommand(
+    overrideCommand(
       'allow-removal',
       'removal',
       true,
@@ -33,7 +33,12 @@ export function agentCommand(): Command {
     ),
   );
   agent.addCommand(
-    leverCommand('refuse-removal', 'removal', false, 'take that back, if no update has come yet'),
+    overrideCommand(
+      'refuse-removal',
+      'removal',
+      false,
+      'take that back, if no update has come yet',
+    ),
   );
   agent.addCommand(undoCommand());
   agent.addCommand(cleanUpAgentCommand());
@@ -53,7 +58,12 @@ function statusCommand(): Command {
   });
 }
 
-function leverCommand(name: string, lever: LeverName, on: boolean, description: string): Command {
+function overrideCommand(
+  name: string,
+  lever: OverrideName,
+  on: boolean,
+  description: string,
+): Command {
   const command = new Command(name).description(description).option(...reasonOption);
   addOutputOption(addConfigOptions(command, agentSettings));
   return command.action(async (options: { output: OutputFormat; reason?: string }) => {
@@ -118,13 +128,13 @@ function printStatus(format: OutputFormat, status: AgentStatus): void {
       { title: 'older', value: ({ older }) => String(older.length) },
       { title: 'withheld', value: ({ withheld }) => String(withheld?.length ?? '-') },
       { title: 'vrrp', value: ({ vrrp }) => vrrp.state },
-      { title: 'levers', value: describeLevers },
+      { title: 'levers', value: describeOverrides },
       { title: 'alarms', value: ({ alarms }) => alarms.join('; ') || '-' },
     ],
   );
 }
 
-function describeLevers({ frozen, drained, removal = null }: AgentStatus): string {
+function describeOverrides({ frozen, drained, removal = null }: AgentStatus): string {
   const pulled = [
     frozen === null ? undefined : `frozen (${frozen.reason})`,
     drained === null ? undefined : `drained (${drained.reason})`,

@@ -4,8 +4,8 @@ import { withoutControls } from '@causeway/base/text/printable';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import {
-  boardName,
-  readBoard,
+  gatewayConfigMapName,
+  readGatewayConfigMap,
   whyNoneServes,
 } from '../../gateway/controller/gateway-config-map.ts';
 import { explainService, type Explanation, type Step } from '../../console/overview/explanation.ts';
@@ -59,8 +59,12 @@ async function findOutage(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    const board = await client.find(configMaps, { namespace, name: boardName }, { signal });
-    return board === undefined ? undefined : whyNoneServes(readBoard(board));
+    const board = await client.find(
+      configMaps,
+      { namespace, name: gatewayConfigMapName },
+      { signal },
+    );
+    return board === undefined ? undefined : whyNoneServes(readGatewayConfigMap(board));
   } catch (error) {
     if (CausewayError.from(error).code !== 'forbidden') throw error;
     return undefined;

@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import { withoutControls } from '@causeway/base/text/printable';
 import { configMaps, leases } from '@causeway/kubernetes/objects/resources';
 import {
-  boardName,
-  readBoard,
+  gatewayConfigMapName,
+  readGatewayConfigMap,
   whyNoneServes,
 } from '../../gateway/controller/gateway-config-map.ts';
 import {
@@ -74,8 +74,12 @@ async function controllerPart(
 }
 
 async function gatewayPart({ client, signal }: ClusterSession, namespace: string): Promise<Part> {
-  const board = await client.find(configMaps, { namespace, name: boardName }, { signal });
-  const gateways = board === undefined ? [] : readBoard(board);
+  const board = await client.find(
+    configMaps,
+    { namespace, name: gatewayConfigMapName },
+    { signal },
+  );
+  const gateways = board === undefined ? [] : readGatewayConfigMap(board);
   if (gateways.length === 0) return { isWell: true, lines: [`- gateways     none`] };
   const lines = gateways.map(({ name, state, fence }) => {
     const isWell = state?.reachable === true && state.problems.length === 0;

@@ -5,11 +5,11 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { ClusterIdentity } from '../../services/cluster-identity.ts';
 import { ConfigMapAddressBook } from '../../gateway/controller/address-book.ts';
 import type { AgentPort } from '../../gateway/controller/agent-client-contract.ts';
-import type { AddressDoors } from '../../gateway/controller/address-pair-writer.ts';
+import type { AddressPairWriter } from '../../gateway/controller/address-pair-writer.ts';
 import { fencedAgent } from '../../gateway/controller/lease-guarded-agent.ts';
-import { GatewayBoard } from '../../gateway/controller/gateway-config-map.ts';
+import { GatewayConfigMap } from '../../gateway/controller/gateway-config-map.ts';
 import { makeGatewayProvider } from '../../gateway/controller/make-gateway-provider.ts';
-import { OpenStackAddressDoors } from '../../gateway/controller/openstack-address-pair-writer.ts';
+import { OpenStackAddressPairWriter } from '../../gateway/controller/openstack-address-pair-writer.ts';
 import { OpenStackPortManager } from '../../gateway/controller/openstack-port-manager.ts';
 import { configMapPortBook, type PortBook } from '../../gateway/controller/port-book.ts';
 import type { PortManager } from '../../gateway/controller/port-manager.ts';
@@ -55,8 +55,8 @@ export async function gatewayProvider(
         ? openStack.managerFor(owned.cluster, configMapPortBook(place))
         : new StaticPortManager(gateway.addresses, new ConfigMapAddressBook(place)),
     ...(owned === undefined ? {} : { orphans: owned.orphans }),
-    ...(openStack === undefined ? {} : { doors: openStack.doors }),
-    board: new GatewayBoard(place),
+    ...(openStack === undefined ? {} : { pairWriter: openStack.pairWriter }),
+    board: new GatewayConfigMap(place),
     agents: await makeAgentPorts(settings, surroundings),
     cluster: owned?.cluster.uid ?? (await clusterUidOf(surroundings, signal)),
     withoutAffinity: gateway.agents.filter(({ api }) => api === 'v1').map(({ name }) => name),
@@ -70,7 +70,7 @@ export async function openStackOf(
   settings: ControllerSettings,
   { log, metrics, clock, fence }: Omit<ProviderSurroundings, 'client'>,
   signal: AbortSignal,
-): Promise<{ managerFor: ManagerFor; doors: AddressDoors }> {
+): Promise<{ managerFor: ManagerFor; pairWriter: AddressPairWriter }> {
   const { gateway } = settings;
   const name = settings.cloud;
   const config = await loadCloudConfig({
@@ -106,7 +106,7 @@ export async function openStackOf(
         ...{ neutron, cluster, book, subnets, floating },
         keepWayBack: gateway.keepWayBack,
       }),
-    doors: new OpenStackAddressDoors({
+    pairWriter: new OpenStackAddressPairWriter({
       ...addressPairs,
       networks: networks.length > 0 ? networks : [...subnets.values()].map(({ cidr }) => cidr),
       neutron,

@@ -1,7 +1,7 @@
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { LoadBalancerProvider } from '../../services/provider.ts';
 import type { ControllerSettings } from './settings.ts';
-import type { WriteFence } from '@causeway/base/work/lease-guard';
+import type { LeaseGuard } from '@causeway/base/work/lease-guard';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
@@ -17,7 +17,7 @@ export interface ProviderSurroundings {
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** The lease, where there is one: nothing is written without it, inside the cluster and outside. */
-  readonly fence?: WriteFence | undefined;
+  readonly fence?: LeaseGuard | undefined;
 }
 
 /** The providers that the settings enable. A new one is a line here and a file beside this one. */

@@ -5,11 +5,11 @@ import { findConnection } from '@causeway/kubernetes/client/connection';
 import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import {
-  boardName,
+  gatewayConfigMapName,
   fenceChange,
-  readBoard,
-  writeBoard,
-  type GatewayOnBoard,
+  readGatewayConfigMap,
+  writeGatewayConfigMap,
+  type GatewayEntry,
 } from '../../gateway/controller/gateway-config-map.ts';
 import { handBackToLbaas } from '../../gateway/controller/hand-back.ts';
 import type { ControllerSettings } from '../controller/settings.ts';
@@ -47,7 +47,7 @@ function listCommand(): Command {
   );
   addOutputOption(addConfigOptions(command, controllerCommandSettings));
   return command.action(async ({ output }: { output: OutputFormat }) => {
-    await withBoard(command, async (_client, gateways, settings, signal) => {
+    await withGatewayConfigMap(command, async (_client, gateways, settings, signal) => {
       printGateways(output, await askGateways(gateways, settings, signal));
     });
   });
@@ -62,11 +62,11 @@ function fenceCommand(): Command {
     .requiredOption('-r, --reason <text>', 'why, for those who come after');
   addConfigOptions(command, controllerCommandSettings);
   return command.action(async (name: string, { reason }: { reason: string }) => {
-    await withBoard(command, async (client, gateways, settings, signal) => {
+    await withGatewayConfigMap(command, async (client, gateways, settings, signal) => {
       checkName(name, gateways, settings);
       const since = new Date(systemClock.wallTime()).toISOString();
       const change = fenceChange(name, { reason, since });
-      await writeBoard(client, settings.leaderElection.namespace, change, signal);
+      await writeGatewayConfigMap(client, settings.leaderElection.namespace, change, signal);
       say(`Asked for. \`causeway gateways list\` shows when the fence around ${name} stands.`);
     });
   });
@@ -78,10 +78,10 @@ function unfenceCommand(): Command {
     .argument('<name>', "the gateway's name");
   addConfigOptions(command, controllerCommandSettings);
   return command.action(async (name: string) => {
-    await withBoard(command, async (client, gateways, settings, signal) => {
+    await withGatewayConfigMap(command, async (client, gateways, settings, signal) => {
       checkName(name, gateways, settings);
       const change = fenceChange(name, undefined);
-      await writeBoard(client, settings.leaderElection.namespace, change, signal);
+      await writeGatewayConfigMap(client, settings.leaderElection.namespace, change, signal);
       say(`The fence around ${name} goes as soon as it has confirmed the newest state.`);
     });
   });
@@ -100,8 +100,8 @@ function checkCommand(): Command {
     }
     const surroundings = { log: silentLog, metrics: noMetrics, clock: systemClock };
     const signal = stopSignal();
-    const { doors } = await openStackOf(settings, surroundings, signal);
-    const reports = await doors.inspect(signal);
+    const { pairWriter } = await openStackOf(settings, surroundings, signal);
+    const reports = await pairWriter.inspect(signal);
     printObjects(output, reports, [
       { title: 'gateway', value: ({ gateway }) => gateway },
       { title: 'fine', value: ({ isFine }) => (isFine ? 'yes' : 'NO') },
@@ -113,12 +113,12 @@ function checkCommand(): Command {
 
 type Work = (
   client: KubeClient,
-  gateways: readonly GatewayOnBoard[],
+  gateways: readonly GatewayEntry[],
   settings: ControllerSettings,
   signal: AbortSignal,
 ) => Promise<void>;
 
-async function withBoard(command: Command, work: Work): Promise<void> {
+async function withGatewayConfigMap(command: Command, work: Work): Promise<void> {
   const settings = await readConfig(command, controllerCommandSettings);
   const { kubeconfig, context, leaderElection } = settings;
   const clock = systemClock;
@@ -126,9 +126,9 @@ async function withBoard(command: Command, work: Work): Promise<void> {
   const client = new KubeClient({ transport: new HttpTransport(connection, clock), clock });
   const signal = stopSignal();
   try {
-    const name = { namespace: leaderElection.namespace, name: boardName };
+    const name = { namespace: leaderElection.namespace, name: gatewayConfigMapName };
     const board = await client.find(configMaps, name, { signal });
-    await work(client, board === undefined ? [] : readBoard(board), settings, signal);
+    await work(client, board === undefined ? [] : readGatewayConfigMap(board), settings, signal);
   } finally {
     await client.close();
   }
@@ -137,7 +137,7 @@ async function withBoard(command: Command, work: Work): Promise<void> {
 /** A fence around a name that nobody has would do nothing, and look as if it did. */
 function checkName(
   name: string,
-  gateways: readonly GatewayOnBoard[],
+  gateways: readonly GatewayEntry[],
   { gateway }: ControllerSettings,
 ): void {
   const known = new Set([...gateways, ...gateway.agents].map((each) => each.name));

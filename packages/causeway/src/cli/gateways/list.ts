@@ -1,4 +1,4 @@
-import type { GatewayOnBoard } from '../../gateway/controller/gateway-config-map.ts';
+import type { GatewayEntry } from '../../gateway/controller/gateway-config-map.ts';
 import type { ControllerSettings } from '../controller/settings.ts';
 import { lookAt } from '../../console/overview/gateway-source.ts';
 import type { GatewayRow } from '../../console/overview/rows.ts';
@@ -6,7 +6,7 @@ import { makeAgents } from '../controller/gateway.ts';
 import { printObjects, type OutputFormat } from '../terminal/output.ts';
 
 /** What the controller has written down about a gateway, and what it answers itself. */
-interface ListedGateway extends GatewayOnBoard {
+interface ListedGateway extends GatewayEntry {
   readonly agent: GatewayRow | undefined;
 }
 
@@ -14,7 +14,7 @@ const patienceMs = 3_000;
 
 /** Asks every gateway whose secret is at hand. One that does not answer is listed all the same. */
 export async function askGateways(
-  board: readonly GatewayOnBoard[],
+  board: readonly GatewayEntry[],
   settings: ControllerSettings,
   signal: AbortSignal,
 ): Promise<ListedGateway[]> {
@@ -54,7 +54,7 @@ export function printGateways(output: OutputFormat, gateways: readonly ListedGat
     { title: 'current', value: ({ state }) => flag(state?.current) },
     { title: 'endpoints', value: ({ agent }) => shown(agent, ({ endpoints }) => endpoints) },
     { title: 'refused', value: ({ state }) => String(state?.refusedEndpoints ?? '-') },
-    { title: 'levers', value: describeLevers },
+    { title: 'levers', value: describeOverrides },
     { title: 'fence', value: describeFence },
     { title: 'problems', value: describeProblems },
   ]);
@@ -70,7 +70,7 @@ function describeVrrp({ state, agent }: ListedGateway): string {
   return state.master ? 'MASTER' : 'BACKUP';
 }
 
-function describeLevers({ agent }: ListedGateway): string {
+function describeOverrides({ agent }: ListedGateway): string {
   const pulled = [
     ...(agent?.isDrained === true ? ['drained'] : []),
     ...(agent?.isFrozen === true ? ['frozen'] : []),

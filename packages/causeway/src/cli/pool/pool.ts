@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { KubeClient } from '@causeway/kubernetes/client/client';
 import { findConnection } from '@causeway/kubernetes/client/connection';
 import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
-import { Departures } from '../../pool/releases-pending.ts';
+import { PendingReleases } from '../../pool/releases-pending.ts';
 import { LedgerCheck, type Repair } from '../../pool/ledger-check.ts';
 import { PoolLedger } from '../../pool/pool-ledger.ts';
 import type { ControllerSettings } from '../controller/settings.ts';
@@ -85,7 +85,7 @@ async function withCheck(
   const site = required(pool.site, 'pool.site');
   const cluster = required(pool.cluster, 'pool.cluster');
   try {
-    const departures = new Departures(client, settings.leaderElection.namespace);
+    const departures = new PendingReleases(client, settings.leaderElection.namespace);
     await work(new LedgerCheck(client, new PoolLedger(ipam, { site, cluster }), departures));
   } finally {
     await ipam.close();

@@ -12,10 +12,10 @@ import { foreignMover } from './announce/announcer.ts';
 import { toWholeLayout } from './apply/layout-input.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
 import { Gateway } from './gateway.ts';
-import { Levers } from './overrides.ts';
+import { Overrides } from './overrides.ts';
 import type { GatewayState } from './store/state.ts';
 import { StateStore } from './store/state-store.ts';
-import { PushReader, type Push } from '../protocol/update.ts';
+import { UpdateReader, type Update } from '../protocol/update.ts';
 
 // What stands in a push that is taken: legal in itself, and yet of the wrong family, there twice, at odds
 // with the other records, or very long.
@@ -121,8 +121,8 @@ const content = fc.oneof(
   }),
 );
 
-function read(kind: 'state' | 'delta', generation: number, records: readonly object[]): Push {
-  const reader = new PushReader();
+function read(kind: 'state' | 'delta', generation: number, records: readonly object[]): Update {
+  const reader = new UpdateReader();
   const base = kind === 'delta' ? { base: generation - 1 } : {};
   const header = { causeway: 'agent/v2', revision: 2, kind, generation, ...base };
   for (const line of [header, ...records, { end: { records: records.length } }]) {
@@ -158,13 +158,14 @@ async function startGateway() {
   const { store, stored } = await StateStore.open(await fs.mkdtemp(path.join(directory, 'state-')));
   const gateway = new Gateway({
     ...{ store, stored, ruleset: kernel.ruleset, mover: foreignMover },
-    levers: await Levers.load(path.join(directory, 'levers.json')),
+    levers: await Overrides.load(path.join(directory, 'levers.json')),
     limits: { share: 0.5, count: 20 },
     ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
     forgetConnections: () => Promise.resolve(),
     forgetStrays: () => Promise.resolve(),
   });
-  const push = (each: Push) => gateway.push(`digest ${each.header.generation}`, () => each, signal);
+  const push = (each: Update) =>
+    gateway.push(`digest ${each.header.generation}`, () => each, signal);
   return { gateway, kernel, push, close: () => store.close() };
 }
 

@@ -20,12 +20,12 @@ import type { AgentStatus, EndpointCount } from '../protocol/agent-status.ts';
 import { V1Api } from './api/v1-api.ts';
 import { V2Api } from './api/v2-api.ts';
 import { FaultReasons } from './announce/keepalived/fault-reasons.ts';
-import { KeepalivedMover } from './announce/keepalived/keepalived-announcer.ts';
+import { KeepalivedAnnouncer } from './announce/keepalived/keepalived-announcer.ts';
 import { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
 import type { Kernel } from './kernel.ts';
-import { Levers } from './overrides.ts';
-import type { LeverName } from '../protocol/override.ts';
-import { playedVrrp } from './announce/simulated-announcer.ts';
+import { Overrides } from './overrides.ts';
+import type { OverrideName } from '../protocol/override.ts';
+import { simulatedAnnouncer } from './announce/simulated-announcer.ts';
 import { Probing } from './probe/probing.ts';
 import { TargetsOfState } from './probe/targets.ts';
 import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
@@ -65,9 +65,9 @@ class Agent {
   readonly #options: AgentOptions;
   readonly #store: StateStore;
   readonly #gateway: Gateway;
-  readonly #levers: Levers;
+  readonly #levers: Overrides;
   readonly #status: VrrpStatus;
-  readonly #mover: KeepalivedMover | undefined;
+  readonly #mover: KeepalivedAnnouncer | undefined;
   readonly #faults: FaultReasons;
   readonly #alarms: Alarms;
   readonly #silence: Silence;
@@ -125,7 +125,7 @@ class Agent {
     const mover =
       settings.addresses.mover !== 'keepalived'
         ? undefined
-        : await KeepalivedMover.open(
+        : await KeepalivedAnnouncer.open(
             {
               settings: keepalivedSettings(settings),
               servable: servableHere(settings),
@@ -137,7 +137,7 @@ class Agent {
             },
             signal,
           );
-    const levers = await Levers.load(path.join(settings.stateDirectory, 'levers.json'));
+    const levers = await Overrides.load(path.join(settings.stateDirectory, 'levers.json'));
     const opened = await StateStore.open(settings.stateDirectory);
     const faults = new FaultReasons(mover);
     await faults.set('drained', levers.get('drained') !== undefined);
@@ -179,7 +179,7 @@ class Agent {
         ...{ clock, log, onChange: () => this.#silenceChanged() },
         targets: () => targets.of(this.#gateway.state),
       }),
-      ...playedVrrp(settings, { status, levers: this.#levers, clock }),
+      ...simulatedAnnouncer(settings, { status, levers: this.#levers, clock }),
       ...(mover === undefined
         ? {}
         : addressLoops({
@@ -262,7 +262,7 @@ class Agent {
 
   #setTls: (tls: NonNullable<Credentials['tls']>) => void = () => {};
 
-  async #pull(name: LeverName, reason: string | undefined): Promise<void> {
+  async #pull(name: OverrideName, reason: string | undefined): Promise<void> {
     const { clock, log } = this.#options;
     await this.#levers.set(
       name,
@@ -335,10 +335,10 @@ class Agent {
 
 interface AgentParts {
   readonly opened: Awaited<ReturnType<typeof StateStore.open>>;
-  readonly levers: Levers;
+  readonly levers: Overrides;
   readonly probing: Probing;
   readonly status: VrrpStatus;
-  readonly mover: KeepalivedMover | undefined;
+  readonly mover: KeepalivedAnnouncer | undefined;
   readonly faults: FaultReasons;
   readonly credentials: Credentials;
 }

@@ -5,8 +5,8 @@ import type { Gateway } from './gateway.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
 import type { Kernel } from './kernel.ts';
-import type { Levers } from './overrides.ts';
-import type { ProbeLedger } from './probe/probe-results.ts';
+import type { Overrides } from './overrides.ts';
+import type { ProbeResults } from './probe/probe-results.ts';
 import type { Silence } from './probe/backend-health.ts';
 import { formatEndpointId } from '../protocol/records.ts';
 import { revisions } from '../protocol/revision.ts';
@@ -17,9 +17,9 @@ export interface DescribedParts {
   readonly version: string;
   readonly gateway: Gateway;
   readonly kernel: Kernel;
-  readonly levers: Levers;
+  readonly levers: Overrides;
   readonly alarms: Alarms;
-  readonly ledger: ProbeLedger;
+  readonly ledger: ProbeResults;
   readonly silence: Silence;
   readonly vrrp: VrrpStatus;
   /** Something else moves the addresses. */

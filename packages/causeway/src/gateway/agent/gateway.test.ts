@@ -8,7 +8,7 @@ import { systemClock } from '@causeway/base/time/clock';
 import { silentLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { Gateway } from './gateway.ts';
-import { Levers } from './overrides.ts';
+import { Overrides } from './overrides.ts';
 import {
   endpointKey,
   makeEndpoint,
@@ -17,7 +17,7 @@ import {
 } from '../protocol/endpoint.ts';
 import { StateStore } from './store/state-store.ts';
 import { FakeWorld, Mortality } from './testing/fake-world.ts';
-import { PushReader, type Push } from '../protocol/update.ts';
+import { UpdateReader, type Update } from '../protocol/update.ts';
 import { writeState } from '../protocol/write-update.ts';
 
 const { signal } = new AbortController();
@@ -44,8 +44,8 @@ function endpointOf(protocol: Protocol, last: number, to: readonly string[]): En
   });
 }
 
-function pushOf(generation: number, ...endpoints: Endpoint[]): Push {
-  const reader = new PushReader();
+function pushOf(generation: number, ...endpoints: Endpoint[]): Update {
+  const reader = new UpdateReader();
   const content = { endpoints, policies: [], assignments: [], nodes: [] };
   for (const line of writeState(content, { generation })) reader.line(line);
   return reader.result();
@@ -61,7 +61,7 @@ async function startAgent(
   const append = store.append.bind(store);
   store.append = (step) => life.call('persist', () => append(step));
   const strays: string[] = [];
-  const levers = await Levers.load(path.join(directory, 'levers.json'));
+  const levers = await Overrides.load(path.join(directory, 'levers.json'));
   const gateway = new Gateway({
     ruleset: world.ruleset(life),
     mover: world.mover(life),
@@ -78,7 +78,8 @@ async function startAgent(
       strays.push(...services.map(({ address }) => address));
     },
   });
-  const push = (each: Push) => gateway.push(`digest ${each.header.generation}`, () => each, signal);
+  const push = (each: Update) =>
+    gateway.push(`digest ${each.header.generation}`, () => each, signal);
   return { gateway, push, levers, strays, close: () => store.close() };
 }
 
@@ -301,7 +302,10 @@ describe('the gateway', () => {
 
   test('the controller of another cluster confirms no removal', async () => {
     const many = Array.from({ length: 30 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
-    const of = (cluster: string, push: Push) => ({ ...push, header: { ...push.header, cluster } });
+    const of = (cluster: string, push: Update) => ({
+      ...push,
+      header: { ...push.header, cluster },
+    });
     const agent = await startAgent(new FakeWorld());
     await agent.push(of('one', pushOf(1, ...many)));
     await agent.push(of('two', pushOf(2)));

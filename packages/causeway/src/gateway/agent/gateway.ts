@@ -9,11 +9,11 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
 import type { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { acknowledge } from './apply/acknowledge.ts';
-import { admit, PushRefused } from './apply/admit.ts';
+import { admit, UpdateRejected } from './apply/admit.ts';
 import { confirmedRemovals, withheldIn, type RemovalLimits } from './apply/withhold.ts';
-import type { AddressMover } from './announce/announcer.ts';
+import type { Announcer } from './announce/announcer.ts';
 import { applyChange, RollbackFailed } from './apply/apply-change.ts';
-import { blame } from './apply/rejection-cause.ts';
+import { rejectionsFrom } from './apply/rejection-cause.ts';
 import {
   addressesOf,
   endpointsTo,
@@ -23,21 +23,21 @@ import {
 } from './apply/layout-input.ts';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
-import type { Levers } from './overrides.ts';
+import type { Overrides } from './overrides.ts';
 import type { EndpointKey } from '../protocol/endpoint.ts';
 import { changesTraffic, inverseOf, type GatewayState } from './store/state.ts';
 import type { Step } from './store/change-lines.ts';
 import { rememberStep, type StateStore, type Stored } from './store/state-store.ts';
-import { Turns } from './serial-queue.ts';
-import type { Complaint } from '../protocol/rejection.ts';
-import type { Push } from '../protocol/update.ts';
+import { SerialQueue } from './serial-queue.ts';
+import type { Rejection } from '../protocol/rejection.ts';
+import type { Update } from '../protocol/update.ts';
 
 export interface GatewayOptions {
   readonly ruleset: RulesetWriter;
-  readonly mover: AddressMover;
+  readonly mover: Announcer;
   readonly store: StateStore;
   readonly stored: Stored;
-  readonly levers: Levers;
+  readonly levers: Overrides;
   readonly limits: RemovalLimits;
   /** Who was silent when the agent ended, and counts as silent until something else is known. */
   readonly silent?: ReadonlySet<Address>;
@@ -61,11 +61,11 @@ const answerWithinMs = 1_000;
  */
 export class Gateway {
   readonly #options: GatewayOptions;
-  readonly #turns = new Turns(longestQueue);
+  readonly #serialQueue = new SerialQueue(longestQueue);
   readonly #metrics;
   #silent: ReadonlySet<Address>;
   #isDegraded = true;
-  #complaints: readonly Complaint[] = [];
+  #complaints: readonly Rejection[] = [];
   #forgetting: Promise<void> = Promise.resolve();
 
   constructor(options: GatewayOptions) {
@@ -98,7 +98,7 @@ export class Gateway {
   }
 
   /** What was wrong with the last push that was taken. */
-  get complaints(): readonly Complaint[] {
+  get complaints(): readonly Rejection[] {
     return this.#complaints;
   }
 
@@ -108,16 +108,16 @@ export class Gateway {
 
   /** Brings the kernel and keepalived to the accepted configuration: at the start, and after a mishap. */
   restore(signal: AbortSignal): Promise<void> {
-    return this.#turns.take(() => this.#restore(signal));
+    return this.#serialQueue.take(() => this.#restore(signal));
   }
 
   /** Takes a push, all of what is good in it or nothing. */
   push(
     digest: string,
-    read: (state: GatewayState) => Push,
+    read: (state: GatewayState) => Update,
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
-    return this.#turns.take(() => this.#push(digest, read, signal));
+    return this.#serialQueue.take(() => this.#push(digest, read, signal));
   }
 
   /**
@@ -128,7 +128,7 @@ export class Gateway {
     { generation, cluster, endpoints }: RemovalConfirmation,
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
-    return this.#turns.take(async () => {
+    return this.#serialQueue.take(async () => {
       this.#refuseFrozen();
       refuseOtherState(this.state, generation, cluster);
       return this.#applyWithheld(endpoints, signal);
@@ -137,7 +137,7 @@ export class Gateway {
 
   /** An operator allows the removals that are withheld now, if there are any: that uses the permission up. */
   releaseRemovals(): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#serialQueue.take(async () => {
       const withheld = withheldIn(this.state);
       if (withheld.size === 0) return;
       await this.#applyWithheld(withheld, new AbortController().signal);
@@ -157,12 +157,16 @@ export class Gateway {
   #refuseFrozen(): void {
     const frozen = this.#options.levers.get('frozen');
     if (frozen === undefined) return;
-    throw new PushRefused('frozen', `this gateway is frozen: ${frozen.reason}`, 'Thaw it first.');
+    throw new UpdateRejected(
+      'frozen',
+      `this gateway is frozen: ${frozen.reason}`,
+      'Thaw it first.',
+    );
   }
 
   /** Goes one accepted step back and takes no push until it is told to. */
   undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
-    return this.#turns.take(async () => {
+    return this.#serialQueue.take(async () => {
       const { stored, levers, clock } = this.#options;
       const back = stored.undo.at(-1);
       if (back === undefined)
@@ -176,7 +180,7 @@ export class Gateway {
 
   /** Takes these out of the slots, and puts back those that are silent no longer. */
   setSilent(silent: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#serialQueue.take(async () => {
       const changed = this.#silent.symmetricDifference(silent);
       if (changed.size === 0) return;
       await this.#ensureSound(signal);
@@ -214,13 +218,13 @@ export class Gateway {
 
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
-    await this.#turns.idle();
+    await this.#serialQueue.idle();
     await this.#forgetting;
   }
 
   async #push(
     digest: string,
-    read: (state: GatewayState) => Push,
+    read: (state: GatewayState) => Update,
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
     const { levers, limits, clock } = this.#options;
@@ -242,7 +246,7 @@ export class Gateway {
       return acknowledge(this.state, admission.complaints, wrote);
     } catch (error) {
       finish('failed');
-      throw new ApplyFailed(error, [...admission.complaints, ...blame(error)]);
+      throw new ApplyFailed(error, [...admission.complaints, ...rejectionsFrom(error)]);
     }
   }
 
@@ -299,7 +303,7 @@ export class Gateway {
   async compactIfNeeded(): Promise<void> {
     const { store, stored } = this.#options;
     if (!store.needsCompaction) return;
-    await this.#turns.take(() => store.compact(stored.holder.current, stored.undo));
+    await this.#serialQueue.take(() => store.compact(stored.holder.current, stored.undo));
   }
 
   /** After the answer: whoever sent the push need not wait for what the kernel still remembers. */
@@ -357,14 +361,14 @@ function refuseOtherState(
   cluster: string | undefined,
 ): void {
   if (generation !== state.generation) {
-    throw new PushRefused(
+    throw new UpdateRejected(
       'base-mismatch',
       `the removals were verified against generation ${generation}, but ${state.generation} is served`,
       'Read the status and verify the removals that it lists.',
     );
   }
   if (state.cluster !== undefined && cluster !== state.cluster) {
-    throw new PushRefused(
+    throw new UpdateRejected(
       'another-cluster',
       `the frontends are those of the cluster ${state.cluster}, and the controller speaks for ${cluster ?? 'no cluster'}`,
       'If they are meant to go, run `causeway agent allow-removal` on the gateway.',
@@ -374,9 +378,9 @@ function refuseOtherState(
 
 /** An apply that failed as a whole, with everything that is known about single endpoints. */
 export class ApplyFailed extends CausewayError {
-  readonly complaints: readonly Complaint[];
+  readonly complaints: readonly Rejection[];
 
-  constructor(cause: unknown, complaints: readonly Complaint[]) {
+  constructor(cause: unknown, complaints: readonly Rejection[]) {
     const error = CausewayError.from(cause);
     super(error.code, error.message, {
       cause,

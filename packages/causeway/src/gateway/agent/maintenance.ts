@@ -6,7 +6,7 @@ import type { Loop } from '@causeway/base/work/supervisor';
 import type { Alarms } from './alarms.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import type { Gateway } from './gateway.ts';
-import type { KeepalivedMover } from './announce/keepalived/keepalived-announcer.ts';
+import type { KeepalivedAnnouncer } from './announce/keepalived/keepalived-announcer.ts';
 import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
 import type { Kernel } from './kernel.ts';
 import { withheldIn } from './apply/withhold.ts';
@@ -19,7 +19,7 @@ export interface UpkeepOptions {
     Kernel,
     'foreignChanges' | 'look' | 'elements' | 'connections' | 'forgetAllConnections'
   >;
-  readonly mover: Pick<KeepalivedMover, 'findMissing'> | undefined;
+  readonly mover: Pick<KeepalivedAnnouncer, 'findMissing'> | undefined;
   readonly status: Pick<VrrpStatus, 'onChange'>;
   readonly alarms: Alarms;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 
 /** Lets one at a time work, in the order of asking. The queue has an end. */
-export class Turns {
+export class SerialQueue {
   readonly #limit: number;
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();

@@ -6,7 +6,7 @@ import {
   type Prefix,
 } from '@causeway/base/address/prefix';
 import type { AddressPair, Port } from '@causeway/openstack/neutron/resources';
-import type { DoorReport } from './address-pair-writer.ts';
+import type { AddressPairReport } from './address-pair-writer.ts';
 
 /**
  * How gateways are allowed to use addresses that are not their own: by one pair that is a whole network,
@@ -62,8 +62,8 @@ export function examine(
   portId: string | undefined,
   port: Port | undefined,
   rules: PairRules,
-): DoorReport {
-  const say = (isFine: boolean, text: string): DoorReport => ({ gateway, isFine, text });
+): AddressPairReport {
+  const say = (isFine: boolean, text: string): AddressPairReport => ({ gateway, isFine, text });
   if (portId === undefined) {
     return say(
       false,

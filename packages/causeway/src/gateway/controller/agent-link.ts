@@ -10,7 +10,7 @@ import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import type { Random } from '@causeway/base/simulation/random';
 import { reasonOf, type AgentPort, type HeardStatus } from './agent-client-contract.ts';
-import { Complaints } from './rejections.ts';
+import { Rejections } from './rejections.ts';
 import type { WantedState } from './desired-state.ts';
 import { WithheldRemovals, type RemovalVerdict } from './withheld-removals.ts';
 
@@ -48,7 +48,7 @@ export class AgentLink {
   #confirmed = 0;
   #reported = 0;
   #older: readonly OlderRecord[] = [];
-  readonly #complaints = new Complaints();
+  readonly #complaints = new Rejections();
   #failure: CausewayError | undefined;
   #failures = 0;
   #failingSince: number | undefined;
@@ -88,7 +88,7 @@ export class AgentLink {
   }
 
   /** What it says is wrong with each endpoint, and with what belongs to none. */
-  get complaints(): Complaints {
+  get complaints(): Rejections {
     return this.#complaints;
   }
 

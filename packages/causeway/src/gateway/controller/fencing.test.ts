@@ -9,7 +9,7 @@ import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { supervise } from '@causeway/base/work/supervisor';
-import type { AddressDoors } from './address-pair-writer.ts';
+import type { AddressPairWriter } from './address-pair-writer.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { Fencing } from './fencing.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
@@ -22,7 +22,7 @@ const address = parseAddress('192.0.2.1');
 const port = parsePort(80);
 
 /** Address pairs in memory. */
-class MemoryDoors implements AddressDoors {
+class MemoryAddressPairWriter implements AddressPairWriter {
   readonly grain: 'address' | 'gateway';
   readonly through = new Map<string, Set<Address>>();
 
@@ -69,7 +69,7 @@ async function start(grain: 'address' | 'gateway') {
     new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook()),
     () => 'marker',
   );
-  const doors = new MemoryDoors(grain);
+  const pairWriter = new MemoryAddressPairWriter(grain);
   const common = { clock, log: silentLog, onNews: () => fencing.request() };
   const fleet: AgentFleet = new AgentFleet({
     verifier: doubtsAll,
@@ -83,7 +83,7 @@ async function start(grain: 'address' | 'gateway') {
     onComplaint: () => {},
   });
   const fencing: Fencing = new Fencing({
-    ...{ ...common, doors, keeper, fleet, askedFor: () => asked },
+    ...{ ...common, pairWriter, keeper, fleet, askedFor: () => asked },
     fenceAfterMs: 60_000,
     restMs: 30_000,
   });
@@ -102,25 +102,25 @@ async function start(grain: 'address' | 'gateway') {
     fencing: (inner) => fencing.run(inner),
   });
   await clock.advance(1_000);
-  return { clock, agents, asked, keeper, doors, fleet, fencing };
+  return { clock, agents, asked, keeper, pairWriter, fleet, fencing };
 }
 
 test('an address is let through to every gateway before it counts as served', async () => {
-  const { fencing, doors, clock } = await start('gateway');
+  const { fencing, pairWriter, clock } = await start('gateway');
   expect(fencing.notLetThrough([address])).toEqual([]);
-  doors.through.delete('g2');
+  pairWriter.through.delete('g2');
   expect(fencing.notLetThrough([address])).toEqual(['g2']);
   await clock.advance(15_000);
   expect(fencing.notLetThrough([address])).toEqual([]);
 });
 
 test('the ways are looked at again when that is asked for, and opened where somebody shut them', async () => {
-  const { fencing, doors, clock } = await start('address');
+  const { fencing, pairWriter, clock } = await start('address');
   let looks = 0;
-  doors.inspect = () => {
+  pairWriter.inspect = () => {
     looks += 1;
     // Only a look tells that somebody took the pair off.
-    doors.through.delete('g1');
+    pairWriter.through.delete('g1');
     return Promise.resolve([]);
   };
   await fencing.look(stop.signal);
@@ -130,15 +130,15 @@ test('the ways are looked at again when that is asked for, and opened where some
 });
 
 test('a gateway that is fenced stays so when somebody lets it use the address again', async () => {
-  const { fencing, doors, asked, clock } = await start('gateway');
+  const { fencing, pairWriter, asked, clock } = await start('gateway');
   asked.add('g2');
   fencing.request();
   await clock.advance(15_000);
-  expect(doors.isOpen('g2', address)).toBe(false);
-  doors.through.set('g2', new Set([address]));
+  expect(pairWriter.isOpen('g2', address)).toBe(false);
+  pairWriter.through.set('g2', new Set([address]));
   await fencing.look(stop.signal);
   await clock.advance(15_000);
-  expect(doors.isOpen('g2', address)).toBe(false);
+  expect(pairWriter.isOpen('g2', address)).toBe(false);
 });
 
 const second = parseAddress('192.0.2.2');
@@ -148,31 +148,31 @@ const another = {
 };
 
 test('where there is no room for all addresses, some are let through and the others say why', async () => {
-  const { fencing, doors, keeper, clock } = await start('address');
-  doors.limit = 1;
+  const { fencing, pairWriter, keeper, clock } = await start('address');
+  pairWriter.limit = 1;
   await keeper.reserve(another, stop.signal);
   await clock.advance(15_000);
   expect(fencing.notLetThrough([address])).toEqual([]);
   expect(fencing.notLetThrough([second])).toEqual(['g1', 'g2']);
   expect(fencing.whyNot(['g1'])).toBe('no room');
-  doors.limit = 2;
+  pairWriter.limit = 2;
   await clock.advance(15_000);
   expect(fencing.notLetThrough([second])).toEqual([]);
   expect(fencing.whyNot(['g1'])).toBeUndefined();
 });
 
 test('a gateway whose way can not be shut keeps no other waiting, and a fence goes although there is no room for all', async () => {
-  const { fencing, doors, asked, keeper, fleet, clock } = await start('address');
-  const shut = doors.shut.bind(doors);
-  doors.shut = () => Promise.reject(new Error('Neutron is away'));
+  const { fencing, pairWriter, asked, keeper, fleet, clock } = await start('address');
+  const shut = pairWriter.shut.bind(pairWriter);
+  pairWriter.shut = () => Promise.reject(new Error('Neutron is away'));
   asked.add('g1');
   await keeper.reserve(another, stop.signal);
   await clock.advance(15_000);
   expect(fencing.notLetThrough([second])).not.toContain('g2');
-  doors.shut = shut;
+  pairWriter.shut = shut;
   await clock.advance(15_000);
   expect(fleet.standings()[0]).toMatchObject({ isFenced: true });
-  doors.limit = 1;
+  pairWriter.limit = 1;
   asked.delete('g1');
   await clock.advance(15_000);
   expect(fleet.standings()[0]).toMatchObject({ isFenced: false });
@@ -180,20 +180,20 @@ test('a gateway whose way can not be shut keeps no other waiting, and a fence go
 });
 
 test('the address of a port that somebody else deleted is taken from the gateways', async () => {
-  const { fencing, doors, keeper, clock } = await start('address');
+  const { fencing, pairWriter, keeper, clock } = await start('address');
   const reservation = await keeper.reserve(another, stop.signal);
   if (reservation.kind !== 'port') throw new Error('it is to have a port');
   await clock.advance(15_000);
   keeper.release('b');
   await keeper.retire(reservation.port, stop.signal);
-  expect(doors.isOpen('g1', second)).toBe(true);
+  expect(pairWriter.isOpen('g1', second)).toBe(true);
   fencing.request();
   await clock.advance(15_000);
-  expect([...doors.through.values()].map((each) => [...each])).toEqual([[address], [address]]);
+  expect([...pairWriter.through.values()].map((each) => [...each])).toEqual([[address], [address]]);
 });
 
 test('a dead gateway is fenced once another carries the traffic, and the address rests', async () => {
-  const { clock, agents, fleet, keeper, fencing, doors } = await start('gateway');
+  const { clock, agents, fleet, keeper, fencing, pairWriter } = await start('gateway');
   agents[1].mode = 'fails';
   agents[1].tell();
   fleet.setService('default/a', []);
@@ -203,7 +203,7 @@ test('a dead gateway is fenced once another carries the traffic, and the address
   agents[0].vrrp = 'MASTER';
   agents[0].tell();
   await clock.advance(15_000);
-  expect(doors.through.has('g2')).toBe(false);
+  expect(pairWriter.through.has('g2')).toBe(false);
   expect(fencing.mayGo(address)).toBe(false);
   await clock.advance(30_000);
   expect(fencing.mayGo(address)).toBe(true);
@@ -226,7 +226,7 @@ test('a dead gateway is fenced once another carries the traffic, and the address
 });
 
 test('where single addresses can be taken, only the one that waits is', async () => {
-  const { clock, agents, fleet, keeper, fencing, doors } = await start('address');
+  const { clock, agents, fleet, keeper, fencing, pairWriter } = await start('address');
   const needs = [{ protocol: 'TCP' as const, port }];
   await keeper.reserve(
     { owner: 'b', family: 4, needs, circle: 'y', namespace: 'default' },
@@ -234,37 +234,37 @@ test('where single addresses can be taken, only the one that waits is', async ()
   );
   const other = parseAddress('192.0.2.2');
   await clock.advance(15_000);
-  expect(doors.isOpen('g2', other)).toBe(true);
+  expect(pairWriter.isOpen('g2', other)).toBe(true);
   agents[1].mode = 'fails';
   agents[1].tell();
   fleet.setService('default/a', []);
   keeper.release('a');
   await clock.advance(90_000);
-  expect([doors.isOpen('g2', address), doors.isOpen('g2', other)]).toEqual([false, true]);
+  expect([pairWriter.isOpen('g2', address), pairWriter.isOpen('g2', other)]).toEqual([false, true]);
   expect(fencing.mayGo(address)).toBe(false);
   await clock.advance(30_000);
   expect(fencing.mayGo(address)).toBe(true);
   await fencing.letGo(address, stop.signal);
-  expect(doors.isOpen('g1', address)).toBe(false);
+  expect(pairWriter.isOpen('g1', address)).toBe(false);
 });
 
 test('an operator fences one that answers, and it stays so until the fence is taken back', async () => {
-  const { clock, asked, fleet, doors } = await start('gateway');
+  const { clock, asked, fleet, pairWriter } = await start('gateway');
   asked.add('g1');
   await clock.advance(15_000);
   expect(fleet.standings()[0]).toMatchObject({ isFenced: true, downForMs: undefined });
-  expect([doors.through.has('g1'), doors.through.has('g2')]).toEqual([false, true]);
+  expect([pairWriter.through.has('g1'), pairWriter.through.has('g2')]).toEqual([false, true]);
   asked.clear();
   await clock.advance(15_000);
   expect(fleet.standings()[0]).toMatchObject({ isFenced: false });
-  expect(doors.isOpen('g1', address)).toBe(true);
+  expect(pairWriter.isOpen('g1', address)).toBe(true);
 });
 
 test.each(['gateway', 'address'] as const)(
   'a fence that something else leaves open is none until that is gone: by %s',
   async (grain) => {
-    const { clock, agents, fleet, keeper, fencing, doors } = await start(grain);
-    doors.hole = "an operator's pair";
+    const { clock, agents, fleet, keeper, fencing, pairWriter } = await start(grain);
+    pairWriter.hole = "an operator's pair";
     agents[0].vrrp = 'MASTER';
     agents[0].tell();
     agents[1].mode = 'fails';
@@ -272,31 +272,31 @@ test.each(['gateway', 'address'] as const)(
     fleet.setService('default/a', []);
     keeper.release('a');
     await clock.advance(200_000);
-    expect(doors.isOpen('g2', address)).toBe(false);
+    expect(pairWriter.isOpen('g2', address)).toBe(false);
     expect(fleet.mayAnnounce(address)).toEqual(['g2']);
     expect(fencing.mayGo(address)).toBe(false);
-    doors.hole = undefined;
+    pairWriter.hole = undefined;
     await clock.advance(15_000);
     expect(fleet.mayAnnounce(address)).toEqual([]);
   },
 );
 
 test("an operator's fence that something else leaves open stays shut, and is none until that is gone", async () => {
-  const { clock, asked, fleet, doors } = await start('gateway');
-  doors.hole = 'an old pair';
+  const { clock, asked, fleet, pairWriter } = await start('gateway');
+  pairWriter.hole = 'an old pair';
   asked.add('g1');
   await clock.advance(30_000);
   expect(fleet.standings()[0]).toMatchObject({ isFenced: false });
-  expect(doors.through.has('g1')).toBe(false);
-  doors.hole = undefined;
+  expect(pairWriter.through.has('g1')).toBe(false);
+  pairWriter.hole = undefined;
   await clock.advance(15_000);
   expect(fleet.standings()[0]).toMatchObject({ isFenced: true });
 });
 
 test("where nothing can be shut, an operator's fence is a promise", async () => {
-  const { clock, asked, fleet, doors } = await start('gateway');
-  doors.hole = 'port security is off';
-  doors.canShut = () => false;
+  const { clock, asked, fleet, pairWriter } = await start('gateway');
+  pairWriter.hole = 'port security is off';
+  pairWriter.canShut = () => false;
   asked.add('g1');
   await clock.advance(15_000);
   expect(fleet.standings()[0]).toMatchObject({ isFenced: true });

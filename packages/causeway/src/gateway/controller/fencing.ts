@@ -3,13 +3,13 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-runner';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
-import type { AddressDoors } from './address-pair-writer.ts';
+import type { AddressPairWriter } from './address-pair-writer.ts';
 import type { AgentFleet, GatewayStanding } from './agent-fleet.ts';
 import { planFences, type FenceAction, type FenceStanding } from './fence-plan.ts';
 import type { PortKeeper } from './port-keeper.ts';
 
 export interface FencingOptions {
-  readonly doors: AddressDoors;
+  readonly pairWriter: AddressPairWriter;
   readonly keeper: PortKeeper;
   readonly fleet: AgentFleet;
   /** The gateways that an operator wants fenced. */
@@ -63,8 +63,8 @@ export class Fencing {
    * nobody tells when they are changed. What was taken from them is given back.
    */
   async look(signal: AbortSignal): Promise<void> {
-    const { doors, log } = this.#options;
-    for (const { gateway, isFine, text } of await doors.inspect(signal)) {
+    const { pairWriter, log } = this.#options;
+    for (const { gateway, isFine, text } of await pairWriter.inspect(signal)) {
       if (this.#said.get(gateway) === text) continue;
       this.#said.set(gateway, text);
       log[isFine ? 'info' : 'warn']({ gateway }, text);
@@ -83,12 +83,12 @@ export class Fencing {
 
   /** The gateways that answer, and that the network does not let use one of these addresses yet. */
   notLetThrough(addresses: Iterable<Address>): readonly string[] {
-    const { doors, fleet } = this.#options;
+    const { pairWriter, fleet } = this.#options;
     const all = [...addresses];
     return fleet
       .standings()
       .filter(({ downForMs, isFenced }) => downForMs === undefined && !isFenced)
-      .filter(({ name }) => all.some((address) => !doors.isOpen(name, address)))
+      .filter(({ name }) => all.some((address) => !pairWriter.isOpen(name, address)))
       .map(({ name }) => name);
   }
 
@@ -114,9 +114,9 @@ export class Fencing {
 
   /** Takes the address from every gateway, right before it goes. */
   async letGo(address: Address, signal: AbortSignal): Promise<void> {
-    const { doors, fleet } = this.#options;
-    if (doors.grain === 'address') {
-      for (const { name } of fleet.standings()) await doors.shut(name, [address], signal);
+    const { pairWriter, fleet } = this.#options;
+    if (pairWriter.grain === 'address') {
+      for (const { name } of fleet.standings()) await pairWriter.shut(name, [address], signal);
     }
     this.#resting.delete(address);
     this.#known.delete(address);
@@ -132,7 +132,7 @@ export class Fencing {
   }
 
   async #tend(signal: AbortSignal): Promise<void> {
-    const { doors, fleet, fenceAfterMs, askedFor } = this.#options;
+    const { pairWriter, fleet, fenceAfterMs, askedFor } = this.#options;
     const failures: CausewayError[] = [];
     // What can't be done for one gateway must not keep the others waiting.
     const attempt = async (work: Promise<unknown>) => {
@@ -145,7 +145,7 @@ export class Fencing {
       failures.push(known);
     };
     await attempt(this.#letGoOfLost(signal));
-    for (const action of planFences(this.#standings(), doors.grain, fenceAfterMs)) {
+    for (const action of planFences(this.#standings(), pairWriter.grain, fenceAfterMs)) {
       await attempt(this.#act(action, signal));
     }
     for (const { name, isCurrent, isFenced } of fleet.standings()) {
@@ -158,14 +158,15 @@ export class Fencing {
 
   /** Somebody may have let a gateway use addresses again that is still fenced. */
   async #keepShut(gateway: string, signal: AbortSignal): Promise<void> {
-    const { doors, keeper } = this.#options;
+    const { pairWriter, keeper } = this.#options;
     const all = keeper.addresses();
-    if (!doors.canShut(gateway) || !all.some((address) => doors.isOpen(gateway, address))) return;
+    if (!pairWriter.canShut(gateway) || !all.some((address) => pairWriter.isOpen(gateway, address)))
+      return;
     await this.#shut(gateway, all, signal);
   }
 
   #standings(): FenceStanding[] {
-    const { fleet, keeper, doors } = this.#options;
+    const { fleet, keeper, pairWriter } = this.#options;
     const asked = this.#options.askedFor();
     const blocks = new Map<string, Set<Address>>();
     for (const { address } of keeper.unused()) {
@@ -176,7 +177,7 @@ export class Fencing {
     return fleet.standings().map((standing: GatewayStanding) => ({
       ...standing,
       isAskedFor: asked.has(standing.name),
-      canBeShut: doors.canShut(standing.name),
+      canBeShut: pairWriter.canShut(standing.name),
       blocks: blocks.get(standing.name) ?? new Set<Address>(),
     }));
   }
@@ -210,10 +211,10 @@ export class Fencing {
    * the promise that the gateway is off.
    */
   async #shut(gateway: string, addresses: readonly Address[], signal: AbortSignal) {
-    const { doors, log, askedFor } = this.#options;
-    await doors.shut(gateway, addresses, signal);
-    const because = doors.leftOpen(gateway, addresses);
-    const isPromised = askedFor().has(gateway) && !doors.canShut(gateway);
+    const { pairWriter, log, askedFor } = this.#options;
+    await pairWriter.shut(gateway, addresses, signal);
+    const because = pairWriter.leftOpen(gateway, addresses);
+    const isPromised = askedFor().has(gateway) && !pairWriter.canShut(gateway);
     if (because === undefined || isPromised) {
       this.#holes.delete(gateway);
       return true;
@@ -230,11 +231,13 @@ export class Fencing {
    * whether it is as open as there is room.
    */
   async #open(gateway: string, signal: AbortSignal): Promise<boolean> {
-    const { doors, keeper, fleet, log, onNews } = this.#options;
-    const missing = [...keeper.addressesInUse()].filter((each) => !doors.isOpen(gateway, each));
+    const { pairWriter, keeper, fleet, log, onNews } = this.#options;
+    const missing = [...keeper.addressesInUse()].filter(
+      (each) => !pairWriter.isOpen(gateway, each),
+    );
     let failure: CausewayError | undefined;
     if (missing.length > 0) {
-      failure = await doors.open(gateway, missing, signal).then(
+      failure = await pairWriter.open(gateway, missing, signal).then(
         () => undefined,
         (thrown: unknown) => CausewayError.from(thrown),
       );
@@ -247,7 +250,7 @@ export class Fencing {
       }
       this.#refusals.set(gateway, failure.message);
     }
-    const opened = missing.filter((each) => doors.isOpen(gateway, each));
+    const opened = missing.filter((each) => pairWriter.isOpen(gateway, each));
     if (opened.length > 0) {
       fleet.unfence(gateway, opened);
       onNews();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readBoard, whyNoneServes } from './gateway-config-map.ts';
+import { readGatewayConfigMap, whyNoneServes } from './gateway-config-map.ts';
 
 interface Written {
   readonly reachable?: boolean;
@@ -19,7 +19,7 @@ function board(...states: Written[]) {
       }),
     ]),
   );
-  return readBoard({ metadata: { name: 'causeway-gateways' }, data });
+  return readGatewayConfigMap({ metadata: { name: 'causeway-gateways' }, data });
 }
 
 const active = { master: true, vrrp: 'MASTER' };

@@ -15,7 +15,7 @@ import { supervise } from '@causeway/base/work/supervisor';
 import type { GatewayStanding } from './agent-fleet.ts';
 
 /** The ConfigMap that operators and the controller share. */
-export const boardName = 'causeway-gateways';
+export const gatewayConfigMapName = 'causeway-gateways';
 
 const fencePrefix = 'fence.';
 const statePrefix = 'state.';
@@ -38,14 +38,14 @@ type Fence = z.output<typeof fenceSchema>;
 type State = z.output<typeof stateSchema>;
 
 /** What is written about one gateway. */
-export interface GatewayOnBoard {
+export interface GatewayEntry {
   readonly name: string;
   readonly fence: Fence | undefined;
   readonly state: State | undefined;
 }
 
 /** Reads the board: every gateway that anything is written about, by name. */
-export function readBoard({ data = {} }: ConfigMap): GatewayOnBoard[] {
+export function readGatewayConfigMap({ data = {} }: ConfigMap): GatewayEntry[] {
   const names = new Set<string>();
   for (const key of Object.keys(data)) {
     for (const prefix of [fencePrefix, statePrefix]) {
@@ -65,7 +65,7 @@ const vrrpStates: ReadonlySet<string | undefined> = new Set(['MASTER', 'BACKUP',
  * Why no gateway of the board can serve clients, if so. A gateway can't when it does not answer, or when
  * an alarm says so. With VRRP one gateway has to be active, too.
  */
-export function whyNoneServes(gateways: readonly GatewayOnBoard[]): string | undefined {
+export function whyNoneServes(gateways: readonly GatewayEntry[]): string | undefined {
   const states = gateways.map(({ state }) => state);
   if (states.length === 0) return undefined;
   const isAble = (state: State | undefined) =>
@@ -84,7 +84,7 @@ export function fenceChange(name: string, fence: Fence | undefined): object {
   return { data: { [`${fencePrefix}${name}`]: text } };
 }
 
-export interface GatewayBoardOptions {
+export interface GatewayConfigMapOptions {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly clock: Clock;
@@ -93,15 +93,15 @@ export interface GatewayBoardOptions {
 }
 
 /** The controller's side of the board: follows which fences are asked for, and writes how gateways are. */
-export class GatewayBoard {
-  readonly #options: GatewayBoardOptions;
+export class GatewayConfigMap {
+  readonly #options: GatewayConfigMapOptions;
   readonly #store: Store<ConfigMap>;
   readonly #reflector: Reflector<ConfigMap, ConfigMap>;
   readonly #writer: BoundedFrequencyRunner;
   #states: ReadonlyMap<string, State> = new Map();
   #written = '';
 
-  constructor(options: GatewayBoardOptions) {
+  constructor(options: GatewayConfigMapOptions) {
     const { clock, log, namespace } = options;
     this.#options = options;
     this.#store = new Store<ConfigMap>({ log });
@@ -110,7 +110,7 @@ export class GatewayBoard {
       resource: configMaps,
       store: this.#store,
       projection: withSlimMetadata,
-      selection: { namespace, fieldSelector: `metadata.name=${boardName}` },
+      selection: { namespace, fieldSelector: `metadata.name=${gatewayConfigMapName}` },
     });
     this.#writer = new BoundedFrequencyRunner({
       name: 'gateway board',
@@ -155,7 +155,7 @@ export class GatewayBoard {
   }
 
   get #board(): ConfigMap | undefined {
-    return this.#store.get(`${this.#options.namespace}/${boardName}`);
+    return this.#store.get(`${this.#options.namespace}/${gatewayConfigMapName}`);
   }
 
   #text(): string {
@@ -170,19 +170,19 @@ export class GatewayBoard {
       if (key.startsWith(statePrefix)) data[key] = null;
     }
     for (const [name, state] of this.#states) data[`${statePrefix}${name}`] = JSON.stringify(state);
-    await writeBoard(this.#options.client, this.#options.namespace, { data }, signal);
+    await writeGatewayConfigMap(this.#options.client, this.#options.namespace, { data }, signal);
     this.#written = text;
   }
 }
 
 /** Changes the board, which is made if it is not there. */
-export async function writeBoard(
+export async function writeGatewayConfigMap(
   client: KubeClient,
   namespace: string,
   change: object,
   signal: AbortSignal,
 ): Promise<void> {
-  const metadata = { namespace, name: boardName };
+  const metadata = { namespace, name: gatewayConfigMapName };
   await patchOrCreate(client, configMaps, { metadata }, change, signal);
 }
 

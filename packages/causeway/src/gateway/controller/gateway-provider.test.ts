@@ -8,7 +8,12 @@ import {
 } from '@causeway/kubernetes/objects/resources';
 import { manyRanges } from '@causeway/kubernetes/objects/large-service.testing';
 import { portsAnnotation } from './annotations.ts';
-import { boardName, fenceChange, readBoard, writeBoard } from './gateway-config-map.ts';
+import {
+  gatewayConfigMapName,
+  fenceChange,
+  readGatewayConfigMap,
+  writeGatewayConfigMap,
+} from './gateway-config-map.ts';
 import { named, newService, ProviderLab, until } from './simulated-provider.testing.ts';
 
 const signal = new AbortController().signal;
@@ -269,10 +274,12 @@ test('an operator fences a dead gateway on the board, which frees what it holds 
     expect(condition?.message).toContain('Waiting until no gateway announces 192.0.2.1');
   });
   const fence = { reason: 'no power', since: '2026-01-01T00:00:00Z' };
-  await writeBoard(lab.client, 'kube-system', fenceChange('g2', fence), signal);
+  await writeGatewayConfigMap(lab.client, 'kube-system', fenceChange('g2', fence), signal);
   await until(async () => expect(await lab.addressOf('heir')).toBe('192.0.2.1'));
   const board = async () =>
-    readBoard(await lab.client.get(configMaps, { namespace: 'kube-system', name: boardName }));
+    readGatewayConfigMap(
+      await lab.client.get(configMaps, { namespace: 'kube-system', name: gatewayConfigMapName }),
+    );
   await until(async () =>
     expect(await board()).toMatchObject([
       { name: 'g1', fence: undefined, state: { reachable: true, fenced: false } },
@@ -281,7 +288,7 @@ test('an operator fences a dead gateway on the board, which frees what it holds 
   );
   // Back again and told what it lost, it is let in.
   second.mode = 'works';
-  await writeBoard(lab.client, 'kube-system', fenceChange('g2', undefined), signal);
+  await writeGatewayConfigMap(lab.client, 'kube-system', fenceChange('g2', undefined), signal);
   await until(async () =>
     expect((await board())[1]).toMatchObject({ fence: undefined, state: { fenced: false } }),
   );

@@ -34,7 +34,7 @@ import { lostAddress, lostMeanwhile, notMade, notPlaced, waitMs } from './placem
 import type { PortKeeper } from './port-keeper.ts';
 import { priorClaims } from './prior-allocations.ts';
 import type { ServedPolicies } from './served-policies.ts';
-import { readNeeds, type ServiceNeeds } from '../../services/service-spec.ts';
+import { readLoadBalancerSpec, type LoadBalancerSpec } from '../../services/service-spec.ts';
 import {
   hasMoved,
   idsOf,
@@ -123,7 +123,7 @@ export class GatewayProvider implements LoadBalancerProvider {
   async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
     const { keeper, housekeeping, settings } = this.#options;
     this.#tellNote(service, context);
-    const reading = readNeeds(service, settings.families);
+    const reading = readLoadBalancerSpec(service, settings.families);
     if (reading.kind === 'refused') return this.#asBefore(service, reading);
     const { needs } = reading;
     let placed: Placed | EnsureOutcome;
@@ -147,7 +147,7 @@ export class GatewayProvider implements LoadBalancerProvider {
   /** Has the Service on its ports and writes that down, or says what stands in the way. */
   async #place(
     service: Service,
-    needs: ServiceNeeds,
+    needs: LoadBalancerSpec,
     context: ProviderContext,
   ): Promise<Placed | EnsureOutcome> {
     const { settings, keeper } = this.#options;
@@ -263,7 +263,7 @@ export class GatewayProvider implements LoadBalancerProvider {
 
   async #reserve(
     owner: Owner,
-    needs: ServiceNeeds,
+    needs: LoadBalancerSpec,
     family: Family,
     context: ProviderContext,
   ): Promise<EnsureOutcome | undefined> {
@@ -381,12 +381,12 @@ export class GatewayProvider implements LoadBalancerProvider {
 type Placed = { readonly kind: 'placed'; readonly ids: PortIds };
 
 /** Whether it has moved from one circle to another since its place was written down. */
-function hasNewCircle(service: Service, { circle }: ServiceNeeds): boolean {
+function hasNewCircle(service: Service, { circle }: LoadBalancerSpec): boolean {
   const written = readPlace(service).circle;
   return written !== undefined && written !== circle;
 }
 
-function whyMoved(service: Service, needs: ServiceNeeds): string {
+function whyMoved(service: Service, needs: LoadBalancerSpec): string {
   if (needs.requested.size > 0) return 'as it asks for';
   if (hasNewCircle(service, needs)) return 'because its sharing key is another one than before';
   return 'because another Service has one of its ports on the address it had';

@@ -10,7 +10,7 @@ import { readRecord } from '../../services/record.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import type { ClusterView } from '../../services/cluster-view.ts';
 import type { Fencing } from './fencing.ts';
-import type { GatewayBoard } from './gateway-config-map.ts';
+import type { GatewayConfigMap } from './gateway-config-map.ts';
 import type { GatewayOrphans } from './gateway-orphans.ts';
 import type { PortKeeper } from './port-keeper.ts';
 import type { ServedPolicies } from './served-policies.ts';
@@ -21,7 +21,7 @@ export interface HousekeepingOptions {
   readonly view: ClusterView;
   readonly policies?: ServedPolicies | undefined;
   readonly fencing: Fencing;
-  readonly board?: GatewayBoard | undefined;
+  readonly board?: GatewayConfigMap | undefined;
   readonly orphans: GatewayOrphans;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PushRefused } from '../agent/apply/admit.ts';
+import { UpdateRejected } from '../agent/apply/admit.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { silentLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
@@ -82,7 +82,8 @@ test.each(['stale', 'base-mismatch'] as const)(
   'who is refused as %s asks whether it still leads before it goes beyond that',
   async (reason) => {
     const agent = new MemoryAgent();
-    agent.push = () => Promise.reject(new PushRefused(reason, 'not newer', 'Send a larger one.'));
+    agent.push = () =>
+      Promise.reject(new UpdateRejected(reason, 'not newer', 'Send a larger one.'));
     let isLeader = true;
     const fence = {
       remainingMs: () => 1_000,

@@ -1,7 +1,7 @@
 import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
 import type { Address } from '@causeway/base/address/address';
 import type { Clock } from '@causeway/base/time/clock';
-import { withinFence, type WriteFence } from '@causeway/base/work/lease-guard';
+import { withinFence, type LeaseGuard } from '@causeway/base/work/lease-guard';
 import { reasonOf, type AgentPort } from './agent-client-contract.ts';
 
 /**
@@ -9,7 +9,7 @@ import { reasonOf, type AgentPort } from './agent-client-contract.ts';
  * gateway what was true before its successor took over. It does not ask, either: ch-k8s-lbaas's agent
  * can only be asked by telling it everything again.
  */
-export function fencedAgent(agent: AgentPort, fence: WriteFence, clock: Clock): AgentPort {
+export function fencedAgent(agent: AgentPort, fence: LeaseGuard, clock: Clock): AgentPort {
   const limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
     withinFence(clock, fence, signal, 'speaking with the agent', work);
   const confirmed = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {

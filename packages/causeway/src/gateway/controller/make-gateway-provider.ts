@@ -8,13 +8,13 @@ import { systemRandom, type Random } from '@causeway/base/simulation/random';
 import { noRegister, type OrphanRegister } from '../../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../../services/provider.ts';
 import { AffinityNotes } from './affinity-events.ts';
-import { alwaysOpen, type AddressDoors } from './address-pair-writer.ts';
+import { alwaysOpen, type AddressPairWriter } from './address-pair-writer.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import type { AgentPort } from './agent-client-contract.ts';
 import type { BackendLayer } from './backends.ts';
 import { ClusterView } from '../../services/cluster-view.ts';
 import { Fencing } from './fencing.ts';
-import type { GatewayBoard } from './gateway-config-map.ts';
+import type { GatewayConfigMap } from './gateway-config-map.ts';
 import { GatewayProvider } from './gateway-provider.ts';
 import { GatewayOrphans } from './gateway-orphans.ts';
 import { GatewayHousekeeping } from './housekeeping.ts';
@@ -37,9 +37,9 @@ export interface GatewayParts {
   /** How soon the cloud is looked at again where that is quick; `driftEveryMs` where left out. */
   readonly lookEveryMs?: number;
   /** What the network lets gateways use; nothing stands in their way where left out. */
-  readonly doors?: AddressDoors;
+  readonly pairWriter?: AddressPairWriter;
   /** Where operators ask for fences, and read how the gateways are. */
-  readonly board?: GatewayBoard;
+  readonly board?: GatewayConfigMap;
   /** Shows the orphans that the provider holds; without it they are held all the same. */
   readonly orphans?: Pick<OrphanRegister, 'report' | 'deleted'>;
   readonly fenceAfterMs?: number;
@@ -78,9 +78,9 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     onComplaint: (service) => housekeeping.lookAt(service),
   });
   const policies = podPolicies && new ServedPolicies(podPolicies, fleet);
-  const { doors = alwaysOpen, board } = parts;
+  const { pairWriter = alwaysOpen, board } = parts;
   const fencing: Fencing = new Fencing({
-    ...{ doors, keeper, fleet, clock, log },
+    ...{ pairWriter, keeper, fleet, clock, log },
     askedFor: () => board?.askedFor() ?? new Set(),
     fenceAfterMs: parts.fenceAfterMs ?? 120_000,
     restMs: parts.restMs ?? 60_000,

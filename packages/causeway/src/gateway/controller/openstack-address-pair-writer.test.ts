@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startMinimalCloud } from '../../../../../test/openstack/minimal-cloud.ts';
 import { parseAddress } from '@causeway/base/address/address';
 import { Neutron } from '@causeway/openstack/neutron/neutron';
-import { OpenStackAddressDoors } from './openstack-address-pair-writer.ts';
+import { OpenStackAddressPairWriter } from './openstack-address-pair-writer.ts';
 
 const signal = new AbortController().signal;
 const first = parseAddress('192.0.2.1');
@@ -40,41 +40,41 @@ async function start(own: GatewayPort, limit = 10) {
   const cloud = await startMinimalCloud(({ method, headers, body }) =>
     own.answer(method, headers['if-match'], body),
   );
-  const doors = new OpenStackAddressDoors({
+  const pairWriter = new OpenStackAddressPairWriter({
     ...{ neutron: new Neutron(cloud.cloud.session()), mode: 'single', networks: [], limit },
     ports: new Map([['g1', 'own']]),
   });
-  return { doors, [Symbol.asyncDispose]: () => cloud[Symbol.asyncDispose]() };
+  return { pairWriter, [Symbol.asyncDispose]: () => cloud[Symbol.asyncDispose]() };
 }
 
 test('a pair that somebody adds while we change ours is not lost', async () => {
   const own = new GatewayPort();
   await using it = await start(own);
   own.forestall = () => own.set(['198.51.100.7']);
-  await it.doors.open('g1', [first], signal);
+  await it.pairWriter.open('g1', [first], signal);
   expect(own.pairs).toEqual(['198.51.100.7', '192.0.2.1']);
   own.forestall = () => own.set([...own.pairs, '198.51.100.8']);
-  await it.doors.shut('g1', [first], signal);
+  await it.pairWriter.shut('g1', [first], signal);
   expect(own.pairs).toEqual(['198.51.100.7', '198.51.100.8']);
 });
 
 test('a pair that somebody took off is missed at the next look', async () => {
   const own = new GatewayPort();
   await using it = await start(own);
-  await it.doors.open('g1', [first], signal);
+  await it.pairWriter.open('g1', [first], signal);
   own.set([]);
-  await it.doors.inspect(signal);
-  expect(it.doors.isOpen('g1', first)).toBe(false);
+  await it.pairWriter.inspect(signal);
+  expect(it.pairWriter.isOpen('g1', first)).toBe(false);
 });
 
 test('beyond the limit what fits is opened, and the rest is refused with what to do', async () => {
   const own = new GatewayPort();
   await using it = await start(own, 2);
-  await expect(it.doors.open('g1', [first, second, third], signal)).rejects.toMatchObject({
+  await expect(it.pairWriter.open('g1', [first, second, third], signal)).rejects.toMatchObject({
     code: 'exhausted',
     message: 'the gateway g1 would need 3 address pairs on its port, and Neutron takes 2',
   });
   expect(own.pairs).toEqual(['192.0.2.1', '192.0.2.2']);
-  expect(it.doors.isOpen('g1', second)).toBe(true);
-  expect(it.doors.isOpen('g1', third)).toBe(false);
+  expect(it.pairWriter.isOpen('g1', second)).toBe(true);
+  expect(it.pairWriter.isOpen('g1', third)).toBe(false);
 });

@@ -4,7 +4,7 @@ import { OpenStackError } from '@causeway/openstack/error';
 import { formatPrefix } from '@causeway/base/address/prefix';
 import type { Neutron } from '@causeway/openstack/neutron/neutron';
 import type { Port } from '@causeway/openstack/neutron/resources';
-import type { AddressDoors, DoorReport } from './address-pair-writer.ts';
+import type { AddressPairWriter, AddressPairReport } from './address-pair-writer.ts';
 import {
   changedPairs,
   examine,
@@ -13,7 +13,7 @@ import {
   type PairRules,
 } from './address-pairs.ts';
 
-export interface OpenStackAddressDoorsOptions extends PairRules {
+export interface OpenStackAddressPairWriterOptions extends PairRules {
   readonly neutron: Neutron;
   /** The Neutron port of each gateway's own interface; undefined where somebody else takes care of it. */
   readonly ports: ReadonlyMap<string, string | undefined>;
@@ -26,12 +26,12 @@ const attempts = 5;
  * The allowed address pairs of the gateways' own ports. With port security on, Neutron drops whatever a
  * server sends or gets under an address that is neither its own nor in a pair.
  */
-export class OpenStackAddressDoors implements AddressDoors {
-  readonly #options: OpenStackAddressDoorsOptions;
+export class OpenStackAddressPairWriter implements AddressPairWriter {
+  readonly #options: OpenStackAddressPairWriterOptions;
   /** The gateways' ports as we last saw them. */
   readonly #seen = new Map<string, Port>();
 
-  constructor(options: OpenStackAddressDoorsOptions) {
+  constructor(options: OpenStackAddressPairWriterOptions) {
     this.#options = options;
   }
 
@@ -54,8 +54,8 @@ export class OpenStackAddressDoors implements AddressDoors {
     return this.#seen.get(gateway)?.portSecurityEnabled === true;
   }
 
-  async inspect(signal: AbortSignal): Promise<readonly DoorReport[]> {
-    const reports: DoorReport[] = [];
+  async inspect(signal: AbortSignal): Promise<readonly AddressPairReport[]> {
+    const reports: AddressPairReport[] = [];
     for (const [gateway, portId] of this.#options.ports) {
       const port = portId === undefined ? undefined : await this.#look(gateway, portId, signal);
       reports.push(examine(gateway, portId, port, this.#options));

@@ -3,7 +3,7 @@ import { endpointKey, type EndpointKey } from '../protocol/endpoint.ts';
 import { parseEndpointId } from '../protocol/records.ts';
 
 /** What a gateway found wrong with endpoints, kept until it is told something new about them. */
-export class Complaints {
+export class Rejections {
   readonly #byEndpoint = new Map<EndpointKey, readonly string[]>();
   #general: readonly string[] = [];
 

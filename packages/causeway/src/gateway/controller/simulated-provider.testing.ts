@@ -20,7 +20,7 @@ import {
 } from '../../services/orphan-register.ts';
 import { ServiceController } from '../../services/service-controller.ts';
 import { ConfigMapAddressBook } from './address-book.ts';
-import { GatewayBoard } from './gateway-config-map.ts';
+import { GatewayConfigMap } from './gateway-config-map.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
 import type { PortManager } from './port-manager.ts';
@@ -99,7 +99,7 @@ export class ProviderLab {
       keepWayBack: false,
       withoutAffinity: this.withoutAffinity,
       driftEveryMs: this.driftEveryMs,
-      board: new GatewayBoard({ ...common, namespace: 'kube-system' }),
+      board: new GatewayConfigMap({ ...common, namespace: 'kube-system' }),
       restMs: 0,
     });
     const controller = new ServiceController({

@@ -4,7 +4,7 @@ import type { Acknowledgement } from '../protocol/acknowledgement.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 import { parseEndpointKey, type Endpoint, type EndpointKey } from '../protocol/endpoint.ts';
 import type { Assignment, Policy, PolicyKey } from '../protocol/policy.ts';
-import { PushReader, type Push } from '../protocol/update.ts';
+import { UpdateReader, type Update } from '../protocol/update.ts';
 import { formatEndpointId } from '../protocol/records.ts';
 import { revisions } from '../protocol/revision.ts';
 import type { Address } from '@causeway/base/address/address';
@@ -60,7 +60,7 @@ export class V1Agent implements AgentPort {
   }
 
   async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
-    const reader = new PushReader();
+    const reader = new UpdateReader();
     for (const line of lines) reader.line(line.trimEnd());
     const push = reader.result();
     if (push.header.kind === 'delta' && push.header.base !== this.#generation) {
@@ -100,7 +100,7 @@ export class V1Agent implements AgentPort {
     return this.#dispatcher.destroy();
   }
 
-  #take(push: Push): void {
+  #take(push: Update): void {
     if (push.header.kind === 'state') {
       for (const each of [this.#endpoints, this.#policies, this.#assignments, this.#nodes]) {
         each.clear();

@@ -12,7 +12,7 @@ import { digestOf, signRequest } from './tokens.ts';
 import type { RemovalConfirmation } from './removal-confirmation.ts';
 import { parseEndpointKey } from './endpoint.ts';
 import { formatEndpointId } from './records.ts';
-import type { LeverName } from './override.ts';
+import type { OverrideName } from './override.ts';
 import type { TraceAnswer, TraceQuestion } from './trace.ts';
 import {
   readAcknowledgement,
@@ -104,7 +104,7 @@ export class AgentClient {
   }
 
   async pull(
-    lever: LeverName,
+    lever: OverrideName,
     on: boolean,
     reason: string | undefined,
     signal: AbortSignal,

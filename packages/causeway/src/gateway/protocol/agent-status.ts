@@ -1,7 +1,7 @@
 import type { EndpointErrors, OlderRecord, WithheldRecord } from './acknowledgement.ts';
 import type { EndpointIdRecord } from './records.ts';
 import type { KernelSetting } from '@causeway/netlink/kernel-settings';
-import type { Lever } from './override.ts';
+import type { Override } from './override.ts';
 
 /** What `GET /v2/status` answers, and every line of `GET /v2/events`. */
 export interface AgentStatus {
@@ -21,10 +21,10 @@ export interface AgentStatus {
   /** False while the kernel may differ from the accepted configuration. */
   readonly sound: boolean;
   readonly vrrp: { readonly state: string; readonly since: string | null };
-  readonly frozen: Lever | null;
-  readonly drained: Lever | null;
+  readonly frozen: Override | null;
+  readonly drained: Override | null;
   /** Missing where the agent is of a version that does not know it. */
-  readonly removal?: Lever | null;
+  readonly removal?: Override | null;
   readonly undoSteps: number;
   readonly silent: {
     /** How many destinations and nodes have ever answered a probe. Only those can be missed. */

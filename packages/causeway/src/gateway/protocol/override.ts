@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-export const leverRecord = z.strictObject({ since: z.number(), reason: z.string().max(200) });
-export type Lever = z.infer<typeof leverRecord>;
+export const overrideRecord = z.strictObject({ since: z.number(), reason: z.string().max(200) });
+export type Override = z.infer<typeof overrideRecord>;
 
 /** The decisions that an operator can take for a gateway. */
-export const leverNames = ['frozen', 'drained', 'removal'] as const;
-export type LeverName = (typeof leverNames)[number];
+export const overrideNames = ['frozen', 'drained', 'removal'] as const;
+export type OverrideName = (typeof overrideNames)[number];

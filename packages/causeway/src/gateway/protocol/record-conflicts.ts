@@ -4,7 +4,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
  * What the records of one kind say about each key. Where two of them are at odds, neither can be told to
  * be the right one: both are dropped, and the key keeps what it had.
  */
-export class RecordClaims<Key extends string, Value> {
+export class RecordConflicts<Key extends string, Value> {
   readonly values = new Map<Key, Value>();
   readonly removed = new Set<Key>();
   readonly #ambiguous = new Set<Key>();

@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { EndpointId } from './endpoint.ts';
 
 /** One thing that is wrong with a request, with the endpoint it belongs to where it can be told. */
-export interface Complaint {
+export interface Rejection {
   readonly endpoint: EndpointId | undefined;
   /** The record's place in the request, counted from 1; 0 where it is about the whole. */
   readonly record: number;

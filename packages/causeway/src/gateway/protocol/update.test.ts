@@ -6,7 +6,7 @@ import { parsePrefix } from '@causeway/base/address/prefix';
 import { canonicalRanges } from '@causeway/base/address/range-list';
 import { manyRanges } from '@causeway/kubernetes/objects/large-service.testing';
 import { endpointKey, makeEndpoint, type Endpoint } from './endpoint.ts';
-import { PushReader, type Push } from './update.ts';
+import { UpdateReader, type Update } from './update.ts';
 import { writeDelta, writeState } from './write-update.ts';
 
 const web = makeEndpoint({
@@ -19,8 +19,8 @@ const notRouted = { nodePort: undefined, routedTo: undefined };
 const older = { generation: 7, revision: 2 };
 const nothing = { endpoints: [], policies: [], assignments: [], nodes: [] };
 
-function read(lines: Iterable<string>): Push {
-  const reader = new PushReader();
+function read(lines: Iterable<string>): Update {
+  const reader = new UpdateReader();
   for (const line of lines) reader.line(line);
   return reader.result();
 }
@@ -166,7 +166,7 @@ describe('a push', () => {
     [2, { oldest: 2, newest: 3 }, ['nodes']],
   ] as const)('in revision %i is read by agents that know %o', (revision, known, expected) => {
     const routed = makeEndpoint({ ...web, destinations: undefined, routedTo: 'nodes' });
-    const reader = new PushReader(known);
+    const reader = new UpdateReader(known);
     const content = { ...nothing, endpoints: [routed] };
     for (const line of writeState(content, { generation: 7, revision })) reader.line(line);
     const [read] = reader.result().endpoints.values();

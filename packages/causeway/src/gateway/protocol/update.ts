@@ -5,8 +5,8 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { endpointKey, type Endpoint, type EndpointId, type EndpointKey } from './endpoint.ts';
 import type { GatewayNode } from './node.ts';
 import { policyKey, type Assignment, type Policy, type PolicyKey } from './policy.ts';
-import { describeProblem, describeWithoutQuotes, type Complaint } from './rejection.ts';
-import { RecordClaims } from './record-conflicts.ts';
+import { describeProblem, describeWithoutQuotes, type Rejection } from './rejection.ts';
+import { RecordConflicts } from './record-conflicts.ts';
 import { RangesReader } from './shared-ranges.ts';
 import { revisions, sharesRanges, understands, type Revisions } from './revision.ts';
 import {
@@ -19,7 +19,7 @@ import {
   parsePolicyId,
 } from './records.ts';
 
-export interface PushHeader {
+export interface UpdateHeader {
   /** `state` replaces everything; `delta` changes the state of exactly the generation `base`. */
   readonly kind: 'state' | 'delta';
   readonly generation: number;
@@ -31,8 +31,8 @@ export interface PushHeader {
 }
 
 /** A request as it was understood: what is good in it, and what is wrong with the rest. */
-export interface Push {
-  readonly header: PushHeader;
+export interface Update {
+  readonly header: UpdateHeader;
   readonly endpoints: ReadonlyMap<EndpointKey, Endpoint>;
   readonly policies: ReadonlyMap<PolicyKey, Policy>;
   readonly assignments: ReadonlyMap<Address, Assignment>;
@@ -47,7 +47,7 @@ export interface Push {
   readonly unreadable: UnreadableEndpoints;
   readonly badPolicies: ReadonlySet<PolicyKey>;
   readonly badAssignments: ReadonlySet<Address>;
-  readonly complaints: readonly Complaint[];
+  readonly complaints: readonly Rejection[];
 }
 
 /** What such records may be about is left as it is: one of these addresses, or anything. */
@@ -80,22 +80,22 @@ const trailerRecord = z.strictObject({ end: z.strictObject({ records: z.number()
  * Reads a push line by line: a header, any number of records, a trailer that counts them. Whatever is
  * wrong with one record is noted and stays with that record; a request that is not whole is refused.
  */
-export class PushReader {
-  #header: PushHeader | undefined;
+export class UpdateReader {
+  #header: UpdateHeader | undefined;
   #revision = revisions.oldest;
   readonly #known: Revisions;
   #ended = false;
   #records = 0;
   readonly #ranges = new RangesReader();
-  readonly #endpoints = new RecordClaims<EndpointKey, Endpoint>();
-  readonly #policies = new RecordClaims<PolicyKey, Policy>();
-  readonly #assignments = new RecordClaims<Address, Assignment>();
-  readonly #nodes = new RecordClaims<Address, GatewayNode>();
+  readonly #endpoints = new RecordConflicts<EndpointKey, Endpoint>();
+  readonly #policies = new RecordConflicts<PolicyKey, Policy>();
+  readonly #assignments = new RecordConflicts<Address, Assignment>();
+  readonly #nodes = new RecordConflicts<Address, GatewayNode>();
   readonly #badEndpoints = new Map<EndpointKey, string>();
   readonly #unreadable = { addresses: new Set<Address>(), anywhere: false };
   readonly #badPolicies = new Set<PolicyKey>();
   readonly #badAssignments = new Set<Address>();
-  readonly #complaints: Complaint[] = [];
+  readonly #complaints: Rejection[] = [];
 
   /** Reads what a version that knows these revisions reads; this version's own when left out. */
   constructor(known: Revisions = revisions) {
@@ -117,7 +117,7 @@ export class PushReader {
     this.#record(value);
   }
 
-  result(): Push {
+  result(): Update {
     if (this.#header === undefined || !this.#ended) {
       throw refused(
         'the request ends before its end record',
@@ -303,7 +303,7 @@ function parseJson(text: string): object {
   throw refused('a line of the request is not a JSON object');
 }
 
-function parseHeader(value: object, known: Revisions): { header: PushHeader; revision: number } {
+function parseHeader(value: object, known: Revisions): { header: UpdateHeader; revision: number } {
   const revision = z.object({ revision: z.number() }).safeParse(value);
   if (revision.success && !understands(known, revision.data.revision)) {
     throw new CausewayError(

@@ -21,7 +21,7 @@ import {
   type PolicyKey,
   type PortFilter,
 } from './policy.ts';
-import type { Push } from './update.ts';
+import type { Update } from './update.ts';
 
 // The configuration as ch-k8s-lbaas's controller sends it, in the claim `load-balancer-config`.
 // Its lists come as null or as [] when empty, and fields we don't know are left alone, as it does.
@@ -67,7 +67,7 @@ const configClaim = z.object({
 type PolicyClaim = z.output<typeof policyClaim>;
 
 /** What the claim asks for, all of it. Throws on the first thing that is wrong: `/v1` knows no parts. */
-export function readV1Config(claim: unknown, generation: number, masquerade: Masquerade): Push {
+export function readV1Config(claim: unknown, generation: number, masquerade: Masquerade): Update {
   const config = configClaim.parse(claim);
   const policies = readPolicies(config['network-policies']);
   return {

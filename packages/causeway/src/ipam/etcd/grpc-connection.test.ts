@@ -47,7 +47,7 @@ function http2Server(server: http2.Http2Server): http2.Http2Server {
 }
 
 /** Lets the client and the server get further by this many turns of the event loop. */
-async function turns(count: number): Promise<void> {
+async function serialQueue(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await nextTurn();
 }
 
@@ -60,7 +60,7 @@ describe('a connection attempt that the caller gives up', () => {
         (connection) => connection.close(),
         () => 'given up',
       );
-      await turns(patience);
+      await serialQueue(patience);
       giveUp.abort();
       return attempted;
     };
@@ -69,7 +69,7 @@ describe('a connection attempt that the caller gives up', () => {
       const attempts = Array.from({ length: 50 }, (_, index) => attempt(index));
       for (const outcome of await Promise.all(attempts)) outcomes.add(outcome);
     }
-    await turns(10);
+    await serialQueue(10);
     expect(uncaught).toEqual([]);
     expect(outcomes).toContain('given up');
   });
@@ -79,7 +79,7 @@ describe('a connection attempt that the caller gives up', () => {
     await expect(connect(`http://127.0.0.1:${port}`, AbortSignal.abort())).rejects.toMatchObject({
       code: 'unavailable',
     });
-    await turns(10);
+    await serialQueue(10);
     expect(uncaught).toEqual([]);
   });
 
@@ -113,13 +113,13 @@ describe('a connection attempt that the caller gives up', () => {
       if (attempt % 2 === 1) waiting[attempt]?.();
       await given;
     }
-    await turns(20);
+    await serialQueue(20);
     expect(accepted).toBe(20);
     held = false;
     const connection = await connect(endpoint, new AbortController().signal, { ca });
     expect(connection.isUsable).toBe(true);
     connection.close();
-    await turns(10);
+    await serialQueue(10);
     expect(uncaught).toEqual([]);
   });
 });
@@ -148,7 +148,7 @@ describe('a server that', () => {
       watch.send(Buffer.from('watch'));
       const answer = connection.unary(call, Buffer.from('request'), new AbortController().signal);
       answer.catch(() => undefined);
-      await turns(round);
+      await serialQueue(round);
       await waitFor('the session', () => sessions.size > 0);
       for (const session of sessions) misdeed(session);
       await waitFor('the end of the connection', () => !connection.isUsable);
@@ -168,7 +168,7 @@ describe('a server that', () => {
         ),
       ).toThrow('closed');
     }
-    await turns(10);
+    await serialQueue(10);
     expect(uncaught).toEqual([]);
   });
 
@@ -189,7 +189,7 @@ describe('a server that', () => {
     await expect(
       connect(`http://127.0.0.1:${port}`, new AbortController().signal),
     ).rejects.toMatchObject({ code: 'unavailable' });
-    await turns(10);
+    await serialQueue(10);
     expect(uncaught).toEqual([]);
   });
 
@@ -202,7 +202,7 @@ describe('a server that', () => {
     await expect(answer).rejects.toMatchObject({ code: 'aborted' });
     expect(connection.isUsable).toBe(true);
     connection.close();
-    await turns(10);
+    await serialQueue(10);
     expect(uncaught).toEqual([]);
   });
 });

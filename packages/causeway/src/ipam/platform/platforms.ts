@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Allocator } from '../allocator.ts';
-import { Lanes } from '../keyed-queue.ts';
+import { KeyedQueue } from '../keyed-queue.ts';
 import type { Reservation } from '../reservation.ts';
 import { describeOwner } from '../reservation.ts';
 import { plainPlatform, type PlatformAddress, type PlatformDriver } from './platform-driver.ts';
@@ -27,7 +27,7 @@ export interface PlatformsOptions {
 export class Platforms {
   readonly #options: PlatformsOptions;
   /** One thing at a time for an address. */
-  readonly #lanes = new Lanes();
+  readonly #keyedQueue = new KeyedQueue();
 
   constructor(options: PlatformsOptions) {
     this.#options = options;
@@ -44,7 +44,7 @@ export class Platforms {
       const key = { site: reservation.site, address };
       const note = `${reservation.cluster}, ${describeOwner(reservation)}`;
       const ensure = () => driver.ensure(key, note, signal);
-      reached.set(address, await this.#lanes.run(laneOf(key), ensure, signal));
+      reached.set(address, await this.#keyedQueue.run(queueKeyOf(key), ensure, signal));
     }
     return reached;
   }
@@ -108,7 +108,7 @@ export class Platforms {
       // Another server may have given it to somebody in between.
       if (await this.#isHeld(key, except, signal)) await driver.ensure(key, 'restored', signal);
     };
-    await this.#lanes.run(laneOf(key), remove, signal);
+    await this.#keyedQueue.run(queueKeyOf(key), remove, signal);
   }
 
   /** Whether anybody holds the address, apart from one owner. */
@@ -142,6 +142,6 @@ export class Platforms {
   }
 }
 
-function laneOf({ site, address }: PlatformAddress): string {
+function queueKeyOf({ site, address }: PlatformAddress): string {
   return `${site}/${address}`;
 }

@@ -65,12 +65,12 @@ export function judgeSlice(
   return shown;
 }
 
-interface Denial {
+interface Rejected {
   readonly because: string;
   readonly rule: string;
 }
 
-function hidden(address: string, denial: Denial): Judgement {
+function hidden(address: string, denial: Rejected): Judgement {
   return { kind: 'hidden', address, ...denial };
 }
 
@@ -80,7 +80,7 @@ function denial(
   isOutside: boolean,
   { key, rules }: EgressPolicy,
   { addressesOf }: JudgeContext,
-): Denial | undefined {
+): Rejected | undefined {
   for (const [index, rule] of rules.entries()) {
     const words = `rule ${index + 1} of the EgressNetworkPolicy ${key} (${describeRule(rule)})`;
     const named = `${nameFromKey(key).name} ${index + 1}`;

@@ -23,7 +23,7 @@ const offsetAttribute = 2;
 const errorHeaders = 20;
 const errnoLength = 4;
 
-/** Complaints in an answer, in the order of their messages. */
+/** Rejections in an answer, in the order of their messages. */
 export function kernelErrors(answer: Buffer): KernelError[] {
   const errors: KernelError[] = [];
   for (const { type, flags, sequence, payload } of readMessages(answer)) {

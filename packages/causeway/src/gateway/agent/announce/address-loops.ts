@@ -12,7 +12,7 @@ import type { Gateway } from '../gateway.ts';
 import { healthPace, illnessOf } from '../health.ts';
 import { watchHealth } from '../health-watch.ts';
 import type { FaultReasons } from './keepalived/fault-reasons.ts';
-import type { KeepalivedMover } from './keepalived/keepalived-announcer.ts';
+import type { KeepalivedAnnouncer } from './keepalived/keepalived-announcer.ts';
 import type { VrrpStatus } from './keepalived/vrrp-status.ts';
 import { followVrrpState, keepAlive, sweepLinks } from './keepalived/watch.ts';
 import type { Kernel } from '../kernel.ts';
@@ -23,7 +23,7 @@ import { keepalivedSettings, vrrpPeers, type AgentSettings } from '../settings.t
 
 export interface AddressLoopsOptions {
   readonly settings: AgentSettings;
-  readonly mover: KeepalivedMover;
+  readonly mover: KeepalivedAnnouncer;
   readonly status: VrrpStatus;
   readonly faults: FaultReasons;
   readonly alarms: Alarms;

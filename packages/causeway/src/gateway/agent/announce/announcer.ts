@@ -1,7 +1,7 @@
 import type { Address } from '@causeway/base/address/address';
 
 /** Sees to it that this gateway holds the served addresses when it is its turn to. */
-export interface AddressMover {
+export interface Announcer {
   /** What was announced last, perhaps by an earlier process that was interrupted. */
   announced(): Promise<ReadonlySet<Address>>;
   /** Checks that these addresses can be announced. Changes nothing. */
@@ -11,7 +11,7 @@ export interface AddressMover {
 }
 
 /** Something else moves the addresses: a router, a cloud, an operator's own keepalived. */
-export const foreignMover: AddressMover = {
+export const foreignMover: Announcer = {
   announced: () => Promise.resolve(new Set()),
   test: () => Promise.resolve(),
   announce: () => Promise.resolve(),

@@ -2,7 +2,7 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Alarms } from '../alarms.ts';
 import type { VrrpStatus } from './keepalived/vrrp-status.ts';
 
-export interface DuplicateMasterOptions {
+export interface DuplicateActiveOptions {
   readonly clock: Clock;
   readonly everyMs: number;
   readonly status: VrrpStatus;
@@ -16,7 +16,7 @@ const looks = 3;
 
 /** Raises an alarm while a peer goes on sending adverts although this gateway is the master. */
 export async function watchForSecondMaster(
-  options: DuplicateMasterOptions,
+  options: DuplicateActiveOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, status, alarms } = options;

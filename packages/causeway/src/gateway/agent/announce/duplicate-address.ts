@@ -5,7 +5,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Alarms } from '../alarms.ts';
 import type { VrrpStatus } from './keepalived/vrrp-status.ts';
 import { hardwareOf, listenToClaims } from './neighbours/claim-listener.ts';
-import { StrangerLedger } from './neighbours/duplicate-claims.ts';
+import { DuplicateClaims } from './neighbours/duplicate-claims.ts';
 
 export interface DuplicateAddressOptions {
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export async function watchForStrangers(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, status, alarms, links } = options;
-  const ledger = new StrangerLedger();
+  const ledger = new DuplicateClaims();
   const listening = links.map((link) => listen(options, link, ledger, signal));
   while (!signal.aborted) {
     await sleep(clock, everyMs, signal).catch(() => undefined);
@@ -41,7 +41,7 @@ export async function watchForStrangers(
 async function listen(
   options: DuplicateAddressOptions,
   link: string,
-  ledger: StrangerLedger,
+  ledger: DuplicateClaims,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = options;

@@ -3,10 +3,10 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Loop } from '@causeway/base/work/supervisor';
 import type { VrrpStatus } from './keepalived/vrrp-status.ts';
-import type { Levers } from '../overrides.ts';
+import type { Overrides } from '../overrides.ts';
 import type { AgentSettings } from '../settings.ts';
 
-export interface PlayedVrrpOptions {
+export interface SimulatedAnnouncerOptions {
   /** The same word for all gateways that play together, on one machine. */
   readonly group: string;
   readonly status: Pick<VrrpStatus, 'enter'>;
@@ -19,9 +19,9 @@ export interface PlayedVrrpOptions {
 const lookEveryMs = 300;
 
 /** What an agent runs for it; nothing where addresses really move. */
-export function playedVrrp(
+export function simulatedAnnouncer(
   { addresses: { mover, playedWith: group } }: AgentSettings,
-  { status, levers, clock }: { status: VrrpStatus; levers: Levers; clock: Clock },
+  { status, levers, clock }: { status: VrrpStatus; levers: Overrides; clock: Clock },
 ): Record<string, Loop> {
   if (mover !== 'played') return {};
   const isFit = () => levers.get('drained') === undefined;
@@ -32,7 +32,10 @@ export function playedVrrp(
  * Plays VRRP where nothing flows, between processes of one machine: who holds the name is master. The
  * name is one of those that no file stands for, so it is free again as soon as its holder has died.
  */
-export async function playVrrp(options: PlayedVrrpOptions, signal: AbortSignal): Promise<void> {
+export async function playVrrp(
+  options: SimulatedAnnouncerOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const { status, isFit, clock, group } = options;
   let held: net.Server | undefined;
   try {

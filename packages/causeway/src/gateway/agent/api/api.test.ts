@@ -12,7 +12,7 @@ import { noMetrics } from '@causeway/base/observability/metrics';
 import type { ServableAddresses } from '../apply/servable.ts';
 import { AgentClient } from '../../protocol/agent-client.ts';
 import { Gateway } from '../gateway.ts';
-import { Levers } from '../overrides.ts';
+import { Overrides } from '../overrides.ts';
 import { makeEndpoint, type Endpoint } from '../../protocol/endpoint.ts';
 import { StateStore } from '../store/state-store.ts';
 import { FakeWorld, Mortality } from '../testing/fake-world.ts';
@@ -61,7 +61,7 @@ beforeEach(async () => {
     mover: world.mover(life),
     store,
     stored,
-    levers: await Levers.load(path.join(directory, 'levers.json')),
+    levers: await Overrides.load(path.join(directory, 'levers.json')),
     limits: { share: 0.5, count: 20 },
     clock: systemClock,
     log: silentLog,

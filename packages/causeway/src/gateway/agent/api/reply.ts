@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { groupByEndpoint } from '../apply/acknowledge.ts';
-import { PushRefused } from '../apply/admit.ts';
+import { UpdateRejected } from '../apply/admit.ts';
 import { ApplyFailed } from '../gateway.ts';
 import { describeProblem } from '../../protocol/rejection.ts';
 import { BodyTooLarge, UnsupportedMedia } from './body.ts';
@@ -21,7 +21,7 @@ export interface Refusal {
 }
 
 export function refusalOf(thrown: unknown): Refusal {
-  if (thrown instanceof PushRefused) {
+  if (thrown instanceof UpdateRejected) {
     return { status: thrown.reason === 'frozen' ? 423 : 409, reason: thrown.reason };
   }
   if (thrown instanceof BodyTooLarge) return { status: 413, reason: 'too-large' };

@@ -7,9 +7,9 @@ import type { Clock } from '@causeway/base/time/clock';
 import { setUnservableAside, type ServableAddresses } from '../apply/servable.ts';
 import type { Gateway } from '../gateway.ts';
 import { endpointKey } from '../../protocol/endpoint.ts';
-import { leverNames, type LeverName } from '../../protocol/override.ts';
+import { overrideNames, type OverrideName } from '../../protocol/override.ts';
 import type { TraceAnswer, TraceQuestion } from '../../protocol/trace.ts';
-import { clusterText, PushReader } from '../../protocol/update.ts';
+import { clusterText, UpdateReader } from '../../protocol/update.ts';
 import { parseEndpointId } from '../../protocol/records.ts';
 import { readLines, readSmallBody, UnsupportedMedia, type BodyLimits } from './body.ts';
 import type { Reply } from './reply.ts';
@@ -37,7 +37,7 @@ export interface V2ApiOptions {
   countConnections(signal: AbortSignal): Promise<readonly EndpointCount[]>;
   trace(question: TraceQuestion): TraceAnswer;
   /** Pulls a lever, or takes it back where there is no reason. */
-  pull(name: LeverName, reason: string | undefined): Promise<void>;
+  pull(name: OverrideName, reason: string | undefined): Promise<void>;
 }
 
 const largestSmallBody = 4 * 1024 * 1024;
@@ -47,8 +47,8 @@ const reasonText = z
   .max(200)
   .regex(/^[\x20-\x7e]+$/);
 const undoBody = z.strictObject({ reason: reasonText });
-const leverBody = z.strictObject({
-  lever: z.enum(leverNames),
+const overrideBody = z.strictObject({
+  lever: z.enum(overrideNames),
   on: z.boolean(),
   reason: reasonText.optional(),
 });
@@ -132,7 +132,7 @@ export class V2Api {
     if (mediaType(request) !== 'application/jsonl') {
       throw new UnsupportedMedia('a push is application/jsonl');
     }
-    const reader = new PushReader();
+    const reader = new UpdateReader();
     const digest = await readLines(
       request,
       request.headers['content-encoding'] ?? 'identity',
@@ -169,7 +169,7 @@ export class V2Api {
   }
 
   async #lever(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
-    const { lever, on, reason } = leverBody.parse(await readJson(request, claims));
+    const { lever, on, reason } = overrideBody.parse(await readJson(request, claims));
     await this.#options.pull(lever, on ? (reason ?? 'no reason given') : undefined);
     return { status: 200, body: this.#options.status() };
   }

@@ -6,12 +6,12 @@ import type {
   WithheldRecord,
 } from '../../protocol/acknowledgement.ts';
 import { formatEndpointId, type EndpointIdRecord } from '../../protocol/records.ts';
-import type { Complaint } from '../../protocol/rejection.ts';
+import type { Rejection } from '../../protocol/rejection.ts';
 import type { GatewayState, Kept } from '../store/state.ts';
 
 export function acknowledge(
   state: GatewayState,
-  complaints: readonly Complaint[],
+  complaints: readonly Rejection[],
   committed: boolean,
 ): Acknowledgement {
   return {
@@ -44,7 +44,7 @@ function formatKept([key, { generation, reason }]: [EndpointKey, Kept]): OlderRe
   return { ...formatEndpointId(parseEndpointKey(key)), generation, reason };
 }
 
-export function groupByEndpoint(complaints: readonly Complaint[]): EndpointErrors[] {
+export function groupByEndpoint(complaints: readonly Rejection[]): EndpointErrors[] {
   const groups = new Map<string, { endpoint: EndpointIdRecord | null; errors: ErrorLine[] }>();
   for (const { endpoint, record, message } of complaints) {
     const id = endpoint === undefined ? null : formatEndpointId(endpoint);

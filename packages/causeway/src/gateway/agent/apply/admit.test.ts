@@ -9,10 +9,10 @@ import {
   type Endpoint,
 } from '../../protocol/endpoint.ts';
 import { inverseOf, StateHolder, type GatewayState } from '../store/state.ts';
-import { PushReader, type Push } from '../../protocol/update.ts';
+import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { writeState } from '../../protocol/write-update.ts';
 import { acknowledge } from './acknowledge.ts';
-import { admit, PushRefused } from './admit.ts';
+import { admit, UpdateRejected } from './admit.ts';
 
 const limits = { share: 0.5, count: 20 };
 
@@ -25,16 +25,16 @@ function endpoint(last: number, destination = '10.0.0.1'): Endpoint {
   });
 }
 
-function push(header: object, ...records: unknown[]): Push {
-  const reader = new PushReader();
+function push(header: object, ...records: unknown[]): Update {
+  const reader = new UpdateReader();
   reader.line(JSON.stringify({ causeway: 'agent/v2', revision: 1, kind: 'state', ...header }));
   for (const record of records) reader.line(JSON.stringify(record));
   reader.line(JSON.stringify({ end: { records: records.length } }));
   return reader.result();
 }
 
-function pushOf(generation: number, endpoints: readonly Endpoint[], meansRemoval = false): Push {
-  const reader = new PushReader();
+function pushOf(generation: number, endpoints: readonly Endpoint[], meansRemoval = false): Update {
+  const reader = new UpdateReader();
   const content = { endpoints, policies: [], assignments: [], nodes: [] };
   for (const line of writeState(content, { generation, meansRemoval })) reader.line(line);
   return reader.result();
@@ -50,7 +50,7 @@ const record = (last: number, ...to: string[]) => ({
 });
 
 /** Applies pushes one after the other and answers the state and the last complaints. */
-function after(...pushes: Push[]) {
+function after(...pushes: Update[]) {
   const holder = new StateHolder();
   let complaints: readonly { message: string }[] = [];
   for (const [index, each] of pushes.entries()) {
@@ -94,7 +94,7 @@ describe('admitting a push', () => {
   test('the same request twice is known, another one of its generation is refused', () => {
     const { state } = after(pushOf(1, [endpoint(1)]));
     expect(admit(state, pushOf(1, [endpoint(1)]), '0', limits)).toEqual({ verdict: 'repeated' });
-    expect(() => admit(state, pushOf(1, []), 'other', limits)).toThrow(PushRefused);
+    expect(() => admit(state, pushOf(1, []), 'other', limits)).toThrow(UpdateRejected);
   });
 
   test.each([

@@ -9,8 +9,8 @@ import {
 } from '../../protocol/endpoint.ts';
 import type { Assignment } from '../../protocol/policy.ts';
 import type { Change, Edits, GatewayState, Kept } from '../store/state.ts';
-import type { Complaint } from '../../protocol/rejection.ts';
-import type { Push } from '../../protocol/update.ts';
+import type { Rejection } from '../../protocol/rejection.ts';
+import type { Update } from '../../protocol/update.ts';
 import { keepNeeds } from './withheld-needs.ts';
 import { applyDecision, decideRemovals, withheldNotes, type RemovalLimits } from './withhold.ts';
 
@@ -20,16 +20,16 @@ export type Admission =
   | {
       readonly verdict: 'admitted';
       readonly change: Change;
-      readonly complaints: readonly Complaint[];
+      readonly complaints: readonly Rejection[];
       /** It makes use of the operator's permission to remove, which is good for one update. */
       readonly usesPermission: boolean;
     };
 
 /** A push that is well formed and yet can't be taken. The reason is what a controller decides by. */
-export class PushRefused extends CausewayError {
+export class UpdateRejected extends CausewayError {
   readonly reason: 'stale' | 'base-mismatch' | 'another-cluster' | 'frozen';
 
-  constructor(reason: PushRefused['reason'], message: string, hint: string) {
+  constructor(reason: UpdateRejected['reason'], message: string, hint: string) {
     super('conflict', message, { hint });
     this.reason = reason;
   }
@@ -38,7 +38,7 @@ export class PushRefused extends CausewayError {
 /** Decides what a push changes. Pure: the state is only read, and nothing happens until it is committed. */
 export function admit(
   state: GatewayState,
-  push: Push,
+  push: Update,
   digest: string,
   limits: RemovalLimits,
 ): Admission {
@@ -80,23 +80,23 @@ export function admit(
  */
 function clusterAfter(
   state: GatewayState,
-  { header }: Push,
+  { header }: Update,
   withheld: ReadonlySet<EndpointKey>,
 ): string | undefined {
   return state.cluster !== undefined && withheld.size > 0 ? state.cluster : header.cluster;
 }
 
-function refuseStale(state: GatewayState, push: Push): void {
+function refuseStale(state: GatewayState, push: Update): void {
   const { generation, base } = push.header;
   if (generation <= state.generation) {
-    throw new PushRefused(
+    throw new UpdateRejected(
       'stale',
       `generation ${generation} is not newer than ${state.generation}, which is served`,
       'Read the status and send the full state under a larger generation.',
     );
   }
   if (base !== undefined && base !== state.generation) {
-    throw new PushRefused(
+    throw new UpdateRejected(
       'base-mismatch',
       `the delta is against generation ${base}, but ${state.generation} is served`,
       'Send the full state.',
@@ -105,7 +105,7 @@ function refuseStale(state: GatewayState, push: Push): void {
 }
 
 /** What a wrong record is about, and in a whole state whatever one may be about that can't be read. */
-function badEndpoints(state: GatewayState, push: Push): ReadonlyMap<EndpointKey, string> {
+function badEndpoints(state: GatewayState, push: Update): ReadonlyMap<EndpointKey, string> {
   const { addresses, anywhere } = push.unreadable;
   if (push.header.kind === 'delta' || (addresses.size === 0 && !anywhere)) return push.badEndpoints;
   const bad = new Map(push.badEndpoints);
@@ -119,7 +119,7 @@ function badEndpoints(state: GatewayState, push: Push): ReadonlyMap<EndpointKey,
 
 function* endpointEdits(
   state: GatewayState,
-  push: Push,
+  push: Update,
   bad: ReadonlyMap<EndpointKey, string>,
 ): Generator<[EndpointKey, Endpoint | undefined]> {
   for (const [key, endpoint] of push.endpoints) {
@@ -140,7 +140,7 @@ function* endpointEdits(
 /** What is served from an older push from now on, and what no longer is. */
 function keptEdits(
   state: GatewayState,
-  push: Push,
+  push: Update,
   bad: ReadonlyMap<EndpointKey, string>,
   endpoints: Edits<EndpointKey, Endpoint>,
 ): Edits<EndpointKey, Kept> {
@@ -160,7 +160,7 @@ function keptEdits(
 }
 
 /** A bad record whose endpoint a valid record claims as well: the valid one has it, and that is said. */
-function* collisions(state: GatewayState, push: Push): Generator<Complaint> {
+function* collisions(state: GatewayState, push: Update): Generator<Rejection> {
   for (const key of push.badEndpoints.keys()) {
     if (push.endpoints.has(key) && state.endpoints.has(key)) {
       yield {
@@ -172,7 +172,7 @@ function* collisions(state: GatewayState, push: Push): Generator<Complaint> {
   }
 }
 
-function assignmentEdits(state: GatewayState, push: Push): Edits<Address, Assignment> {
+function assignmentEdits(state: GatewayState, push: Update): Edits<Address, Assignment> {
   const { assignments, removedAssignments, badAssignments } = push;
   const result = edits(push, state.assignments, assignments, removedAssignments, badAssignments);
   const closed = closedPods(state, push).map(
@@ -185,13 +185,13 @@ function assignmentEdits(state: GatewayState, push: Push): Edits<Address, Assign
  * Pods whose records are wrong and that had none before. Somebody meant to restrict them, so they are
  * selected and nothing is allowed: a record that can't be read must not open what it should close.
  */
-function closedPods(state: GatewayState, push: Push): Address[] {
+function closedPods(state: GatewayState, push: Update): Address[] {
   return [...push.badAssignments].filter(
     (address) => !push.assignments.has(address) && !state.assignments.has(address),
   );
 }
 
-function closings(state: GatewayState, push: Push): Complaint[] {
+function closings(state: GatewayState, push: Update): Rejection[] {
   return closedPods(state, push).map((address) => ({
     endpoint: undefined,
     record: 0,
@@ -200,7 +200,7 @@ function closings(state: GatewayState, push: Push): Complaint[] {
 }
 
 function edits<Key, Value>(
-  push: Push,
+  push: Update,
   before: ReadonlyMap<Key, Value>,
   wanted: ReadonlyMap<Key, Value>,
   removed: ReadonlySet<Key>,

@@ -5,7 +5,7 @@ import type { ServiceKey } from '@causeway/nftables/compile/virtual-service';
 import type { Log } from '@causeway/base/observability/log';
 import type { Change, GatewayState } from '../store/state.ts';
 import type { Step } from '../store/change-lines.ts';
-import type { AddressMover } from '../announce/announcer.ts';
+import type { Announcer } from '../announce/announcer.ts';
 import {
   addressesAfter,
   addressesOf,
@@ -20,7 +20,7 @@ import type { RulesetWriter } from './ruleset-writer.ts';
 /** Everything outside that an apply touches, in one place, so that a test can stop it at every call. */
 export interface ApplyEffects {
   readonly ruleset: RulesetWriter;
-  readonly mover: AddressMover;
+  readonly mover: Announcer;
   /** Writes down that the step is accepted. When it resolves, a crash can't undo it. */
   persist(step: Step): Promise<void>;
 }

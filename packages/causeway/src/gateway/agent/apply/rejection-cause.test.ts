@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { TransactionError } from '@causeway/nftables/model/transaction';
-import { blame } from './rejection-cause.ts';
+import { rejectionsFrom } from './rejection-cause.ts';
 
 test('what the kernel refuses is put to its endpoint, however deep the cause', () => {
   const element = { key: [parseAddress('192.0.2.1'), 6, 80, 3], value: [] };
   const fault = new TransactionError('no space', { element });
   const wrapped = new CausewayError('internal', 'failed', { cause: fault });
-  expect(blame(wrapped)).toEqual([
+  expect(rejectionsFrom(wrapped)).toEqual([
     {
       endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 },
       record: 0,
@@ -19,6 +19,6 @@ test('what the kernel refuses is put to its endpoint, however deep the cause', (
 
 test('what belongs to no endpoint is told all the same', () => {
   const fault = new TransactionError('busy', { element: { key: [parseAddress('192.0.2.1')] } });
-  expect(blame(fault)).toEqual([{ endpoint: undefined, record: 0, message: 'busy' }]);
-  expect(blame(new Error('something else'))).toEqual([]);
+  expect(rejectionsFrom(fault)).toEqual([{ endpoint: undefined, record: 0, message: 'busy' }]);
+  expect(rejectionsFrom(new Error('something else'))).toEqual([]);
 });

@@ -3,10 +3,10 @@ import { protocolNumbers } from '@causeway/nftables/model/operands';
 import { tryParseAddress } from '@causeway/base/address/address';
 import { parsePort, protocols } from '@causeway/base/address/port';
 import type { EndpointId } from '../../protocol/endpoint.ts';
-import type { Complaint } from '../../protocol/rejection.ts';
+import type { Rejection } from '../../protocol/rejection.ts';
 
 /** What the kernel said, put to the endpoint that the element at fault belongs to, where that can be told. */
-export function blame(thrown: unknown): Complaint[] {
+export function rejectionsFrom(thrown: unknown): Rejection[] {
   const fault = findTransactionError(thrown);
   if (fault === undefined) return [];
   return [{ endpoint: endpointOf(fault), record: 0, message: fault.message }];

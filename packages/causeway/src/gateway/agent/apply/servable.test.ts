@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { makeEndpoint } from '../../protocol/endpoint.ts';
-import { PushReader, type Push } from '../../protocol/update.ts';
+import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { writeState } from '../../protocol/write-update.ts';
 import { servableHere } from '../servable-here.ts';
 import { agentSettings } from '../settings.ts';
@@ -25,11 +25,11 @@ const listen = { address: '10.99.0.1' };
 const settings = agentSettings.parse({ name: 'g1', external, internal, listen });
 const servable = servableHere(settings);
 
-function pushTo(...addresses: string[]): Push {
+function pushTo(...addresses: string[]): Update {
   return pushOf(addresses, 'needed');
 }
 
-function pushOf(addresses: readonly string[], masquerade: 'needed' | 'always'): Push {
+function pushOf(addresses: readonly string[], masquerade: 'needed' | 'always'): Update {
   const endpoints = addresses.map((address) =>
     makeEndpoint({
       masquerade,
@@ -39,7 +39,7 @@ function pushOf(addresses: readonly string[], masquerade: 'needed' | 'always'): 
       destinations: [],
     }),
   );
-  const reader = new PushReader();
+  const reader = new UpdateReader();
   const content = { endpoints, policies: [], assignments: [], nodes: [] };
   for (const line of writeState(content, { generation: 1 })) reader.line(line);
   return reader.result();

@@ -2,8 +2,8 @@ import { familyOf, type Address, type Family } from '@causeway/base/address/addr
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { isUnroutable } from '@causeway/base/address/unroutable-address';
 import { endpointKey, type Endpoint, type EndpointKey } from '../../protocol/endpoint.ts';
-import type { Complaint } from '../../protocol/rejection.ts';
-import type { Push } from '../../protocol/update.ts';
+import type { Rejection } from '../../protocol/rejection.ts';
+import type { Update } from '../../protocol/update.ts';
 
 /** What a gateway can hold: one address that it can't would keep all others from being announced. */
 export interface ServableAddresses {
@@ -37,12 +37,12 @@ export function whyHarmful(
 }
 
 /** The push without the endpoints that can't be served. They count as bad, and the others go on. */
-export function setUnservableAside(push: Push, servable: ServableAddresses): Push {
+export function setUnservableAside(push: Update, servable: ServableAddresses): Update {
   const unservable = findUnservable(push, servable);
   if (unservable.size === 0) return push;
   const endpoints = new Map(push.endpoints);
   const badEndpoints = new Map(push.badEndpoints);
-  const complaints: Complaint[] = [...push.complaints];
+  const complaints: Rejection[] = [...push.complaints];
   for (const [key, message] of unservable) {
     const endpoint = push.endpoints.get(key);
     endpoints.delete(key);
@@ -53,7 +53,7 @@ export function setUnservableAside(push: Push, servable: ServableAddresses): Pus
 }
 
 /** For requests that are taken as a whole or not at all. */
-export function refuseUnservable(push: Push, servable: ServableAddresses): Push {
+export function refuseUnservable(push: Update, servable: ServableAddresses): Update {
   for (const [key, message] of findUnservable(push, servable)) {
     throw new CausewayError('invalid', `${key} can't be served: ${message}`);
   }
@@ -65,7 +65,7 @@ function whyLost({ isOneOfSeveral }: ServableAddresses, endpoint: Endpoint): str
   return 'several groups of gateways are active, so its source has to be rewritten (masquerade: always)';
 }
 
-function findUnservable(push: Push, servable: ServableAddresses): Map<EndpointKey, string> {
+function findUnservable(push: Update, servable: ServableAddresses): Map<EndpointKey, string> {
   const found = new Map<EndpointKey, string>();
   for (const endpoint of push.endpoints.values()) {
     const why = whyUnservable(servable, endpoint.address) ?? whyLost(servable, endpoint);

@@ -4,7 +4,7 @@ import { parsePort } from '@causeway/base/address/port';
 import { makeEndpoint, type Endpoint } from '../../protocol/endpoint.ts';
 import { policyKey } from '../../protocol/policy.ts';
 import { StateHolder } from '../store/state.ts';
-import { PushReader } from '../../protocol/update.ts';
+import { UpdateReader } from '../../protocol/update.ts';
 import { writeState, type StateContent } from '../../protocol/write-update.ts';
 import { admit } from './admit.ts';
 
@@ -35,7 +35,7 @@ const empty = { endpoints: [], policies: [], assignments: [], nodes: [] };
 function after(...contents: StateContent[]) {
   const holder = new StateHolder();
   for (const [index, content] of contents.entries()) {
-    const reader = new PushReader();
+    const reader = new UpdateReader();
     for (const line of writeState(content, { generation: index + 1 })) reader.line(line);
     const admission = admit(holder.current, reader.result(), String(index), limits);
     if (admission.verdict === 'admitted') holder.commit(admission.change);

@@ -3,7 +3,7 @@ import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
 import type { Assignment, Policy, PolicyKey } from '../../protocol/policy.ts';
 import type { Edits, GatewayState } from '../store/state.ts';
 import type { GatewayNode } from '../../protocol/node.ts';
-import type { Push } from '../../protocol/update.ts';
+import type { Update } from '../../protocol/update.ts';
 
 /** What an update changes beside the frontends. */
 export interface OtherEdits {
@@ -19,7 +19,7 @@ export interface OtherEdits {
  */
 export function keepNeeds(
   state: GatewayState,
-  push: Push,
+  push: Update,
   withheld: ReadonlySet<EndpointKey>,
   edits: OtherEdits,
 ): OtherEdits {
@@ -37,7 +37,7 @@ export function keepNeeds(
 
 function podsOfWithheldOnly(
   state: GatewayState,
-  push: Push,
+  push: Update,
   withheld: ReadonlySet<EndpointKey>,
 ): ReadonlySet<Address> {
   const pods = new Set<Address>();
@@ -51,7 +51,7 @@ function podsOfWithheldOnly(
 }
 
 /** Whether the update leaves the frontend as it is. */
-function isUntouched({ header, endpoints, removedEndpoints }: Push, key: EndpointKey): boolean {
+function isUntouched({ header, endpoints, removedEndpoints }: Update, key: EndpointKey): boolean {
   return header.kind === 'delta' && !endpoints.has(key) && !removedEndpoints.has(key);
 }
 

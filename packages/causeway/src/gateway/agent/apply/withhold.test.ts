@@ -8,7 +8,7 @@ import {
   type EndpointKey,
 } from '../../protocol/endpoint.ts';
 import { StateHolder, type GatewayState } from '../store/state.ts';
-import { PushReader, type Push } from '../../protocol/update.ts';
+import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { writeDelta, writeState } from '../../protocol/write-update.ts';
 import { acknowledge } from './acknowledge.ts';
 import { admit } from './admit.ts';
@@ -25,8 +25,8 @@ const frontend = (last: number, service = `default/s${last}`, to = '10.0.0.1'): 
 const range = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => frontend(from + index));
 
-function read(lines: Iterable<string>): Push {
-  const reader = new PushReader();
+function read(lines: Iterable<string>): Update {
+  const reader = new UpdateReader();
   for (const line of lines) reader.line(line);
   return reader.result();
 }
@@ -49,7 +49,7 @@ const delta = (
     ),
   );
 
-function after(pushes: readonly Push[], each = limits): GatewayState {
+function after(pushes: readonly Update[], each = limits): GatewayState {
   const holder = new StateHolder();
   for (const push of pushes) {
     const admission = admit(holder.current, push, String(push.header.generation), each);

@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
 import type { Change, Edits, GatewayState, Kept } from '../store/state.ts';
-import type { Push } from '../../protocol/update.ts';
+import type { Update } from '../../protocol/update.ts';
 
 /** How much one update may remove without a confirmation: the share and the number together. */
 export interface RemovalLimits {
@@ -29,7 +29,7 @@ export interface RemovalDecision {
  */
 export function decideRemovals(
   state: GatewayState,
-  push: Push,
+  push: Update,
   removed: ReadonlySet<EndpointKey>,
   wanted: (key: EndpointKey) => boolean,
   limits: RemovalLimits,

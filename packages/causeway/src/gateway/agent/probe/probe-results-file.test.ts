@@ -6,7 +6,7 @@ import { parseAddress, type Address } from '@causeway/base/address/address';
 import { systemClock } from '@causeway/base/time/clock';
 import { silentLog } from '@causeway/base/observability/log';
 import { keepLedgerFile, readKnownAnswers } from './probe-results-file.ts';
-import { ProbeLedger } from './probe-results.ts';
+import { ProbeResults } from './probe-results.ts';
 
 const thresholds = { fall: 2, rise: 2 };
 const [dead, alive, unheard] = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map(parseAddress) as [
@@ -22,7 +22,7 @@ afterEach(() => fs.rm(directory, { recursive: true }));
 
 test('who was silent before a restart is silent after it, and who had answered can be missed', async () => {
   const file = path.join(directory, 'answers.json');
-  const before = new ProbeLedger(thresholds, await readKnownAnswers(file));
+  const before = new ProbeResults(thresholds, await readKnownAnswers(file));
   for (const isUp of [true, false, false]) {
     before.record(dead, isUp);
     before.record(alive, true);
@@ -35,7 +35,7 @@ test('who was silent before a restart is silent after it, and who had answered c
   stop.abort();
   await keeping;
 
-  const after = new ProbeLedger(thresholds, await readKnownAnswers(file));
+  const after = new ProbeResults(thresholds, await readKnownAnswers(file));
   expect([...after.silent]).toEqual([dead]);
   expect(after.heard).toBe(2);
   expect([after.record(dead, false), after.record(dead, true)]).toEqual([false, false]);

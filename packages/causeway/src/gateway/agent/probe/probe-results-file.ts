@@ -5,7 +5,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { replaceFile } from '@causeway/base/process/atomic-file';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
-import type { KnownAnswers, ProbeLedger } from './probe-results.ts';
+import type { KnownAnswers, ProbeResults } from './probe-results.ts';
 
 const storedAnswers = z.object({ answered: z.array(z.string()), silent: z.array(z.string()) });
 const writeEveryMs = 1_000;
@@ -25,7 +25,7 @@ export async function readKnownAnswers(file: string): Promise<KnownAnswers> {
 
 /** Writes the ledger down whenever it has changed, but not at every single answer. */
 export async function keepLedgerFile(
-  options: { file: string; ledger: ProbeLedger; clock: Clock; log: Log },
+  options: { file: string; ledger: ProbeResults; clock: Clock; log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   const { file, ledger, clock, log } = options;

@@ -33,7 +33,7 @@ const fallenSilent = (silentSince: number): Record => ({
 });
 
 /** Who answers and who has fallen silent, from single probes. */
-export class ProbeLedger {
+export class ProbeResults {
   readonly #thresholds: ProbeThresholds;
   readonly #records = new Map<Address, Record>();
   #silent = 0;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { parsePort, type Protocol } from '@causeway/base/address/port';
 import { agreedSilence } from './agreed-health.ts';
-import { ProbeLedger } from './probe-results.ts';
+import { ProbeResults } from './probe-results.ts';
 import { probeTargets, TargetsOfState } from './targets.ts';
 import { endpointKey, makeEndpoint, type Endpoint } from '../../protocol/endpoint.ts';
 import { emptyState, StateHolder, type GatewayState } from '../store/state.ts';
@@ -13,8 +13,8 @@ const [a, b, c] = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map(parseAddress) as [
   ReturnType<typeof parseAddress>,
 ];
 
-function ledgerAfter(...rounds: string[]): ProbeLedger {
-  const ledger = new ProbeLedger({ fall: 2, rise: 2 });
+function ledgerAfter(...rounds: string[]): ProbeResults {
+  const ledger = new ProbeResults({ fall: 2, rise: 2 });
   for (const round of rounds) {
     ledger.beginRound(new Set([a, b, c]));
     for (const [index, answer] of round.split('').entries()) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import { ProbeLedger } from './probe-results.ts';
+import { ProbeResults } from './probe-results.ts';
 import { runProber } from './prober.ts';
 
 const [node, other] = ['10.0.0.1', '10.0.0.2'].map(parseAddress) as [Address, Address];
@@ -18,9 +18,9 @@ test('a node that fell silent, was taken away and comes back healthy is silent n
     {
       clock,
       intervalMs,
-      ledger: new ProbeLedger({ fall: 2, rise: 2 }),
+      ledger: new ProbeResults({ fall: 2, rise: 2 }),
       targets: () => new Map([...targets].map((address) => [address, parsePort(80)])),
-      knock: ({ address }) => Promise.resolve(!dead.has(address)),
+      probeTcp: ({ address }) => Promise.resolve(!dead.has(address)),
       onChange: (silent) => (told = silent),
     },
     stop.signal,
@@ -50,9 +50,9 @@ test('with more targets than can be knocked at in an interval, a round takes lon
   const knocked: Address[] = [];
   const running = runProber(
     {
-      ...{ clock, intervalMs, ledger: new ProbeLedger({ fall: 2, rise: 2 }), onChange() {} },
+      ...{ clock, intervalMs, ledger: new ProbeResults({ fall: 2, rise: 2 }), onChange() {} },
       targets: () => new Map(all.map((address) => [address, parsePort(80)])),
-      knock({ address }) {
+      probeTcp({ address }) {
         knocked.push(address);
         return Promise.resolve(true);
       },

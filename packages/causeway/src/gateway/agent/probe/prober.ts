@@ -1,14 +1,14 @@
 import type { Address } from '@causeway/base/address/address';
 import { sleep, type Clock } from '@causeway/base/time/clock';
-import type { ProbeLedger } from './probe-results.ts';
+import type { ProbeResults } from './probe-results.ts';
 import type { ProbeTarget, ProbeTargets } from './targets.ts';
 
 export interface ProberOptions {
   readonly clock: Clock;
   readonly intervalMs: number;
-  readonly ledger: ProbeLedger;
+  readonly ledger: ProbeResults;
   targets(): ProbeTargets;
-  knock(target: ProbeTarget, limitMs: number, signal: AbortSignal): Promise<boolean>;
+  probeTcp(target: ProbeTarget, limitMs: number, signal: AbortSignal): Promise<boolean>;
   /** Called when a probe, or what there is to probe, has changed who is silent or whether we are cut off. */
   onChange(silent: ReadonlySet<Address>): void;
 }
@@ -27,7 +27,7 @@ export async function runProber(options: ProberOptions, signal: AbortSignal): Pr
   const { clock, intervalMs, ledger } = options;
   const pending = new Set<Promise<void>>();
   const probe = async (target: ProbeTarget) => {
-    const answered = await options.knock(target, intervalMs, signal);
+    const answered = await options.probeTcp(target, intervalMs, signal);
     if (!signal.aborted && ledger.record(target.address, answered)) options.onChange(ledger.silent);
   };
   while (!signal.aborted) {

@@ -3,9 +3,9 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Loop } from '@causeway/base/work/supervisor';
 import type { AgentSettings } from '../settings.ts';
-import { knock } from './tcp-probe.ts';
+import { probeTcp } from './tcp-probe.ts';
 import { keepLedgerFile, readKnownAnswers } from './probe-results-file.ts';
-import { ProbeLedger } from './probe-results.ts';
+import { ProbeResults } from './probe-results.ts';
 import { runProber } from './prober.ts';
 import type { ProbeTargets } from './targets.ts';
 
@@ -19,11 +19,11 @@ export interface ProbingOptions {
 
 /** Knocks at what is sent to, and remembers over restarts who answered. */
 export class Probing {
-  readonly ledger: ProbeLedger;
+  readonly ledger: ProbeResults;
   readonly #file: string;
   readonly #intervalMs: number;
 
-  private constructor(file: string, intervalMs: number, ledger: ProbeLedger) {
+  private constructor(file: string, intervalMs: number, ledger: ProbeResults) {
     this.#file = file;
     this.#intervalMs = intervalMs;
     this.ledger = ledger;
@@ -34,8 +34,8 @@ export class Probing {
     const isOn = probe.intervalMs > 0;
     // Without probes nobody would ever be found to be back.
     const ledger = isOn
-      ? new ProbeLedger(probe, await readKnownAnswers(file))
-      : new ProbeLedger(probe);
+      ? new ProbeResults(probe, await readKnownAnswers(file))
+      : new ProbeResults(probe);
     return new Probing(file, probe.intervalMs, ledger);
   }
 
@@ -49,7 +49,7 @@ export class Probing {
           {
             ...{ clock, ledger, intervalMs: this.#intervalMs },
             targets: () => options.targets(),
-            knock: (target, limitMs, each) => knock(clock, target, limitMs, each),
+            probeTcp: (target, limitMs, each) => probeTcp(clock, target, limitMs, each),
             onChange: () => options.onChange(),
           },
           signal,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { systemClock } from '@causeway/base/time/clock';
-import { knock } from './tcp-probe.ts';
+import { probeTcp } from './tcp-probe.ts';
 
 const address = parseAddress('127.0.0.1');
 const { signal } = new AbortController();
@@ -26,7 +26,7 @@ function standStill(forMs: number): void {
 }
 
 test('an answer that came while this process stood still counts, though the limit has passed', async () => {
-  const answered = knock(systemClock, { address, port: port() }, 10, signal);
+  const answered = probeTcp(systemClock, { address, port: port() }, 10, signal);
   // The attempt itself begins with the next tick.
   process.nextTick(standStill, 30);
   expect(await answered).toBe(true);
@@ -35,7 +35,7 @@ test('an answer that came while this process stood still counts, though the limi
 test('a refusal is an answer, too', async () => {
   const closed = port();
   await new Promise((resolve) => server.close(resolve));
-  expect(await knock(systemClock, { address, port: closed }, 60_000, signal)).toBe(true);
+  expect(await probeTcp(systemClock, { address, port: closed }, 60_000, signal)).toBe(true);
   server.listen(0);
 });
 
@@ -66,6 +66,6 @@ test('an attempt without an answer leaves no socket behind', async () => {
     process.getActiveResourcesInfo().filter((name) => name === 'ConnectWrap').length;
   const before = attempts();
   expect(before).toBeGreaterThan(0);
-  expect(await knock(systemClock, { address, port: silent }, 20, signal)).toBe(false);
+  expect(await probeTcp(systemClock, { address, port: silent }, 20, signal)).toBe(false);
   await expect.poll(attempts).toBe(before);
 });

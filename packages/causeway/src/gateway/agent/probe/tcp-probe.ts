@@ -9,7 +9,7 @@ const answers = new Set(['ECONNREFUSED', 'ECONNRESET']);
  * Whether anything answers a connection attempt within the limit. A connection that comes about is
  * reset at once, so that it costs the other side no state.
  */
-export function knock(
+export function probeTcp(
   clock: Clock,
   target: ProbeTarget,
   limitMs: number,

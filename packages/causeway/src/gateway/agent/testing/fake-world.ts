@@ -5,7 +5,7 @@ import {
   type ServiceKey,
   type VirtualService,
 } from '@causeway/nftables/compile/virtual-service';
-import type { AddressMover } from '../announce/announcer.ts';
+import type { Announcer } from '../announce/announcer.ts';
 import type { RulesetWriter } from '../apply/ruleset-writer.ts';
 
 /** Thrown by every outside call once the process counts as killed. */
@@ -62,7 +62,7 @@ export class FakeWorld {
     };
   }
 
-  mover(life: Mortality): AddressMover {
+  mover(life: Mortality): Announcer {
     return {
       announced: () => Promise.resolve(this.announced),
       test: () => life.call('test', () => this.#fail('test')),

@@ -3,7 +3,7 @@ import type {
   OlderRecord,
   WithheldRecord,
 } from '../../protocol/acknowledgement.ts';
-import { PushRefused } from '../../agent/apply/admit.ts';
+import { UpdateRejected } from '../../agent/apply/admit.ts';
 import { AgentRefused } from '../../protocol/agent-client.ts';
 import type { RemovalConfirmation } from '../../protocol/removal-confirmation.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
@@ -14,7 +14,7 @@ import {
   type EndpointKey,
 } from '../../protocol/endpoint.ts';
 import type { Assignment, Policy } from '../../protocol/policy.ts';
-import { PushReader, type Push } from '../../protocol/update.ts';
+import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { revisions, type Revisions } from '../../protocol/revision.ts';
 import { formatEndpointId, type EndpointIdRecord } from '../../protocol/records.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
@@ -25,7 +25,7 @@ import type { AgentPort } from '../agent-client-contract.ts';
  * mute one does what it is told, and its answers get lost on the way: that is up to who carries them.
  */
 export class MemoryAgent implements AgentPort {
-  readonly pushes: Push[] = [];
+  readonly pushes: Update[] = [];
   readonly holds = new Map<EndpointKey, Endpoint>();
   readonly policies = new Map<string, Policy>();
   readonly assignments = new Map<string, Assignment>();
@@ -110,7 +110,7 @@ export class MemoryAgent implements AgentPort {
 
   async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
     await this.#suffer(signal);
-    const reader = new PushReader(this.revisions);
+    const reader = new UpdateReader(this.revisions);
     const text = [...lines];
     for (const line of text) reader.line(line.trimEnd());
     const push = reader.result();
@@ -139,12 +139,12 @@ export class MemoryAgent implements AgentPort {
   ): Promise<Acknowledgement> {
     await this.#suffer(signal);
     const { generation, cluster, endpoints } = confirmation;
-    if (this.isFrozen) throw new PushRefused('frozen', 'frozen', 'Thaw it first.');
+    if (this.isFrozen) throw new UpdateRejected('frozen', 'frozen', 'Thaw it first.');
     if (generation !== this.generation) {
-      throw new PushRefused('base-mismatch', 'another generation', 'Verify again.');
+      throw new UpdateRejected('base-mismatch', 'another generation', 'Verify again.');
     }
     if (this.cluster !== undefined && cluster !== this.cluster) {
-      throw new PushRefused('another-cluster', 'of another cluster', 'Allow the removal.');
+      throw new UpdateRejected('another-cluster', 'of another cluster', 'Allow the removal.');
     }
     this.confirmations.push(confirmation);
     for (const key of this.withholds.intersection(endpoints)) {
@@ -162,7 +162,7 @@ export class MemoryAgent implements AgentPort {
   }
 
   /** Decides what is withheld after the update; answers with what is served on for that. */
-  #withhold(push: Push): Map<EndpointKey, Endpoint> {
+  #withhold(push: Update): Map<EndpointKey, Endpoint> {
     const { header } = push;
     const lost = [...this.holds.keys()].filter((key) => isLost(push, key));
     if (lost.length > this.mayLose && !header.meansRemoval) {
@@ -194,15 +194,15 @@ export class MemoryAgent implements AgentPort {
   }
 
   /** As the agent does. One that was taken already is taken again, and changes nothing. */
-  #refuse(push: Push, text: string): void {
+  #refuse(push: Update, text: string): void {
     const { header } = push;
-    if (this.isFrozen) throw new PushRefused('frozen', 'frozen', 'Thaw it first.');
+    if (this.isFrozen) throw new UpdateRejected('frozen', 'frozen', 'Thaw it first.');
     if (header.generation === this.generation && text === this.#lastTaken) return;
     if (header.generation <= this.generation) {
-      throw new PushRefused('stale', 'not newer', 'Send a larger generation.');
+      throw new UpdateRejected('stale', 'not newer', 'Send a larger generation.');
     }
     if (header.kind === 'delta' && header.base !== this.generation) {
-      throw new PushRefused('base-mismatch', 'another base', 'Send the full state.');
+      throw new UpdateRejected('base-mismatch', 'another base', 'Send the full state.');
     }
     const lost = [...this.holds.keys()].filter((key) => isLost(push, key));
     if (this.isOlderVersion && lost.length > this.mayLose && !header.meansRemoval) {
@@ -221,7 +221,7 @@ export class MemoryAgent implements AgentPort {
   }
 }
 
-function isLost({ header, endpoints, removedEndpoints }: Push, key: EndpointKey): boolean {
+function isLost({ header, endpoints, removedEndpoints }: Update, key: EndpointKey): boolean {
   return header.kind === 'delta' ? removedEndpoints.has(key) : !endpoints.has(key);
 }
 

@@ -10,7 +10,7 @@ const fileContent = z.array(z.string().transform(parseAddress));
  * Every address that keepalived was ever told to hold since the machine started. What is on the link,
  * stands here and is not meant to be there is a leftover of ours; what does not stand here is not ours.
  */
-export class ClaimedAddresses {
+export class AnnouncedAddresses {
   readonly #file: string;
   #addresses: ReadonlySet<Address>;
 
@@ -19,9 +19,9 @@ export class ClaimedAddresses {
     this.#addresses = addresses;
   }
 
-  static async load(file: string): Promise<ClaimedAddresses> {
+  static async load(file: string): Promise<AnnouncedAddresses> {
     const text = await fs.readFile(file, 'utf8').catch(() => '[]');
-    return new ClaimedAddresses(file, new Set(readStoredJson(file, text, fileContent)));
+    return new AnnouncedAddresses(file, new Set(readStoredJson(file, text, fileContent)));
   }
 
   get all(): ReadonlySet<Address> {

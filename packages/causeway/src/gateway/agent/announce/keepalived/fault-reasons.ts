@@ -1,14 +1,14 @@
-import type { KeepalivedMover } from './keepalived-announcer.ts';
+import type { KeepalivedAnnouncer } from './keepalived-announcer.ts';
 
 /** - `drained`: an operator wants it  - `ill`: the machine is in bad health */
 export type FaultReason = 'drained' | 'ill';
 
 /** Why this gateway must not be master. keepalived is told whether there is any reason. */
 export class FaultReasons {
-  readonly #mover: Pick<KeepalivedMover, 'setFault'> | undefined;
+  readonly #mover: Pick<KeepalivedAnnouncer, 'setFault'> | undefined;
   readonly #reasons = new Set<FaultReason>();
 
-  constructor(mover: Pick<KeepalivedMover, 'setFault'> | undefined) {
+  constructor(mover: Pick<KeepalivedAnnouncer, 'setFault'> | undefined) {
     this.#mover = mover;
   }
 

@@ -7,9 +7,9 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import { whyUnservable, type ServableAddresses } from '../../apply/servable.ts';
-import type { AddressMover } from '../announcer.ts';
-import { knock } from '../../probe/tcp-probe.ts';
-import { ClaimedAddresses } from './announced-addresses.ts';
+import type { Announcer } from '../announcer.ts';
+import { probeTcp } from '../../probe/tcp-probe.ts';
+import { AnnouncedAddresses } from './announced-addresses.ts';
 import { readHostAddresses, removeHostAddresses } from './link-addresses.ts';
 import { makeFifo } from './notify.ts';
 import { KeepalivedProcess, type StartMode } from './process.ts';
@@ -17,7 +17,7 @@ import { readServedAddresses, renderKeepalived } from './render.ts';
 import type { KeepalivedSettings } from './settings.ts';
 import type { VrrpStatus } from './vrrp-status.ts';
 
-export interface KeepalivedMoverOptions {
+export interface KeepalivedAnnouncerOptions {
   readonly settings: KeepalivedSettings;
   /** What can be announced with these settings; the rest is left out. */
   readonly servable: ServableAddresses;
@@ -37,26 +37,29 @@ const greetMs = 300;
 const patientRounds = 25;
 
 /** Moves addresses with keepalived: renders, tests, replaces its file, reloads, looks at the link. */
-export class KeepalivedMover implements AddressMover {
+export class KeepalivedAnnouncer implements Announcer {
   readonly process: KeepalivedProcess;
-  readonly #options: KeepalivedMoverOptions;
-  readonly #claimed: ClaimedAddresses;
+  readonly #options: KeepalivedAnnouncerOptions;
+  readonly #claimed: AnnouncedAddresses;
   #wanted: ReadonlySet<Address> = new Set();
 
-  private constructor(options: KeepalivedMoverOptions, claimed: ClaimedAddresses) {
+  private constructor(options: KeepalivedAnnouncerOptions, claimed: AnnouncedAddresses) {
     this.#options = options;
     this.#claimed = claimed;
     this.process = new KeepalivedProcess(options.settings.files, options.start, options.clock);
   }
 
   static async open(
-    options: KeepalivedMoverOptions,
+    options: KeepalivedAnnouncerOptions,
     signal: AbortSignal,
-  ): Promise<KeepalivedMover> {
+  ): Promise<KeepalivedAnnouncer> {
     const { files } = options.settings;
     await makeFifo(files.notifyFifo, signal);
     await fs.appendFile(files.fault, '');
-    const mover = new KeepalivedMover(options, await ClaimedAddresses.load(options.claimedFile));
+    const mover = new KeepalivedAnnouncer(
+      options,
+      await AnnouncedAddresses.load(options.claimedFile),
+    );
     const state = await mover.stateOnLink(signal);
     if (state !== undefined) options.status.enter(state);
     return mover;
@@ -109,7 +112,7 @@ export class KeepalivedMover implements AddressMover {
     const peers = settings.networks.flatMap(({ families }) =>
       families.flatMap((family) => family.peers),
     );
-    await Promise.all(peers.map((address) => knock(clock, { address, port }, greetMs, signal)));
+    await Promise.all(peers.map((address) => probeTcp(clock, { address, port }, greetMs, signal)));
     await this.process.start(signal);
   }
 

@@ -5,7 +5,7 @@ import { silentLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { VrrpStatus } from './vrrp-status.ts';
-import { keepAlive, type WatchedMover } from './watch.ts';
+import { keepAlive, type WatchedAnnouncer } from './watch.ts';
 
 const left = new Map([['ext', new Set<Address>([parseAddress('192.0.2.1')])]]);
 
@@ -15,7 +15,7 @@ test('who takes the addresses of a dead keepalived away has said before that it 
   status.enter('MASTER');
   const stop = new AbortController();
   const statesAtRemoval: string[] = [];
-  const mover: WatchedMover = {
+  const mover: WatchedAnnouncer = {
     process: { isRunning: () => Promise.resolve(false) },
     start: () => {
       // The pipe still held what the dead one had written last.
@@ -43,7 +43,7 @@ test('a link that can not be looked at while keepalived is dead ends nothing', a
   const stop = new AbortController();
   let starts = 0;
   const gone = () => Promise.reject(new CausewayError('unavailable', 'there is no link ext'));
-  const mover: WatchedMover = {
+  const mover: WatchedAnnouncer = {
     process: { isRunning: () => Promise.resolve(starts === 3) },
     start: () => {
       starts += 1;

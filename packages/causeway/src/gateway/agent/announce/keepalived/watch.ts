@@ -2,7 +2,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
-import type { KeepalivedMover } from './keepalived-announcer.ts';
+import type { KeepalivedAnnouncer } from './keepalived-announcer.ts';
 import { readNotifications } from './notify.ts';
 import type { KeepalivedProcess } from './process.ts';
 import { notifiedSubject } from './render.ts';
@@ -25,13 +25,13 @@ export const keepalivedMetrics = {
 } as const satisfies Record<string, MetricDefinition>;
 
 /** The part of keepalived that is watched. */
-export type WatchedMover = Pick<
-  KeepalivedMover,
+export type WatchedAnnouncer = Pick<
+  KeepalivedAnnouncer,
   'start' | 'findOrphans' | 'removeOrphans' | 'stateOnLink'
 > & { readonly process: Pick<KeepalivedProcess, 'isRunning'> };
 
 export interface KeepalivedWatchOptions {
-  readonly mover: WatchedMover;
+  readonly mover: WatchedAnnouncer;
   readonly status: VrrpStatus;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
-import { StrangerLedger } from './duplicate-claims.ts';
+import { DuplicateClaims } from './duplicate-claims.ts';
 
 const claim = (last: number) => ({
   address: parseAddress(`192.0.2.${last}`),
@@ -8,7 +8,7 @@ const claim = (last: number) => ({
 });
 
 test('a stranger is told while it goes on, and for a while after', () => {
-  const ledger = new StrangerLedger();
+  const ledger = new DuplicateClaims();
   ledger.setMaster(true, 0);
   ledger.hear(claim(1), 5_000);
   expect(ledger.complaint(6_000)).toBe('192.0.2.1: used by 02:00:00:00:00:09 as well');
@@ -19,7 +19,7 @@ test('a stranger is told while it goes on, and for a while after', () => {
 });
 
 test('the gateway before us is no stranger, and a backup has nothing to complain about', () => {
-  const ledger = new StrangerLedger();
+  const ledger = new DuplicateClaims();
   ledger.hear(claim(1), 0);
   ledger.setMaster(true, 1_000);
   ledger.hear(claim(1), 2_000);

@@ -7,7 +7,7 @@ const rememberMs = 15_000;
 const handoverMs = 2_000;
 
 /** Who else on the link says that an address of ours is theirs, while we are the one to have it. */
-export class StrangerLedger {
+export class DuplicateClaims {
   readonly #seen = new Map<Address, { hardware: string; at: number }>();
   #masterSince: number | undefined;
 
