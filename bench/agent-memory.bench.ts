@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { AgentClient } from '../packages/causeway/src/gateway/protocol/agent-client.ts';
+import { HttpAgentClient } from '../packages/causeway/src/gateway/protocol/agent-client.ts';
 import { writeDelta, writeState } from '../packages/causeway/src/gateway/protocol/write-update.ts';
 import { systemClock } from '../packages/base/src/time/clock.ts';
 import { removeDirectory, scratchDirectory } from '../test/services/scratch.ts';
@@ -20,10 +20,10 @@ const idleMs = 20_000;
 /** The agent as a package and an image ship it, compiled, in a network of its own. */
 class CompiledAgent {
   readonly #child: ChildProcess;
-  readonly #client: AgentClient;
+  readonly #client: HttpAgentClient;
   #generation = 0;
 
-  private constructor(child: ChildProcess, client: AgentClient) {
+  private constructor(child: ChildProcess, client: HttpAgentClient) {
     this.#child = child;
     this.#client = client;
   }
@@ -47,7 +47,7 @@ class CompiledAgent {
     const child = spawn('unshare', ['--net', 'sh', '-c', script, 'sh', ...command], {
       stdio: 'ignore',
     });
-    const client = new AgentClient({
+    const client = new HttpAgentClient({
       ...{ url: 'http://localhost', name: 'gateway', secret, clock: systemClock, limitMs: 60_000 },
       socketPath: path.join(settings.runtimeDirectory, 'api.sock'),
     });

@@ -8,7 +8,7 @@
 import fs from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { ClusterView } from '../packages/causeway/src/discovery/cluster-view.ts';
-import { makeBackend } from '../packages/causeway/src/discovery/make-cloud.ts';
+import { makeCloud } from '../packages/causeway/src/discovery/make-cloud.ts';
 import { backendsOf, discoverySettings } from '../packages/causeway/src/discovery/settings.ts';
 import { KubeClient } from '../packages/kubernetes/src/client/client.ts';
 import { findConnection } from '../packages/kubernetes/src/client/connection.ts';
@@ -17,7 +17,7 @@ import { systemClock } from '../packages/base/src/time/clock.ts';
 import { silentLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics } from '../packages/base/src/observability/metrics.ts';
 import { nextTurn } from '../packages/base/src/time/next-turn.ts';
-import { sideBySide } from '../packages/base/src/work/run-together.ts';
+import { runTogether } from '../packages/base/src/work/run-together.ts';
 import { keepHeapSmall } from '../packages/base/src/process/thrifty-heap.ts';
 import { startEmbeddedKubernetes } from '../packages/fake-kubernetes/src/start.ts';
 import { startEmbeddedOpenStack } from '../packages/fake-openstack/src/cloud.ts';
@@ -146,7 +146,7 @@ async function startDiscoverer(): Promise<Handler> {
   const view = new ClusterView(surroundings);
   const [own] = backendsOf(settings);
   if (own === undefined) throw new Error('no backend');
-  const backend = makeBackend(own, true, settings, view, {
+  const backend = makeCloud(own, true, settings, view, {
     ...surroundings,
     tell: () => true,
     environment: {
@@ -221,7 +221,7 @@ async function startScript(): Promise<Handler> {
     const started = performance.now();
     const { value } = await call('GET', `${authUrl}/auth/projects`, unscoped);
     const projects = (value['projects'] ?? []).filter(({ name }) => name.startsWith('project-'));
-    await sideBySide(projects, concurrency, ({ id }) => oneProject(id));
+    await runTogether(projects, concurrency, ({ id }) => oneProject(id));
     return reply(started, { projects: projects.length });
   };
 }

@@ -11,7 +11,7 @@ import { findConnection } from '../packages/kubernetes/src/client/connection.ts'
 import { EventRecorder } from '../packages/kubernetes/src/events/event-recorder.ts';
 import { HttpTransport } from '../packages/kubernetes/src/client/http-transport.ts';
 import { services } from '../packages/kubernetes/src/objects/resources.ts';
-import type { AgentPort } from '../packages/causeway/src/gateway/controller/agent-client-contract.ts';
+import type { AgentClient } from '../packages/causeway/src/gateway/controller/agent-client-contract.ts';
 import { makeGatewayProvider } from '../packages/causeway/src/gateway/controller/make-gateway-provider.ts';
 import { configMapPortBook } from '../packages/causeway/src/gateway/controller/port-book.ts';
 import { OpenStackPortManager } from '../packages/causeway/src/gateway/controller/openstack-port-manager.ts';
@@ -124,7 +124,7 @@ export class Surroundings {
 }
 
 /** A gateway that confirms everything at once. What it does itself is not the controller's time. */
-export class QuickAgent implements AgentPort {
+export class QuickAgent implements AgentClient {
   generation = 0;
   endpoints = 0;
 

@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { parsePort } from '../packages/base/src/address/port.ts';
 import { portAnnotations } from '../packages/causeway/src/gateway/controller/annotations.ts';
-import { circleOf } from '../packages/causeway/src/services/service-spec.ts';
+import { circleOf } from '../packages/causeway/src/services/load-balancer-spec.ts';
 import { cleanupFinalizer } from '../packages/causeway/src/services/plan.ts';
 import { formatRecord, recordAnnotation } from '../packages/causeway/src/services/record.ts';
 import { readyCondition } from '../packages/causeway/src/services/service-status.ts';

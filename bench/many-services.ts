@@ -5,7 +5,7 @@ import type { EndpointSlice } from '../packages/kubernetes/src/objects/network-o
 import { endpointSlices, services } from '../packages/kubernetes/src/objects/resources.ts';
 
 const namespace = 'default';
-const sideBySide = 16;
+const runTogether = 16;
 
 /** Services with two endpoints each that nobody asks. */
 export class ManyServices {
@@ -27,7 +27,7 @@ export class ManyServices {
         await this.#client.create(endpointSlices, sliceAt(at, 0));
       }
     };
-    await Promise.all(Array.from({ length: sideBySide }, work));
+    await Promise.all(Array.from({ length: runTogether }, work));
   }
 
   /** In one Service after another an endpoint is replaced by another, at a steady pace. */

@@ -10,7 +10,7 @@ import { usageMetricDefinitions } from '../packages/causeway/src/ipam/usage.ts';
 import { fleetMetrics } from '../packages/causeway/src/gateway/controller/fleet-metrics.ts';
 import { orphanMetrics } from '../packages/causeway/src/services/orphan-register.ts';
 import { controllerCommandSettings } from '../packages/causeway/src/cli/controller/load-settings.ts';
-import { departureMetricDefinitions } from '../packages/causeway/src/pool/release-watch.ts';
+import { releaseMetricDefinitions } from '../packages/causeway/src/pool/release-watch.ts';
 import { poolMetricDefinitions } from '../packages/causeway/src/pool/drift-watch.ts';
 import { kubeMetrics } from '../packages/kubernetes/src/client/kube-metrics.ts';
 import { processMetrics } from '../packages/base/src/observability/event-loop-delay.ts';
@@ -46,7 +46,7 @@ export const allMetrics: readonly MetricDefinition[] = [
   ...kubeMetrics,
   ...openStackMetricDefinitions,
   ...poolMetricDefinitions,
-  ...departureMetricDefinitions,
+  ...releaseMetricDefinitions,
   ...processMetrics,
   ...proxyMetricDefinitions,
   ...usageMetricDefinitions,

@@ -17,7 +17,7 @@ import {
 import { inRounds, serviceCounts, type GrowthSuite, type Subject } from './curve.ts';
 
 const rounds = 5;
-const endpointCounts = [1, 10, 100, 1_000] as const;
+const frontendCounts = [1, 10, 100, 1_000] as const;
 const baseline = 'one spawned nft add element into an empty table';
 
 async function reloadAll(host: Host, text: string): Promise<number> {
@@ -70,7 +70,7 @@ export const suite: GrowthSuite = {
           { series: 'all rules again', at, measure: () => reloadAll(linear, text) },
         );
       }
-      for (const at of endpointCounts) {
+      for (const at of frontendCounts) {
         const loaded = await load(await network.host(`endpoints${at}`), 1_000);
         drivers.push(loaded.driver);
         byEndpoints.push({ series: 'Causeway', at, measure: () => replaceOneOf(at, loaded) });

@@ -5,7 +5,7 @@ import {
   startDashboard,
   type DashboardServer,
 } from '../../packages/causeway/src/console/dashboard/server.ts';
-import { Board } from '../../packages/causeway/src/console/overview/row-store.ts';
+import { RowStore } from '../../packages/causeway/src/console/overview/row-store.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { silentLog } from '../../packages/base/src/observability/log.ts';
 import { sampleEvents, sampleGateways, samplePools, sampleServices } from './sample-rows.ts';
@@ -14,7 +14,7 @@ export const token = 'a-token-for-the-tests-alone';
 
 /** The dashboard's own server over rows that the test sets. */
 export class DashboardStage {
-  readonly board = new Board();
+  readonly board = new RowStore();
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #server: DashboardServer | undefined;

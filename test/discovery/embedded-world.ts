@@ -24,7 +24,7 @@ import {
 } from '../../packages/fake-openstack/src/cloud.ts';
 import type { EmbeddedOptions } from '../../packages/fake-openstack/src/settings.ts';
 import { Discoverer } from '../../packages/causeway/src/discovery/discoverer.ts';
-import type { BackendSurroundings } from '../../packages/causeway/src/discovery/make-cloud.ts';
+import type { CloudSurroundings } from '../../packages/causeway/src/discovery/make-cloud.ts';
 import { discoverySettings } from '../../packages/causeway/src/discovery/settings.ts';
 
 /** An embedded cluster and an embedded cloud, with all that a discoverer needs of both. */
@@ -47,7 +47,7 @@ export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHoo
   };
   const discoverer = (
     { intervalSeconds = 30, ...settings }: TestSettings = {},
-    changes: Partial<BackendSurroundings> = {},
+    changes: Partial<CloudSurroundings> = {},
   ) => {
     const named = 'backends' in settings ? settings : { backendName: 'east', ...settings };
     return new Discoverer(
@@ -82,7 +82,7 @@ export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHoo
       return result.report;
     },
     /** Cycle after cycle, as fast as they go, until stopped; throws what ended it. */
-    start(settings: TestSettings = {}, changes: Partial<BackendSurroundings> = {}) {
+    start(settings: TestSettings = {}, changes: Partial<CloudSurroundings> = {}) {
       const stop = new AbortController();
       const ended = discoverer({ intervalSeconds: 0.02, ...settings }, changes).run(
         false,

@@ -28,7 +28,7 @@ import {
 import { backendsOf } from '../../packages/causeway/src/gateway/controller/backends.ts';
 import { readGatewayConfigMap } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { policyFrom } from '../../packages/causeway/src/gateway/controller/policy-rules.ts';
-import { readLoadBalancerSpec } from '../../packages/causeway/src/services/service-spec.ts';
+import { readLoadBalancerSpec } from '../../packages/causeway/src/services/load-balancer-spec.ts';
 import { translate } from '../../packages/causeway/src/octavia/klb-spec.ts';
 import {
   legacyStateAnnotation,
@@ -36,7 +36,7 @@ import {
 } from '../../packages/causeway/src/octavia/legacy-state.ts';
 import { octaviaSettings } from '../../packages/causeway/src/octavia/settings.ts';
 import { readHolding } from '../../packages/causeway/src/pool/holding.ts';
-import { readWish } from '../../packages/causeway/src/pool/service-spec.ts';
+import { readPoolServiceSpec } from '../../packages/causeway/src/pool/service-spec.ts';
 import { readRecord } from '../../packages/causeway/src/services/record.ts';
 import { eventRow } from '../../packages/causeway/src/console/overview/event-row.ts';
 import { explainService } from '../../packages/causeway/src/console/overview/explanation.ts';
@@ -146,7 +146,7 @@ describe('a hostile Service', () => {
         readPortIds(service);
         idledAtTime(service);
         expect(['needs', 'refused']).toContain(readLoadBalancerSpec(service, [4, 6]).kind);
-        const wish = readWish(service, readHolding(service));
+        const wish = readPoolServiceSpec(service, readHolding(service));
         if (wish.kind === 'wish') {
           for (const each of wish.wish.demand.addresses ?? []) {
             expect(tryParseAddress(each)).toBe(each);
@@ -237,7 +237,7 @@ describe('a very long text', () => {
   const slices: readonly EndpointSlice[] = [];
   const refusedBy = (service: Service) => {
     const needs = readLoadBalancerSpec(service, [4, 6]);
-    const wish = readWish(service, readHolding(service));
+    const wish = readPoolServiceSpec(service, readHolding(service));
     const translation = attempt(() =>
       translate({
         ...{ service, slices, subnets: new Map([[4, 'subnet']]) },

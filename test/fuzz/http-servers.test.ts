@@ -11,10 +11,10 @@ import type { AgentStatus } from '../../packages/causeway/src/gateway/protocol/a
 import { V1Api } from '../../packages/causeway/src/gateway/agent/api/v1-api.ts';
 import { V2Api } from '../../packages/causeway/src/gateway/agent/api/v2-api.ts';
 import { startDashboard } from '../../packages/causeway/src/console/dashboard/server.ts';
-import { startObserveServer } from '../../packages/base/src/observability/observability-server.ts';
+import { startObservabilityServer } from '../../packages/base/src/observability/observability-server.ts';
 import { PrometheusMetrics } from '../../packages/base/src/observability/prometheus.ts';
 import { Readiness } from '../../packages/base/src/observability/readiness.ts';
-import { Board } from '../../packages/causeway/src/console/overview/row-store.ts';
+import { RowStore } from '../../packages/causeway/src/console/overview/row-store.ts';
 import { startResponder } from '../../packages/causeway/src/node-proxy/health/http-responder.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { silentLog } from '../../packages/base/src/observability/log.ts';
@@ -92,12 +92,12 @@ async function startAll(): Promise<void> {
   urls.set('allocator', allocator.replica.url);
   stops.push(() => allocator.stop());
   const dashboard = await startDashboard({
-    ...{ ...own, token: 'a token that nobody guesses', board: new Board() },
+    ...{ ...own, token: 'a token that nobody guesses', board: new RowStore() },
     ...{ assets: new Map(), findPath: () => Promise.reject(new Error('reached')) },
   });
   urls.set('dashboard', dashboard.url);
   stops.push(() => dashboard.close());
-  const observe = await startObserveServer({
+  const observe = await startObservabilityServer({
     ...{ ...own, metrics: new PrometheusMetrics(), readiness: new Readiness() },
   });
   urls.set('health and metrics', observe.url);

@@ -6,7 +6,7 @@ import {
   addressBookName,
   ConfigMapAddressBook,
 } from '../../packages/causeway/src/gateway/controller/address-book.ts';
-import { PendingReleases } from '../../packages/causeway/src/pool/releases-pending.ts';
+import { PendingReleases } from '../../packages/causeway/src/pool/pending-releases.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { memoryKubeClient } from '../../packages/fake-kubernetes/src/memory-client.testing.ts';
 import { attemptAsync, hostileJson, hostileText, nearlyText } from './hostile.ts';

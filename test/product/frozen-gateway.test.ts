@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AgentClient } from '../../packages/causeway/src/gateway/protocol/agent-client.ts';
+import { HttpAgentClient } from '../../packages/causeway/src/gateway/protocol/agent-client.ts';
 import { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
 import { findConnection } from '../../packages/kubernetes/src/client/connection.ts';
 import type { Service } from '../../packages/kubernetes/src/objects/core-objects.ts';
@@ -86,7 +86,7 @@ async function startAgent(name: string) {
     const log = await fs.readFile(logOf(name), 'utf8');
     return /"url":"([^"]+)"/.exec(log)?.[1];
   });
-  const agent = new AgentClient({ url, name, secret, clock: systemClock, limitMs: 10_000 });
+  const agent = new HttpAgentClient({ url, name, secret, clock: systemClock, limitMs: 10_000 });
   return { name, url, child, agent };
 }
 

@@ -36,7 +36,7 @@ import * as octavia from '../../packages/causeway/src/octavia/kuryr-load-balance
 import { cleanupFinalizer } from '../../packages/causeway/src/services/plan.ts';
 import { holdingAnnotation } from '../../packages/causeway/src/pool/annotations.ts';
 import { ContactMemory } from '../../packages/causeway/src/pool/contact-memory.ts';
-import { PendingReleases } from '../../packages/causeway/src/pool/releases-pending.ts';
+import { PendingReleases } from '../../packages/causeway/src/pool/pending-releases.ts';
 import { formatHolding, readHolding } from '../../packages/causeway/src/pool/holding.ts';
 import {
   formatRecord,

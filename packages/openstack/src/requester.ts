@@ -3,7 +3,7 @@ import { type Clock, sleep } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import type { Random } from '@causeway/base/simulation/random';
-import { withinFence, type LeaseGuard } from '@causeway/base/work/lease-guard';
+import { withinLease, type LeaseGuard } from '@causeway/base/work/lease-guard';
 import { OpenStackError } from './error.ts';
 import { describe, type Exchange } from './exchange.ts';
 import type { Limiter } from './limiter.ts';
@@ -88,7 +88,7 @@ export class Requester {
       const what = describe(exchange);
       const fence = this.#fenceFor(exchange);
       return await withDeadline(clock, attemptDeadlineMs, signal, what, (inner) =>
-        fence === undefined ? ask(inner) : withinFence(clock, fence, inner, what, ask),
+        fence === undefined ? ask(inner) : withinLease(clock, fence, inner, what, ask),
       );
     } catch (error) {
       return { error: unanswered(error, exchange, status), retryAfterMs: undefined };

@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runAgent } from '../../../packages/causeway/src/gateway/agent/agent.ts';
-import { AgentClient } from '../../../packages/causeway/src/gateway/protocol/agent-client.ts';
+import { HttpAgentClient } from '../../../packages/causeway/src/gateway/protocol/agent-client.ts';
 import { MemoryKernel } from '../../../packages/causeway/src/gateway/agent/memory-kernel.ts';
 import { makeEndpoint } from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
 import { agentSettings } from '../../../packages/causeway/src/gateway/agent/settings.ts';
@@ -34,7 +34,7 @@ describe('an agent with certificates and secrets', () => {
   let stop: AbortController;
   let running: Promise<void>;
   let url: string;
-  const clients: AgentClient[] = [];
+  const clients: HttpAgentClient[] = [];
   const warnings: string[] = [];
   const file = (name: string) => path.join(directory, name);
 
@@ -82,8 +82,8 @@ describe('an agent with certificates and secrets', () => {
     await removeDirectory(directory);
   });
 
-  async function connect(secret: Buffer, certificate?: string): Promise<AgentClient> {
-    const client = new AgentClient({
+  async function connect(secret: Buffer, certificate?: string): Promise<HttpAgentClient> {
+    const client = new HttpAgentClient({
       url,
       name: 'gateway-1',
       secret,

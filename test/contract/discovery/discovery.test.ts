@@ -147,10 +147,10 @@ it('whatever things are called, the API server takes it, and a second cycle writ
   const settings = { backendName: 'odd', projects: [], ignoreProjects: ['demo', 'alt'] };
   const all = { loadBalancers: names.size, replicated: names.size };
   // One member of each is refused, and told; the others are endpoints.
-  const endpointCounts = { replicated: 2 * names.size, invalid: names.size };
+  const frontendCounts = { replicated: 2 * names.size, invalid: names.size };
   expect(await cycle(cloud, settings)).toMatchObject({
     ...{ ...all, failures: 0, failed: 0 },
-    endpoints: endpointCounts,
+    endpoints: frontendCounts,
   });
   expect(await cycle(cloud, settings)).toMatchObject({ ...all, written: 0, removed: 0 });
   await cloud.stop();

@@ -7,7 +7,7 @@ import {
 } from '../../../packages/kubernetes/src/objects/resource.ts';
 import { leases, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import type { KubeObject } from '../../../packages/kubernetes/src/objects/object.ts';
-import { PendingReleases } from '../../../packages/causeway/src/pool/releases-pending.ts';
+import { PendingReleases } from '../../../packages/causeway/src/pool/pending-releases.ts';
 import { LedgerCheck } from '../../../packages/causeway/src/pool/ledger-check.ts';
 import { PoolLedger } from '../../../packages/causeway/src/pool/pool-ledger.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';

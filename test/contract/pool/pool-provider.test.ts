@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
 import { CausewayError } from '../../../packages/base/src/error/causeway-error.ts';
 import { leases, nodes, services } from '../../../packages/kubernetes/src/objects/resources.ts';
-import { PendingReleases } from '../../../packages/causeway/src/pool/releases-pending.ts';
+import { PendingReleases } from '../../../packages/causeway/src/pool/pending-releases.ts';
 import { LedgerCheck } from '../../../packages/causeway/src/pool/ledger-check.ts';
 import { PoolLedger } from '../../../packages/causeway/src/pool/pool-ledger.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';

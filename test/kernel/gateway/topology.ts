@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SignJWT } from 'jose';
 import { Agent, request } from 'undici';
 import { stringify } from 'yaml';
-import { AgentClient } from '../../../packages/causeway/src/gateway/protocol/agent-client.ts';
+import { HttpAgentClient } from '../../../packages/causeway/src/gateway/protocol/agent-client.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 import {
@@ -40,7 +40,7 @@ export class Topology {
   readonly network: TestNetwork;
   readonly directory: string;
   readonly agents = new Map<GatewayName, ServiceProcess>();
-  readonly #clients = new Map<GatewayName, AgentClient>();
+  readonly #clients = new Map<GatewayName, HttpAgentClient>();
   readonly #processes: ServiceProcess[] = [];
   #clientCount = 0;
   /** What the agents were started with last. */
@@ -98,10 +98,10 @@ export class Topology {
     return this.network.run(name, command);
   }
 
-  client(name: GatewayName): AgentClient {
+  client(name: GatewayName): HttpAgentClient {
     const known = this.#clients.get(name);
     if (known !== undefined) return known;
-    const client = new AgentClient({
+    const client = new HttpAgentClient({
       url: 'http://localhost',
       socketPath: path.join(this.#runtimeDirectory(name), 'api.sock'),
       name,

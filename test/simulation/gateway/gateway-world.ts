@@ -11,13 +11,13 @@ import type {
 } from '../../../packages/kubernetes/src/objects/core-objects.ts';
 import type { ObjectName } from '../../../packages/kubernetes/src/objects/object.ts';
 import { namespaces, services } from '../../../packages/kubernetes/src/objects/resources.ts';
-import type { AgentPort } from '../../../packages/causeway/src/gateway/controller/agent-client-contract.ts';
+import type { AgentClient } from '../../../packages/causeway/src/gateway/controller/agent-client-contract.ts';
 import {
   legacyManagedAnnotation,
   legacyPortAnnotation,
 } from '../../../packages/causeway/src/gateway/controller/annotations.ts';
 import { ConfigMapAddressBook } from '../../../packages/causeway/src/gateway/controller/address-book.ts';
-import { fencedAgent } from '../../../packages/causeway/src/gateway/controller/lease-guarded-agent.ts';
+import { leaseGuardedAgent } from '../../../packages/causeway/src/gateway/controller/lease-guarded-agent.ts';
 import { GatewayConfigMap } from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { OpenStackAddressPairWriter } from '../../../packages/causeway/src/gateway/controller/openstack-address-pair-writer.ts';
 import { makeGatewayProvider } from '../../../packages/causeway/src/gateway/controller/make-gateway-provider.ts';
@@ -171,7 +171,7 @@ export class GatewayWorld extends SimulatedWorld {
     });
     const agents = [...this.agents].map(([name, agent]) => {
       const link = overWire(process, name, agent);
-      return [name, fence === undefined ? link : fencedAgent(link, fence, clock)] as const;
+      return [name, fence === undefined ? link : leaseGuardedAgent(link, fence, clock)] as const;
     });
     const neutron = new Neutron(this.cloud(process, fence).session());
     const provider = makeGatewayProvider({
@@ -368,7 +368,7 @@ export class GatewayWorld extends SimulatedWorld {
  * The way to a gateway is one of the outside calls. One that hangs, also since the call was begun, never
  * answers; the world goes on.
  */
-function overWire(process: SimulatedProcess, name: string, agent: MemoryAgent): AgentPort {
+function overWire(process: SimulatedProcess, name: string, agent: MemoryAgent): AgentClient {
   const never = new Promise<never>(() => {});
   const call = async <T>(
     verb: string,

@@ -9,7 +9,7 @@ import type {
   RequestOf,
 } from '../../../packages/causeway/src/ipam/api/operations.ts';
 import { Heartbeats } from '../../../packages/causeway/src/ipam/heartbeats.ts';
-import { Housekeeper } from '../../../packages/causeway/src/ipam/maintenance.ts';
+import { LedgerMaintenance } from '../../../packages/causeway/src/ipam/maintenance.ts';
 import { Platforms } from '../../../packages/causeway/src/ipam/platform/platforms.ts';
 import { silentLog } from '../../../packages/base/src/observability/log.ts';
 import type {
@@ -40,7 +40,7 @@ export class SimulatedIpam {
       needs: { kind: 'operator' },
     };
     void allocator.follower.run(this.#never);
-    void new Housekeeper({ ...options, auditRetentionMs: 10 ** 12 }).run(this.#never);
+    void new LedgerMaintenance({ ...options, auditRetentionMs: 10 ** 12 }).run(this.#never);
   }
 
   /** The client of a cluster's controller: each call is an outside call of its process. */

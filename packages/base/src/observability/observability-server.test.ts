@@ -1,15 +1,15 @@
 import { afterEach, expect, test } from 'vitest';
-import { startObserveServer, type ObserveServer } from './observability-server.ts';
+import { startObservabilityServer, type ObservabilityServer } from './observability-server.ts';
 import { PrometheusMetrics } from './prometheus.ts';
 import { Readiness } from './readiness.ts';
 
-let server: ObserveServer | undefined;
+let server: ObservabilityServer | undefined;
 afterEach(() => server?.close());
 
 async function start() {
   const readiness = new Readiness();
   const metrics = new PrometheusMetrics();
-  server = await startObserveServer({ host: '127.0.0.1', port: 0, metrics, readiness });
+  server = await startObservabilityServer({ host: '127.0.0.1', port: 0, metrics, readiness });
   const get = async (path: string, method = 'GET') => {
     const response = await fetch(`${server?.url}${path}`, { method });
     return { status: response.status, body: await response.text() };
@@ -44,7 +44,7 @@ test('serves metrics, knows its paths and takes only reads', async () => {
 test('a port that is taken is told in words', async () => {
   await start();
   const port = Number(new URL(server?.url ?? '').port);
-  const second = startObserveServer({
+  const second = startObservabilityServer({
     host: '127.0.0.1',
     port,
     metrics: new PrometheusMetrics(),

@@ -5,7 +5,7 @@ import { limitRequests } from '../http/http-limits.ts';
 import type { PrometheusMetrics } from './prometheus.ts';
 import type { Readiness } from './readiness.ts';
 
-export interface ObserveServerOptions {
+export interface ObservabilityServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -13,13 +13,15 @@ export interface ObserveServerOptions {
   readonly readiness: Readiness;
 }
 
-export interface ObserveServer {
+export interface ObservabilityServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /** `/healthz` (alive), `/readyz` (ready, or why not) and `/metrics`. */
-export async function startObserveServer(options: ObserveServerOptions): Promise<ObserveServer> {
+export async function startObservabilityServer(
+  options: ObservabilityServerOptions,
+): Promise<ObservabilityServer> {
   const server = http.createServer((request, response) => {
     answer(options, request.url ?? '/').then(
       ({ status, type, body }) => {
@@ -68,7 +70,7 @@ interface Answer {
   readonly body: string;
 }
 
-async function answer(options: ObserveServerOptions, url: string): Promise<Answer> {
+async function answer(options: ObservabilityServerOptions, url: string): Promise<Answer> {
   const text = (status: number, body: string): Answer => ({
     status,
     type: 'text/plain; charset=utf-8',

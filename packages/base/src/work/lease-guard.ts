@@ -17,7 +17,7 @@ export interface LeaseGuard {
  * Runs a write with a signal that fires when we may write no more. One that takes longer than what remains
  * at its beginning goes on for as long as the right to it is renewed: a cloud may take half a minute.
  */
-export async function withinFence<T>(
+export async function withinLease<T>(
   clock: Clock,
   fence: LeaseGuard,
   outer: AbortSignal,

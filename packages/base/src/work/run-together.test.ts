@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { nextTurn } from '../time/next-turn.ts';
-import { sideBySide } from './run-together.ts';
+import { runTogether } from './run-together.ts';
 
 test('so many at once, every item once', async () => {
   let running = 0;
   let most = 0;
   const seen: number[] = [];
-  await sideBySide([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
+  await runTogether([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
     running += 1;
     most = Math.max(most, running);
     await nextTurn();
@@ -19,7 +19,7 @@ test('so many at once, every item once', async () => {
 
 test('a failure stops what has not begun and waits for what has', async () => {
   const ended: number[] = [];
-  const all = sideBySide([1, 2, 3, 4], 2, async (item) => {
+  const all = runTogether([1, 2, 3, 4], 2, async (item) => {
     await nextTurn();
     if (item === 1) throw new Error('no');
     await nextTurn();

@@ -2,7 +2,7 @@
  * Does the work for every item, so many at once, in the order of the items. The first failure stops
  * those that have not begun and is thrown once the others have ended.
  */
-export async function sideBySide<T>(
+export async function runTogether<T>(
   items: Iterable<T>,
   workers: number,
   work: (item: T) => Promise<void>,

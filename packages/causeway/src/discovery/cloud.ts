@@ -16,15 +16,15 @@ import type { PlanTarget } from './plan-target.ts';
 import { ProblemReporter, type Tell } from './problem-reporter.ts';
 import { ProjectOrder } from './project-order.ts';
 
-export interface BackendOptions extends CycleOptions {
+export interface DiscoveredCloudOptions extends CycleOptions {
   readonly intervalMs: number;
   readonly maxLossShare: number;
   /** With one backend alone, refused credentials end the process; among several they end only its own part. */
   readonly isAlone: boolean;
 }
 
-export interface BackendParts {
-  readonly options: BackendOptions;
+export interface CloudParts {
+  readonly options: DiscoveredCloudOptions;
   readonly source: CredentialSource;
   readonly connection: BackendConnection<Cloud>;
   readonly view: ClusterView;
@@ -39,8 +39,8 @@ export interface BackendParts {
 const unreadyAfterMs = 5 * 60_000;
 
 /** One cloud, kept in step cycle by cycle. Whatever happens here touches no other backend. */
-export class Backend {
-  readonly #parts: BackendParts;
+export class DiscoveredCloud {
+  readonly #parts: CloudParts;
   readonly #guard: LossGuard;
   readonly #order = new ProjectOrder(systemRandom);
   readonly #reporter: ProblemReporter;
@@ -48,7 +48,7 @@ export class Backend {
   #lastSuccess: number | undefined;
   #lastProblem: string | undefined;
 
-  constructor(parts: BackendParts) {
+  constructor(parts: CloudParts) {
     const { options, log } = parts;
     this.#parts = parts;
     this.#guard = new LossGuard(options);

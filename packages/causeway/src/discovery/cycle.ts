@@ -10,7 +10,7 @@ import type { Project, Session } from '@causeway/openstack/session';
 import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
-import { sideBySide } from '@causeway/base/work/run-together';
+import { runTogether } from '@causeway/base/work/run-together';
 import { assignNamespaces } from './assign-namespaces.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { CurrentObjects } from './content.ts';
@@ -107,7 +107,7 @@ export class Cycle {
     const holdings = view.holdings(backend);
     const present = view.projects(backend);
     const edited = view.edited(backend);
-    await sideBySide(order.arrange(listed), workers, (project) =>
+    await runTogether(order.arrange(listed), workers, (project) =>
       this.#oneProject(project, signal),
     );
     this.#findVanishedProjects(present, listed);
@@ -115,7 +115,7 @@ export class Cycle {
     const verdict = guard.judge(this.#losses, holdings, isConfirmed);
     const released = [...verdict.released].flatMap((id) => this.#lost.get(id) ?? []);
     const byNamespace = Map.groupBy(released, ({ place }) => place.namespace);
-    await sideBySide([...byNamespace], workers, ([namespace, plans]) =>
+    await runTogether([...byNamespace], workers, ([namespace, plans]) =>
       this.#release(namespace, plans, signal),
     );
     for (const held of verdict.held) this.#tellHeld(held);

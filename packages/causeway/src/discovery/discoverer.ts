@@ -3,10 +3,10 @@ import { keyOf, type KubeObject } from '@causeway/kubernetes/objects/object';
 import type { Resource } from '@causeway/kubernetes/objects/resource';
 import { sleep } from '@causeway/base/time/clock';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
-import type { Backend } from './cloud.ts';
+import type { DiscoveredCloud } from './cloud.ts';
 import { ClusterView } from './cluster-view.ts';
 import type { CycleReport } from './cycle-report.ts';
-import { makeBackend, type BackendSurroundings } from './make-cloud.ts';
+import { makeCloud, type CloudSurroundings } from './make-cloud.ts';
 import { putLabelsBack } from './missing-labels.ts';
 import { backendsOf, type DiscoverySettings } from './settings.ts';
 
@@ -21,16 +21,16 @@ export interface OnceResult {
 
 /** All backends of one process, each on its own, over one view of the cluster. */
 export class Discoverer {
-  readonly #parts: BackendSurroundings;
+  readonly #parts: CloudSurroundings;
   readonly #view: ClusterView;
-  readonly #backends: readonly Backend[];
+  readonly #backends: readonly DiscoveredCloud[];
 
-  constructor(settings: DiscoverySettings, parts: BackendSurroundings) {
+  constructor(settings: DiscoverySettings, parts: CloudSurroundings) {
     this.#parts = parts;
     this.#view = new ClusterView(parts);
     const all = backendsOf(settings);
     this.#backends = all.map((one) =>
-      makeBackend(one, all.length === 1, settings, this.#view, parts),
+      makeCloud(one, all.length === 1, settings, this.#view, parts),
     );
   }
 

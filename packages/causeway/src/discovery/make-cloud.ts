@@ -7,7 +7,7 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { BackendConnection } from './cloud-connection.ts';
-import { Backend } from './cloud.ts';
+import { DiscoveredCloud } from './cloud.ts';
 import { ClusterTarget } from './cluster-target.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { localSource, secretSource } from './credential-source.ts';
@@ -17,7 +17,7 @@ import type { Tell } from './problem-reporter.ts';
 import type { BackendSettings, DiscoverySettings } from './settings.ts';
 
 /** What a backend finds around it, and shares with the others. */
-export interface BackendSurroundings {
+export interface CloudSurroundings {
   readonly client: KubeClient;
   readonly tell: Tell;
   readonly environment: Environment;
@@ -32,13 +32,13 @@ export interface BackendSurroundings {
   readonly metrics: Metrics;
 }
 
-export function makeBackend(
+export function makeCloud(
   own: BackendSettings,
   isAlone: boolean,
   settings: DiscoverySettings,
   view: ClusterView,
-  parts: BackendSurroundings,
-): Backend {
+  parts: CloudSurroundings,
+): DiscoveredCloud {
   const { client, tell, environment, workingDirectory, clock, log, metrics, print } = parts;
   const { transport, random } = parts;
   const { name, secret, cloud, projects, ignoreProjects, namespaceTemplate, memberNetworks } = own;
@@ -51,7 +51,7 @@ export function makeBackend(
   const attemptDeadlineMs = settings.requestSeconds * 1000;
   const counted = discoveryMetrics(metrics);
   const target = { backend: name, client, view, createNamespaces, adoptGimbal };
-  return new Backend({
+  return new DiscoveredCloud({
     options: {
       ...{ backend: name, serviceType, endpointsKind, namespaceTemplate, workers, isAlone },
       memberNetworks,

@@ -29,7 +29,7 @@ function shrink(pool: string, count: number): void {
   }
 }
 
-async function endpointCounts(): Promise<number[]> {
+async function frontendCounts(): Promise<number[]> {
   const counts = (await world.slices()).map((slice) => slice.endpoints?.length ?? 0);
   return counts.sort((left, right) => left - right);
 }
@@ -58,9 +58,9 @@ describe('endpoints that go by halves', () => {
       shrink(poolOf(ids[index] ?? ''), count);
     }
     expect(await world.once({ maxLossShare })).toMatchObject({ held, written: 0, removed: 0 });
-    expect(await endpointCounts()).toEqual([10, 10, 10, 10]);
+    expect(await frontendCounts()).toEqual([10, 10, 10, 10]);
     expect(await world.once({ maxLossShare: 0.5 })).toMatchObject({ held: 0, written: 4 });
-    expect(await endpointCounts()).toEqual([4, 5, 5, 6]);
+    expect(await frontendCounts()).toEqual([4, 5, 5, 6]);
   });
 
   test('are believed where they are few', async () => {
@@ -68,7 +68,7 @@ describe('endpoints that go by halves', () => {
     await world.once();
     shrink(poolOf(id), 2);
     expect(await world.once()).toMatchObject({ held: 0, written: 1 });
-    expect(await endpointCounts()).toEqual([2]);
+    expect(await frontendCounts()).toEqual([2]);
   });
 });
 
@@ -135,6 +135,6 @@ describe('what somebody adds to our objects goes at once, however few ports ther
     expect(await world.once({ endpointsKind })).toMatchObject({ held: 0, failures: 0 });
     const [mended] = await world.services();
     expect(mended?.spec?.ports?.map((port) => port.name)).toEqual(['http-80']);
-    expect(await endpointCounts()).toEqual(endpointsKind === 'Endpoints' ? [] : [1]);
+    expect(await frontendCounts()).toEqual(endpointsKind === 'Endpoints' ? [] : [1]);
   });
 });

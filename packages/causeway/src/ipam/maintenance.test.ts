@@ -5,7 +5,7 @@ import { systemClock } from '@causeway/base/time/clock';
 import { silentLog } from '@causeway/base/observability/log';
 import { Allocator } from './allocator.ts';
 import { put } from './decision.ts';
-import { Housekeeper } from './maintenance.ts';
+import { LedgerMaintenance } from './maintenance.ts';
 import { keys } from './keys.ts';
 import type { Write } from './ledger.ts';
 import { clusterRecordSchema, siteRecordSchema } from './records.ts';
@@ -71,7 +71,7 @@ beforeEach(async () => {
   const options = { allocator, clock, log, auditRetentionMs: 10 ** 12, sweepEveryMs: 5 };
   ended = Promise.allSettled([
     allocator.follower.run(stop.signal),
-    new Housekeeper(options).run(stop.signal),
+    new LedgerMaintenance(options).run(stop.signal),
   ]);
 });
 afterEach(async () => {

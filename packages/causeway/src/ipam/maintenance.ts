@@ -15,7 +15,7 @@ import { auditRoot, auditTime } from './keys.ts';
 import { Refusal } from './refusal.ts';
 import type { SiteView } from './site-view.ts';
 
-export interface HousekeeperOptions {
+export interface LedgerMaintenanceOptions {
   readonly allocator: Allocator;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,14 +34,14 @@ const standstillMs = 5_000;
  * What has to happen without being asked for: serving the queue, sweeping, reclaiming from clusters that
  * promised to withdraw, pruning the audit log. Every replica does it; the ledger's compare lets one win.
  */
-export class Housekeeper {
-  readonly #options: Required<HousekeeperOptions>;
+export class LedgerMaintenance {
+  readonly #options: Required<LedgerMaintenanceOptions>;
   /** Since when clusters could have been heard: the ledger has answered all the time. */
   #servingSince: number | undefined;
   /** When it was last looked whom to reclaim from. */
   #lastLook = 0;
 
-  constructor(options: HousekeeperOptions) {
+  constructor(options: LedgerMaintenanceOptions) {
     this.#options = { sweepEveryMs: 5_000, ...options };
   }
 

@@ -8,7 +8,7 @@ import { refuseRestoredStore } from './backup.ts';
 import { startApiServer, type ApiOptions } from './api/server.ts';
 import { isTransient } from './follower.ts';
 import { Heartbeats } from './heartbeats.ts';
-import { Housekeeper } from './maintenance.ts';
+import { LedgerMaintenance } from './maintenance.ts';
 import type { Ledger } from './ledger.ts';
 import { Platforms, type PlatformDrivers } from './platform/platforms.ts';
 import { usageGauges } from './usage.ts';
@@ -47,7 +47,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     throw error;
   });
   const allocator = new Allocator({ ledger, clock, log, metrics });
-  const housekeeper = new Housekeeper({ allocator, ...options });
+  const housekeeper = new LedgerMaintenance({ allocator, ...options });
   const platforms = new Platforms({
     ...{ allocator, clock, log, drivers: options.platforms ?? new Map() },
     sweepEveryMs: options.sweepEveryMs ?? platformSweepMs,

@@ -11,7 +11,7 @@ import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
 import { withdrawalOf } from './listener-withdrawal.ts';
 
-export interface DepartureOptions {
+export interface LeaveOptions {
   readonly balancing: LoadBalancing;
   readonly inventory: Inventory;
   readonly identity: Identity;
@@ -20,7 +20,7 @@ export interface DepartureOptions {
 
 /** Takes our recorded listeners and pools off a load balancer that is no more ours to use. */
 export async function withdraw(
-  { balancing, inventory, identity }: DepartureOptions,
+  { balancing, inventory, identity }: LeaveOptions,
   klb: KuryrLoadBalancer,
   owner: Owner,
   known: ObservedBalancer,
@@ -36,7 +36,7 @@ export async function withdraw(
  * one that we made for this Service alone goes whole.
  */
 export async function leaveFormer(
-  options: DepartureOptions,
+  options: LeaveOptions,
   klb: KuryrLoadBalancer,
   owner: Owner,
   servingId: string,

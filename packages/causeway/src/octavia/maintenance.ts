@@ -13,15 +13,15 @@ import type { Debounce } from './debounce.ts';
 import type { Drift } from './drift.ts';
 import type { KlbView } from './klb-view.ts';
 import type { PendingChanges } from './pending-changes.ts';
-import type { EnsureDeleted, Strays } from './strays.ts';
+import type { EnsureDeleted, OwnerlessObjects } from './ownerless-objects.ts';
 
-export interface OctaviaUpkeepOptions {
+export interface OctaviaMaintenanceOptions {
   readonly client: KubeClient;
   readonly view: KlbView;
   readonly cluster: ClusterView;
   readonly pendingChanges: PendingChanges;
   readonly drift: Drift;
-  readonly strays: Strays;
+  readonly strays: OwnerlessObjects;
   readonly clock: Clock;
   readonly log: Log;
   readonly driftEveryMs: number;
@@ -29,12 +29,12 @@ export interface OctaviaUpkeepOptions {
 }
 
 /** What goes on beside the Services: watches, waits, and the look for drift. */
-export class OctaviaUpkeep {
-  readonly #options: OctaviaUpkeepOptions;
+export class OctaviaMaintenance {
+  readonly #options: OctaviaMaintenanceOptions;
   readonly #synced = Promise.withResolvers<void>();
   #problem: string | undefined = 'the load balancers have not been listed yet';
 
-  constructor(options: OctaviaUpkeepOptions) {
+  constructor(options: OctaviaMaintenanceOptions) {
     this.#options = options;
   }
 

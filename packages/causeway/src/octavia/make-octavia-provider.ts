@@ -29,8 +29,8 @@ import { PodAccess } from './pod-access.ts';
 import { Release } from './release.ts';
 import type { OctaviaSettings } from './settings.ts';
 import { PendingChanges } from './pending-changes.ts';
-import { Strays } from './strays.ts';
-import { OctaviaUpkeep } from './maintenance.ts';
+import { OwnerlessObjects } from './ownerless-objects.ts';
+import { OctaviaMaintenance } from './maintenance.ts';
 
 export interface OctaviaParts {
   readonly client: KubeClient;
@@ -99,11 +99,11 @@ export async function makeOctaviaProvider(
   });
   const { driftEveryMs, metrics } = parts;
   const writer = new KlbWriter(client, view);
-  const strays = new Strays({
+  const strays = new OwnerlessObjects({
     ...{ client, view, cluster, writer, clock, log, metrics },
     patienceMs: endpointsPatienceMs,
   });
-  const upkeep = new OctaviaUpkeep({
+  const upkeep = new OctaviaMaintenance({
     ...{ client, view, cluster, pendingChanges, drift, strays, clock, log, driftEveryMs, debounce },
   });
   return new OctaviaProvider({

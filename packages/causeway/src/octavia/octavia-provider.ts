@@ -33,7 +33,7 @@ import { isLegacy, type LegacyConversion } from './legacy-conversion.ts';
 import type { ObservedBalancer } from './observed.ts';
 import type { AddressFate, Release } from './release.ts';
 import type { OctaviaSettings } from './settings.ts';
-import type { OctaviaUpkeep } from './maintenance.ts';
+import type { OctaviaMaintenance } from './maintenance.ts';
 
 export interface OctaviaProviderOptions {
   readonly settings: OctaviaSettings;
@@ -45,7 +45,7 @@ export interface OctaviaProviderOptions {
   readonly floating: FloatingIps;
   readonly release: Release;
   readonly legacy: LegacyConversion;
-  readonly upkeep: OctaviaUpkeep;
+  readonly upkeep: OctaviaMaintenance;
   readonly clock: Clock;
 }
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { AgentClient } from '../gateway/protocol/agent-client.ts';
+import { HttpAgentClient } from '../gateway/protocol/agent-client.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Jobs } from './child-process.ts';
 import type { DataPath, GatewayPlace, GatewaySettings } from './data-path.ts';
@@ -60,10 +60,10 @@ export class PlaygroundGateways {
     );
   }
 
-  #client(name: string): AgentClient {
+  #client(name: string): HttpAgentClient {
     const { secret, clock } = this.#options;
     const socketPath = this.#socket(name);
-    return new AgentClient({
+    return new HttpAgentClient({
       ...{ url: 'http://localhost', name, secret, clock, limitMs: 5_000, socketPath },
     });
   }

@@ -8,7 +8,7 @@ import { inFamilies, ingressOf, readHolding, type HeldAddress } from './holding.
 import type { Grant } from './pool-ledger.ts';
 import { Reminders } from './reminders.ts';
 import { announced } from './service-change.ts';
-import type { Wish } from './service-spec.ts';
+import type { PoolServiceSpec } from './service-spec.ts';
 
 const leavingLookMs = 1_000;
 /** Our own write brings the Service back; this is for when it is passed over. */
@@ -26,7 +26,7 @@ export class AnnouncementWriter {
 
   async tell(
     service: Service,
-    wish: Wish,
+    wish: PoolServiceSpec,
     grant: Grant,
     announcer: Announcer,
     context: ProviderContext,

@@ -4,7 +4,7 @@ import type { Store } from '@causeway/kubernetes/cache/store';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
-import type { PendingReleases } from './releases-pending.ts';
+import type { PendingReleases } from './pending-releases.ts';
 import { compareWithLedger, findingKinds, type Finding } from './ledger-comparison.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 

@@ -4,7 +4,7 @@ import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { services } from '@causeway/kubernetes/objects/resources';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
 import { holdingAnnotation } from './annotations.ts';
-import { PendingReleases } from './releases-pending.ts';
+import { PendingReleases } from './pending-releases.ts';
 import { formatHolding, readHolding } from './holding.ts';
 import { LedgerCheck } from './ledger-check.ts';
 import type { LedgerReservation, PoolLedger } from './pool-ledger.ts';

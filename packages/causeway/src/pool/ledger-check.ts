@@ -7,7 +7,7 @@ import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
 import { services } from '@causeway/kubernetes/objects/resources';
 import { nobodyListens } from '@causeway/base/work/progress-listener';
 import { holdingAnnotation } from './annotations.ts';
-import type { PendingReleases } from './releases-pending.ts';
+import type { PendingReleases } from './pending-releases.ts';
 import { formatHolding, readHolding, type Holding } from './holding.ts';
 import {
   compareWithLedger,
@@ -16,7 +16,7 @@ import {
   type Finding,
 } from './ledger-comparison.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
-import { readWish } from './service-spec.ts';
+import { readPoolServiceSpec } from './service-spec.ts';
 
 const fieldManager = 'causeway-controller';
 const mostAttempts = 5;
@@ -122,7 +122,7 @@ export class LedgerCheck {
       const service = await this.#client.find(services, { namespace, name }, { signal });
       if (service?.metadata?.uid !== finding.uid) return 'its Service is no more';
       const holding = readHolding(service);
-      const reading = readWish(service, holding);
+      const reading = readPoolServiceSpec(service, holding);
       if (reading.kind === 'refused') return `not repaired: ${reading.message}`;
       const grant = await this.#ledger.ensure(finding.uid, reading.wish.demand, signal);
       if (grant === undefined) return 'waits for an address';

@@ -2,7 +2,7 @@ import type { Address } from '@causeway/base/address/address';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { keyOf } from '@causeway/kubernetes/objects/object';
 import { announcers } from './announcer.ts';
-import type { Departure } from './releases-pending.ts';
+import type { PendingRelease } from './pending-releases.ts';
 import { readHolding, type Holding } from './holding.ts';
 import type { LedgerReservation } from './pool-ledger.ts';
 
@@ -53,7 +53,7 @@ export function compareWithLedger(
 /** Reservations of Services that are gone, kept because somebody is still seen to announce them. */
 export function findDeparting(
   reservations: readonly LedgerReservation[],
-  departures: readonly Departure[],
+  departures: readonly PendingRelease[],
 ): Finding[] {
   const held = new Map(reservations.map((reservation) => [reservation.uid, reservation]));
   return departures.flatMap(({ uid, announced }): Finding[] => {

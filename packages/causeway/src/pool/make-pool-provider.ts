@@ -8,7 +8,7 @@ import type { AnnouncerName } from './announcer.ts';
 import { Contact } from './contact.ts';
 import { ContactMemory } from './contact-memory.ts';
 import { ReleaseWatch } from './release-watch.ts';
-import { PendingReleases } from './releases-pending.ts';
+import { PendingReleases } from './pending-releases.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { AnnouncerDetector } from './detect-announcer.ts';
 import { NodeProvider } from './node-provider.ts';

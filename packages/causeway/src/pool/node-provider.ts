@@ -15,7 +15,7 @@ import { claimOf } from './match.ts';
 import { readHolding, statusWriterOf } from './holding.ts';
 import type { NodeView } from './node-view.ts';
 import { putOnNode } from './node-ingress.ts';
-import { readWish } from './service-spec.ts';
+import { readPoolServiceSpec } from './service-spec.ts';
 
 export interface NodeProviderOptions {
   readonly nodes: NodeView;
@@ -73,7 +73,7 @@ export class NodeProvider implements LoadBalancerProvider {
 
   async ensure(service: Service): Promise<EnsureOutcome> {
     this.#served.add(service);
-    const reading = readWish(service, undefined);
+    const reading = readPoolServiceSpec(service, undefined);
     if (reading.kind === 'refused') return reading;
     const { announcer, demand } = reading.wish;
     if (announcer !== undefined && announcer !== 'node') {

@@ -39,7 +39,11 @@ import type { PoolRelease } from './pool-release.ts';
 import { silenced, type ServiceChange } from './service-change.ts';
 import { AnnouncementWriter } from './announcement-writer.ts';
 import { canBeWithdrawn, refuseUnstoppable } from './withdrawable.ts';
-import { readWish, readWishAnew, type Wish } from './service-spec.ts';
+import {
+  readPoolServiceSpec,
+  readPoolServiceSpecAnew,
+  type PoolServiceSpec,
+} from './service-spec.ts';
 
 export interface PoolProviderOptions {
   readonly ledger: PoolLedger;
@@ -121,7 +125,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const owner = this.#owners.add(service);
     const holding = readHolding(service);
     if (holding !== undefined) this.#announcers.set(owner.uid, holding.announcer);
-    const reading = readWish(service, holding);
+    const reading = readPoolServiceSpec(service, holding);
     if (reading.kind === 'refused') return reading;
     const explicit = reading.wish.announcer ?? this.#options.announcer;
     if (explicit === 'node') return this.#putOnNode(service, reading.wish);
@@ -290,7 +294,7 @@ export class PoolProvider implements LoadBalancerProvider {
       `The ledger no longer has ${had} for it, and ${announcer.title} announces it until the Service has another one or is deleted. ` +
       'Another one is asked for.';
     context.tell('Warning', 'TakenBack', message);
-    const reading = readWishAnew(service, name);
+    const reading = readPoolServiceSpecAnew(service, name);
     if (reading.kind === 'refused') return reading;
     const grant = await this.#grants.ask(owner, reading.wish.demand, undefined, context);
     if (!('kind' in grant)) {
@@ -316,7 +320,7 @@ export class PoolProvider implements LoadBalancerProvider {
     context.tell('Warning', 'Withdrawn', message);
   }
 
-  #putOnNode(service: Service, { demand }: Wish): EnsureOutcome {
+  #putOnNode(service: Service, { demand }: PoolServiceSpec): EnsureOutcome {
     const { nodes, node } = this.#options;
     const outcome = putOnNode(service, demand.families, nodes.values(), node);
     if (outcome.kind !== 'refused') this.#onNode.add(service.metadata?.uid ?? '');
@@ -324,7 +328,7 @@ export class PoolProvider implements LoadBalancerProvider {
   }
 
   async #found(
-    { announcer }: Wish,
+    { announcer }: PoolServiceSpec,
     holding: Holding | undefined,
     signal: AbortSignal,
   ): Promise<readonly AnnouncerName[]> {
@@ -334,7 +338,7 @@ export class PoolProvider implements LoadBalancerProvider {
 
   #announce(
     service: Service,
-    wish: Wish,
+    wish: PoolServiceSpec,
     grant: Grant,
     announcer: Announcer,
     context: ProviderContext,

@@ -8,7 +8,7 @@ import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testin
 import type { ProviderContext } from '../services/provider.ts';
 import type { AnnouncerName } from './announcer.ts';
 import type { Holding } from './holding.ts';
-import { PendingReleases } from './releases-pending.ts';
+import { PendingReleases } from './pending-releases.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import { nextStep, PoolRelease, type ReleaseStep } from './pool-release.ts';
 import { WithdrawalWatch, type Sighting } from './withdrawal.ts';

@@ -4,8 +4,8 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { DeleteOutcome, Owner, ProviderContext } from '../services/provider.ts';
 import { announcers, type AnnouncerName } from './announcer.ts';
 import { isAnswer } from './rejection.ts';
-import { freeDeparted, freeForGood } from './release-watch.ts';
-import type { Departure, PendingReleases } from './releases-pending.ts';
+import { freeReleased, freeForGood } from './release-watch.ts';
+import type { PendingRelease, PendingReleases } from './pending-releases.ts';
 import { readHolding, type Holding } from './holding.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import { handedOver, silenced } from './service-change.ts';
@@ -178,12 +178,12 @@ export class PoolRelease {
 
   /** A Service doesn't wait for the ledger: that it went is kept until the ledger has heard of it. */
   async #depart(
-    departure: Departure,
+    departure: PendingRelease,
     isDeleted: boolean,
     { signal, log }: ProviderContext,
   ): Promise<DeleteOutcome> {
     try {
-      const free = isDeleted ? freeForGood : freeDeparted;
+      const free = isDeleted ? freeForGood : freeReleased;
       await free(this.#options.ledger, departure, signal);
       this.#options.watch.forget(departure.uid);
     } catch (error) {

@@ -7,7 +7,7 @@ import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
 import { Refusal } from '../ipam/refusal.ts';
 import { ReleaseWatch } from './release-watch.ts';
-import { PendingReleases, type Departure } from './releases-pending.ts';
+import { PendingReleases, type PendingRelease } from './pending-releases.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import { WithdrawalWatch } from './withdrawal.ts';
 
@@ -66,7 +66,7 @@ const catchUp = () =>
     },
     signal,
   );
-const depart = (more: Partial<Departure> = {}) =>
+const depart = (more: Partial<PendingRelease> = {}) =>
   departures.add({ uid: 'u', fence: 7, withdrawn: false, ...more }, signal);
 
 test('who is seen announced is kept until that is over, and then freed as withdrawn', async () => {

@@ -7,7 +7,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
 import type { ProviderHost } from '../services/provider.ts';
 import { announcers } from './announcer.ts';
-import type { Announced, Departure, PendingReleases } from './releases-pending.ts';
+import type { Announced, PendingRelease, PendingReleases } from './pending-releases.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 import type { Term, WithdrawalWatch } from './withdrawal.ts';
 
@@ -27,7 +27,7 @@ const departing: MetricDefinition<never> = {
   labels: [],
 };
 
-export const departureMetricDefinitions = [departing];
+export const releaseMetricDefinitions = [departing];
 
 type Services = Pick<Store<Service>, 'get'>;
 interface Host {
@@ -115,7 +115,7 @@ export class ReleaseWatch {
   }
 
   /** Somebody may know that its announcer is dead, which nobody here can. */
-  #name({ uid, announced }: Departure, { services, tell }: Host): void {
+  #name({ uid, announced }: PendingRelease, { services, tell }: Host): void {
     if (announced === undefined || this.#told.has(uid)) return;
     const { namespace, name, by } = announced;
     if (services.get(`${namespace}/${name}`)?.metadata?.uid === uid) return;
@@ -128,7 +128,11 @@ export class ReleaseWatch {
   }
 
   /** Whether the ledger has heard of it. */
-  async #tell(departure: Departure, services: Services, signal: AbortSignal): Promise<boolean> {
+  async #tell(
+    departure: PendingRelease,
+    services: Services,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { departures, ledger, watch } = this.#options;
     const withdrawn = await this.#isWithdrawn(departure, services, signal);
     if (withdrawn === undefined) return false;
@@ -140,7 +144,7 @@ export class ReleaseWatch {
 
   /** Undefined while it must not be freed. */
   async #isWithdrawn(
-    departure: Departure,
+    departure: PendingRelease,
     services: Services,
     signal: AbortSignal,
   ): Promise<boolean | undefined> {
@@ -163,7 +167,7 @@ export class ReleaseWatch {
 
   /** Until it is gone, whoever takes the lease over announces it too. */
   async #noteTerm(
-    departure: Departure,
+    departure: PendingRelease,
     announced: Announced,
     term: Term | undefined,
     signal: AbortSignal,
@@ -189,9 +193,9 @@ function isNextOfSame(now: Term, noted: Term | undefined): boolean {
 }
 
 /** Frees what it held. Where we died between the reservation and the note of it, the ledger knows the fence. */
-export async function freeDeparted(
+export async function freeReleased(
   ledger: PoolLedger,
-  { uid, fence, withdrawn }: Departure,
+  { uid, fence, withdrawn }: PendingRelease,
   signal: AbortSignal,
 ): Promise<void> {
   const known = fence ?? (await fenceInLedger(ledger, uid, signal));
@@ -201,17 +205,17 @@ export async function freeDeparted(
 /** The same for one that is going for good: whatever it holds by now is freed with it. */
 export async function freeForGood(
   ledger: PoolLedger,
-  departure: Departure,
+  departure: PendingRelease,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await freeDeparted(ledger, departure, signal);
+    await freeReleased(ledger, departure, signal);
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'stale-fence') throw error;
     // It was claimed anew and nobody wrote that down. A UID never comes again: it is still its own.
     const fence = await fenceInLedger(ledger, departure.uid, signal);
     if (fence === undefined || fence === departure.fence) throw error;
-    await freeDeparted(ledger, { ...departure, fence }, signal);
+    await freeReleased(ledger, { ...departure, fence }, signal);
   }
 }
 

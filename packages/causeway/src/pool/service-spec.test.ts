@@ -3,7 +3,7 @@ import { parseAddress } from '@causeway/base/address/address';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { largeService } from '@causeway/kubernetes/objects/large-service.testing';
 import type { Holding } from './holding.ts';
-import { readWish } from './service-spec.ts';
+import { readPoolServiceSpec } from './service-spec.ts';
 
 function service(annotations: Record<string, string> = {}, spec: Service['spec'] = {}): Service {
   return {
@@ -13,7 +13,7 @@ function service(annotations: Record<string, string> = {}, spec: Service['spec']
 }
 
 function demand(of: Service, holding?: Holding) {
-  const reading = readWish(of, holding);
+  const reading = readPoolServiceSpec(of, holding);
   return reading.kind === 'wish' ? reading.wish.demand : `${reading.reason}: ${reading.message}`;
 }
 

@@ -4,21 +4,21 @@ import { quoted } from '@causeway/base/text/text-limit';
 import { parsePoolLabels } from '../ipam/pool-labels.ts';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { sharingKeyAnnotation } from '../services/annotations.ts';
-import { readLoadBalancerSpec } from '../services/service-spec.ts';
+import { readLoadBalancerSpec } from '../services/load-balancer-spec.ts';
 import { announcerAnnotation, poolLabelsAnnotation, poolNameAnnotation } from './annotations.ts';
 import { announcerNames, announcers, isAnnouncerName, type AnnouncerName } from './announcer.ts';
 import { inFamilies, type Holding } from './holding.ts';
 import type { Demand } from './pool-ledger.ts';
 
 /** What a Service asks of the pool. */
-export interface Wish {
+export interface PoolServiceSpec {
   readonly demand: Demand;
   /** The announcer that the Service names itself. */
   readonly announcer: AnnouncerName | undefined;
 }
 
-export type SpecReading =
-  | { readonly kind: 'wish'; readonly wish: Wish }
+export type PoolServiceSpecReading =
+  | { readonly kind: 'wish'; readonly wish: PoolServiceSpec }
   | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
 
 /**
@@ -26,7 +26,10 @@ export type SpecReading =
  * claimed again after the ledger lost it; else what its user asks for, by our annotation or by the
  * announcer's own.
  */
-export function readWish(service: Service, holding: Holding | undefined): SpecReading {
+export function readPoolServiceSpec(
+  service: Service,
+  holding: Holding | undefined,
+): PoolServiceSpecReading {
   const reading = readLoadBalancerSpec(service, [4, 6]);
   if (reading.kind === 'refused') return reading;
   const { families, requested, ports } = reading.needs;
@@ -66,11 +69,17 @@ export function readWish(service: Service, holding: Holding | undefined): SpecRe
 }
 
 /** The same for one that has lost what it had: what we told its announcer is no wish of its user's. */
-export function readWishAnew(service: Service, announcer: AnnouncerName): SpecReading {
+export function readPoolServiceSpecAnew(
+  service: Service,
+  announcer: AnnouncerName,
+): PoolServiceSpecReading {
   const { annotations = {}, ...metadata } = service.metadata ?? {};
   const told = new Set(announcers[announcer].annotations);
   const left = Object.fromEntries(Object.entries(annotations).filter(([key]) => !told.has(key)));
-  return readWish({ ...service, metadata: { ...metadata, annotations: left } }, undefined);
+  return readPoolServiceSpec(
+    { ...service, metadata: { ...metadata, annotations: left } },
+    undefined,
+  );
 }
 
 function readPoolLabels(

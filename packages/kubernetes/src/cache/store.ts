@@ -2,7 +2,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { abortedBy } from '@causeway/base/time/clock';
 import { silentLog, type Log } from '@causeway/base/observability/log';
 import { SmallSets } from '@causeway/base/work/small-sets';
-import type { Breathe } from './yield-to-event-loop.ts';
+import type { YieldToEventLoop } from './yield-to-event-loop.ts';
 import { keyOf, type KubeObject } from '../objects/object.ts';
 
 /** What happened to one object, as far as this store has seen. */
@@ -106,7 +106,10 @@ export class Store<T extends KubeObject, Index extends string = never> {
    * Makes the store hold exactly these objects. The contents change at once; handlers are told of the
    * differences, with pauses, before this answers.
    */
-  async replace(objects: ReadonlyMap<string, T>, yieldToEventLoop: Breathe): Promise<void> {
+  async replace(
+    objects: ReadonlyMap<string, T>,
+    yieldToEventLoop: YieldToEventLoop,
+  ): Promise<void> {
     const changes: Change<T>[] = [];
     for (const [key, before] of this.#objects) {
       if (objects.has(key)) continue;

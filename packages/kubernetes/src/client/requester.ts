@@ -5,7 +5,7 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Random } from '@causeway/base/simulation/random';
 import { KubeError } from './error.ts';
 import { requestDuration, requestRetries } from './kube-metrics.ts';
-import { withinFence, type LeaseGuard } from '@causeway/base/work/lease-guard';
+import { withinLease, type LeaseGuard } from '@causeway/base/work/lease-guard';
 import type { Status } from '../objects/object.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { readStatus } from './read-status.ts';
@@ -119,7 +119,7 @@ export class Requester {
   ): Promise<T> {
     const { fence, clock } = this.#options;
     if (fence === undefined || call.method === 'GET') return work(signal);
-    return withinFence(clock, fence, signal, describe(call), work);
+    return withinLease(clock, fence, signal, describe(call), work);
   }
 
   async #once(call: Call, signal: AbortSignal): Promise<Answer> {

@@ -30,7 +30,7 @@ type ClaimTable<T> = Map<string, Claim<T>>;
  * Who holds what of the things that fragments share. Everything else belongs to one fragment alone
  * and is not kept here: it follows from the fragment's source.
  */
-export class Claims {
+export class AddressOwners {
   readonly chains: ClaimTable<Chain> = new Map();
   readonly sets: ClaimTable<SetDefinition> = new Map();
   readonly filledSets: ClaimTable<FilledSet> = new Map();
@@ -48,7 +48,7 @@ export class Claims {
   }
 }
 
-/** Claims by value, or the element itself where it is claimed once: there are tens of thousands of those. */
+/** Owners by value, or the element itself where it is claimed once: there are tens of thousands of those. */
 type Contest = ClaimTable<Element> | Element;
 
 function unpack(contest: Contest | undefined): ClaimTable<Element> {
@@ -74,8 +74,8 @@ interface ElementChange {
 }
 
 /** The difference that replacing some fragments by others makes. Changes nothing until applied. */
-export class ClaimChange {
-  readonly #claims: Claims;
+export class AddressOwnerChange {
+  readonly #claims: AddressOwners;
   readonly #chains: Deltas<Chain> = new Map();
   readonly #sets: Deltas<SetDefinition> = new Map();
   readonly #filledSets: Deltas<FilledSet> = new Map();
@@ -84,7 +84,7 @@ export class ClaimChange {
   readonly #shared = new Map<string, Deltas<Element>>();
   readonly #contested = new Map<string, Map<string, Deltas<Element>>>();
 
-  constructor(claims: Claims) {
+  constructor(claims: AddressOwners) {
     this.#claims = claims;
   }
 

@@ -30,7 +30,7 @@ const rememberedSeconds = 5;
  * has forgotten the connection by then, and when the client sends its packet again, about a second later,
  * it is placed anew. If the same endpoint refuses it again, the client is told.
  */
-export const refusedOnce = {
+export const firstRefusal = {
   sets: families.map(
     (family): SetDefinition => ({
       name: setNames.refusals(family),

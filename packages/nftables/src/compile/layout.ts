@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Prefix } from '@causeway/base/address/prefix';
 import { parsePort, protocols, type Port, type Protocol } from '@causeway/base/address/port';
 import { checkService } from './check-service.ts';
-import { ClaimChange, Claims } from './address-owners.ts';
+import { AddressOwnerChange, AddressOwners } from './address-owners.ts';
 import type { Fragment } from './fragment.ts';
 import type {
   AmbiguousEndpoint,
@@ -46,7 +46,7 @@ export function buildRuleset(input: LayoutInput): Ruleset {
  */
 export class Layout {
   readonly settings: LayoutSettings;
-  readonly #claims = new Claims();
+  readonly #claims = new AddressOwners();
   #services = new Map<ServiceKey, VirtualService>();
   #nodes: readonly Address[] = [];
   #policies = new Map<string, IngressPolicy>();
@@ -123,7 +123,7 @@ export class Layout {
     const policies =
       change.policies === undefined ? this.#policies : keyed(change.policies, policyKey);
     const pods = change.pods === undefined ? this.#pods : keyed(change.pods, (pod) => pod.address);
-    const claimChange = new ClaimChange(this.#claims);
+    const claimChange = new AddressOwnerChange(this.#claims);
     const fragments = [
       ...extra,
       ...this.#nodeChanges(change.nodes, extra.length > 0),

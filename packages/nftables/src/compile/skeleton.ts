@@ -40,7 +40,7 @@ import { tableSizes } from './slot-table.ts';
 import { addressChains } from './address-chains.ts';
 import { mergedRanges } from './address-ranges.ts';
 import { overtakenRule } from './overtaken-packets.ts';
-import { refusedOnce } from './first-refusal.ts';
+import { firstRefusal } from './first-refusal.ts';
 import type { Insiders, LayoutSettings } from './virtual-service.ts';
 import { addVrrpFilter, vrrpRules } from './vrrp-filter.ts';
 
@@ -68,8 +68,8 @@ export function skeleton(settings: LayoutSettings): Fragment {
     ...addressChains(settings),
   );
   if (settings.retriesRefused === true) {
-    fragment.sets.push(...refusedOnce.sets);
-    fragment.chains.push(refusedOnce.chain);
+    fragment.sets.push(...firstRefusal.sets);
+    fragment.chains.push(firstRefusal.chain);
   }
   addNetworks(fragment, setNames.localSources, settings.localSources);
   addNetworks(fragment, setNames.insiders, settings.insiders?.networks ?? []);
@@ -344,7 +344,7 @@ function filterChains(settings: LayoutSettings): Chain[] {
       accept,
     ),
   );
-  const refusals = settings.retriesRefused === true ? [refusedOnce.rule] : [];
+  const refusals = settings.retriesRefused === true ? [firstRefusal.rule] : [];
   return [
     {
       name: chainNames.filterInput,

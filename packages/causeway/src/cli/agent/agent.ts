@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
+import type { HttpAgentClient } from '../../gateway/protocol/agent-client.ts';
 import { parseSecrets } from '../../gateway/protocol/secrets.ts';
 import type { AgentStatus } from '../../gateway/protocol/agent-status.ts';
 import type { OverrideName } from '../../gateway/protocol/override.ts';
@@ -91,7 +91,7 @@ function undoCommand(): Command {
 /** Speaks with the agent on this machine, by its own settings. */
 async function withAgent<T>(
   command: Command,
-  work: (client: AgentClient, signal: AbortSignal) => Promise<T>,
+  work: (client: HttpAgentClient, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const settings = await readConfig(command, agentSettings);
   if (settings.secretsFile === undefined) {
@@ -101,7 +101,7 @@ async function withAgent<T>(
   }
   const [secret] = parseSecrets(await readTextFile(settings.secretsFile));
   // Loaded here, so that the agent itself need not hold an HTTP client for as long as it runs.
-  const { AgentClient: Client } = await import('../../gateway/protocol/agent-client.ts');
+  const { HttpAgentClient: Client } = await import('../../gateway/protocol/agent-client.ts');
   const client = new Client({
     url: 'http://localhost',
     socketPath: socketFile(settings),

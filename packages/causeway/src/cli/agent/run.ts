@@ -13,7 +13,7 @@ import { trimMemory } from '@causeway/netlink/trim-memory';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { watchProcess } from '@causeway/base/observability/event-loop-delay';
 import { createLog } from '@causeway/base/observability/logger';
-import { startObserveServer } from '@causeway/base/observability/observability-server';
+import { startObservabilityServer } from '@causeway/base/observability/observability-server';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import { Readiness } from '@causeway/base/observability/readiness';
 import { systemClock } from '@causeway/base/time/clock';
@@ -41,7 +41,7 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
   const readiness = new Readiness();
   let problem: string | undefined = 'the accepted configuration is not in force yet';
   readiness.add('agent', () => problem);
-  const observe = await startObserveServer({
+  const observe = await startObservabilityServer({
     host: settings.metrics.address,
     port: settings.metrics.port,
     metrics,

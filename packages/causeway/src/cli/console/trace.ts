@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
+import type { HttpAgentClient } from '../../gateway/protocol/agent-client.ts';
 import type { TraceQuestion } from '../../gateway/protocol/trace.ts';
 import { familyOf, parseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
@@ -152,7 +152,7 @@ function describeNodeTrace({ node, trace }: NodeTrace): string[] {
 
 /** Every gateway, the one that holds the address first. */
 async function askAll(
-  agents: ReadonlyMap<string, AgentClient>,
+  agents: ReadonlyMap<string, HttpAgentClient>,
   question: TraceQuestion,
   signal: AbortSignal,
 ): Promise<GatewayTrace[]> {

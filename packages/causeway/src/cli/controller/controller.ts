@@ -13,7 +13,7 @@ import { requireUsable } from './settings-check.ts';
 import { ServiceController } from '../../services/service-controller.ts';
 import { watchProcess } from '@causeway/base/observability/event-loop-delay';
 import { createLog } from '@causeway/base/observability/logger';
-import { startObserveServer } from '@causeway/base/observability/observability-server';
+import { startObservabilityServer } from '@causeway/base/observability/observability-server';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import { Readiness } from '@causeway/base/observability/readiness';
 import { systemClock } from '@causeway/base/time/clock';
@@ -54,7 +54,7 @@ async function runController(
     metrics,
   });
   const identity = `${os.hostname()}-${randomUUID().slice(0, 8)}`;
-  const observe = await startObserveServer({
+  const observe = await startObservabilityServer({
     host: settings.observe.address,
     port: settings.observe.port,
     metrics,

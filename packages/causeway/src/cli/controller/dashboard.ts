@@ -1,4 +1,4 @@
-import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
+import type { HttpAgentClient } from '../../gateway/protocol/agent-client.ts';
 import { runDashboard } from '../../console/dashboard/dashboard.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { IpamClient } from '../../ipam/api/client.ts';
@@ -30,7 +30,7 @@ export async function serveDashboard(
       hint: 'Take 16 characters at least, such as from "openssl rand -hex 16".',
     });
   }
-  const agents = gateway.enabled ? await makeAgents(settings) : new Map<string, AgentClient>();
+  const agents = gateway.enabled ? await makeAgents(settings) : new Map<string, HttpAgentClient>();
   const urls = new Map(gateway.agents.map(({ name, url }) => [name, url]));
   const gateways = new Map(
     [...agents].map(([name, client]) => [name, { client, url: urls.get(name) ?? '' }]),

@@ -1,12 +1,12 @@
-import { AgentClient } from '../../gateway/protocol/agent-client.ts';
+import { HttpAgentClient } from '../../gateway/protocol/agent-client.ts';
 import { parseSecrets } from '../../gateway/protocol/secrets.ts';
 import type { Family } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { ClusterIdentity } from '../../services/cluster-identity.ts';
 import { ConfigMapAddressBook } from '../../gateway/controller/address-book.ts';
-import type { AgentPort } from '../../gateway/controller/agent-client-contract.ts';
+import type { AgentClient } from '../../gateway/controller/agent-client-contract.ts';
 import type { AddressPairWriter } from '../../gateway/controller/address-pair-writer.ts';
-import { fencedAgent } from '../../gateway/controller/lease-guarded-agent.ts';
+import { leaseGuardedAgent } from '../../gateway/controller/lease-guarded-agent.ts';
 import { GatewayConfigMap } from '../../gateway/controller/gateway-config-map.ts';
 import { makeGatewayProvider } from '../../gateway/controller/make-gateway-provider.ts';
 import { OpenStackAddressPairWriter } from '../../gateway/controller/openstack-address-pair-writer.ts';
@@ -116,10 +116,12 @@ export async function openStackOf(
 }
 
 /** Clients of the gateways that run Causeway's agent. */
-export async function makeAgents(settings: ControllerSettings): Promise<Map<string, AgentClient>> {
-  const clients = new Map<string, AgentClient>();
+export async function makeAgents(
+  settings: ControllerSettings,
+): Promise<Map<string, HttpAgentClient>> {
+  const clients = new Map<string, HttpAgentClient>();
   for (const { api, ...options } of await agentOptions(settings)) {
-    if (api === 'v2') clients.set(options.name, new AgentClient(options));
+    if (api === 'v2') clients.set(options.name, new HttpAgentClient(options));
   }
   return clients;
 }
@@ -128,11 +130,11 @@ export async function makeAgents(settings: ControllerSettings): Promise<Map<stri
 async function makeAgentPorts(
   settings: ControllerSettings,
   { fence, clock }: ProviderSurroundings,
-): Promise<Map<string, AgentPort>> {
+): Promise<Map<string, AgentClient>> {
   return new Map(
     (await agentOptions(settings)).map(({ api, ...options }) => {
-      const agent = api === 'v1' ? new V1Agent(options) : new AgentClient(options);
-      return [options.name, fence === undefined ? agent : fencedAgent(agent, fence, clock)];
+      const agent = api === 'v1' ? new V1Agent(options) : new HttpAgentClient(options);
+      return [options.name, fence === undefined ? agent : leaseGuardedAgent(agent, fence, clock)];
     }),
   );
 }

@@ -11,7 +11,7 @@ import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
 import { runAsLeader } from '@causeway/kubernetes/lease/leader-election';
 import { watchProcess } from '@causeway/base/observability/event-loop-delay';
 import { createLog } from '@causeway/base/observability/logger';
-import { startObserveServer } from '@causeway/base/observability/observability-server';
+import { startObservabilityServer } from '@causeway/base/observability/observability-server';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import { Readiness } from '@causeway/base/observability/readiness';
 import { systemClock } from '@causeway/base/time/clock';
@@ -105,7 +105,7 @@ async function runAlways(
   const { client, clock, log, metrics, instance } = parts;
   const readiness = new Readiness();
   const { address: host, port } = settings.observe;
-  const observe = await startObserveServer({ host, port, metrics, readiness });
+  const observe = await startObservabilityServer({ host, port, metrics, readiness });
   log.info({ health: observe.url, instance }, 'starting');
   const lead = async (leading: KubeClient, inner: AbortSignal) => {
     const recorder = new EventRecorder({

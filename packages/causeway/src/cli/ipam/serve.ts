@@ -10,7 +10,7 @@ import {
 } from '../../ipam/settings.ts';
 import { openPlatforms } from './platforms.ts';
 import { createLog } from '@causeway/base/observability/logger';
-import { startObserveServer } from '@causeway/base/observability/observability-server';
+import { startObservabilityServer } from '@causeway/base/observability/observability-server';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import { Readiness } from '@causeway/base/observability/readiness';
 import { systemClock } from '@causeway/base/time/clock';
@@ -51,7 +51,7 @@ async function serve(settings: IpamServerSettings): Promise<void> {
   readiness.add('ledger', () =>
     replica.allocator.follower.connected ? undefined : 'the ledger can’t be followed right now',
   );
-  const observe = await startObserveServer({ ...settings.metrics, metrics, readiness });
+  const observe = await startObservabilityServer({ ...settings.metrics, metrics, readiness });
   log.info({ url: replica.url, health: observe.url }, 'serving');
   try {
     await Promise.race([

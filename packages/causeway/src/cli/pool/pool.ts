@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { KubeClient } from '@causeway/kubernetes/client/client';
 import { findConnection } from '@causeway/kubernetes/client/connection';
 import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
-import { PendingReleases } from '../../pool/releases-pending.ts';
+import { PendingReleases } from '../../pool/pending-releases.ts';
 import { LedgerCheck, type Repair } from '../../pool/ledger-check.ts';
 import { PoolLedger } from '../../pool/pool-ledger.ts';
 import type { ControllerSettings } from '../controller/settings.ts';

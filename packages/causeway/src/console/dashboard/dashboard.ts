@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
-import { Board } from '../overview/row-store.ts';
+import { RowStore } from '../overview/row-store.ts';
 import { ClusterSource } from '../overview/cluster-source.ts';
 import { watchGateways, type Gateway } from '../overview/gateway-source.ts';
 import { watchPools, type PoolSourceOptions } from '../overview/pool-source.ts';
@@ -31,7 +31,7 @@ const assetsDirectory = path.join(import.meta.dirname, 'pages');
 /** Gathers what there is to see and serves it until the signal fires. */
 export async function runDashboard(options: DashboardOptions, signal: AbortSignal): Promise<void> {
   const { client, clock, log, metrics, gateways, pools } = options;
-  const board = new Board();
+  const board = new RowStore();
   const server = await startDashboard({
     ...options,
     board,

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Board } from '../overview/row-store.ts';
+import { RowStore } from '../overview/row-store.ts';
 import { silentLog } from '@causeway/base/observability/log';
 import { startDashboard, type DashboardServer } from './server.ts';
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
     host: '127.0.0.1',
     port: 0,
     token,
-    board: new Board(),
+    board: new RowStore(),
     assets,
     log: silentLog,
     findPath: () => Promise.reject(new Error('secret detail')),
@@ -87,7 +87,7 @@ test.each([
   ['127.0.0.1', undefined],
 ])('listening on %s it is asked at another address of the machine', async (host, status) => {
   const other = await startDashboard({
-    ...{ host, port: 0, token, board: new Board(), assets, log: silentLog },
+    ...{ host, port: 0, token, board: new RowStore(), assets, log: silentLog },
     findPath: () => Promise.resolve(undefined),
   });
   const { port } = new URL(other.url);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import type { Board } from '../overview/row-store.ts';
+import type { RowStore } from '../overview/row-store.ts';
 import type { ServicePath } from '../overview/rows.ts';
 import { limitRequests } from '@causeway/base/http/http-limits';
 import type { Log } from '@causeway/base/observability/log';
@@ -17,7 +17,7 @@ export interface DashboardServerOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly token: string;
-  readonly board: Board;
+  readonly board: RowStore;
   readonly assets: ReadonlyMap<string, Asset>;
   readonly log: Log;
   findPath(namespace: string, name: string, signal: AbortSignal): Promise<ServicePath | undefined>;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, createGzip, type Gzip } from 'node:zlib';
-import type { Board } from '../overview/row-store.ts';
+import type { RowStore } from '../overview/row-store.ts';
 import type { RowChanges } from '../overview/rows.ts';
 
 /** A page that reads this much slower than things change is let go; its browser comes again by itself. */
@@ -12,7 +12,7 @@ const rowsInFirstMessage = 100;
 
 /** Server-sent events: every row first, and then what changes. */
 export function streamChanges(
-  board: Board,
+  board: RowStore,
   request: IncomingMessage,
   response: ServerResponse,
   headers: OutgoingHttpHeaders,

@@ -9,7 +9,7 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
-import type { Board } from './row-store.ts';
+import type { RowStore } from './row-store.ts';
 import { eventRow } from './event-row.ts';
 import type { EventRow, ServiceRow } from './rows.ts';
 import { addSlices, countSlice, serviceRow, type SliceCount } from './service-row.ts';
@@ -19,7 +19,7 @@ export interface ClusterSourceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly board: Board;
+  readonly board: RowStore;
 }
 
 /** What is kept of an object: its identity and what the rows need. */

@@ -1,15 +1,15 @@
 import { isOutage } from '../../gateway/protocol/alarm.ts';
-import type { AgentClient } from '../../gateway/protocol/agent-client.ts';
+import type { HttpAgentClient } from '../../gateway/protocol/agent-client.ts';
 import type { AgentStatus, EndpointCount } from '../../gateway/protocol/agent-status.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
-import type { Board } from './row-store.ts';
+import type { RowStore } from './row-store.ts';
 import type { GatewayRow, ServiceRow } from './rows.ts';
 
 export interface Gateway {
   readonly url: string;
-  readonly client: Pick<AgentClient, 'status' | 'counters'>;
+  readonly client: Pick<HttpAgentClient, 'status' | 'counters'>;
 }
 
 const everyMs = 1_000;
@@ -17,7 +17,7 @@ const everyMs = 1_000;
 /** Asks every gateway how it is, again and again. One that hangs delays no other. */
 export async function watchGateways(
   gateways: ReadonlyMap<string, Gateway>,
-  board: Board,
+  board: RowStore,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {

@@ -3,13 +3,13 @@ import type { AnswerOf } from '../../ipam/api/operations.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
-import type { Board } from './row-store.ts';
+import type { RowStore } from './row-store.ts';
 import type { PoolRow } from './rows.ts';
 
 export interface PoolSourceOptions {
   readonly client: Pick<IpamClient, 'call'>;
   readonly sites: readonly string[];
-  readonly board: Board;
+  readonly board: RowStore;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import { Board } from './row-store.ts';
+import { RowStore } from './row-store.ts';
 import type { PoolRow, RowChanges } from './rows.ts';
 
 const pool = (key: string, used = 0): PoolRow => ({
@@ -15,7 +15,7 @@ const pool = (key: string, used = 0): PoolRow => ({
 
 test('a listener gets everything, then what changed, each row once in a batch', async () => {
   const clock = new SimulatedClock();
-  const board = new Board();
+  const board = new RowStore();
   const stop = new AbortController();
   const running = board.run(clock, stop.signal).catch(() => undefined);
   board.set('pool', pool('a'));

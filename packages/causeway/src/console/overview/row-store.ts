@@ -15,7 +15,7 @@ type Shelves = { readonly [Kind in RowKind]: Shelf<Kind> };
 const pauseMs = 250;
 
 /** All rows as they are now. Listeners get everything first, and then what changed, in batches. */
-export class Board {
+export class RowStore {
   readonly #shelves: Shelves = {
     service: { rows: new Map(), changed: new Set() },
     gateway: { rows: new Map(), changed: new Set() },

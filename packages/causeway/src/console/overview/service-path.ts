@@ -1,13 +1,13 @@
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { endpointSlices } from '@causeway/kubernetes/objects/resources';
-import type { Board } from './row-store.ts';
+import type { RowStore } from './row-store.ts';
 import { connectionsTo, type Gateway } from './gateway-source.ts';
 import type { EventRow, PathEndpoint, PathGateway, ServicePath, ServiceRow } from './rows.ts';
 
 export interface PathSources {
   readonly client: KubeClient;
-  readonly board: Board;
+  readonly board: RowStore;
   readonly gateways: ReadonlyMap<string, Gateway>;
 }
 

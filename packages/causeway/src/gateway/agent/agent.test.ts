@@ -6,7 +6,7 @@ import { systemClock } from '@causeway/base/time/clock';
 import { silentLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { runAgent } from './agent.ts';
-import { AgentClient } from '../protocol/agent-client.ts';
+import { HttpAgentClient } from '../protocol/agent-client.ts';
 import type { Kernel } from './kernel.ts';
 import { agentSettings, socketFile } from './settings.ts';
 import { FakeWorld, Mortality } from './testing/fake-world.ts';
@@ -77,7 +77,7 @@ test('an agent that can not restore its configuration listens all the same, says
     stop.signal,
   );
   const url = await Promise.race([ready.promise, running.then(() => 'ended')]);
-  const client = new AgentClient({
+  const client = new HttpAgentClient({
     ...{ url, name: 'g1', secret, clock: systemClock, limitMs: 20_000 },
     socketPath: socketFile(settings),
   });

@@ -30,11 +30,11 @@ import { Probing } from './probe/probing.ts';
 import { TargetsOfState } from './probe/targets.ts';
 import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
 import { servableHere } from './servable-here.ts';
-import { Silence } from './probe/backend-health.ts';
+import { BackendHealth } from './probe/backend-health.ts';
 import { StateStore } from './store/state-store.ts';
 import { traceConnection } from './trace/trace-connection.ts';
 import type { TraceAnswer, TraceQuestion } from '../protocol/trace.ts';
-import { Upkeep } from './maintenance.ts';
+import { Maintenance } from './maintenance.ts';
 import { WakeUp } from './wake-up.ts';
 
 export interface AgentOptions {
@@ -70,12 +70,12 @@ class Agent {
   readonly #mover: KeepalivedAnnouncer | undefined;
   readonly #faults: FaultReasons;
   readonly #alarms: Alarms;
-  readonly #silence: Silence;
+  readonly #silence: BackendHealth;
   readonly #events: EventStream;
   readonly #probing: Probing;
   readonly #silenceDue = new WakeUp();
   readonly #statusDue = new WakeUp();
-  readonly #upkeep: Upkeep;
+  readonly #upkeep: Maintenance;
   #credentials: Credentials;
 
   private constructor(options: AgentOptions, parts: AgentParts) {
@@ -104,13 +104,13 @@ class Agent {
       forgetStrays: (services, each) => kernel.forgetStrays(services, each),
     });
     this.#events = new EventStream(() => this.#controllerCameOrLeft());
-    this.#silence = new Silence(
+    this.#silence = new BackendHealth(
       this.#gateway,
       { log, clock, metrics },
       () => this.#events.hasListeners,
     );
     this.#silence.see(parts.probing.ledger.silent);
-    this.#upkeep = new Upkeep({
+    this.#upkeep = new Maintenance({
       ...{ gateway: this.#gateway, kernel, mover: parts.mover, status: parts.status },
       ...{ alarms: this.#alarms, clock, log, metrics },
     });

@@ -7,7 +7,7 @@ import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
 import type { Kernel } from './kernel.ts';
 import type { Overrides } from './overrides.ts';
 import type { ProbeResults } from './probe/probe-results.ts';
-import type { Silence } from './probe/backend-health.ts';
+import type { BackendHealth } from './probe/backend-health.ts';
 import { formatEndpointId } from '../protocol/records.ts';
 import { revisions } from '../protocol/revision.ts';
 
@@ -20,7 +20,7 @@ export interface DescribedParts {
   readonly levers: Overrides;
   readonly alarms: Alarms;
   readonly ledger: ProbeResults;
-  readonly silence: Silence;
+  readonly silence: BackendHealth;
   readonly vrrp: VrrpStatus;
   /** Something else moves the addresses. */
   readonly isMoverForeign: boolean;

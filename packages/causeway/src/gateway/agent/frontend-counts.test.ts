@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
-import { countsOfAll, endpointCounts } from './frontend-counts.ts';
+import { countsOfAll, frontendCounts } from './frontend-counts.ts';
 import { endpointKey, makeEndpoint } from '../protocol/endpoint.ts';
 
 const counted = (counts: Record<string, bigint>) =>
@@ -14,7 +14,7 @@ test('connections are counted wherever their first packet went, packets where it
     '192.0.2.3 . 17 . 53': 7n,
     '2001:db8::1 . 6 . 443': 2n,
   });
-  expect(endpointCounts(tracked, routed)).toEqual([
+  expect(frontendCounts(tracked, routed)).toEqual([
     { address: '192.0.2.1', protocol: 'TCP', port: 80, connections: '5' },
     { address: '192.0.2.2', protocol: 'TCP', port: 80, connections: '4' },
     { address: '192.0.2.3', protocol: 'UDP', port: 53, connections: '0', packets: '7' },
@@ -24,7 +24,7 @@ test('connections are counted wherever their first packet went, packets where it
 
 test('what is no endpoint is left out', () => {
   expect(
-    endpointCounts(counted({ 'x . 6 . 80': 1n, '192.0.2.1 . 47 . 1': 1n }), new Map()),
+    frontendCounts(counted({ 'x . 6 . 80': 1n, '192.0.2.1 . 47 . 1': 1n }), new Map()),
   ).toEqual([]);
 });
 
@@ -35,7 +35,7 @@ test('every endpoint is listed, with its Service, also where nothing was counted
       ...{ service: `shop/s${port}`, destinations: [] },
     }),
   );
-  const counts = endpointCounts(counted({ '192.0.2.1 . 6 . 81': 5n }), new Map());
+  const counts = frontendCounts(counted({ '192.0.2.1 . 6 . 81': 5n }), new Map());
   const all = new Map(endpoints.map((each) => [endpointKey(each), each]));
   expect(countsOfAll(all, counts)).toEqual([
     { address: '192.0.2.1', protocol: 'TCP', port: 81, connections: '5', service: 'shop/s81' },

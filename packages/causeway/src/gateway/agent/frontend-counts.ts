@@ -17,7 +17,7 @@ type Counts = ReadonlyMap<string, Pick<ElementCount, 'packets'>>;
  * What came to each endpoint. Where connections are tracked, and in TCP, the rules count the first packet
  * of each; of the rest that is sent to nodes unchanged they count every packet.
  */
-export function endpointCounts(tracked: Counts, routed: Counts): ConnectionCount[] {
+export function frontendCounts(tracked: Counts, routed: Counts): ConnectionCount[] {
   const counts: ConnectionCount[] = [];
   for (const id of new Set([...tracked.keys(), ...routed.keys()])) {
     const endpoint = endpointOfCounter(id);

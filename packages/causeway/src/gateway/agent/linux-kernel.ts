@@ -16,7 +16,7 @@ import { NftDriver } from '@causeway/nftables/drivers/nft-driver';
 import { routedTable } from '@causeway/nftables/compile/routed-ruleset';
 import type { TableFamily } from '@causeway/nftables/model/ruleset';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
-import { endpointCounts } from './frontend-counts.ts';
+import { frontendCounts } from './frontend-counts.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
 import type { ConnectionCount, Kernel } from './kernel.ts';
 import type { EndpointId } from '../protocol/endpoint.ts';
@@ -165,7 +165,7 @@ export class LinuxKernel implements Kernel {
       const counters = await this.#driver.counters(setNames.counts(family), signal);
       for (const [id, count] of counters) tracked.set(id, count);
     }
-    return endpointCounts(tracked, await this.ruleset.routedCounts(signal));
+    return frontendCounts(tracked, await this.ruleset.routedCounts(signal));
   }
 
   settings(): readonly KernelSetting[] {

@@ -5,14 +5,14 @@ import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { supervise } from '@causeway/base/work/supervisor';
 import { Alarms } from './alarms.ts';
 import { emptyState } from './store/state.ts';
-import { Upkeep } from './maintenance.ts';
+import { Maintenance } from './maintenance.ts';
 
 test('tables that can not be watched are looked at instead, until they can', async () => {
   const clock = new SimulatedClock();
   const stop = new AbortController();
   let watches = 0;
   let restores = 0;
-  const upkeep = new Upkeep({
+  const upkeep = new Maintenance({
     ...{ clock, log: silentLog, metrics: noMetrics, alarms: new Alarms(silentLog, noMetrics) },
     mover: undefined,
     status: { onChange: () => {} },

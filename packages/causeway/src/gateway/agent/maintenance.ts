@@ -13,7 +13,7 @@ import { withheldIn } from './apply/withhold.ts';
 import { WithheldWatch } from './apply/withheld-watch.ts';
 import { WakeUp } from './wake-up.ts';
 
-export interface UpkeepOptions {
+export interface MaintenanceOptions {
   readonly gateway: Pick<Gateway, 'isDegraded' | 'restore' | 'compactIfNeeded' | 'state'>;
   readonly kernel: Pick<
     Kernel,
@@ -33,13 +33,13 @@ const lookEveryMs = 2_000;
 const compactEveryMs = 10_000;
 
 /** What has to be done again and again so that the machine stays as it was accepted. */
-export class Upkeep {
-  readonly #options: UpkeepOptions;
+export class Maintenance {
+  readonly #options: MaintenanceOptions;
   readonly #repairDue = new WakeUp();
   readonly #becameBackup = new WakeUp();
   #wasTampered = false;
 
-  constructor(options: UpkeepOptions) {
+  constructor(options: MaintenanceOptions) {
     this.#options = options;
     options.status.onChange((state, before) => {
       if (before === 'MASTER' && state !== 'MASTER') this.#becameBackup.call();

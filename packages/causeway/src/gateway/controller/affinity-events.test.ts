@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { AffinityNotes } from './affinity-events.ts';
+import { AffinityEvents } from './affinity-events.ts';
 
 const service = (sessionAffinity: 'ClientIP' | 'None'): Service => ({
   metadata: { uid: 'u1', name: 'web' },
@@ -8,7 +8,7 @@ const service = (sessionAffinity: 'ClientIP' | 'None'): Service => ({
 });
 
 test('who wants affinity is told once which gateways know none, and again when it wants it anew', () => {
-  const notes = new AffinityNotes(['gw1', 'gw2']);
+  const notes = new AffinityEvents(['gw1', 'gw2']);
   const told = [];
   for (const affinity of ['None', 'ClientIP', 'ClientIP', 'None', 'ClientIP'] as const) {
     told.push(notes.about(service(affinity)) !== undefined);
@@ -19,5 +19,5 @@ test('who wants affinity is told once which gateways know none, and again when i
 });
 
 test('with our own agents nobody is told anything', () => {
-  expect(new AffinityNotes([]).about(service('ClientIP'))).toBeUndefined();
+  expect(new AffinityEvents([]).about(service('ClientIP'))).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 
 /** Says once for each Service that wants it which gateways can't keep its clients on one pod. */
-export class AffinityNotes {
+export class AffinityEvents {
   readonly #gateways: readonly string[];
   readonly #told = new Set<string>();
 

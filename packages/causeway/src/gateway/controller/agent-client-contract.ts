@@ -5,7 +5,7 @@ import type { EndpointIdRecord } from '../protocol/records.ts';
 import type { Address } from '@causeway/base/address/address';
 
 /** What is needed of an agent: the client over HTTP, or one in memory. */
-export interface AgentPort {
+export interface AgentClient {
   status(signal: AbortSignal): Promise<AgentStatus>;
   push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement>;
   /** Its status now and after every change, until the signal fires. */

@@ -13,15 +13,15 @@ import type { Random } from '@causeway/base/simulation/random';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { AddressUse } from './address-use.ts';
 import { AgentLink } from './agent-link.ts';
-import type { AgentPort } from './agent-client-contract.ts';
+import type { AgentClient } from './agent-client-contract.ts';
 import { FleetHealth } from './fleet-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 import { RemovalLoop } from './removal-loop.ts';
 import type { RemovalVerifier } from './removal-verifier.ts';
-import { WantedState, type NamespacePolicies } from './desired-state.ts';
+import { DesiredState, type NamespacePolicies } from './desired-state.ts';
 
 export interface FleetOptions {
-  readonly agents: ReadonlyMap<string, AgentPort>;
+  readonly agents: ReadonlyMap<string, AgentClient>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -79,7 +79,7 @@ export class AgentFleet {
   readonly #fenced = new Map<string, 'all' | Set<Address>>();
   readonly #addresses = new AddressUse();
   readonly #removals: RemovalLoop;
-  #state: WantedState | undefined;
+  #state: DesiredState | undefined;
   #isComplete = false;
   #firstGeneration = Number.POSITIVE_INFINITY;
 
@@ -137,7 +137,7 @@ export class AgentFleet {
       ...this.#links.map(({ reported }) => reported),
     );
     this.#firstGeneration = newest + 1;
-    this.#state = new WantedState(this.#firstGeneration);
+    this.#state = new DesiredState(this.#firstGeneration);
   }
 
   /** From now on the state is complete, and may be pushed. */
@@ -289,13 +289,13 @@ export class AgentFleet {
     return fence === 'all' || fence?.has(address) === true;
   }
 
-  get #wanted(): WantedState {
+  get #wanted(): DesiredState {
     if (this.#state === undefined) throw new Error('the fleet was not started');
     return this.#state;
   }
 
   /** Only what is new is pushed: a look at a Service that finds it as it was bothers no gateway. */
-  #change<T>(change: (state: WantedState) => T): T {
+  #change<T>(change: (state: DesiredState) => T): T {
     const state = this.#wanted;
     const { generation } = state;
     const answer = change(state);

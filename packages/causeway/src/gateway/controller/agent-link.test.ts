@@ -8,7 +8,7 @@ import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { writeState } from '../protocol/write-update.ts';
 import { AgentLink } from './agent-link.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
-import { WantedState } from './desired-state.ts';
+import { DesiredState } from './desired-state.ts';
 
 const endpoints = [80, 81, 82].map((port) =>
   makeEndpoint({
@@ -43,7 +43,7 @@ function start(prepare: (agent: MemoryAgent) => void = () => {}) {
     ...{ onNews: () => {}, onPush: () => {}, onComplaints: () => {} },
     onReleased: (keys) => released.push(...keys),
   });
-  const state = new WantedState(1);
+  const state = new DesiredState(1);
   const run = () => running.push(link.run(state, stop.signal));
   return { agent, clock, link, state, released, run };
 }

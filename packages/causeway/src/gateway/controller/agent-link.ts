@@ -9,14 +9,14 @@ import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import type { Random } from '@causeway/base/simulation/random';
-import { reasonOf, type AgentPort, type HeardStatus } from './agent-client-contract.ts';
+import { reasonOf, type AgentClient, type HeardStatus } from './agent-client-contract.ts';
 import { Rejections } from './rejections.ts';
-import type { WantedState } from './desired-state.ts';
+import type { DesiredState } from './desired-state.ts';
 import { WithheldRemovals, type RemovalVerdict } from './withheld-removals.ts';
 
 export interface AgentLinkOptions {
   readonly name: string;
-  readonly agent: AgentPort;
+  readonly agent: AgentClient;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -195,7 +195,7 @@ export class AgentLink {
     this.heard(status);
   }
 
-  async run(state: WantedState, signal: AbortSignal): Promise<void> {
+  async run(state: DesiredState, signal: AbortSignal): Promise<void> {
     const { clock, checkEveryMs, random } = this.#options;
     const onAbort = () => this.#wake?.();
     signal.addEventListener('abort', onAbort, { once: true });
@@ -223,13 +223,13 @@ export class AgentLink {
     signal.removeEventListener('abort', onAbort);
   }
 
-  #isBehind(state: WantedState): boolean {
+  #isBehind(state: DesiredState): boolean {
     const isUpToDate = this.#confirmed >= state.generation && !this.#needsWhole;
     return !isUpToDate || this.#confirmable(state) !== undefined;
   }
 
   /** The verified removals, where the gateway has what we think it has. */
-  #confirmable(state: WantedState) {
+  #confirmable(state: DesiredState) {
     if (this.#confirmed === 0 || this.#failure !== undefined) return undefined;
     return this.#removals.confirmable((key) => state.wants(key));
   }
@@ -264,11 +264,11 @@ export class AgentLink {
     }
   }
 
-  #isCurrent(state: WantedState): boolean {
+  #isCurrent(state: DesiredState): boolean {
     return this.#confirmed === state.generation && !this.#isOtherRevision;
   }
 
-  async #push(state: WantedState, isWhole: boolean, signal: AbortSignal): Promise<boolean> {
+  async #push(state: DesiredState, isWhole: boolean, signal: AbortSignal): Promise<boolean> {
     // One that was changed for another version meanwhile may understand another revision.
     const isUnsure = this.#revision === undefined || this.#failure !== undefined;
     if (isUnsure && !(await this.greet(signal))) return false;
@@ -337,7 +337,7 @@ export class AgentLink {
    * Asks an agent of an older version what it serves, to verify what it refuses to lose. A list that is
    * shorter than what it serves proves nothing, nor does one that can't be had.
    */
-  async #listRejected(state: WantedState, signal: AbortSignal): Promise<void> {
+  async #listRejected(state: DesiredState, signal: AbortSignal): Promise<void> {
     const { agent, log, onNews } = this.#options;
     try {
       const served = await this.#limited('asking', signal, (inner) =>

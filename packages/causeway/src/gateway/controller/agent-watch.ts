@@ -6,12 +6,12 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import type { Random } from '@causeway/base/simulation/random';
-import type { AgentPort } from './agent-client-contract.ts';
-import type { SilenceView } from './agreed-health.ts';
+import type { AgentClient } from './agent-client-contract.ts';
+import type { HealthView } from './agreed-health.ts';
 
 export interface AgentWatchOptions {
   readonly name: string;
-  readonly agent: AgentPort;
+  readonly agent: AgentClient;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -50,7 +50,7 @@ export class AgentWatch {
     return this.#status;
   }
 
-  get view(): SilenceView | undefined {
+  get view(): HealthView | undefined {
     return this.#status === undefined ? undefined : viewOf(this.#status);
   }
 
@@ -161,7 +161,7 @@ export class AgentWatch {
   }
 }
 
-function viewOf({ silent, vrrp, alarms }: AgentStatus): SilenceView {
+function viewOf({ silent, vrrp, alarms }: AgentStatus): HealthView {
   return {
     seen: new Set(silent.seen.flatMap((text) => tryParseAddress(text) ?? [])),
     isMaster: vrrp.state === 'MASTER',

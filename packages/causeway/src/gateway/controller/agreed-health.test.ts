@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
-import { agreeOnSilence, type SilenceView } from './agreed-health.ts';
+import { agreeOnHealth, type HealthView } from './agreed-health.ts';
 
 const a = parseAddress('10.0.0.1');
 const b = parseAddress('10.0.0.2');
-const sees = (...seen: (typeof a)[]): SilenceView => ({
+const sees = (...seen: (typeof a)[]): HealthView => ({
   seen: new Set(seen),
   isMaster: false,
   canJudge: true,
 });
 
-test.each<[string, SilenceView[], (typeof a)[]]>([
+test.each<[string, HealthView[], (typeof a)[]]>([
   ['no gateway at all', [], []],
   ['nobody is silent', [sees(), sees()], []],
   ['one of two is enough', [sees(a), sees()], [a]],
@@ -21,5 +21,5 @@ test.each<[string, SilenceView[], (typeof a)[]]>([
   ['nor does a master that is', [{ ...sees(a), isMaster: true, canJudge: false }, sees()], []],
   ['nor do all of them', [{ ...sees(a), canJudge: false }], []],
 ])('%s', (_name, views, silent) => {
-  expect([...agreeOnSilence(views)]).toEqual(silent);
+  expect([...agreeOnHealth(views)]).toEqual(silent);
 });

@@ -1,7 +1,7 @@
 import type { Address } from '@causeway/base/address/address';
 
 /** What one gateway says about who answers it. */
-export interface SilenceView {
+export interface HealthView {
   /** Whom it sees as silent. */
   readonly seen: ReadonlySet<Address>;
   /** Whether it carries the traffic now. */
@@ -15,7 +15,7 @@ export interface SilenceView {
  * those that can judge. A destination that is left out without need costs some capacity, one that is
  * kept although it is dead costs connections, so with two gateways the word of one is enough.
  */
-export function agreeOnSilence(views: Iterable<SilenceView>): ReadonlySet<Address> {
+export function agreeOnHealth(views: Iterable<HealthView>): ReadonlySet<Address> {
   const judges = [...views].filter(({ canJudge }) => canJudge);
   const votes = new Map<Address, number>();
   for (const { seen, isMaster } of judges) {

@@ -3,7 +3,7 @@ import type { L2Port, PortSlot } from './port-slot.ts';
 import type { L4Port } from '../../services/l4-port.ts';
 
 /** Which Service had which port before, as its annotation says. */
-export interface PriorClaim {
+export interface PriorAllocation {
   readonly owner: string;
   readonly namespace: string;
   /** The circle in which it was placed, which need not be the one it names now. */
@@ -37,7 +37,7 @@ export interface PriorClaim {
 type ClaimStanding = 'shown' | 'open' | 'unfounded';
 
 export function standingOf(
-  { portId, advertised }: PriorClaim,
+  { portId, advertised }: PriorAllocation,
   portAt: (address: Address) => L2Port | undefined,
 ): ClaimStanding {
   const told = advertised.flatMap((address) => portAt(address) ?? []);
@@ -47,7 +47,7 @@ export function standingOf(
 
 /** Whether the status tells the address of another port than the annotation names. */
 export function isElsewhere(
-  { portId, advertised }: PriorClaim,
+  { portId, advertised }: PriorAllocation,
   portAt: (address: Address) => L2Port | undefined,
 ): boolean {
   const told = advertised.flatMap((address) => portAt(address) ?? []);
@@ -60,7 +60,7 @@ export function isElsewhere(
  */
 export function mayJoin(
   { users }: PortSlot,
-  { ownCircle }: PriorClaim,
+  { ownCircle }: PriorAllocation,
   standing: ClaimStanding,
   hasShown: boolean,
 ): boolean {
@@ -69,8 +69,8 @@ export function mayJoin(
 }
 
 /** The claims of each port. */
-export function groupByPort(claims: readonly PriorClaim[]): Map<string, PriorClaim[]> {
-  const groups = new Map<string, PriorClaim[]>();
+export function groupByPort(claims: readonly PriorAllocation[]): Map<string, PriorAllocation[]> {
+  const groups = new Map<string, PriorAllocation[]>();
   for (const claim of claims) {
     const group = groups.get(claim.portId);
     if (group === undefined) groups.set(claim.portId, [claim]);
@@ -82,9 +82,9 @@ export function groupByPort(claims: readonly PriorClaim[]): Map<string, PriorCla
 const ranks: Record<ClaimStanding, number> = { shown: 0, open: 1, unfounded: 2 };
 
 /** One total order: what the status bears out, then what is written down, then the older, then by UID. */
-export function compareClaims(
-  [left, leftStanding]: readonly [PriorClaim, ClaimStanding],
-  [right, rightStanding]: readonly [PriorClaim, ClaimStanding],
+export function compareAllocations(
+  [left, leftStanding]: readonly [PriorAllocation, ClaimStanding],
+  [right, rightStanding]: readonly [PriorAllocation, ClaimStanding],
 ): number {
   if (leftStanding !== rightStanding) return ranks[leftStanding] - ranks[rightStanding];
   if (left.isWritten !== right.isWritten) return left.isWritten ? -1 : 1;

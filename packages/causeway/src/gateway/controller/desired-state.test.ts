@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { makeEndpoint, endpointKey, type Endpoint } from '../protocol/endpoint.ts';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
-import { WantedState } from './desired-state.ts';
+import { DesiredState } from './desired-state.ts';
 
 function endpoint(service: string, port: number, pod = 1): Endpoint {
   return makeEndpoint({
@@ -16,7 +16,7 @@ function endpoint(service: string, port: number, pod = 1): Endpoint {
 }
 
 test('the same again changes nothing, and says since when it has been so', () => {
-  const state = new WantedState(10);
+  const state = new DesiredState(10);
   const first = state.setService('a', [endpoint('a', 80)]);
   expect(first).toBe(11);
   state.setService('b', [endpoint('b', 81)]);
@@ -25,7 +25,7 @@ test('the same again changes nothing, and says since when it has been so', () =>
 });
 
 test('a difference holds just what has changed since', () => {
-  const state = new WantedState(0);
+  const state = new DesiredState(0);
   state.setService('a', [endpoint('a', 80)]);
   const base = state.setService('b', [endpoint('b', 81)]);
   state.setService('a', []);
@@ -40,7 +40,7 @@ test('a difference holds just what has changed since', () => {
 });
 
 test('an endpoint that moved to another Service is not removed by the first', () => {
-  const state = new WantedState(0);
+  const state = new DesiredState(0);
   state.setService('a', [endpoint('a', 80)]);
   state.setService('b', [endpoint('b', 80)]);
   state.setService('a', []);
@@ -48,7 +48,7 @@ test('an endpoint that moved to another Service is not removed by the first', ()
 });
 
 test('once what was removed is forgotten, an older gateway needs all', () => {
-  const state = new WantedState(0);
+  const state = new DesiredState(0);
   const old = state.setService('a', [endpoint('a', 80)]);
   const removed = state.setService('a', []);
   expect(state.canStartFrom(old)).toBe(true);
@@ -70,7 +70,7 @@ test('whatever changes in whatever order, differences lead every gateway to the 
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const state = new WantedState(5);
+      const state = new DesiredState(5);
       const gateways = [0, 1].map(() => ({ confirmed: 0, holds: new Map<string, Endpoint>() }));
       const push = (index: number) => {
         const gateway = gateways[index];
@@ -108,7 +108,7 @@ test('whatever changes in whatever order, differences lead every gateway to the 
 });
 
 test('of two that want the same endpoint, the one that stays has it when the other goes', () => {
-  const state = new WantedState(0);
+  const state = new DesiredState(0);
   state.setService('new', [endpoint('new', 80)]);
   // It still believes to have an address that the cloud has given to the other meanwhile.
   state.setService('stale', [endpoint('stale', 80)]);

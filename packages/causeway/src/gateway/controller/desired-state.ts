@@ -29,7 +29,7 @@ export interface NamespacePolicies {
  * gateway lacks that has confirmed generation B is then everything stamped later than B, so a push
  * costs what has changed and no history is kept for anybody.
  */
-export class WantedState {
+export class DesiredState {
   readonly #endpoints = new StampedMap<EndpointKey, Endpoint>(sameEndpoint);
   readonly #nodes = new StampedMap<Address, Address>(() => true);
   readonly #policies = new StampedMap<PolicyKey, Policy>(sameText(formatPolicy));

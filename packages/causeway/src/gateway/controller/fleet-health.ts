@@ -3,14 +3,14 @@ import type { AgentStatus } from '../protocol/agent-status.ts';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { AgentWatch, type AgentWatchOptions } from './agent-watch.ts';
-import type { AgentPort } from './agent-client-contract.ts';
-import { agreeOnSilence } from './agreed-health.ts';
+import type { AgentClient } from './agent-client-contract.ts';
+import { agreeOnHealth } from './agreed-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 
 export interface FleetHealthOptions extends Omit<AgentWatchOptions, 'name' | 'agent' | 'onStatus'> {
   /** Called with what a gateway says about itself. */
   readonly onStatus: (gateway: string, status: AgentStatus) => void;
-  readonly agents: ReadonlyMap<string, AgentPort>;
+  readonly agents: ReadonlyMap<string, AgentClient>;
   readonly metrics: Metrics;
 }
 
@@ -52,7 +52,7 @@ export class FleetHealth {
     const { log, onNews } = this.#options;
     this.#followedGauge.set({ gateway: name }, this.statusOf(name) === undefined ? 0 : 1);
     const views = [...this.#watches.values()].flatMap(({ view }) => view ?? []);
-    const agreed = agreeOnSilence(views);
+    const agreed = agreeOnHealth(views);
     if (agreed.symmetricDifference(this.#silent).size > 0) {
       this.#silent = agreed;
       this.#silentGauge.set({}, agreed.size);

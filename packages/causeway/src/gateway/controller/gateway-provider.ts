@@ -14,7 +14,7 @@ import type {
   ProviderHost,
 } from '../../services/provider.ts';
 import { OwnerIndex } from '../../services/owner-index.ts';
-import type { AffinityNotes } from './affinity-events.ts';
+import type { AffinityEvents } from './affinity-events.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import {
   keepFloatingIpAnnotation,
@@ -32,9 +32,9 @@ import type { Fencing } from './fencing.ts';
 import type { GatewayHousekeeping } from './housekeeping.ts';
 import { lostAddress, lostMeanwhile, notMade, notPlaced, waitMs } from './placement-outcomes.ts';
 import type { PortKeeper } from './port-keeper.ts';
-import { priorClaims } from './prior-allocations.ts';
+import { priorAllocations } from './prior-allocations.ts';
 import type { ServedPolicies } from './served-policies.ts';
-import { readLoadBalancerSpec, type LoadBalancerSpec } from '../../services/service-spec.ts';
+import { readLoadBalancerSpec, type LoadBalancerSpec } from '../../services/load-balancer-spec.ts';
 import {
   hasMoved,
   idsOf,
@@ -65,7 +65,7 @@ export interface GatewayProviderOptions {
   readonly fencing: Fencing;
   /** In the layer Pod, where gateways keep the network policies. */
   readonly policies?: ServedPolicies | undefined;
-  readonly affinityNotes: AffinityNotes;
+  readonly affinityNotes: AffinityEvents;
 }
 
 const nowhere = { held: undefined, circle: undefined };
@@ -371,7 +371,7 @@ export class GatewayProvider implements LoadBalancerProvider {
 
   #claims(host: ProviderHost) {
     return [...host.services.values()].flatMap((service) => {
-      const claims = priorClaims(service, host.claimedBy(service) === this.name);
+      const claims = priorAllocations(service, host.claimedBy(service) === this.name);
       if (claims.length > 0) this.#owners.add(service);
       return claims;
     });

@@ -6,8 +6,8 @@ import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { AgentFleet } from './agent-fleet.ts';
-import type { AgentPort } from './agent-client-contract.ts';
-import { fencedAgent } from './lease-guarded-agent.ts';
+import type { AgentClient } from './agent-client-contract.ts';
+import { leaseGuardedAgent } from './lease-guarded-agent.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
 import { doubtsAll } from './removal-verifiers.testing.ts';
 
@@ -16,7 +16,7 @@ const signal = new AbortController().signal;
 test('who no longer leads tells a gateway nothing, also not by asking it', async () => {
   const told: string[] = [];
   const memory = new MemoryAgent();
-  const agent: AgentPort = {
+  const agent: AgentClient = {
     status: (inner) => memory.status(inner),
     events: (inner) => memory.events(inner),
     push: () => Promise.reject(new Error('it was told')),
@@ -30,7 +30,7 @@ test('who no longer leads tells a gateway nothing, also not by asking it', async
     if (isLeader) return 1_000;
     throw new CausewayError('aborted', 'the lease is lost');
   };
-  const fenced = fencedAgent(agent, { remainingMs }, new SimulatedClock());
+  const fenced = leaseGuardedAgent(agent, { remainingMs }, new SimulatedClock());
   await expect(fenced.push([], signal)).rejects.toThrow('it was told');
   await fenced.handSilent([], signal);
   expect((await fenced.status(signal)).generation).toBe(0);
@@ -43,15 +43,17 @@ test('who no longer leads tells a gateway nothing, also not by asking it', async
 test('what an agent can be asked besides it can be asked under the lease, too', async () => {
   const remainingMs = () => 1_000;
   const memory = new MemoryAgent();
-  const fenced = fencedAgent(memory, { remainingMs }, new SimulatedClock());
+  const fenced = leaseGuardedAgent(memory, { remainingMs }, new SimulatedClock());
   expect(await fenced.counters?.(signal)).toEqual([]);
-  const older: AgentPort = {
+  const older: AgentClient = {
     status: (inner) => memory.status(inner),
     events: (inner) => memory.events(inner),
     push: (lines, inner) => memory.push(lines, inner),
     handSilent: (silent, inner) => memory.handSilent(silent, inner),
   };
-  expect(fencedAgent(older, { remainingMs }, new SimulatedClock())).not.toHaveProperty('counters');
+  expect(leaseGuardedAgent(older, { remainingMs }, new SimulatedClock())).not.toHaveProperty(
+    'counters',
+  );
 });
 
 test('a lease that is lost is no reason to try all the time', async () => {
@@ -65,7 +67,7 @@ test('a lease that is lost is no reason to try all the time', async () => {
   const nothing = () => {};
   const fleet = new AgentFleet({
     verifier: doubtsAll,
-    agents: new Map([['g1', fencedAgent(new MemoryAgent(), { remainingMs }, clock)]]),
+    agents: new Map([['g1', leaseGuardedAgent(new MemoryAgent(), { remainingMs }, clock)]]),
     ...{ clock, random: seededRandom(1), log: silentLog, metrics: noMetrics },
     ...{ limitMs: 1_000, checkEveryMs: 60_000, onNews: nothing, onComplaint: nothing },
   });
@@ -90,7 +92,7 @@ test.each(['stale', 'base-mismatch'] as const)(
       confirm: () =>
         isLeader ? Promise.resolve() : Promise.reject(new CausewayError('gone', 'another leads')),
     };
-    const fenced = fencedAgent(agent, fence, new SimulatedClock());
+    const fenced = leaseGuardedAgent(agent, fence, new SimulatedClock());
     await expect(fenced.push([], signal)).rejects.toThrow('not newer');
     isLeader = false;
     await expect(fenced.push([], signal)).rejects.toThrow('another leads');

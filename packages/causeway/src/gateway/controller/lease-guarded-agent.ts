@@ -1,17 +1,21 @@
 import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
 import type { Address } from '@causeway/base/address/address';
 import type { Clock } from '@causeway/base/time/clock';
-import { withinFence, type LeaseGuard } from '@causeway/base/work/lease-guard';
-import { reasonOf, type AgentPort } from './agent-client-contract.ts';
+import { withinLease, type LeaseGuard } from '@causeway/base/work/lease-guard';
+import { reasonOf, type AgentClient } from './agent-client-contract.ts';
 
 /**
  * The agent for as long as we lead. A leader that was paused and wakes up would otherwise tell the
  * gateway what was true before its successor took over. It does not ask, either: ch-k8s-lbaas's agent
  * can only be asked by telling it everything again.
  */
-export function fencedAgent(agent: AgentPort, fence: LeaseGuard, clock: Clock): AgentPort {
+export function leaseGuardedAgent(
+  agent: AgentClient,
+  fence: LeaseGuard,
+  clock: Clock,
+): AgentClient {
   const limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
-    withinFence(clock, fence, signal, 'speaking with the agent', work);
+    withinLease(clock, fence, signal, 'speaking with the agent', work);
   const confirmed = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -21,7 +25,7 @@ export function fencedAgent(agent: AgentPort, fence: LeaseGuard, clock: Clock): 
       throw error;
     }
   };
-  const fenced: AgentPort = {
+  const fenced: AgentClient = {
     status: (signal) => limited(signal, (inner) => agent.status(inner)),
     events: (signal) => agent.events(signal),
     push: (lines: Iterable<string>, signal) =>
@@ -37,10 +41,10 @@ type Confirmed = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** The requests that not every agent knows. */
 function optional(
-  agent: AgentPort,
+  agent: AgentClient,
   limited: Limited,
   confirmed: Confirmed,
-): Pick<AgentPort, 'counters' | 'confirmRemovals'> {
+): Pick<AgentClient, 'counters' | 'confirmRemovals'> {
   const counters = agent.counters?.bind(agent);
   const confirmRemovals = agent.confirmRemovals?.bind(agent);
   return {

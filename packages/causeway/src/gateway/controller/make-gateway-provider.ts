@@ -7,10 +7,10 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
 import { noRegister, type OrphanRegister } from '../../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../../services/provider.ts';
-import { AffinityNotes } from './affinity-events.ts';
+import { AffinityEvents } from './affinity-events.ts';
 import { alwaysOpen, type AddressPairWriter } from './address-pair-writer.ts';
 import { AgentFleet } from './agent-fleet.ts';
-import type { AgentPort } from './agent-client-contract.ts';
+import type { AgentClient } from './agent-client-contract.ts';
 import type { BackendLayer } from './backends.ts';
 import { ClusterView } from '../../services/cluster-view.ts';
 import { Fencing } from './fencing.ts';
@@ -27,7 +27,7 @@ import { ServedPolicies } from './served-policies.ts';
 export interface GatewayParts {
   readonly client: KubeClient;
   readonly manager: PortManager;
-  readonly agents: ReadonlyMap<string, AgentPort>;
+  readonly agents: ReadonlyMap<string, AgentClient>;
   /** Those of them that know no session affinity. */
   readonly withoutAffinity?: readonly string[];
   readonly layer: BackendLayer;
@@ -104,7 +104,7 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   });
   const { layer, masquerade, keepWayBack } = parts;
   const settings = { layer, masquerade, keepWayBack, families: manager.families };
-  const affinityNotes = new AffinityNotes(parts.withoutAffinity ?? []);
+  const affinityNotes = new AffinityEvents(parts.withoutAffinity ?? []);
   return new GatewayProvider({
     ...{ settings, keeper, fleet, view, housekeeping, fencing, policies, affinityNotes },
   });

@@ -23,7 +23,7 @@ import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '@causeway/fake-o
 import { accounts } from '@causeway/fake-openstack/seed';
 import { ServiceController } from '../../services/service-controller.ts';
 import { legacyManagedAnnotation, legacyPortAnnotation } from './annotations.ts';
-import type { AgentPort } from './agent-client-contract.ts';
+import type { AgentClient } from './agent-client-contract.ts';
 import { handBackToLbaas } from './hand-back.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
@@ -134,7 +134,7 @@ async function makeAsOriginal(name: string, port: number): Promise<void> {
   addresses.set(name, floating.address);
 }
 
-function startController(keepWayBack: boolean, agent: AgentPort): void {
+function startController(keepWayBack: boolean, agent: AgentClient): void {
   const abort = new AbortController();
   const common = { client, clock: systemClock, log: silentLog, metrics: noMetrics };
   const provider = makeGatewayProvider({

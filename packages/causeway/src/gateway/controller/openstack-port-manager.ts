@@ -9,7 +9,7 @@ import { isInherited } from './legacy-marks.ts';
 import { OwnershipMarks } from './ownership-marks.ts';
 import type { PortBook } from './port-book.ts';
 import { PortRecord } from './port-record.ts';
-import type { LostPort, PortManager, PortWish } from './port-manager.ts';
+import type { LostPort, PortManager, PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 
 export interface OpenStackPortManagerOptions {
@@ -136,7 +136,7 @@ export class OpenStackPortManager implements PortManager {
     return this.#describePort(port, floating.done === true ? undefined : floating.value);
   }
 
-  async create(wish: PortWish, signal: AbortSignal): Promise<L2Port> {
+  async create(wish: PortRequest, signal: AbortSignal): Promise<L2Port> {
     const { neutron } = this.#options;
     await this.#record.enterMarker(wish.marker);
     const port = await this.#makePort(wish, signal);
@@ -226,7 +226,7 @@ export class OpenStackPortManager implements PortManager {
   }
 
   /** With the address that was asked for, else with that of the port it replaces, else with any. */
-  async #makePort(wish: PortWish, signal: AbortSignal): Promise<Port> {
+  async #makePort(wish: PortRequest, signal: AbortSignal): Promise<Port> {
     const subnet = this.#subnet(wish.family);
     const { requested, instead } = wish;
     if (requested !== undefined && prefixContains(subnet.cidr, requested)) {
@@ -246,7 +246,7 @@ export class OpenStackPortManager implements PortManager {
   }
 
   #makePortAt(
-    { marker }: PortWish,
+    { marker }: PortRequest,
     subnet: Subnet,
     address: Address | undefined,
     signal: AbortSignal,
@@ -266,7 +266,7 @@ export class OpenStackPortManager implements PortManager {
   /** The floating IP of a new port, where it is to have one. */
   async #floatNew(
     port: Port,
-    { family, requested, instead }: PortWish,
+    { family, requested, instead }: PortRequest,
     signal: AbortSignal,
   ): Promise<FloatingIp | undefined> {
     const isFixed = requested !== undefined && port.fixedIps.some((ip) => ip.address === requested);

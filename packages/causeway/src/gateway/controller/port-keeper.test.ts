@@ -4,7 +4,7 @@ import { parseAddress, type Address } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { MemoryAddressBook } from './memory-address-book.testing.ts';
 import { PortKeeper } from './port-keeper.ts';
-import type { PortWish } from './port-manager.ts';
+import type { PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 import { StaticPortManager } from './static-port-manager.ts';
 
@@ -14,7 +14,7 @@ const none: ReadonlySet<Address> = new Set();
 /** Addresses that can be lost, and whose public side can be. */
 class FragileManager extends StaticPortManager {
   readonly ports = new Map<string, L2Port>();
-  readonly wishes: PortWish[] = [];
+  readonly wishes: PortRequest[] = [];
   isFull = false;
   /** How often anything was changed in the cloud. */
   changes = 0;
@@ -39,7 +39,7 @@ class FragileManager extends StaticPortManager {
     this.ports.delete(port.id);
   }
 
-  override async create(wish: PortWish): Promise<L2Port> {
+  override async create(wish: PortRequest): Promise<L2Port> {
     this.wishes.push(wish);
     if (this.isFull) throw new Error('quota');
     this.changes += 1;

@@ -6,7 +6,7 @@ import { PortNotes, type PortNote } from './port-notes.ts';
 import { PortMapper } from './port-mapper.ts';
 import type { L2Port, PlacementRequest, PortSlot } from './port-slot.ts';
 import type { L4Port } from '../../services/l4-port.ts';
-import { groupByPort, isElsewhere, type PriorClaim } from './allocation-order.ts';
+import { groupByPort, isElsewhere, type PriorAllocation } from './allocation-order.ts';
 
 export type Reservation =
   | { readonly kind: 'port'; readonly port: L2Port }
@@ -44,9 +44,9 @@ export class PortKeeper {
    * with those who must be placed anew.
    */
   async restore(
-    claims: readonly PriorClaim[],
+    claims: readonly PriorAllocation[],
     signal: AbortSignal,
-  ): Promise<readonly PriorClaim[]> {
+  ): Promise<readonly PriorAllocation[]> {
     const claimed = new Set(claims.map(({ portId }) => portId));
     const listed = await this.#manager.list(claimed, this.#markers, signal);
     const ports = new Map(listed.map((port) => [port.id, port]));
@@ -73,7 +73,7 @@ export class PortKeeper {
   /** A port that Services had, as it is or made again. */
   async #bringBack(
     present: L2Port | undefined,
-    sharers: readonly PriorClaim[],
+    sharers: readonly PriorAllocation[],
     signal: AbortSignal,
   ): Promise<L2Port | undefined> {
     const [first] = sharers;

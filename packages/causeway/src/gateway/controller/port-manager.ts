@@ -2,7 +2,7 @@ import type { Address, Family } from '@causeway/base/address/address';
 import type { Orphan, OrphanReport } from '../../services/orphan.ts';
 import type { L2Port } from './port-slot.ts';
 
-export interface PortWish {
+export interface PortRequest {
   readonly family: Family;
   /** This address and no other. */
   readonly requested: Address | undefined;
@@ -43,7 +43,7 @@ export interface PortManager {
    */
   find(id: string, signal: AbortSignal): Promise<L2Port | undefined>;
   /** Makes a port. Throws `exhausted` when there is none to be had, `conflict` when the requested one is taken. */
-  create(wish: PortWish, signal: AbortSignal): Promise<L2Port>;
+  create(wish: PortRequest, signal: AbortSignal): Promise<L2Port>;
   /** Writes on the port whose it is, where that is not there yet, or no longer. */
   mark(port: L2Port, signal: AbortSignal): Promise<void>;
   /**

@@ -1,6 +1,11 @@
 import type { Address, Family } from '@causeway/base/address/address';
 import { SmallSets } from '@causeway/base/work/small-sets';
-import { compareClaims, mayJoin, standingOf, type PriorClaim } from './allocation-order.ts';
+import {
+  compareAllocations,
+  mayJoin,
+  standingOf,
+  type PriorAllocation,
+} from './allocation-order.ts';
 import {
   circleOfUsers,
   fits,
@@ -51,13 +56,16 @@ export class PortMapper {
    * whose annotation leads nowhere is where its status says. Answers with the owners that lost theirs and
    * must be placed anew.
    */
-  restore(ports: readonly L2Port[], claims: readonly PriorClaim[]): readonly PriorClaim[] {
+  restore(
+    ports: readonly L2Port[],
+    claims: readonly PriorAllocation[],
+  ): readonly PriorAllocation[] {
     for (const port of ports) this.#addKnownPort(port);
-    const losers: PriorClaim[] = [];
+    const losers: PriorAllocation[] = [];
     const shown = new Set<PortSlot>();
     const portAt = (address: Address) => this.#byAddress.get(address)?.port;
     const judged = claims.map((claim) => [claim, standingOf(claim, portAt)] as const);
-    for (const [claim, standing] of judged.sort(compareClaims)) {
+    for (const [claim, standing] of judged.sort(compareAllocations)) {
       const { owner, namespace, held, family } = claim;
       const named = this.#byPort.get(claim.portId);
       const told = claim.advertised.flatMap((address) => this.#byAddress.get(address) ?? []);

@@ -13,15 +13,15 @@ import {
   readPlace,
   readPortIds,
 } from './annotations.ts';
-import type { PriorClaim } from './allocation-order.ts';
-import { circleOf, portsAskedFor } from '../../services/service-spec.ts';
+import type { PriorAllocation } from './allocation-order.ts';
+import { circleOf, portsAskedFor } from '../../services/load-balancer-spec.ts';
 
 /**
  * What a Service has by its annotations, whatever it asks for now: nobody loses the address it is served
  * on because a request of its has become impossible. Those that are being deleted still have it. `isOurs`
  * says whether we would take it over, which counts for Services that come from ch-k8s-lbaas.
  */
-export function priorClaims(service: Service, isOurs: boolean): PriorClaim[] {
+export function priorAllocations(service: Service, isOurs: boolean): PriorAllocation[] {
   const reading = readRecord(service);
   if (!isTrusted(service, isOurs)) return [];
   const { metadata } = service;

@@ -3,7 +3,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { namespaces, services } from '@causeway/kubernetes/objects/resources';
 import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
-import { judgeRemovals } from './verify-removals.ts';
+import { verifyRemovals } from './verify-removals.ts';
 import type { PortKeeper } from './port-keeper.ts';
 import type { RemovalVerdict, WithheldFrontend } from './withheld-removals.ts';
 
@@ -41,7 +41,7 @@ export class ClusterRemovalVerifier implements RemovalVerifier {
     const read = await withDeadline(clock, limitMs, signal, 'verifying removals', (inner) =>
       readFacts(client, inner),
     );
-    return judgeRemovals(frontends, {
+    return verifyRemovals(frontends, {
       ...{ ...read, expectedCluster, ports: keeper.ports() },
       isHeld: (address, port) => keeper.isHeld(address, port),
     });

@@ -10,7 +10,7 @@ import type { AddressRange } from '@causeway/base/address/address-range';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { noOrphans, type OrphanReport } from '../../services/orphan.ts';
 import type { AddressBook } from './address-book.ts';
-import type { PortManager, PortWish } from './port-manager.ts';
+import type { PortManager, PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 
 /**
@@ -54,7 +54,7 @@ export class StaticPortManager implements PortManager {
     return Promise.resolve(isThere ? portAt(address) : undefined);
   }
 
-  async create(wish: PortWish, signal: AbortSignal): Promise<L2Port> {
+  async create(wish: PortRequest, signal: AbortSignal): Promise<L2Port> {
     await this.#readBook(signal);
     const address = this.#choose(wish);
     this.#given.set(address, wish.marker);
@@ -122,7 +122,7 @@ export class StaticPortManager implements PortManager {
     await this.#book.enter(missing);
   }
 
-  #choose({ family, requested, instead }: PortWish): Address {
+  #choose({ family, requested, instead }: PortRequest): Address {
     const former = instead?.publicAddress;
     const isFree = former !== undefined && this.#holds(former) && !this.#given.has(former);
     const address = requested ?? (isFree ? former : this.#firstFree(family));

@@ -10,7 +10,7 @@ import { revisions } from '../protocol/revision.ts';
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Clock } from '@causeway/base/time/clock';
-import type { AgentPort } from './agent-client-contract.ts';
+import type { AgentClient } from './agent-client-contract.ts';
 import { writeV1Config } from './v1-config.ts';
 
 export interface V1AgentOptions {
@@ -33,7 +33,7 @@ const largestToken = 1_048_576;
  * ch-k8s-lbaas's own agent, spoken to as its controller would: always the whole, and it tells nothing
  * about itself. What it has is known only as long as we remember, so each start pushes everything.
  */
-export class V1Agent implements AgentPort {
+export class V1Agent implements AgentClient {
   readonly #options: V1AgentOptions;
   readonly #dispatcher: Agent;
   #generation = 0;

@@ -3,7 +3,7 @@ import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { portAnnotations } from './annotations.ts';
-import { judgeRemovals, type RemovalFacts } from './verify-removals.ts';
+import { verifyRemovals, type RemovalFacts } from './verify-removals.ts';
 import type { L2Port } from './port-slot.ts';
 
 const address = parseAddress('10.0.0.5');
@@ -102,7 +102,7 @@ test.each<[string, Partial<RemovalFacts>, RegExp | undefined]>([
   ],
   ['a cluster that was not known at the start', { expectedCluster: undefined }, undefined],
 ])('%s', (_name, facts, doubt) => {
-  const verdict = judgeRemovals([frontend], {
+  const verdict = verifyRemovals([frontend], {
     ...{ cluster: 'one', expectedCluster: 'one', services: [apiServer], ports: [] },
     isHeld: () => false,
     ...facts,

@@ -5,7 +5,7 @@ import { keyOf } from '@causeway/kubernetes/objects/object';
 import { readPlace, readPortIds } from './annotations.ts';
 import type { L2Port } from './port-slot.ts';
 import type { L4Port } from '../../services/l4-port.ts';
-import { portsAskedFor } from '../../services/service-spec.ts';
+import { portsAskedFor } from '../../services/load-balancer-spec.ts';
 import type { RemovalVerdict, WithheldFrontend } from './withheld-removals.ts';
 
 /** What the verification of withheld removals goes by. */
@@ -27,7 +27,7 @@ export interface RemovalFacts {
  * neither by the API server's own word nor by the record of addresses. An API server without a single
  * Service proves nothing: it lists at least its own, `default/kubernetes`.
  */
-export function judgeRemovals(
+export function verifyRemovals(
   frontends: Iterable<WithheldFrontend>,
   facts: RemovalFacts,
 ): RemovalVerdict {

@@ -22,7 +22,7 @@ import {
   readTrace,
 } from './answers.ts';
 
-export interface AgentClientOptions {
+export interface HttpAgentClientOptions {
   /** Where the agent listens, such as `https://192.0.2.7:15213`. */
   readonly url: string;
   /** The agent's own name; tokens are made for it alone. */
@@ -54,11 +54,11 @@ const compressFrom = 1024;
 const largestAnswer = 64 * 1024 * 1024;
 
 /** Speaks `/v2` with one agent. */
-export class AgentClient {
-  readonly #options: AgentClientOptions;
+export class HttpAgentClient {
+  readonly #options: HttpAgentClientOptions;
   readonly #dispatcher: Agent;
 
-  constructor(options: AgentClientOptions) {
+  constructor(options: HttpAgentClientOptions) {
     this.#options = options;
     this.#dispatcher = new Agent({
       connect: {

@@ -23,7 +23,7 @@ export interface DeltaContent extends StateContent {
   readonly removedNodes: Iterable<Address>;
 }
 
-export interface PushOptions {
+export interface UpdateOptions {
   readonly generation: number;
   /** Says that a large removal is meant: each Service was seen deleted or released. */
   readonly meansRemoval?: boolean;
@@ -34,7 +34,7 @@ export interface PushOptions {
 }
 
 /** The lines of a push that replaces everything. */
-export function* writeState(content: StateContent, options: PushOptions): Generator<string> {
+export function* writeState(content: StateContent, options: UpdateOptions): Generator<string> {
   yield header({ kind: 'state', ...options });
   yield* counted(setRecords(content, options.revision));
 }
@@ -42,7 +42,7 @@ export function* writeState(content: StateContent, options: PushOptions): Genera
 /** The lines of a push that changes the state of the generation `base`. */
 export function* writeDelta(
   content: DeltaContent,
-  options: PushOptions & { readonly base: number },
+  options: UpdateOptions & { readonly base: number },
 ): Generator<string> {
   yield header({ kind: 'delta', ...options });
   yield* counted(deltaRecords(content, options.revision));

@@ -6,7 +6,7 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Loop } from '@causeway/base/work/supervisor';
 import type { Alarms } from '../alarms.ts';
 import { watchForStrangers } from './duplicate-address.ts';
-import { watchForSecondMaster } from './duplicate-active.ts';
+import { watchForSecondActive } from './duplicate-active.ts';
 import { watchForForgedAdverts } from './forged-adverts.ts';
 import type { Gateway } from '../gateway.ts';
 import { healthPace, illnessOf } from '../health.ts';
@@ -55,7 +55,7 @@ export function addressLoops(options: AddressLoopsOptions): Record<string, Loop>
         signal,
       ),
     'second master': (signal) =>
-      watchForSecondMaster(
+      watchForSecondActive(
         {
           ...{ clock, status, alarms },
           everyMs: Math.max(500, settings.addresses.advertMs * 2),

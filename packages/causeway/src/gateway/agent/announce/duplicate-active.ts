@@ -15,7 +15,7 @@ export interface DuplicateActiveOptions {
 const looks = 3;
 
 /** Raises an alarm while a peer goes on sending adverts although this gateway is the master. */
-export async function watchForSecondMaster(
+export async function watchForSecondActive(
   options: DuplicateActiveOptions,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '@causeway/base/time/clock';
-import { playVrrp } from './simulated-announcer.ts';
+import { simulateVrrp } from './simulated-announcer.ts';
 
 function gateway(group: string) {
   const states: string[] = [];
@@ -14,7 +14,7 @@ function gateway(group: string) {
       await ended;
     },
   };
-  const ended = playVrrp(
+  const ended = simulateVrrp(
     {
       group,
       status: { enter: (state) => states.push(state) },

@@ -25,14 +25,14 @@ export function simulatedAnnouncer(
 ): Record<string, Loop> {
   if (mover !== 'played') return {};
   const isFit = () => levers.get('drained') === undefined;
-  return { 'VRRP state': (signal) => playVrrp({ group, status, isFit, clock }, signal) };
+  return { 'VRRP state': (signal) => simulateVrrp({ group, status, isFit, clock }, signal) };
 }
 
 /**
  * Plays VRRP where nothing flows, between processes of one machine: who holds the name is master. The
  * name is one of those that no file stands for, so it is free again as soon as its holder has died.
  */
-export async function playVrrp(
+export async function simulateVrrp(
   options: SimulatedAnnouncerOptions,
   signal: AbortSignal,
 ): Promise<void> {

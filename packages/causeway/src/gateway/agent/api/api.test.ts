@@ -10,7 +10,7 @@ import { systemClock } from '@causeway/base/time/clock';
 import { silentLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import type { ServableAddresses } from '../apply/servable.ts';
-import { AgentClient } from '../../protocol/agent-client.ts';
+import { HttpAgentClient } from '../../protocol/agent-client.ts';
 import { Gateway } from '../gateway.ts';
 import { Overrides } from '../overrides.ts';
 import { makeEndpoint, type Endpoint } from '../../protocol/endpoint.ts';
@@ -48,7 +48,7 @@ let directory: string;
 let world: FakeWorld;
 let gateway: Gateway;
 let server: AgentServer;
-let client: AgentClient;
+let client: HttpAgentClient;
 let stop: () => Promise<void>;
 
 beforeEach(async () => {
@@ -110,7 +110,7 @@ beforeEach(async () => {
     },
     signal,
   );
-  client = new AgentClient({
+  client = new HttpAgentClient({
     url: server.url,
     name: 'gateway-1',
     secret,
@@ -279,7 +279,7 @@ describe('/v2', () => {
   test('answers on its socket in the file system too, which others can not open', async () => {
     const socketPath = path.join(directory, 'api.sock');
     expect((await fs.stat(socketPath)).mode & 0o777).toBe(0o600);
-    const local = new AgentClient({
+    const local = new HttpAgentClient({
       url: 'http://localhost',
       socketPath,
       name: 'gateway-1',

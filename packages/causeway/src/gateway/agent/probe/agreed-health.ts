@@ -1,7 +1,7 @@
 import type { Address } from '@causeway/base/address/address';
 
 /** What is known about silent destinations, from both sides. */
-export interface SilenceSources {
+export interface HealthSources {
   /** What this gateway's own probes say. */
   readonly own: ReadonlySet<Address>;
   /** What the controller handed to all gateways alike; undefined before it has. */
@@ -15,7 +15,7 @@ export interface SilenceSources {
  * it leaves out besides, without waiting to be told: the controller may have lost its power together with
  * the destination, and its last word would count for as long as it lasts.
  */
-export function agreedSilence(sources: SilenceSources): ReadonlySet<Address> {
+export function agreedHealth(sources: HealthSources): ReadonlySet<Address> {
   const { own, handed, isControllerPresent } = sources;
   return isControllerPresent && handed !== undefined ? handed.union(own) : own;
 }

@@ -3,7 +3,7 @@ import { parseAddress, type Address } from '@causeway/base/address/address';
 import { silentLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import { handedLastsMs, Silence } from './backend-health.ts';
+import { handedLastsMs, BackendHealth } from './backend-health.ts';
 
 const signal = new AbortController().signal;
 const own = new Set([parseAddress('10.0.0.1')]);
@@ -17,7 +17,7 @@ test('what a controller handed out is forgotten when it vanishes without closing
     return Promise.resolve();
   };
   // The stream looks alive all the time.
-  const silence = new Silence(
+  const silence = new BackendHealth(
     { setSilent },
     { log: silentLog, clock, metrics: noMetrics },
     () => true,
@@ -47,7 +47,7 @@ test('who falls silent together with the controller is left out at once, whateve
     return Promise.resolve();
   };
   const clock = new SimulatedClock();
-  const silence = new Silence(
+  const silence = new BackendHealth(
     { setSilent },
     { log: silentLog, clock, metrics: noMetrics },
     () => true,
@@ -72,7 +72,7 @@ test('silent destinations that could not be taken out are tried again until they
     acted = silent;
     return Promise.resolve();
   };
-  const silence = new Silence(
+  const silence = new BackendHealth(
     { setSilent },
     { log: silentLog, clock, metrics: noMetrics },
     () => false,

@@ -5,7 +5,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Gateway } from '../gateway.ts';
 import { gatewayMetrics } from '../gateway-metrics.ts';
-import { agreedSilence } from './agreed-health.ts';
+import { agreedHealth } from './agreed-health.ts';
 
 /** Three times as long as a controller takes to hand it again. */
 export const handedLastsMs = 30_000;
@@ -13,7 +13,7 @@ export const handedLastsMs = 30_000;
 const lookEveryMs = 1_000;
 
 /** Brings together what the probes see, what the controller hands out, and what the gateway acts on. */
-export class Silence {
+export class BackendHealth {
   readonly #gateway: Pick<Gateway, 'setSilent'>;
   readonly #log: Log;
   readonly #clock: Clock;
@@ -79,7 +79,7 @@ export class Silence {
 
   /** Acts on what is agreed now. A failure is told and tried again with the next look. */
   async act(signal: AbortSignal): Promise<void> {
-    const silent = agreedSilence({
+    const silent = agreedHealth({
       own: this.#own,
       handed: this.#handed,
       isControllerPresent: this.#isControllerPresent(),

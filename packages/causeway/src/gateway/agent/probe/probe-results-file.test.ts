@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { systemClock } from '@causeway/base/time/clock';
 import { silentLog } from '@causeway/base/observability/log';
-import { keepLedgerFile, readKnownAnswers } from './probe-results-file.ts';
+import { keepProbeResultsFile, readKnownAnswers } from './probe-results-file.ts';
 import { ProbeResults } from './probe-results.ts';
 
 const thresholds = { fall: 2, rise: 2 };
@@ -30,7 +30,7 @@ test('who was silent before a restart is silent after it, and who had answered c
   }
   const stop = new AbortController();
   const options = { file, ledger: before, clock: systemClock, log: silentLog };
-  const keeping = keepLedgerFile(options, stop.signal).catch(() => undefined);
+  const keeping = keepProbeResultsFile(options, stop.signal).catch(() => undefined);
   await vi.waitFor(() => fs.access(file), { timeout: 60_000, interval: 20 });
   stop.abort();
   await keeping;

@@ -24,7 +24,7 @@ export async function readKnownAnswers(file: string): Promise<KnownAnswers> {
 }
 
 /** Writes the ledger down whenever it has changed, but not at every single answer. */
-export async function keepLedgerFile(
+export async function keepProbeResultsFile(
   options: { file: string; ledger: ProbeResults; clock: Clock; log: Log },
   signal: AbortSignal,
 ): Promise<void> {

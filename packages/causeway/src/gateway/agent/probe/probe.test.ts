@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { parsePort, type Protocol } from '@causeway/base/address/port';
-import { agreedSilence } from './agreed-health.ts';
+import { agreedHealth } from './agreed-health.ts';
 import { ProbeResults } from './probe-results.ts';
 import { probeTargets, TargetsOfState } from './targets.ts';
 import { endpointKey, makeEndpoint, type Endpoint } from '../../protocol/endpoint.ts';
@@ -65,9 +65,9 @@ describe('who is silent', () => {
   test('those whom the controller names and those whom the gateway sees; while it is away, the latter', () => {
     const own = new Set([a]);
     const handed = new Set([b]);
-    expect(agreedSilence({ own, handed, isControllerPresent: true })).toEqual(new Set([a, b]));
-    expect(agreedSilence({ own, handed: undefined, isControllerPresent: true })).toBe(own);
-    expect(agreedSilence({ own, handed, isControllerPresent: false })).toBe(own);
+    expect(agreedHealth({ own, handed, isControllerPresent: true })).toEqual(new Set([a, b]));
+    expect(agreedHealth({ own, handed: undefined, isControllerPresent: true })).toBe(own);
+    expect(agreedHealth({ own, handed, isControllerPresent: false })).toBe(own);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Loop } from '@causeway/base/work/supervisor';
 import type { AgentSettings } from '../settings.ts';
 import { probeTcp } from './tcp-probe.ts';
-import { keepLedgerFile, readKnownAnswers } from './probe-results-file.ts';
+import { keepProbeResultsFile, readKnownAnswers } from './probe-results-file.ts';
 import { ProbeResults } from './probe-results.ts';
 import { runProber } from './prober.ts';
 import type { ProbeTargets } from './targets.ts';
@@ -55,7 +55,7 @@ export class Probing {
           signal,
         ),
       'stored answers': (signal) =>
-        keepLedgerFile({ file: this.#file, ledger, clock, log }, signal),
+        keepProbeResultsFile({ file: this.#file, ledger, clock, log }, signal),
     };
   }
 }

@@ -18,13 +18,13 @@ import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { revisions, type Revisions } from '../../protocol/revision.ts';
 import { formatEndpointId, type EndpointIdRecord } from '../../protocol/records.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import type { AgentPort } from '../agent-client-contract.ts';
+import type { AgentClient } from '../agent-client-contract.ts';
 
 /**
  * An agent that takes whatever is newer, unless told to fail, to hang, to be frozen or to keep something. A
  * mute one does what it is told, and its answers get lost on the way: that is up to who carries them.
  */
-export class MemoryAgent implements AgentPort {
+export class MemoryAgent implements AgentClient {
   readonly pushes: Update[] = [];
   readonly holds = new Map<EndpointKey, Endpoint>();
   readonly policies = new Map<string, Policy>();

@@ -1,7 +1,7 @@
 import { addressFromBytes, type Address } from '@causeway/base/address/address';
 
 /** A machine on the link said that an address is its own. */
-export interface Claim {
+export interface AddressClaim {
   readonly address: Address;
   /** The hardware address it is said to be found at. */
   readonly hardware: string;
@@ -10,7 +10,7 @@ export interface Claim {
 const arp = { ethernet: 1, ipv4: 0x0800, size: 28, sender: 8, senderAddress: 14 } as const;
 
 /** What an ARP packet says about its sender, a request as well as an answer; nothing where it has no address yet. */
-export function parseArp(bytes: Buffer): Claim | undefined {
+export function parseArp(bytes: Buffer): AddressClaim | undefined {
   if (bytes.length < arp.size) return undefined;
   if (bytes.readUInt16BE(0) !== arp.ethernet || bytes.readUInt16BE(2) !== arp.ipv4)
     return undefined;
@@ -25,7 +25,7 @@ export function parseArp(bytes: Buffer): Claim | undefined {
 const advertisement = { type: 136, target: 8, options: 24, linkLayer: 2 } as const;
 
 /** What a neighbour advertisement of IPv6 says, where it names a hardware address. */
-export function parseAdvertisement(bytes: Buffer): Claim | undefined {
+export function parseAdvertisement(bytes: Buffer): AddressClaim | undefined {
   if (bytes.length < advertisement.options || bytes[0] !== advertisement.type) return undefined;
   const address = addressFromBytes(bytes.subarray(advertisement.target, advertisement.options));
   for (let at = advertisement.options; at + 8 <= bytes.length; ) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import { runProgram } from '@causeway/base/process/run-program';
-import type { Claim } from './address-claim.ts';
+import type { AddressClaim } from './address-claim.ts';
 import { ClaimSockets } from './claim-sockets.ts';
 
 /** Node can't wait for such sockets, and a thread that does would take 15 MB. */
@@ -12,7 +12,7 @@ const lookEveryMs = 250;
 export async function listenToClaims(
   link: string,
   clock: Clock,
-  onClaim: (claim: Claim) => void,
+  onClaim: (claim: AddressClaim) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { ifindex } = await findLink(link);

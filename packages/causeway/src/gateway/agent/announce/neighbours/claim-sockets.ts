@@ -4,7 +4,7 @@ import {
   openSocket,
   SystemCallError,
 } from '@causeway/netlink/system-calls';
-import { parseAdvertisement, parseArp, type Claim } from './address-claim.ts';
+import { parseAdvertisement, parseArp, type AddressClaim } from './address-claim.ts';
 
 const packetFamily = 17;
 const datagramSocket = 2;
@@ -26,7 +26,7 @@ export interface Link {
 
 /** The sockets at which claims of other machines arrive. */
 export class ClaimSockets {
-  readonly #parsers = new Map<KernelSocket, (bytes: Buffer) => Claim | undefined>();
+  readonly #parsers = new Map<KernelSocket, (bytes: Buffer) => AddressClaim | undefined>();
 
   constructor(link: Link) {
     try {
@@ -39,7 +39,7 @@ export class ClaimSockets {
   }
 
   /** What has arrived since the last time. */
-  *take(): Generator<Claim> {
+  *take(): Generator<AddressClaim> {
     for (const [socket, parse] of this.#parsers) {
       for (let taken = 0; taken < packetsAtOnce; taken += 1) {
         const bytes = takeFrom(socket);
@@ -82,7 +82,7 @@ export class ClaimSockets {
     family: number,
     type: number,
     protocol: number,
-    parse: (bytes: Buffer) => Claim | undefined,
+    parse: (bytes: Buffer) => AddressClaim | undefined,
   ): KernelSocket {
     const socket = new KernelSocket(openSocket(family, type, protocol));
     this.#parsers.set(socket, parse);

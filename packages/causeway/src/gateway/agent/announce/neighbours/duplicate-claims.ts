@@ -1,5 +1,5 @@
 import type { Address } from '@causeway/base/address/address';
-import type { Claim } from './address-claim.ts';
+import type { AddressClaim } from './address-claim.ts';
 
 /** How long a claim is held against somebody. Whoever uses an address goes on saying so. */
 const rememberMs = 15_000;
@@ -22,7 +22,7 @@ export class DuplicateClaims {
   }
 
   /** A claim to an address of ours from hardware that is not ours. */
-  hear({ address, hardware }: Claim, now: number): void {
+  hear({ address, hardware }: AddressClaim, now: number): void {
     if (this.#masterSince === undefined || now - this.#masterSince < handoverMs) return;
     this.#seen.set(address, { hardware, at: now });
   }

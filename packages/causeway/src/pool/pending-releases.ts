@@ -5,7 +5,7 @@ import { configMaps } from '@causeway/kubernetes/objects/resources';
 import { announcerNames } from './announcer.ts';
 
 /** A Service that went and whose addresses the ledger has not been told of yet. */
-export interface Departure {
+export interface PendingRelease {
   readonly uid: string;
   /** Undefined if it isn't known; the ledger knows it. */
   readonly fence?: number | undefined;
@@ -55,7 +55,7 @@ export class PendingReleases {
     return this.#announced === undefined || this.#announced.size > 0;
   }
 
-  async add({ uid, ...departure }: Departure, signal: AbortSignal): Promise<void> {
+  async add({ uid, ...departure }: PendingRelease, signal: AbortSignal): Promise<void> {
     this.#additions += 1;
     if (departure.announced !== undefined) this.#announced?.add(uid);
     const data = { [uid]: JSON.stringify(departure) };
@@ -67,7 +67,7 @@ export class PendingReleases {
     }
   }
 
-  async list(signal: AbortSignal): Promise<Departure[]> {
+  async list(signal: AbortSignal): Promise<PendingRelease[]> {
     const before = this.#additions;
     const map = await this.#client.find(configMaps, this.#name, { signal });
     const all = Object.entries(map?.data ?? {}).flatMap(([uid, text]) => {
@@ -81,7 +81,7 @@ export class PendingReleases {
     return all;
   }
 
-  async remove({ uid }: Departure, signal: AbortSignal): Promise<void> {
+  async remove({ uid }: PendingRelease, signal: AbortSignal): Promise<void> {
     const patch = { data: { [uid]: null } };
     await this.#client.patchMerge(configMaps, this.#name, patch, { signal, fieldManager });
     this.#announced?.delete(uid);

@@ -22,7 +22,7 @@ import type { KlbView } from './klb-view.ts';
 import type { KlbWriter } from './klb-writer.ts';
 import { ownerUid, serviceFinalizer, type KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 
-export interface StraysOptions {
+export interface OwnerlessObjectsOptions {
   readonly client: KubeClient;
   readonly view: KlbView;
   readonly cluster: ClusterView;
@@ -40,13 +40,13 @@ export type EnsureDeleted = (owner: Owner, context: ProviderContext) => Promise<
  * What belongs to no Service of ours: endpoints that came before their Service, KuryrLoadBalancers that
  * nobody owns, and Services of Kuryr's that are deleted before anybody took them over.
  */
-export class Strays {
-  readonly #options: StraysOptions;
+export class OwnerlessObjects {
+  readonly #options: OwnerlessObjectsOptions;
   readonly #queue: WorkQueue<string>;
   /** Endpoints whose Service did not come in time, or has been and gone, by the slices they were. */
   readonly #givenUp = new Map<string, string>();
 
-  constructor(options: StraysOptions) {
+  constructor(options: OwnerlessObjectsOptions) {
     this.#options = options;
     this.#queue = new WorkQueue<string>({ clock: options.clock });
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
-import { PendingReleases } from './releases-pending.ts';
+import { PendingReleases } from './pending-releases.ts';
 
 const { signal } = new AbortController();
 

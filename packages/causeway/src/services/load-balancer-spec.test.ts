@@ -10,7 +10,7 @@ import {
 } from '../gateway/controller/annotations.ts';
 import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
 import type { L4Port } from './l4-port.ts';
-import { readLoadBalancerSpec } from './service-spec.ts';
+import { readLoadBalancerSpec } from './load-balancer-spec.ts';
 
 function makeService(spec: ServiceSpec, annotations: Record<string, string> = {}): Service {
   return {
