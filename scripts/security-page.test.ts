@@ -40,7 +40,7 @@ test('every process that runs for long is on the page', () => {
   }
 });
 
-/** Where a server is opened; who adds one adds it to the fuzzing of all servers, and here. */
+/** A new server is added here and to the fuzzing of all servers. */
 test('every server of ours has limits', () => {
   const opened: string[] = [];
   for (const file of fs.globSync('packages/*/src/**/*.ts', { cwd: root })) {
@@ -56,10 +56,10 @@ test('every server of ours has limits', () => {
     expect([file, text.includes('limitRequests(')]).toEqual([file, true]);
   }
   expect(opened.sort()).toEqual([
-    'packages/causeway/src/gateway/agent/api/server.ts',
-    'packages/causeway/src/console/dashboard/server.ts',
-    'packages/causeway/src/ipam/api/server.ts',
     'packages/base/src/observability/observability-server.ts',
+    'packages/causeway/src/console/dashboard/server.ts',
+    'packages/causeway/src/gateway/agent/api/server.ts',
+    'packages/causeway/src/ipam/api/server.ts',
     'packages/causeway/src/node-proxy/health/http-responder.ts',
   ]);
 });
