@@ -271,7 +271,10 @@ describe('the controller', () => {
   /** What `causeway trace` prints of it. */
   const expectPrintable = (answer: TraceAnswer) => {
     const vrrp = 'MASTER';
-    for (const line of describeTraces([{ gateway: 'g1', vrrp, answer, problem: '' }], [])) {
+    for (const line of describeTraces(
+      [{ gateway: 'g1', vrrp, answer, problem: '', outages: [] }],
+      [],
+    )) {
       // oxlint-disable-next-line no-control-regex
       expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
     }

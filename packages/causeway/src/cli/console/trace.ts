@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { isOutage } from '../../gateway/protocol/alarm.ts';
 import type { HttpAgentClient } from '../../gateway/protocol/agent-client.ts';
 import type { TraceQuestion } from '../../gateway/protocol/trace.ts';
 import { familyOf, parseAddress, type Address } from '@causeway/base/address/address';
@@ -159,13 +160,14 @@ async function askAll(
   const traces = await Promise.all(
     [...agents].map(async ([gateway, agent]): Promise<GatewayTrace> => {
       try {
-        const { vrrp } = await agent.status(signal);
+        const { vrrp, alarms } = await agent.status(signal);
         const answer = await agent.trace(question, signal);
-        return { gateway, vrrp: vrrp.state, answer, problem: '' };
+        const outages = alarms.filter(isOutage);
+        return { gateway, vrrp: vrrp.state, answer, problem: '', outages };
       } catch (error) {
         signal.throwIfAborted();
         const problem = CausewayError.from(error).message;
-        return { gateway, vrrp: 'unknown', answer: undefined, problem };
+        return { gateway, vrrp: 'unknown', answer: undefined, problem, outages: [] };
       } finally {
         await agent.close();
       }

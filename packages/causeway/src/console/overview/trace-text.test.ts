@@ -13,7 +13,7 @@ const answer: TraceAnswer = {
   steps: [{ chain: 'services', rule: 'dnat' }],
 };
 const trace = (parts: Partial<GatewayTrace>): GatewayTrace => ({
-  ...{ gateway: 'a', vrrp: 'MASTER', answer, problem: '' },
+  ...{ gateway: 'a', vrrp: 'MASTER', answer, problem: '', outages: [] },
   ...parts,
 });
 const service = {
@@ -48,6 +48,18 @@ describe('in words', () => {
       '',
       'b: it does not answer',
     ]);
+  });
+
+  test('a gateway with an outage does not answer clients, whatever its rules do', () => {
+    const outages = ['bad-health: no IPv4 default route'];
+    const able = trace({ gateway: 'b', vrrp: 'BACKUP' });
+    const one = describeTraces([trace({ outages }), able], []);
+    expect(one).toContain(
+      '  ✗ The gateway does not answer clients: bad-health: no IPv4 default route',
+    );
+    expect(one).not.toContain('✗ No gateway can answer clients now.');
+    const none = describeTraces([trace({ outages }), trace({ gateway: 'b', outages })], []);
+    expect(none.at(-1)).toBe('✗ No gateway can answer clients now.');
   });
 
   test('nobody holds an address that is not served', () => {

@@ -10,6 +10,8 @@ export interface GatewayTrace {
   readonly vrrp: string;
   readonly answer: TraceAnswer | undefined;
   readonly problem: string;
+  /** The alarms by which the gateway does not answer clients, whatever its rules do. */
+  readonly outages: readonly string[];
 }
 
 /** What stands behind the address, in a line or two. */
@@ -52,11 +54,16 @@ export function describeTraces(
     '',
     ...describeTrace(first, endpoints),
     ...others.flatMap((each) =>
-      each.answer !== undefined && JSON.stringify(each.answer) === text
+      each.answer !== undefined && each.outages.length === 0 && JSON.stringify(each.answer) === text
         ? ['', `${each.gateway} (${roleOf(each)}): the same.`]
         : ['', ...describeTrace(each, endpoints)],
     ),
+    ...(traces.some(canAnswer) ? [] : ['', '✗ No gateway can answer clients now.']),
   ].map(withoutControls);
+}
+
+function canAnswer({ answer, outages }: GatewayTrace): boolean {
+  return answer !== undefined && outages.length === 0;
 }
 
 function roleOf({ vrrp, answer }: GatewayTrace): string {
@@ -70,6 +77,7 @@ function describeTrace(trace: GatewayTrace, endpoints: readonly PathEndpoint[]):
   const { gateway, answer, problem } = trace;
   if (answer === undefined) return [`${gateway}: ${problem}`];
   const lines = [`${gateway} (${roleOf(trace)}): ${outcome(answer, endpoints)}`];
+  lines.push(...trace.outages.map((alarm) => `  ✗ The gateway does not answer clients: ${alarm}`));
   lines.push(`  ${answer.because}`);
   if (answer.others.length > 0) lines.push(`  It could also be ${answer.others.join(', ')}.`);
   if (answer.silent.length > 0) {
