@@ -267,7 +267,7 @@ export const names: SampleKind = {
           controller: controllerSettings.parse({ clusterId: 'x' }).leaderElection,
           discovery: leaseName(discovery),
         },
-        configMaps: { gatewayConfigMapName, addressBookName },
+        configMaps: { boardName: gatewayConfigMapName, addressBookName },
         finalizers: [cleanupFinalizer, octavia.serviceFinalizer, octavia.klbFinalizer],
         annotations: { recordAnnotation, holdingAnnotation, ...idlingNames() },
         table: proxySettings.parse({}).nftables.table,
