@@ -10,6 +10,11 @@ import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { silentLog } from '../../packages/base/src/observability/log.ts';
 import { sampleEvents, sampleGateways, samplePools, sampleServices } from './sample-rows.ts';
 
+const pagesDirectory = path.resolve(
+  import.meta.dirname,
+  '../../packages/causeway/src/console/dashboard/pages',
+);
+
 export const token = 'a-token-for-the-tests-alone';
 
 /** The dashboard's own server over rows that the test sets. */
@@ -38,7 +43,7 @@ export class DashboardStage {
       port,
       token,
       board: this.board,
-      assets: await loadAssets(path.join(import.meta.dirname, '..', '..', 'web')),
+      assets: await loadAssets(pagesDirectory),
       log: silentLog,
       findPath: (namespace, name) => Promise.resolve(this.#pathOf(`${namespace}/${name}`)),
     });
