@@ -11,7 +11,7 @@ import { Surroundings } from './gateway-load.ts';
 
 const count = 10_000;
 const megabyte = 1_000_000;
-const looks = 10;
+const reconciles = 10;
 
 /** The controller, compiled as it ships, with 10,000 Services and a gateway that keeps its rules in memory. */
 export const suite: BenchmarkSuite<'controller-resident'> = {
@@ -91,7 +91,7 @@ async function measure({ place }: Surroundings, directory: string): Promise<numb
       return served === count;
     });
     const seen: number[] = [];
-    for (let look = 0; look < looks; look += 1) {
+    for (let reconcile = 0; reconcile < reconciles; reconcile += 1) {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       seen.push((await metric(metrics, 'causeway_resident_memory_bytes')) ?? 0);
     }

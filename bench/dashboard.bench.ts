@@ -23,8 +23,8 @@ export const suite: BenchmarkSuite<Figure> = {
   async run() {
     const browser = await startBrowser();
     try {
-      const baseline = await look(browser, few);
-      const value = await look(browser, many);
+      const baseline = await reconcile(browser, few);
+      const value = await reconcile(browser, many);
       return {
         'dashboard-paint': besideMedian(value.paints, baseline.paints),
         'dashboard-filter': besideMedian(value.filters, baseline.filters),
@@ -36,13 +36,13 @@ export const suite: BenchmarkSuite<Figure> = {
 };
 
 /** Times until the list is painted, and until a search has left one Service of it. */
-async function look(
+async function reconcile(
   browser: Browser,
   count: number,
 ): Promise<{ paints: readonly number[]; filters: readonly number[] }> {
   const stage = new DashboardStage();
   for (let index = sampleServices.length; index < count; index += 1) {
-    stage.board.set('service', sampleService(`load/s-${String(index).padStart(5, '0')}`));
+    stage.rowStore.set('service', sampleService(`load/s-${String(index).padStart(5, '0')}`));
   }
   await stage.open();
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });

@@ -14,7 +14,7 @@ import { KubeClient } from '../packages/kubernetes/src/client/client.ts';
 import { findConnection } from '../packages/kubernetes/src/client/connection.ts';
 import { HttpTransport } from '../packages/kubernetes/src/client/http-transport.ts';
 import { systemClock } from '../packages/base/src/time/clock.ts';
-import { silentLog } from '../packages/base/src/observability/log.ts';
+import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics } from '../packages/base/src/observability/metrics.ts';
 import { nextTurn } from '../packages/base/src/time/next-turn.ts';
 import { runTogether } from '../packages/base/src/work/run-together.ts';
@@ -142,7 +142,7 @@ async function startDiscoverer(): Promise<Handler> {
     ignoreProjects: ['demo', 'alt'],
     projectSeconds: options['projectSeconds'],
   });
-  const surroundings = { client, clock, log: silentLog, metrics: noMetrics };
+  const surroundings = { client, clock, log: discardLog, metrics: noMetrics };
   const view = new ClusterView(surroundings);
   const [own] = backendsOf(settings);
   if (own === undefined) throw new Error('no backend');

@@ -72,7 +72,7 @@ export async function plainScript(
 }
 
 /** Lists what a controller must know, in the same pages, and does nothing with it. Answers how long it took. */
-export async function listPlainly({ place, neutron }: Surroundings): Promise<number> {
+export async function listAll({ place, neutron }: Surroundings): Promise<number> {
   const config = parse(place.kubeconfig) as {
     clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
     users: [{ user: { token: string } }];

@@ -91,7 +91,7 @@ async function driftRequests(count: number): Promise<Requests> {
   try {
     await surroundings.serve('drift', count);
     const controller = await startController(surroundings, everyMs);
-    await until(() => controller.looks() >= count);
+    await until(() => controller.reconciles() >= count);
     await until(async () => sum(await surroundings.requests(), (what) => isNeutron(what)) > 0);
     // From now on only what the next look asks for.
     await delay(everyMs / 2);

@@ -35,21 +35,21 @@ const sample = addresses.filter((_, index) => index % (addressCount / sampled) =
 async function worstOf(
   topology: Topology,
   fault: Fault,
-): Promise<{ silence: Measurement; pause: Measurement }> {
-  const silences: number[] = [];
+): Promise<{ outage: Measurement; pause: Measurement }> {
+  const outages: number[] = [];
   const pauses: number[] = [];
   for (let run = 0; run < runs; run += 1) {
     const downloads = await topology.startClient('c', 'pause', streamAddress, 80, streams);
     const struck = await strikeMaster(topology, fault, sample);
     downloads.stop();
-    silences.push(Math.max(...struck.silences.map(({ longestMs }) => longestMs)));
+    outages.push(Math.max(...struck.outages.map(({ longestMs }) => longestMs)));
     pauses.push(Math.max(...(await downloads.result<number[]>())));
   }
-  console.log(`  ${fault.name}: ${silences.join(' ')} ms; TCP ${pauses.join(' ')} ms`);
-  const worst = Math.max(...silences);
-  const spread = [Math.min(...silences) / advertMs, worst / advertMs] as const;
+  console.log(`  ${fault.name}: ${outages.join(' ')} ms; TCP ${pauses.join(' ')} ms`);
+  const worst = Math.max(...outages);
+  const spread = [Math.min(...outages) / advertMs, worst / advertMs] as const;
   return {
-    silence: { value: worst, baseline: advertMs, spread },
+    outage: { value: worst, baseline: advertMs, spread },
     pause: {
       value: Math.max(...pauses),
       baseline: null,
@@ -83,8 +83,8 @@ export const suite: BenchmarkSuite<Figure> = {
       for (const [index, fault] of faults.entries()) {
         const name = faultNames[index];
         if (name === undefined) continue;
-        const { silence, pause } = await worstOf(topology, fault);
-        measured.push([`failover-${name}`, silence], [`tcp-resumes-${name}`, pause]);
+        const { outage, pause } = await worstOf(topology, fault);
+        measured.push([`failover-${name}`, outage], [`tcp-resumes-${name}`, pause]);
       }
       return Object.fromEntries(measured) as Record<Figure, Measurement>;
     } finally {

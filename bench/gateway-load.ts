@@ -20,7 +20,7 @@ import { Cloud } from '../packages/openstack/src/cloud.ts';
 import { cloudConfigFrom } from '../packages/openstack/src/config/settings.ts';
 import { Neutron } from '../packages/openstack/src/neutron/neutron.ts';
 import { systemClock } from '../packages/base/src/time/clock.ts';
-import { silentLog } from '../packages/base/src/observability/log.ts';
+import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../packages/base/src/observability/metrics.ts';
 import { supervise } from '../packages/base/src/work/supervisor.ts';
 
@@ -67,7 +67,7 @@ export class Surroundings {
       project_name: 'demo',
       project_domain_name: 'Default',
     });
-    this.#cloud = new Cloud(config, { log: silentLog, metrics: noMetrics, concurrency: workers });
+    this.#cloud = new Cloud(config, { log: discardLog, metrics: noMetrics, concurrency: workers });
     this.neutron = new Neutron(this.#cloud.session());
     this.#ask = ask;
     this.#end = end;
@@ -131,9 +131,9 @@ export class QuickAgent implements AgentClient {
   status(): Promise<AgentStatus> {
     const { generation } = this;
     const rest = { older: [], errors: [], alarms: [], frozen: null, drained: null, sound: true };
-    const silent = { heard: 0, seen: [], acted: [] };
+    const unhealthy = { heard: 0, seen: [], acted: [] };
     const vrrp = { state: 'BACKUP', since: null };
-    const status = { generation, vrrp, silent, revisions, ...rest };
+    const status = { generation, vrrp, unhealthy, revisions, ...rest };
     return Promise.resolve(status as unknown as AgentStatus);
   }
 
@@ -144,7 +144,7 @@ export class QuickAgent implements AgentClient {
     );
   }
 
-  handSilent(): Promise<void> {
+  sendUnhealthy(): Promise<void> {
     return Promise.resolve();
   }
 
@@ -165,7 +165,7 @@ export class QuickAgent implements AgentClient {
 export interface RunningController {
   readonly agents: readonly QuickAgent[];
   /** How many looks at a Service have ended. */
-  looks(): number;
+  reconciles(): number;
   stop(): Promise<void>;
 }
 
@@ -176,16 +176,16 @@ export async function startController(
 ): Promise<RunningController> {
   const { place, client, neutron } = surroundings;
   const subnet = await neutron.subnets.get(place.subnet, { signal: never });
-  let looks = 0;
+  let reconciles = 0;
   const metrics: Metrics = {
     ...noMetrics,
     histogram: ({ name }) => ({
       observe: () => {
-        if (name === 'causeway_reconcile_duration_seconds') looks += 1;
+        if (name === 'causeway_reconcile_duration_seconds') reconciles += 1;
       },
     }),
   };
-  const common = { client, clock: systemClock, log: silentLog, metrics };
+  const common = { client, clock: systemClock, log: discardLog, metrics };
   const agents = [new QuickAgent(), new QuickAgent()];
   const provider = makeGatewayProvider({
     ...common,
@@ -217,7 +217,7 @@ export async function startController(
   });
   return {
     agents,
-    looks: () => looks,
+    reconciles: () => reconciles,
     async stop() {
       stop.abort();
       await running;

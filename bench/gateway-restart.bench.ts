@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { compare, type BenchmarkSuite, type Measurement } from './benchmark.ts';
-import { listPlainly } from './gateway-baselines.ts';
+import { listAll } from './gateway-baselines.ts';
 import { startController, sum, Surroundings, until } from './gateway-load.ts';
 
 const most = 10_000;
@@ -36,14 +36,14 @@ async function restartWithMost(): Promise<{ writes: number; confirmed: Measureme
       const controller = await startController(surroundings);
       await until(() => controller.agents.every(({ endpoints }) => endpoints === most));
       const elapsed = performance.now() - started;
-      await until(() => controller.looks() >= most);
+      await until(() => controller.reconciles() >= most);
       await delay(500);
       await controller.stop();
       const requests = await surroundings.requests();
       writes += sum(requests, (what) => /^(kubernetes|network) (POST|PUT|PATCH|DELETE)/.test(what));
       return elapsed;
     };
-    const confirmed = await compare(3, subject, () => listPlainly(surroundings));
+    const confirmed = await compare(3, subject, () => listAll(surroundings));
     return { writes, confirmed };
   } finally {
     await surroundings.stop();

@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { parsePort } from '../packages/base/src/address/port.ts';
 import { portAnnotations } from '../packages/causeway/src/gateway/controller/annotations.ts';
-import { circleOf } from '../packages/causeway/src/services/load-balancer-spec.ts';
+import { sharingGroupOf } from '../packages/causeway/src/services/load-balancer-spec.ts';
 import { cleanupFinalizer } from '../packages/causeway/src/services/plan.ts';
 import { formatRecord, recordAnnotation } from '../packages/causeway/src/services/record.ts';
 import { readyCondition } from '../packages/causeway/src/services/service-status.ts';
@@ -138,11 +138,11 @@ function serve(service: KubeObject): void {
   const ingress = [{ ip, ipMode: 'VIP' as const }];
   const record = formatRecord({ uid: service.metadata.uid ?? '', provider: 'gateway', ingress });
   const held = [{ protocol: 'TCP' as const, port: parsePort(80) }];
-  const place = { held, circle: circleOf(service) };
-  const wished = portAnnotations(new Map([[4, port.id]]), place, false);
+  const place = { held, sharingGroup: sharingGroupOf(service) };
+  const desired = portAnnotations(new Map([[4, port.id]]), place, false);
   const annotations = {
     // A null is one that must not be there.
-    ...Object.fromEntries(Object.entries(wished).filter(([, value]) => value !== null)),
+    ...Object.fromEntries(Object.entries(desired).filter(([, value]) => value !== null)),
     [recordAnnotation]: record,
   };
   const { cluster } = kubernetes;

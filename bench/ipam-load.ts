@@ -8,7 +8,7 @@ import { demandSchema, poolSpecSchema } from '../packages/causeway/src/ipam/reco
 import { reserve } from '../packages/causeway/src/ipam/reserve.ts';
 import { setPool, setSite } from '../packages/causeway/src/ipam/site-decisions.ts';
 import { systemClock } from '../packages/base/src/time/clock.ts';
-import { silentLog } from '../packages/base/src/observability/log.ts';
+import { discardLog } from '../packages/base/src/observability/log.ts';
 
 /** What the benchmarks of the allocator share: callers, the work of a caller, and a bare transaction. */
 
@@ -22,7 +22,7 @@ export interface RunningAllocator {
 }
 
 export async function runAllocator(ledger: Ledger): Promise<RunningAllocator> {
-  const allocator = new Allocator({ ledger, clock: systemClock, log: silentLog });
+  const allocator = new Allocator({ ledger, clock: systemClock, log: discardLog });
   const stopping = new AbortController();
   const following = allocator.follower.run(stopping.signal);
   await allocator.follower.reached(1, never);
@@ -35,9 +35,9 @@ export async function runAllocator(ledger: Ledger): Promise<RunningAllocator> {
   };
 }
 
-export function change<T>(allocator: Allocator, lane: string, decide: Decide<T>): Promise<T> {
+export function change<T>(allocator: Allocator, queueKey: string, decide: Decide<T>): Promise<T> {
   const needs = { kind: 'operator' } as const;
-  return allocator.change({ caller: 'system', needs, lane, decide }, never);
+  return allocator.change({ caller: 'system', needs, queueKey, decide }, never);
 }
 
 /** A site with a million addresses and as many clusters as there are callers. */

@@ -2,7 +2,7 @@ import { parseAddress } from '../packages/base/src/address/address.ts';
 import { keys } from '../packages/causeway/src/ipam/keys.ts';
 import { demandSchema, type HeldAddress } from '../packages/causeway/src/ipam/records.ts';
 import { reserve } from '../packages/causeway/src/ipam/reserve.ts';
-import { Desk } from '../packages/causeway/src/ipam/test-allocator.testing.ts';
+import { TestAllocator } from '../packages/causeway/src/ipam/test-allocator.testing.ts';
 import { compare, type BenchmarkSuite } from './benchmark.ts';
 
 const size = 65_536;
@@ -21,9 +21,9 @@ export const suite: BenchmarkSuite<'ipam-full-pool'> = {
     },
   },
   async run() {
-    const crowded = deskWith(full);
-    const empty = deskWith(0);
-    const measure = (desk: Desk) => () => Promise.resolve(costOf(desk));
+    const crowded = allocatorWith(full);
+    const empty = allocatorWith(0);
+    const measure = (testAllocator: TestAllocator) => () => Promise.resolve(costOf(testAllocator));
     // Once before, for the compiler.
     costOf(crowded);
     costOf(empty);
@@ -32,11 +32,13 @@ export const suite: BenchmarkSuite<'ipam-full-pool'> = {
 };
 
 /** Addresses that are taken lie all over the pool, as they would after years. */
-function deskWith(taken: number): Desk {
-  const desk = new Desk().withSite([{ name: 'p', addresses: ['10.0.0.0-10.0.255.255'] }]);
-  desk.withCluster('other').withCluster('asking');
-  const cluster = desk.view.site('s')?.clusters.get('other')?.record;
-  const revision = desk.view.revision + 1;
+function allocatorWith(taken: number): TestAllocator {
+  const testAllocator = new TestAllocator().withSite([
+    { name: 'p', addresses: ['10.0.0.0-10.0.255.255'] },
+  ]);
+  testAllocator.withCluster('other').withCluster('asking');
+  const cluster = testAllocator.view.site('s')?.clusters.get('other')?.record;
+  const revision = testAllocator.view.revision + 1;
   const changes = Array.from({ length: taken }, (_, index) => {
     const place = (index * 40_503) % size;
     const address = parseAddress(`10.0.${place >> 8}.${place & 255}`);
@@ -50,11 +52,11 @@ function deskWith(taken: number): Desk {
     };
     return { key: keys.address('s', address), value: JSON.stringify(record), revision };
   });
-  desk.view.apply({ revision, changes });
-  return desk;
+  testAllocator.view.apply({ revision, changes });
+  return testAllocator;
 }
 
-function costOf(desk: Desk): number {
+function costOf(testAllocator: TestAllocator): number {
   const started = performance.now();
   for (let index = 0; index < decisions; index += 1) {
     const demand = demandSchema.parse({
@@ -63,7 +65,7 @@ function costOf(desk: Desk): number {
       families: [4],
     });
     const decide = reserve({ site: 's', cluster: 'asking', demand });
-    const decision = decide(desk.view, desk, desk.grant);
+    const decision = decide(testAllocator.view, testAllocator, testAllocator.grant);
     if (decision.kind !== 'change') throw new Error('no address was found');
   }
   return ((performance.now() - started) / decisions) * 1_000;

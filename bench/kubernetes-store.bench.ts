@@ -13,7 +13,7 @@ import { namespaces, services } from '../packages/kubernetes/src/objects/resourc
 import { Store } from '../packages/kubernetes/src/cache/store.ts';
 import { systemClock } from '../packages/base/src/time/clock.ts';
 import { done, runController } from '../packages/base/src/work/controller.ts';
-import { silentLog } from '../packages/base/src/observability/log.ts';
+import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics } from '../packages/base/src/observability/metrics.ts';
 import { WorkQueue } from '../packages/base/src/work/work-queue.ts';
 import { startKubernetes, type RealKubernetes } from '../test/services/kubernetes.ts';
@@ -89,7 +89,7 @@ async function follow({ client }: Bench, store: Store<Service>): Promise<() => P
     store,
     projection: withSlimMetadata,
     clock: systemClock,
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
   });
   const running = reflector.run(stop.signal);
@@ -199,7 +199,7 @@ async function latencyOfReconciler(bench: Bench): Promise<number> {
       workers: 4,
       deadlineMs: 30_000,
       clock: systemClock,
-      log: silentLog,
+      log: discardLog,
       metrics: noMetrics,
     },
     stop.signal,
@@ -261,7 +261,7 @@ async function handover({ client }: Bench): Promise<number> {
         lease: { namespace, name: 'handover' },
         identity,
         clock: systemClock,
-        log: silentLog,
+        log: discardLog,
         metrics: noMetrics,
       },
       async (_, signal) => {

@@ -4,7 +4,7 @@ import type { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/net
 import { TestNetwork } from '../test/services/namespaces.ts';
 import type { BenchmarkSuite } from './benchmark.ts';
 import { addGateway, build, programLinear, programOurs } from './packet-gateways.ts';
-import { inTurns } from './packets-in-turns.ts';
+import { alternate } from './alternate-packets.ts';
 
 const bars = {
   'first packet, 10,000 services beside 10': {
@@ -44,14 +44,14 @@ export const suite: BenchmarkSuite<keyof typeof bars> = {
       await programLinear(byHand, 1);
       const connect = ['connect', '400'];
       return {
-        'first packet, 10,000 services beside 10': await inTurns(client, connect, many, few),
-        'first packet, 10,000 services beside 10,000 linear rules': await inTurns(
+        'first packet, 10,000 services beside 10': await alternate(client, connect, many, few),
+        'first packet, 10,000 services beside 10,000 linear rules': await alternate(
           client,
           connect,
           many,
           linear,
         ),
-        'established connection, beside one hand-written DNAT rule': await inTurns(
+        'established connection, beside one hand-written DNAT rule': await alternate(
           client,
           ['receive', '25'],
           many,

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Cloud } from '../packages/openstack/src/cloud.ts';
 import { openLoadBalancing } from '../packages/openstack/src/load-balancing/open.ts';
 import { Secret } from '../packages/openstack/src/secret.ts';
-import { silentLog } from '../packages/base/src/observability/log.ts';
+import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics } from '../packages/base/src/observability/metrics.ts';
 import { percentile, type BenchmarkSuite, type Measurement } from './benchmark.ts';
 
@@ -34,7 +34,7 @@ async function startCannedCloud(...args: string[]): Promise<CannedCloud> {
       endpoints: { 'load-balancer': url },
       tls: { verify: true },
     },
-    { log: silentLog, metrics: noMetrics },
+    { log: discardLog, metrics: noMetrics },
   );
   const stop = async () => {
     await cloud.close();
@@ -55,13 +55,13 @@ async function holdsOf(work: () => Promise<void>): Promise<number[]> {
     return (user + system) / 1000;
   };
   let last = used();
-  const look = () => {
+  const reconcile = () => {
     const now = used();
     holds.push(now - last);
     last = now;
-    timer = setTimeout(look, 1);
+    timer = setTimeout(reconcile, 1);
   };
-  let timer = setTimeout(look, 1);
+  let timer = setTimeout(reconcile, 1);
   try {
     await work();
   } finally {

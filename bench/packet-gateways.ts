@@ -7,7 +7,7 @@ import { buildRuleset } from '../packages/nftables/src/compile/layout.ts';
 import { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import type { VirtualService } from '../packages/nftables/src/compile/virtual-service.ts';
 import type { Host, TestNetwork } from '../test/services/namespaces.ts';
-import { packetProgram, servedPort as port } from './packets-in-turns.ts';
+import { packetProgram, servedPort as port } from './alternate-packets.ts';
 
 export const backendPort = 8080;
 export const backendAddress = '10.78.0.21';

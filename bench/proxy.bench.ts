@@ -9,11 +9,11 @@ import { Store } from '../packages/kubernetes/src/cache/store.ts';
 import { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import { BaseProxy } from '../packages/causeway/src/node-proxy/base-proxy.ts';
 import { systemClock } from '../packages/base/src/time/clock.ts';
-import { silentLog } from '../packages/base/src/observability/log.ts';
+import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics } from '../packages/base/src/observability/metrics.ts';
 import { TestNetwork, type Host } from '../test/services/namespaces.ts';
 import { compare, median, type BenchmarkSuite } from './benchmark.ts';
-import { inTurns, packetProgram, servedPort } from './packets-in-turns.ts';
+import { alternate, packetProgram, servedPort } from './alternate-packets.ts';
 
 const nodeAddress = parseAddress('10.77.0.1');
 const backend = '10.78.0.21';
@@ -58,7 +58,7 @@ function slice(number: number, ...addresses: string[]): EndpointSlice {
 /** A proxy with so many Services, fed by a store as a reflector feeds it. */
 class Loaded {
   readonly #proxy: BaseProxy;
-  readonly #store = new Store<EndpointSlice>({ log: silentLog });
+  readonly #store = new Store<EndpointSlice>({ log: discardLog });
   readonly stop: () => Promise<void>;
 
   private constructor(proxy: BaseProxy, stop: () => Promise<void>) {
@@ -74,7 +74,7 @@ class Loaded {
     const driver = await NetlinkDriver.open({ table: layout.table, networkNamespace });
     const connections = {
       forget: () => Promise.resolve(0),
-      forgetStrays: () => Promise.resolve(0),
+      deleteStaleEntries: () => Promise.resolve(0),
     };
     const node = {
       ...{ name: 'node1', zone: undefined, addresses: [nodeAddress] },
@@ -83,7 +83,7 @@ class Loaded {
     const proxy = new BaseProxy({
       ...{ driver, connections, layout, node },
       pace: { minIntervalMs: 0, maxIntervalMs: 600_000 },
-      ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+      ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
     });
     const abort = new AbortController();
     const running = proxy.run(abort.signal);
@@ -221,5 +221,5 @@ async function firstPacket(network: TestNetwork, running: Loaded[]) {
     targets.push({ address });
   }
   const [few = { address: '' }, many = { address: '' }] = targets;
-  return inTurns(client, ['connect', '400'], many, few);
+  return alternate(client, ['connect', '400'], many, few);
 }

@@ -16,7 +16,7 @@ export async function withApi<T>(
   cluster: RealCluster,
   work: (client: KubeClient) => Promise<T>,
 ): Promise<T> {
-  const { kubeconfig, door } = await openWayIn(cluster);
+  const { kubeconfig, forwarder } = await openWayIn(cluster);
   const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
   const transport = new HttpTransport(connection, systemClock);
   const client = new KubeClient({ transport, clock: systemClock });
@@ -24,7 +24,7 @@ export async function withApi<T>(
     return await work(client);
   } finally {
     await client.close();
-    await door.close();
+    await forwarder.close();
   }
 }
 

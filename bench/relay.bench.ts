@@ -6,7 +6,7 @@ import { TestNetwork } from '../test/services/namespaces.ts';
 import type { BenchmarkSuite } from './benchmark.ts';
 import { prepareHaproxy, runHaproxy } from './growth/haproxy.ts';
 import { addGateway, backendAddress, backendPort, build } from './packet-gateways.ts';
-import { inTurns, servedPort } from './packets-in-turns.ts';
+import { alternate, servedPort } from './alternate-packets.ts';
 
 const program = path.join(import.meta.dirname, 'relay-program.ts');
 const blocks = ['receive', '40'] as const;
@@ -33,7 +33,7 @@ export const suite: BenchmarkSuite<keyof typeof bars> = {
       await new Promise<void>((resolve) => relay.stdout?.once('data', () => resolve()));
       const theirs = await addGateway(network, 2);
       await runHaproxy(await prepareHaproxy(), theirs, 1);
-      const measured = await inTurns(client, blocks, ours, theirs);
+      const measured = await alternate(client, blocks, ours, theirs);
       relay.kill('SIGTERM');
       await once(relay, 'exit');
       return { 'bytes through the accepting holder, beside HAProxy': measured };

@@ -123,7 +123,7 @@ async function startAgent(name: string): Promise<string> {
     ...{ listen: listen(port), metrics: listen(metricsPort) },
     log: { level: 'warn', format: 'text' },
     nftables: { driver: 'memory' },
-    addresses: { mover: 'played', playedWith: directory },
+    addresses: { mover: 'simulated', simulatedWith: directory },
     probe: { intervalMs: 0 },
   };
   await fs.writeFile(file(`${name}.yaml`), JSON.stringify(config));

@@ -19,8 +19,8 @@ export const agentRequests: Readonly<Record<string, HttpRequest>> = {
   'POST /v2/removals': withToken(
     'confirms withheld removals that the controller has verified, exactly those that it names',
   ),
-  'POST /v2/silent': withToken('takes who does not answer, as all gateways together see it'),
-  'POST /v2/levers': withToken('drains, freezes, and takes it back'),
+  'POST /v2/unhealthy': withToken('takes who does not answer, as all gateways together see it'),
+  'POST /v2/overrides': withToken('drains, freezes, and takes it back'),
   'POST /v2/undo': withToken('goes back to what was served before the last change'),
   'POST /v2/trace': withToken('what would become of a connection'),
   'POST /v1/apply': {

@@ -4,7 +4,7 @@ import { removeDirectory, scratchDirectory } from '../../test/services/scratch.t
 import { unpackDebianPackages } from '../../test/services/unpacked-packages.ts';
 import { waitFor } from '../../test/services/wait-for.ts';
 import { backendAddress, backendPort, servedAddresses, type Gateway } from '../packet-gateways.ts';
-import { servedPort } from '../packets-in-turns.ts';
+import { servedPort } from '../alternate-packets.ts';
 
 /** With the libraries that a small Debian lacks. */
 const packages = [

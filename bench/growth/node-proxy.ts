@@ -4,11 +4,11 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { startEmbeddedKubernetes } from '../../packages/fake-kubernetes/src/start.ts';
-import { openDoor, openWindow } from '../../test/kernel/proxy/command-lab.ts';
+import { openForwarder, openWindow } from '../../test/kernel/proxy/command-lab.ts';
 import { removeDirectory, scratchDirectory } from '../../test/services/scratch.ts';
 import { startServiceProcess, type ServiceProcess } from '../../test/services/service-process.ts';
 import { backendAddress, backendPort, type Gateway } from '../packet-gateways.ts';
-import { servedPort } from '../packets-in-turns.ts';
+import { servedPort } from '../alternate-packets.ts';
 
 const namespace = 'growth';
 const podNetwork = '10.78.0.0/16';
@@ -81,9 +81,9 @@ export class ServiceApi {
     await fs.writeFile(configuration, proxyConfiguration(kubeconfig));
     const port = Number(new URL(api.url).port);
     const socket = path.join(directory, 'api.sock');
-    const door = await openDoor(socket, port);
+    const forwarder = await openForwarder(socket, port);
     return new ServiceApi(configuration, { port, socket }, async () => {
-      door.close();
+      forwarder.close();
       await api.stop();
       await removeDirectory(directory);
     });

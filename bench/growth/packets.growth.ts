@@ -3,7 +3,7 @@
 import type { NetlinkDriver } from '../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import { TestNetwork } from '../../test/services/namespaces.ts';
 import { addGateway, build, programLinear, programOurs, type Gateway } from '../packet-gateways.ts';
-import { exchangeWithAll } from '../packets-in-turns.ts';
+import { exchangeWithAll } from '../alternate-packets.ts';
 import { Ratios, serviceCounts, type GrowthSuite } from './curve.ts';
 import { prepareHaproxy, runHaproxy } from './haproxy.ts';
 

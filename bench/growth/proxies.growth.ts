@@ -7,7 +7,7 @@ import { removeDirectory, scratchDirectory } from '../../test/services/scratch.t
 import type { ServiceProcess } from '../../test/services/service-process.ts';
 import { compileProgram } from '../compiled-program.ts';
 import { addGateway, build, programLinear, type Gateway } from '../packet-gateways.ts';
-import { exchangeWithAll, packetProgram, servedPort } from '../packets-in-turns.ts';
+import { exchangeWithAll, packetProgram, servedPort } from '../alternate-packets.ts';
 import { Ratios, serviceCounts, type GrowthSuite } from './curve.ts';
 import { clusterAddress, ServiceApi } from './node-proxy.ts';
 

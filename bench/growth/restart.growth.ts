@@ -1,6 +1,6 @@
 // A controller that starts with Services that are served already, beside a program that lists the same objects.
 
-import { listPlainly } from '../gateway-baselines.ts';
+import { listAll } from '../gateway-baselines.ts';
 import { startController, Surroundings, until } from '../gateway-load.ts';
 import { inRounds, serviceCounts, type GrowthSuite, type Series } from './curve.ts';
 
@@ -12,7 +12,7 @@ async function confirmed(surroundings: Surroundings, count: number): Promise<num
   const controller = await startController(surroundings);
   await until(() => controller.agents.every(({ endpoints }) => endpoints === count));
   const elapsed = performance.now() - started;
-  await until(() => controller.looks() >= count);
+  await until(() => controller.reconciles() >= count);
   await controller.stop();
   return elapsed;
 }
@@ -26,7 +26,7 @@ async function measure(at: number): Promise<Series[]> {
       at,
       measure: () => confirmed(surroundings, at),
     };
-    return await inRounds(rounds, [subject], () => listPlainly(surroundings));
+    return await inRounds(rounds, [subject], () => listAll(surroundings));
   } finally {
     await surroundings.stop();
   }

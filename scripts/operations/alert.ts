@@ -10,7 +10,7 @@ export interface Alert {
   /** What it means for clients right now. */
   readonly meaning: string;
   /** Where to look, in this order. */
-  readonly look: readonly string[];
+  readonly check: readonly string[];
   /** What to do, by what was found. */
   readonly remedy: readonly string[];
   /** Series that make it fire, sampled every minute, in promtool's notation: a test plays them. */

@@ -12,7 +12,7 @@ export const controllerAlerts: AlertGroup = {
       summary: 'Nobody holds the lease {{ $labels.lease }}.',
       meaning:
         'What is served stays served. Nothing new gets an address, nothing deleted is cleaned up, nothing wakes.',
-      look: [
+      check: [
         '`kubectl get pods -n causeway-system`: do the replicas run?',
         '`kubectl get lease -n causeway-system -o yaml`: who had it last, and when?',
         'their logs: the API server away, or the permission on leases missing?',
@@ -35,7 +35,7 @@ export const controllerAlerts: AlertGroup = {
       summary:
         '{{ $labels.instance }} does not follow {{ $labels.resource }} of the Kubernetes API.',
       meaning: 'It works on what it knew last; changes are not seen.',
-      look: [
+      check: [
         '`/readyz` of the process names the resource and the reason.',
         '`kubectl auth can-i watch RESOURCE --as=system:serviceaccount:NAMESPACE:NAME`',
       ],
@@ -52,7 +52,7 @@ export const controllerAlerts: AlertGroup = {
       summary:
         'More than 50 keys have waited in {{ $labels.controller }} of {{ $labels.instance }} for 15 minutes.',
       meaning: 'Changes take long to have an effect.',
-      look: [
+      check: [
         '`causeway_reconcile_duration_seconds` by outcome: slow, or failing?',
         '`causeway_openstack_request_duration_seconds`: is it the cloud?',
       ],
@@ -69,7 +69,7 @@ export const controllerAlerts: AlertGroup = {
       for: '15m',
       summary: '{{ $labels.controller }} of {{ $labels.instance }} fails again and again.',
       meaning: 'Some Services are not as they should be; their conditions and Events say which.',
-      look: ['`causeway services` and `causeway explain SERVICE`', 'the log, by `controller`.'],
+      check: ['`causeway services` and `causeway explain SERVICE`', 'the log, by `controller`.'],
       remedy: [
         'Do what the Event says. If all fail alike, it is what they share: the cloud, the ledger, the gateways.',
       ],
@@ -86,7 +86,7 @@ export const controllerAlerts: AlertGroup = {
       for: '10m',
       summary: 'More than a tenth of the requests to {{ $labels.service }} fail.',
       meaning: 'What is served stays served; changes are tried again until the service answers.',
-      look: ['The service’s own log, by the request ids in ours.'],
+      check: ['The service’s own log, by the request ids in ours.'],
       remedy: ['Mend the service. Nothing has to be restarted here.'],
       example: {
         'causeway_openstack_requests_total{service="octavia",status="503"}': '0+60x40',
@@ -102,7 +102,7 @@ export const controllerAlerts: AlertGroup = {
       for: '2m',
       summary: 'Keystone refuses the credentials of {{ $labels.instance }}.',
       meaning: 'Nothing can be changed in OpenStack; what is served stays served.',
-      look: ['`openstack --os-cloud NAME token issue` with the same clouds.yaml.'],
+      check: ['`openstack --os-cloud NAME token issue` with the same clouds.yaml.'],
       remedy: [
         'Put the new password or application credential into the Secret. It is read again before the next token; no restart.',
       ],
@@ -119,7 +119,7 @@ export const controllerAlerts: AlertGroup = {
       summary: 'Cluster and ledger do not agree on {{ $value }} Services ({{ $labels.kind }}).',
       meaning:
         '`not-in-ledger` and `other-address`: an address may be given to somebody else. `leaked`: an address that nobody uses is kept.',
-      look: ['`causeway pool check`'],
+      check: ['`causeway pool check`'],
       remedy: [
         '`causeway pool check --repair` mends what is safe; it says what to do about the rest.',
       ],
@@ -133,7 +133,7 @@ export const controllerAlerts: AlertGroup = {
       for: '10m',
       summary: '{{ $labels.instance }} runs its timers {{ $value | humanizeDuration }} late.',
       meaning: 'Leases may be lost and health checks answered late.',
-      look: ['CPU limits and throttling of the pod; the node’s load.'],
+      check: ['CPU limits and throttling of the pod; the node’s load.'],
       remedy: ['Raise or remove the CPU limit; move the pod.'],
       example: { 'causeway_event_loop_delay_seconds{instance="a",quantile="0.99"}': '0.9x20' },
       firesAt: '15m',
@@ -147,7 +147,7 @@ export const controllerAlerts: AlertGroup = {
         '{{ $labels.provider }} keeps {{ $value }} objects of the kind {{ $labels.kind }} that no Service uses.',
       meaning:
         'The objects have a mark of this cluster, and the cluster has no record that it released them. They cost quota and keep their addresses. Causeway deletes none of them by itself.',
-      look: [
+      check: [
         '`causeway orphans list`: the objects, and the Service that each mark names.',
         '`kubectl describe configmap causeway-orphans -n causeway-system`: the Events.',
         'Was etcd restored from a backup, or does another cluster use the same `clusterId`?',
@@ -167,7 +167,7 @@ export const controllerAlerts: AlertGroup = {
       summary: 'Another cluster uses the same clusterId in the cloud project.',
       meaning:
         'Causeway tells the objects of the two clusters apart by the UID in their marks and touches only its own. A Causeway 0.1.0 in the other cluster does not, and deletes them.',
-      look: [
+      check: [
         '`causeway status` shows the UID of the other cluster.',
         '`kubectl get namespace kube-system -o jsonpath={.metadata.uid}` in each cluster.',
       ],

@@ -12,7 +12,7 @@ export const gatewayAlerts: AlertGroup = {
       summary: 'Gateway {{ $labels.instance }} raises the alarm {{ $labels.alarm }}.',
       meaning:
         'The gateway has found something that it can’t mend by itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine; with `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over; with `degraded` it goes on with what it has and takes nothing new; with `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them; with `removals-withheld` it takes all that is new, and still serves frontends whose removal no controller has confirmed.',
-      look: [
+      check: [
         '`causeway agent status -c /etc/causeway/agent.yaml` on the gateway: the column ALARMS says it in words.',
         '`journalctl -u causeway-agent -u causeway-keepalived` since the alarm began.',
       ],
@@ -37,8 +37,8 @@ export const gatewayAlerts: AlertGroup = {
       for: '1m',
       summary: 'No gateway of {{ $labels.job }} is master: nobody answers for its addresses.',
       meaning: 'Clients outside get no answer on any address of this set of gateways.',
-      look: [
-        '`causeway agent status` on each gateway: state, levers (drained?), alarms.',
+      check: [
+        '`causeway agent status` on each gateway: state, overrides (drained?), alarms.',
         '`systemctl status causeway-keepalived` on each.',
       ],
       remedy: [
@@ -59,7 +59,7 @@ export const gatewayAlerts: AlertGroup = {
       summary: 'keepalived on {{ $labels.instance }} dies again and again.',
       meaning:
         'Addresses move between the gateways each time; running connections survive in topology A only.',
-      look: [
+      check: [
         '`journalctl -u causeway-keepalived`',
         '`dmesg` for the kernel’s out-of-memory killer.',
       ],
@@ -78,7 +78,7 @@ export const gatewayAlerts: AlertGroup = {
         'The connection table of {{ $labels.instance }} is {{ $value | humanizePercentage }} full.',
       meaning:
         'When it is full the kernel drops the first packet of new connections; running ones go on.',
-      look: [
+      check: [
         '`conntrack -C` and `sysctl net.netfilter.nf_conntrack_max`',
         '`conntrack -L | awk …` for one source that has most of them: an attack, or a client that never closes.',
       ],
@@ -97,7 +97,7 @@ export const gatewayAlerts: AlertGroup = {
       summary: 'The controller does not reach gateway {{ $labels.gateway }}.',
       meaning:
         'The gateway goes on with what it has; new and changed Services wait until all gateways have confirmed them, and addresses of deleted ones are kept back.',
-      look: [
+      check: [
         '`causeway gateways list`',
         'from the controller’s node: `curl -k https://GATEWAY:15213/healthz`; the agent’s log for refused requests (clock, secret, certificate).',
       ],
@@ -116,7 +116,7 @@ export const gatewayAlerts: AlertGroup = {
       summary:
         'Gateway {{ $labels.gateway }} has not confirmed the newest configuration for 10 minutes.',
       meaning: 'A failover to it would bring back what was served before.',
-      look: ['`causeway gateways list`: frozen, refusing, or silent?', 'the agent’s log.'],
+      check: ['`causeway gateways list`: frozen, refusing, or not answering?', 'the agent’s log.'],
       remedy: [
         'Frozen (`causeway agent freeze` or `undo`): `causeway agent thaw` once the reason is gone.',
         'Too much would be removed at once: see whether that is meant, then confirm as the log says.',
@@ -131,7 +131,7 @@ export const gatewayAlerts: AlertGroup = {
       for: '5m',
       summary: 'Gateway {{ $labels.gateway }} is fenced: it gets no addresses.',
       meaning: 'One gateway less; nothing is lost while another one serves.',
-      look: ['`causeway gateways list` says why and since when.'],
+      check: ['`causeway gateways list` says why and since when.'],
       remedy: ['When the machine is well again: `causeway gateways unfence NAME`.'],
       example: { 'causeway_gateway_fenced{gateway="gw1"}': '1x20' },
       firesAt: '10m',
@@ -145,7 +145,7 @@ export const gatewayAlerts: AlertGroup = {
         'Gateway {{ $labels.gateway }} still serves {{ $value }} frontends whose removal is not verified.',
       meaning:
         'An update removed so much that the gateway withholds the removals. The controller could not verify them: a Service of the API server or the record of addresses still has the address and port, or the API server is that of another cluster, or has lost its data. All else is applied, and nothing is removed.',
-      look: [
+      check: [
         '`causeway gateways list`: the column PROBLEMS names a frontend and the reason for the doubt.',
         '`causeway agent status -o json` on the gateway lists all of them under `withheld`.',
       ],
@@ -164,7 +164,7 @@ export const gatewayAlerts: AlertGroup = {
       summary: 'Gateway {{ $labels.gateway }} does not take {{ $value }} endpoints.',
       meaning:
         'The Services concerned are served as they were before, or not at all; all others are well.',
-      look: [
+      check: [
         '`kubectl get events -A --field-selector reason=GatewayRefused`',
         '`causeway agent status` names endpoint and reason.',
       ],

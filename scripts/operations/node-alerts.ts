@@ -12,7 +12,7 @@ export const nodeAlerts: AlertGroup = {
       summary:
         'The rules of {{ $labels.instance }} were last as wanted {{ $value | humanizeDuration }} ago.',
       meaning: 'Services work on this node as they did then; pods that are gone are still sent to.',
-      look: [
+      check: [
         '`curl -s localhost:10356/healthz` on the node (10256 in kube-proxy’s place).',
         'the proxy’s log: a transaction that is refused, or the API server away?',
       ],
@@ -30,7 +30,7 @@ export const nodeAlerts: AlertGroup = {
       summary: 'The kernel of {{ $labels.instance }} refuses rules again and again.',
       meaning:
         'The rules are older than they should be; see [CausewayProxyRulesOld](#causewayproxyrulesold).',
-      look: ['The log names the element and the kernel’s reason.'],
+      check: ['The log names the element and the kernel’s reason.'],
       remedy: ['Most often a kernel without a module: `causeway doctor`.'],
       example: { 'causeway_proxy_sync_failures_total{instance="node-1"}': '0+1x20' },
       firesAt: '15m',
@@ -42,7 +42,7 @@ export const nodeAlerts: AlertGroup = {
       for: '10m',
       summary: 'On {{ $labels.instance }} two Services ask for one address.',
       meaning: 'The older one has it; the other is not served there.',
-      look: ['The log names both.'],
+      check: ['The log names both.'],
       remedy: ['Give one of them another `externalIPs` or `loadBalancerIP`.'],
       example: { 'causeway_proxy_lost_addresses_total{instance="node-1"}': '0 0 1 1x30' },
       firesAt: '20m',
@@ -54,7 +54,7 @@ export const nodeAlerts: AlertGroup = {
         'sum by (outcome) (increase(causeway_idling_wakes_total{outcome!="woken"}[15m])) > 0',
       summary: 'Services that someone connects to do not wake ({{ $labels.outcome }}).',
       meaning: 'Clients of these Services wait in vain.',
-      look: [
+      check: [
         '`kubectl get events -A --field-selector reason=WakeFailed`',
         '`causeway idle list -A`',
       ],
@@ -74,7 +74,9 @@ export const nodeAlerts: AlertGroup = {
       for: '10m',
       summary: 'One waking in ten takes longer than a minute.',
       meaning: 'Clients with short time-outs give up before a pod is ready.',
-      look: ['Pull times and readiness probes of the workloads concerned; free room on the nodes.'],
+      check: [
+        'Pull times and readiness probes of the workloads concerned; free room on the nodes.',
+      ],
       remedy: [
         'Keep images on the nodes; probe sooner; or don’t let such a Service sleep (remove `causeway.dev/idle-after`).',
       ],

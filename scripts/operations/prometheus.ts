@@ -91,7 +91,7 @@ function runbook(alert: Alert): string {
     '```\n',
     `**What it means.** ${alert.meaning}\n`,
     '**Look.**\n',
-    ...alert.look.map((line, index) => `${index + 1}. ${line}`),
+    ...alert.check.map((line, index) => `${index + 1}. ${line}`),
     '\n**Do.**\n',
     ...alert.remedy.map((line) => `- ${line}`),
     '',

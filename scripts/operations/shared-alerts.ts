@@ -13,7 +13,7 @@ export const ipamAlerts: AlertGroup = {
       summary:
         'Pool {{ $labels.pool }} of site {{ $labels.site }} has less than 10 % of its IPv{{ $labels.family }} addresses left.',
       meaning: 'Soon new Services get none.',
-      look: [
+      check: [
         '`causeway ipam pools list SITE`',
         '`causeway ipam clusters list SITE`: does one hold more than it should?',
       ],
@@ -34,7 +34,7 @@ export const ipamAlerts: AlertGroup = {
       for: '10m',
       summary: 'Services get no address ({{ $labels.reason }}).',
       meaning: 'New Services stay without an address; those that have one keep it.',
-      look: ['The Events of the Services; `causeway ipam pools list SITE`.'],
+      check: ['The Events of the Services; `causeway ipam pools list SITE`.'],
       remedy: ['Add addresses or raise the quota; resting addresses come back by themselves.'],
       example: { 'causeway_ipam_refusals_total{reason="pool-exhausted"}': '0+1x40' },
       firesAt: '25m',
@@ -45,7 +45,7 @@ export const ipamAlerts: AlertGroup = {
       expression: 'min_over_time(causeway_ipam_waiting_requests[15m]) > 0',
       summary: 'Requests of site {{ $labels.site }} have waited for an address for 15 minutes.',
       meaning: 'As above, for requests that said they would wait.',
-      look: ['`causeway ipam pools list SITE`: free, held, resting.'],
+      check: ['`causeway ipam pools list SITE`: free, held, resting.'],
       remedy: ['Add addresses to a pool of the site.'],
       example: { 'causeway_ipam_waiting_requests{site="edge"}': '1x30' },
       firesAt: '20m',
@@ -57,7 +57,9 @@ export const ipamAlerts: AlertGroup = {
       for: '5m',
       summary: 'A cluster of site {{ $labels.site }} sends no heartbeats. It keeps its addresses.',
       meaning: 'Nothing changes for its clients. Its addresses can’t be used by others.',
-      look: ['`causeway ipam clusters list SITE` says which and since when; its controller’s log.'],
+      check: [
+        '`causeway ipam clusters list SITE` says which and since when; its controller’s log.',
+      ],
       remedy: [
         'Find out whether it still announces them; if it is gone for good, `causeway ipam clusters reclaim`.',
       ],
@@ -72,7 +74,7 @@ export const ipamAlerts: AlertGroup = {
       for: '10m',
       summary: 'One change in a hundred takes longer than 2 s.',
       meaning: 'Addresses come late; none is given twice.',
-      look: ['`causeway_ipam_conflicts_total`; the ledger’s disk, or etcd’s leader and network.'],
+      check: ['`causeway_ipam_conflicts_total`; the ledger’s disk, or etcd’s leader and network.'],
       remedy: ['SQLite: a faster disk. etcd: as its own alerts say.'],
       example: {
         'causeway_ipam_change_duration_seconds_bucket{le="2"}': '0x40',
@@ -95,7 +97,7 @@ export const discoveryAlerts: AlertGroup = {
       for: '10m',
       summary: 'Backend {{ $labels.backend }} can’t be read. Its Services stay as they are.',
       meaning: 'Load balancers that come or go in the cloud are not seen.',
-      look: ['The log says whether the credentials are refused or the cloud is away.'],
+      check: ['The log says whether the credentials are refused or the cloud is away.'],
       remedy: ['Correct the Secret, or look at Keystone. No restart is needed.'],
       example: { 'causeway_discovery_backend_up{backend="east"}': '0x30' },
       firesAt: '20m',
@@ -106,7 +108,7 @@ export const discoveryAlerts: AlertGroup = {
       expression: 'time() - causeway_discovery_last_success_timestamp_seconds > 900',
       summary: 'Backend {{ $labels.backend }} was last read more than 15 minutes ago.',
       meaning: 'As above.',
-      look: ['`/readyz` and the log; `causeway_discovery_cycle_duration_seconds`.'],
+      check: ['`/readyz` and the log; `causeway_discovery_cycle_duration_seconds`.'],
       remedy: ['A cycle that takes this long needs more `workers`, or fewer projects.'],
       example: { 'causeway_discovery_last_success_timestamp_seconds{backend="east"}': '0x40' },
       firesAt: '20m',
@@ -119,7 +121,7 @@ export const discoveryAlerts: AlertGroup = {
       summary:
         '{{ $value }} projects of backend {{ $labels.backend }} can’t be read. Nothing of them changes.',
       meaning: 'Load balancers of these projects are as they were.',
-      look: ['`kubectl get events -A --field-selector reason=ProjectFailed` names them.'],
+      check: ['`kubectl get events -A --field-selector reason=ProjectFailed` names them.'],
       remedy: ['Give the user a role there, or leave them out with `ignoreProjects`.'],
       example: { 'causeway_discovery_projects{backend="east",state="failed"}': '2x60' },
       firesAt: '40m',
@@ -132,7 +134,7 @@ export const discoveryAlerts: AlertGroup = {
       summary:
         '{{ $value }} load balancers of backend {{ $labels.backend }} seem to be gone, but cycles do not agree.',
       meaning: 'Their Services stay until three cycles agree or somebody confirms.',
-      look: ['Look at the cloud: are they gone?'],
+      check: ['Look at the cloud: are they gone?'],
       remedy: ['If the cloud is right: `causeway discover --once --confirm`.'],
       example: { 'causeway_discovery_held_load_balancers{backend="east"}': '2x30' },
       firesAt: '20m',

@@ -7,7 +7,7 @@ import {
 } from '../../packages/causeway/src/console/dashboard/server.ts';
 import { RowStore } from '../../packages/causeway/src/console/overview/row-store.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { sampleEvents, sampleGateways, samplePools, sampleServices } from './sample-rows.ts';
 
 const pagesDirectory = path.resolve(
@@ -19,17 +19,17 @@ export const token = 'a-token-for-the-tests-alone';
 
 /** The dashboard's own server over rows that the test sets. */
 export class DashboardStage {
-  readonly board = new RowStore();
+  readonly rowStore = new RowStore();
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #server: DashboardServer | undefined;
 
   constructor() {
-    for (const row of sampleServices) this.board.set('service', row);
-    for (const row of sampleGateways) this.board.set('gateway', row);
-    for (const row of samplePools) this.board.set('pool', row);
-    for (const row of sampleEvents) this.board.set('event', row);
-    this.#running = this.board.run(systemClock, this.#stop.signal).catch(() => undefined);
+    for (const row of sampleServices) this.rowStore.set('service', row);
+    for (const row of sampleGateways) this.rowStore.set('gateway', row);
+    for (const row of samplePools) this.rowStore.set('pool', row);
+    for (const row of sampleEvents) this.rowStore.set('event', row);
+    this.#running = this.rowStore.run(systemClock, this.#stop.signal).catch(() => undefined);
   }
 
   get url(): string {
@@ -42,9 +42,9 @@ export class DashboardStage {
       host: '127.0.0.1',
       port,
       token,
-      board: this.board,
+      rowStore: this.rowStore,
       assets: await loadAssets(pagesDirectory),
-      log: silentLog,
+      log: discardLog,
       findPath: (namespace, name) => Promise.resolve(this.#pathOf(`${namespace}/${name}`)),
     });
   }
@@ -60,7 +60,7 @@ export class DashboardStage {
   }
 
   #pathOf(key: string): ServicePath | undefined {
-    const service = this.board.get('service', key);
+    const service = this.rowStore.get('service', key);
     if (service === undefined) return undefined;
     return {
       service,
@@ -75,7 +75,7 @@ export class DashboardStage {
         target: `web-${index}`,
         state: index < service.endpoints.ready ? ('ready' as const) : ('not-ready' as const),
       })),
-      events: [...this.board.rows('event')].filter(({ about }) => about === `Service ${key}`),
+      events: [...this.rowStore.rows('event')].filter(({ about }) => about === `Service ${key}`),
     };
   }
 }

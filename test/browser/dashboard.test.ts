@@ -85,16 +85,16 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     await enter();
     const row = options().filter({ hasText: 'shop/search' });
     await row.filter({ hasText: 'pending' }).waitFor();
-    stage.board.set('service', sampleService('shop/search', { addresses: ['203.0.113.77'] }));
+    stage.rowStore.set('service', sampleService('shop/search', { addresses: ['203.0.113.77'] }));
     await row.filter({ hasText: '203.0.113.77' }).waitFor();
-    stage.board.remove('service', 'shop/search');
+    stage.rowStore.remove('service', 'shop/search');
     await row.waitFor({ state: 'detached' });
   });
 
   test('has elements for what can be seen, however many Services there are', async () => {
     for (let index = 0; index < 10_000; index += 1) {
       const name = String(index).padStart(5, '0');
-      stage.board.set('service', sampleService(`load/s-${name}`));
+      stage.rowStore.set('service', sampleService(`load/s-${name}`));
     }
     await enter();
     await page.getByText('10005 of 10005').waitFor();
@@ -140,7 +140,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     await stage.shut();
     await page.getByText('connection lost, trying again').waitFor();
     await expect.poll(() => options().count()).toBe(5);
-    stage.board.remove('service', 'shop/api');
+    stage.rowStore.remove('service', 'shop/api');
     await stage.open(Number(port));
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByText('4 of 4').waitFor();
@@ -148,7 +148,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
 
   test('text from the cluster stays text', async () => {
     const message = '<img src=x onerror="document.title=\'taken\'"><script>1</script>';
-    stage.board.set('service', sampleService('evil/one', { state: 'failed', message }));
+    stage.rowStore.set('service', sampleService('evil/one', { state: 'failed', message }));
     await enter();
     const row = options().filter({ hasText: 'evil/one' });
     expect(await row.textContent()).toContain('<img src=x');
@@ -164,25 +164,28 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     'idle',
     'events',
   ];
-  const looks = [
+  const checks = [
     { name: 'light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
     { name: 'dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
     { name: 'phone', viewport: { width: 390, height: 780 }, colorScheme: 'light' },
   ] as const;
-  test.each(looks)('axe finds nothing serious ($name)', async ({ name, viewport, colorScheme }) => {
-    await page.setViewportSize(viewport);
-    await page.emulateMedia({ colorScheme });
-    await enter();
-    await page.evaluate(axe.source);
-    for (const view of views) {
-      await page.evaluate(`location.hash = '#${view}'`);
-      if (view.includes('/')) await page.getByRole('img', { name: /From a client/ }).waitFor();
-      await picture(`${name}-${view.replaceAll('/', '-')}`);
-      expect(await findViolations(page)).toEqual([]);
-      const isWide = await page.evaluate('document.body.scrollWidth > window.innerWidth');
-      expect(isWide).toBe(false);
-    }
-  });
+  test.each(checks)(
+    'axe finds nothing serious ($name)',
+    async ({ name, viewport, colorScheme }) => {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await enter();
+      await page.evaluate(axe.source);
+      for (const view of views) {
+        await page.evaluate(`location.hash = '#${view}'`);
+        if (view.includes('/')) await page.getByRole('img', { name: /From a client/ }).waitFor();
+        await picture(`${name}-${view.replaceAll('/', '-')}`);
+        expect(await findViolations(page)).toEqual([]);
+        const isWide = await page.evaluate('document.body.scrollWidth > window.innerWidth');
+        expect(isWide).toBe(false);
+      }
+    },
+  );
 });
 
 interface AxeResult {

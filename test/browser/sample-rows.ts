@@ -69,7 +69,7 @@ export function sampleGateway(key: string, changes: Partial<GatewayRow> = {}): G
     isDrained: false,
     isFrozen: false,
     alarms: [],
-    silent: [],
+    unhealthy: [],
     connections: 1_834,
     connectionLimit: 262_144,
     version: '0.1.0',
@@ -83,7 +83,7 @@ export const sampleGateways: readonly GatewayRow[] = [
     vrrp: 'BACKUP',
     generation: 41,
     isDrained: true,
-    silent: ['10.0.0.12'],
+    unhealthy: ['10.0.0.12'],
   }),
   sampleGateway('gateway-c', {
     reachable: false,

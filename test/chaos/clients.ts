@@ -9,7 +9,7 @@ import type { LoadBalancing } from '../../packages/openstack/src/load-balancing/
 import { openLoadBalancing } from '../../packages/openstack/src/load-balancing/open.ts';
 import { Neutron } from '../../packages/openstack/src/neutron/neutron.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import { discoveredAccount } from './jobs.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -49,7 +49,7 @@ export async function openClients(
   const open = async (cloud: string) => {
     const workingDirectory = directory;
     const config = await loadCloudConfig({ environment: {}, cloud, cloudsFile, workingDirectory });
-    return new Cloud(config, { log: silentLog, metrics: noMetrics });
+    return new Cloud(config, { log: discardLog, metrics: noMetrics });
   };
   const [cloud, otherCloud] = [await open('demo'), await open(discoveredAccount)];
   const [session, otherSession] = [cloud.session(), otherCloud.session()];

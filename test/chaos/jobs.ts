@@ -25,7 +25,7 @@ export interface JobsPlan {
 /** A controller with all its providers. */
 export async function controllerUnit(name: string, plan: JobsPlan): Promise<Unit> {
   const { directory, pace, ways, networks, ledger, secretFile } = plan;
-  const { driftSeconds, lookSeconds } = pace;
+  const { driftSeconds, resyncSeconds } = pace;
   const own = new JobDirectory(directory, name);
   const clouds = await own.write('clouds.yaml', await ways.clouds(name, 'demo'));
   const agents = [];
@@ -45,7 +45,7 @@ export async function controllerUnit(name: string, plan: JobsPlan): Promise<Unit
     observe,
     log,
     gateway: {
-      ...{ enabled: true, layer: 'Pod', portManager: 'openstack', lookSeconds },
+      ...{ enabled: true, layer: 'Pod', portManager: 'openstack', resyncSeconds },
       ...{ subnets, floatingNetwork, secretFile, agents },
       // Shorter than the pauses, so that gateways are fenced every now and then.
       ...{ fenceAfterSeconds: 8, restSeconds: 5 },

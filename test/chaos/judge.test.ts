@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findLostAddresses, findSharedPlaces, findTakenTwice, SilenceJudge } from './judge.ts';
+import { findLostAddresses, findSharedPlaces, findTakenTwice, OutageJudge } from './judge.ts';
 import type { SeenService } from './observation.ts';
 
 function service(name: string, change: Partial<SeenService> = {}): SeenService {
@@ -58,11 +58,11 @@ describe('lost addresses', () => {
   });
 });
 
-describe('silence', () => {
+describe('timeout', () => {
   const failed = (beganAt: number) => ({ key: 'a', beganAt, tookMs: 1_000, error: 'no answer' });
 
   test('is told once when it has lasted too long, and again after an answer', () => {
-    const judge = new SilenceJudge(5_000);
+    const judge = new OutageJudge(5_000);
     expect(judge.failed(failed(0), 0)).toBeUndefined();
     expect(judge.failed(failed(4_000), 0)).toBeUndefined();
     expect(judge.failed(failed(4_500), 0)).toMatchObject({ key: 'a', ms: 5_500 });
@@ -73,7 +73,7 @@ describe('silence', () => {
   });
 
   test('counts from the end of the excuse', () => {
-    const judge = new SilenceJudge(5_000);
+    const judge = new OutageJudge(5_000);
     expect(judge.failed(failed(0), undefined)).toBeUndefined();
     expect(judge.failed(failed(60_000), undefined)).toBeUndefined();
     expect(judge.failed(failed(62_000), 60_000)).toBeUndefined();

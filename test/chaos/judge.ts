@@ -45,14 +45,14 @@ export function findLostAddresses(
     });
 }
 
-export interface Silence {
+export interface Outage {
   readonly key: string;
   readonly ms: number;
   readonly error: string;
 }
 
 /** Tells when somebody who should answer has been silent for too long. */
-export class SilenceJudge {
+export class OutageJudge {
   readonly #limitMs: number;
   readonly #failingSince = new Map<string, number>();
   readonly #told = new Set<string>();
@@ -83,7 +83,7 @@ export class SilenceJudge {
       error = '',
     }: { key: string; beganAt: number; tookMs: number; error?: string },
     excusedUntil: number | undefined,
-  ): Silence | undefined {
+  ): Outage | undefined {
     const since = this.#failingSince.get(key) ?? beganAt;
     this.#failingSince.set(key, since);
     if (excusedUntil === undefined || this.#told.has(key)) return undefined;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
 import { nodes } from '../../packages/kubernetes/src/objects/resources.ts';
 import { servers, type Topology } from '../kernel/gateway/topology.ts';
-import { openDoor } from '../kernel/proxy/command-lab.ts';
+import { openForwarder } from '../kernel/proxy/command-lab.ts';
 import { logTail } from '../services/service-process.ts';
 import { waitFor } from '../services/wait-for.ts';
 import { JobDirectory, withMovableClock } from './job-unit.ts';
@@ -33,7 +33,7 @@ export async function makeNodeProxy(
   const port = ways.gates.get(`${name} to kubernetes`)?.[0]?.port ?? 0;
   // The node has no way to the loopback address of this machine; a socket in the file system leads there.
   const socket = path.join(topology.directory, 'kubernetes.sock');
-  const door = await openDoor(socket, port);
+  const forwarder = await openForwarder(socket, port);
   topology.start(node, 'window', [relay, String(port), socket]);
   await waitFor('the window', () => logTail(topology.log('window')).includes('ready'));
   const config = await own.write('proxy.yaml', {
@@ -51,7 +51,7 @@ export async function makeNodeProxy(
     // There is no such table at first.
     serves: async (address) =>
       (await topology.network.run(node, listing).catch(() => '')).includes(address),
-    close: async () => void door.close(),
+    close: async () => void forwarder.close(),
   };
 }
 

@@ -67,7 +67,7 @@ export interface Observation {
 }
 
 /** What the user wants of a Service. */
-export interface Wish {
+export interface DesiredService {
   readonly serviceClass: ServiceClass;
   readonly port: number;
   readonly targetPort: number;
@@ -75,8 +75,8 @@ export interface Wish {
   readonly isDualStack: boolean;
 }
 
-export interface Wishes {
-  readonly services: ReadonlyMap<string, Wish>;
+export interface DesiredServices {
+  readonly services: ReadonlyMap<string, DesiredService>;
   readonly owners: ReadonlySet<string>;
   readonly balancers: ReadonlySet<string>;
 }

@@ -1,26 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chronicle } from './chronicle.ts';
-import { findLostAddresses, findSharedPlaces, findTakenTwice, SilenceJudge } from './judge.ts';
-import type { Knock, Target } from './knock.ts';
-import { startKnocking, type Knocking } from './knocking.ts';
+import { findLostAddresses, findSharedPlaces, findTakenTwice, OutageJudge } from './judge.ts';
+import type { Attempt, Target } from './attempt.ts';
+import { startAttempts, type Attempts } from './attempts.ts';
 import { answerKey, type Observation, type SeenService } from './observation.ts';
 import { fencedGateways } from '../kernel/gateway/port-security.ts';
-import { lookAtSleeper, sleeperAnswer, sleeperName } from './sleeper.ts';
+import { observeSleeper, sleeperAnswer, sleeperName } from './sleeper.ts';
 import type { System } from './system.ts';
 import type { User } from './user.ts';
 import {
-  lookAtBalancers,
-  lookAtCloud,
-  lookAtDiscovery,
-  lookAtGateways,
-  lookAtLedger,
-  lookAtServices,
+  observeBalancers,
+  observeCloud,
+  observeDiscovery,
+  observeGateways,
+  observeLedger,
+  observeServices,
 } from './watching.ts';
 
-const knockEveryMs = 1_000;
-const knockLimitMs = 4_000;
+const attemptEveryMs = 1_000;
+const attemptLimitMs = 4_000;
 /** A failover takes a second; on a machine with far too much to do, some more. */
-const silenceLimitMs = 20_000;
+const outageLimitMs = 20_000;
 /** So long after a fault of its proxy, or of Kubernetes, a connection to the sleeper may be refused. */
 const refusalExcuseMs = 60_000;
 const callEveryMs = 5_000;
@@ -32,9 +32,9 @@ export class Observer {
   readonly #system: System;
   readonly #user: User;
   readonly #chronicle: Chronicle;
-  readonly #silences = new SilenceJudge(silenceLimitMs);
-  readonly #knocking: Knocking;
-  readonly #calling: Knocking;
+  readonly #outages = new OutageJudge(outageLimitMs);
+  readonly #attempting: Attempts;
+  readonly #calling: Attempts;
   readonly #stop = new AbortController();
   /** Up to when silence is excused by a fault; undefined while one lasts. */
   excusedUntil: number | undefined = 0;
@@ -52,10 +52,10 @@ export class Observer {
     this.#user = user;
     this.#chronicle = chronicle;
     const { topology, sleeperAddress: host } = system;
-    const far = { machine: 'world', everyMs: knockEveryMs, limitMs: knockLimitMs };
-    this.#knocking = startKnocking(topology, far, (probeTcp) => this.#hear(probeTcp));
+    const far = { machine: 'world', everyMs: attemptEveryMs, limitMs: attemptLimitMs };
+    this.#attempting = startAttempts(topology, far, (probeTcp) => this.#hear(probeTcp));
     const near = { machine: 'p1', everyMs: callEveryMs, limitMs: callLimitMs };
-    this.#calling = startKnocking(topology, near, (probeTcp) => this.#hearSleeper(probeTcp));
+    this.#calling = startAttempts(topology, near, (probeTcp) => this.#hearSleeper(probeTcp));
     this.#calling.at([{ key: sleeperName, host, port: 80 }]);
   }
 
@@ -66,7 +66,7 @@ export class Observer {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#ended;
-    await this.#knocking.stop();
+    await this.#attempting.stop();
     await this.#calling.stop();
   }
 
@@ -81,18 +81,18 @@ export class Observer {
   }
 
   /** Everything as it is now. Fails when something that is looked at does not answer. */
-  async look(): Promise<Observation> {
+  async check(): Promise<Observation> {
     const { clients, topology, ledger } = this.#system;
     const signal = this.#patience();
     const [services, cloud, balancers, gateways, reservations, discovery, sleeper] =
       await Promise.all([
-        lookAtServices(clients, signal),
-        lookAtCloud(clients, signal),
-        lookAtBalancers(clients, signal),
-        lookAtGateways(topology, signal),
-        lookAtLedger(ledger, signal),
-        lookAtDiscovery(clients, signal),
-        lookAtSleeper(clients.kube, signal),
+        observeServices(clients, signal),
+        observeCloud(clients, signal),
+        observeBalancers(clients, signal),
+        observeGateways(topology, signal),
+        observeLedger(ledger, signal),
+        observeDiscovery(clients, signal),
+        observeSleeper(clients.kube, signal),
       ]);
     const seen = { services, cloud, balancers, gateways, ...reservations, ...discovery, sleeper };
     return { ...seen, answers: this.#answers };
@@ -108,7 +108,7 @@ export class Observer {
     while (!signal.aborted) {
       const beganAt = performance.now();
       // A restart of what is looked at is no news.
-      await this.#lookAtServices().catch(() => undefined);
+      await this.#observeServices().catch(() => undefined);
       await this.#playCloud().catch(() => undefined);
       // What is slow already must not be slow because it is looked at.
       const pauseMs = Math.max(this.#system.pace.observeMs, 3 * (performance.now() - beganAt));
@@ -116,8 +116,8 @@ export class Observer {
     }
   }
 
-  async #lookAtServices(): Promise<void> {
-    const services = await lookAtServices(this.#system.clients, this.#patience());
+  async #observeServices(): Promise<void> {
+    const services = await observeServices(this.#system.clients, this.#patience());
     const lost = findLostAddresses(this.#services, services, (name) =>
       this.#user.isUntouched(name),
     );
@@ -127,7 +127,7 @@ export class Observer {
     const taken = findTakenTwice(services, held);
     for (const text of [...findSharedPlaces(services), ...lost, ...taken]) this.#tellOnce(text);
     this.#services = services;
-    this.#knockAt(services);
+    this.#attemptAt(services);
   }
 
   /** A state that lasts is one violation. */
@@ -137,45 +137,45 @@ export class Observer {
     this.#chronicle.violation(text);
   }
 
-  #knockAt(services: readonly SeenService[]): void {
+  #attemptAt(services: readonly SeenService[]): void {
     const targets: Target[] = [];
     const names = new Map<string, string>();
     for (const { name, isDeleting, isReady, addresses } of services) {
-      const wish = this.#user.wishes.services.get(name);
-      if (isDeleting || !isReady || wish?.serviceClass !== 'gateway') continue;
+      const desired = this.#user.desiredServices.services.get(name);
+      if (isDeleting || !isReady || desired?.serviceClass !== 'gateway') continue;
       for (const host of addresses) {
-        const key = answerKey(name, host, wish.port);
-        targets.push({ key, host, port: wish.port });
+        const key = answerKey(name, host, desired.port);
+        targets.push({ key, host, port: desired.port });
         names.set(key, name);
       }
     }
-    for (const key of this.#targets.keys()) if (!names.has(key)) this.#silences.forget(key);
+    for (const key of this.#targets.keys()) if (!names.has(key)) this.#outages.forget(key);
     this.#targets = names;
-    this.#knocking.at(targets);
+    this.#attempting.at(targets);
   }
 
-  #hear(probeTcp: Knock): void {
+  #hear(probeTcp: Attempt): void {
     const { key, said } = probeTcp;
     const name = this.#targets.get(key);
     if (name === undefined) return;
     this.#answers.set(key, said);
     if (said !== undefined) {
-      this.#silences.answered(key);
+      this.#outages.answered(key);
       this.#judgeAnswer(name, key, said);
       return;
     }
     if (!this.#user.isUntouched(name)) {
-      this.#silences.forget(key);
+      this.#outages.forget(key);
       return;
     }
-    const silence = this.#silences.failed(probeTcp, this.excusedUntil);
-    if (silence === undefined) return;
-    const { ms, error } = silence;
+    const outage = this.#outages.failed(probeTcp, this.excusedUntil);
+    if (outage === undefined) return;
+    const { ms, error } = outage;
     this.#chronicle.violation(`${key} is silent for ${Math.round(ms / 1000)} s: ${error}`);
   }
 
   /** Whoever connects to it is served in the end, however deeply it sleeps. */
-  #hearSleeper({ key, said, error = '', beganAt, tookMs }: Knock): void {
+  #hearSleeper({ key, said, error = '', beganAt, tookMs }: Attempt): void {
     this.#answers.set(key, said);
     const isRight = said === sleeperAnswer;
     const isExcused = Date.now() - this.#sleeperExcusedAt < refusalExcuseMs + tookMs;
@@ -186,18 +186,18 @@ export class Observer {
   }
 
   #judgeAnswer(name: string, key: string, said: string): void {
-    const wish = this.#user.wishes.services.get(name);
-    if (wish === undefined || !this.#user.isUntouched(name)) return;
+    const desired = this.#user.desiredServices.services.get(name);
+    if (desired === undefined || !this.#user.isUntouched(name)) return;
     const [pod, port] = said.split(' ');
-    if (Number(port) !== wish.targetPort)
+    if (Number(port) !== desired.targetPort)
       this.#tellOnce(`${key} is answered by ${said}, somebody else's`);
-    else if (!wish.pods.some((each) => each === pod))
+    else if (!desired.pods.some((each) => each === pod))
       this.#tellOnce(`${key} is answered by ${said}, which is not of it`);
   }
 
   /** What the cloud does by Neutron's word: its router translates floating addresses, its ports drop packets. */
   async #playCloud(): Promise<void> {
-    const { floating, ports, allowed } = await lookAtCloud(this.#system.clients, this.#patience());
+    const { floating, ports, allowed } = await observeCloud(this.#system.clients, this.#patience());
     await this.#system.security.obey(allowed);
     this.#tellFences(fencedGateways(allowed).join(' and '));
     const state = JSON.stringify([...floating, ...ports]);

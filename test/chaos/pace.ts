@@ -4,7 +4,7 @@ import type { Ground } from './fault-kinds.ts';
 export interface Pace {
   readonly driftSeconds: number;
   /** Of the gateway provider, at its ports. */
-  readonly lookSeconds: number;
+  readonly resyncSeconds: number;
   readonly discoverySeconds: number;
   /** Of the observer, and how long he waits for an answer. */
   readonly observeMs: number;
@@ -14,7 +14,7 @@ export interface Pace {
 export const paces: Readonly<Record<Ground, Pace>> = {
   embedded: {
     driftSeconds: 10,
-    lookSeconds: 5,
+    resyncSeconds: 5,
     discoverySeconds: 3,
     observeMs: 1_000,
     answerMs: 10_000,
@@ -22,7 +22,7 @@ export const paces: Readonly<Record<Ground, Pace>> = {
   // Each request to Neutron or Octavia takes a tenth of a second of a core, on a machine that has two.
   real: {
     driftSeconds: 30,
-    lookSeconds: 15,
+    resyncSeconds: 15,
     discoverySeconds: 10,
     observeMs: 4_000,
     answerMs: 60_000,

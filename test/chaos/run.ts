@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Chronicle } from './chronicle.ts';
 import type { Ground } from './fault-kinds.ts';
 import type { ServiceClass } from './imagined-user.ts';
-import { levers } from './levers.ts';
+import { faultActions } from './fault-actions.ts';
 import type { Observer } from './observer.ts';
 import { planRounds, type PlannedFault, type Round } from './plan.ts';
 import type { System } from './system.ts';
@@ -75,7 +75,7 @@ export class Run {
     this.#chronicle.tell(`FAULT ${place} ${name}${forMs === 0 ? '' : ` for ${forMs / 1000} s`}`);
     this.#trafficFaults += touches === 'traffic' ? 1 : 0;
     if (this.#trafficFaults > 0) this.#observer.excusedUntil = undefined;
-    const end = await levers[name](this.#system, place);
+    const end = await faultActions[name](this.#system, place);
     await delay(forMs);
     await end();
     this.#trafficFaults -= touches === 'traffic' ? 1 : 0;
@@ -92,13 +92,13 @@ export class Run {
     let nextWordMs = 20_000;
     this.#observer.forgetAnswers();
     for (;;) {
-      const lookedAt = performance.now();
+      const checkedAt = performance.now();
       const missing = await this.#unsettled();
       const ms = performance.now() - beganAt;
       if (missing.length === 0) {
         const seconds = (ms / 1000).toFixed(1);
         this.#chronicle.tell(
-          `calm after ${seconds} s, ${this.#user.wishes.services.size} Services`,
+          `calm after ${seconds} s, ${this.#user.desiredServices.services.size} Services`,
         );
         this.#user.debounce();
         return true;
@@ -112,13 +112,13 @@ export class Run {
         this.#chronicle.tell(`waiting: ${missing.join('; ')}`);
         nextWordMs *= 2;
       }
-      await delay(Math.max(this.#system.pace.observeMs, performance.now() - lookedAt));
+      await delay(Math.max(this.#system.pace.observeMs, performance.now() - checkedAt));
     }
   }
 
   async #unsettled(): Promise<readonly string[]> {
     try {
-      return findUnsettled(await this.#observer.look(), this.#user.wishes);
+      return findUnsettled(await this.#observer.check(), this.#user.desiredServices);
     } catch (error) {
       return [error instanceof Error ? error.message : String(error)];
     }

@@ -6,7 +6,7 @@ import { sharingKeyAnnotation } from '../../packages/causeway/src/services/annot
 import { servers } from '../kernel/gateway/topology.ts';
 import { persist } from './doings.ts';
 import type { PodName } from './imagined-user.ts';
-import type { Wish } from './observation.ts';
+import type { DesiredService } from './observation.ts';
 
 export const namespace = 'chaos';
 const families = ['IPv4', 'IPv6'] as const;
@@ -19,20 +19,20 @@ export class ServiceUser {
     this.#kube = kube;
   }
 
-  async create(name: string, wish: Wish): Promise<void> {
-    await persist(() => this.#kube.create(services, serviceOf(name, wish)), 'conflict');
-    for (const slice of slicesOf(name, wish)) {
+  async create(name: string, desired: DesiredService): Promise<void> {
+    await persist(() => this.#kube.create(services, serviceOf(name, desired)), 'conflict');
+    for (const slice of slicesOf(name, desired)) {
       await persist(() => this.#kube.create(endpointSlices, slice), 'conflict');
     }
   }
 
-  async changePort(name: string, wish: Wish): Promise<void> {
-    const patch = { spec: { ports: portsOf(wish) } };
+  async changePort(name: string, desired: DesiredService): Promise<void> {
+    const patch = { spec: { ports: portsOf(desired) } };
     await persist(() => this.#kube.patchMerge(services, { namespace, name }, patch));
   }
 
-  async scale(name: string, wish: Wish): Promise<void> {
-    for (const { metadata, endpoints } of slicesOf(name, wish)) {
+  async scale(name: string, desired: DesiredService): Promise<void> {
+    for (const { metadata, endpoints } of slicesOf(name, desired)) {
       const at = { namespace, name: metadata?.name ?? '' };
       await persist(() => this.#kube.patchMerge(endpointSlices, at, { endpoints }));
     }
@@ -47,25 +47,25 @@ export class ServiceUser {
   }
 }
 
-function portsOf({ port, targetPort }: Wish) {
+function portsOf({ port, targetPort }: DesiredService) {
   return [{ name: 'main', protocol: 'TCP' as const, port, targetPort }];
 }
 
-function serviceOf(name: string, wish: Wish): Service {
+function serviceOf(name: string, desired: DesiredService): Service {
   return {
-    metadata: { namespace, name, ...(sharesNothing(wish) ? alone(name) : {}) },
+    metadata: { namespace, name, ...(sharesNothing(desired) ? alone(name) : {}) },
     spec: {
       type: 'LoadBalancer',
-      loadBalancerClass: `causeway.dev/${wish.serviceClass}`,
+      loadBalancerClass: `causeway.dev/${desired.serviceClass}`,
       allocateLoadBalancerNodePorts: false,
-      ipFamilyPolicy: wish.isDualStack ? 'RequireDualStack' : 'SingleStack',
-      ports: portsOf(wish),
+      ipFamilyPolicy: desired.isDualStack ? 'RequireDualStack' : 'SingleStack',
+      ports: portsOf(desired),
     },
   };
 }
 
 /** Some have an address to themselves, which waits for all gateways when they go. */
-function sharesNothing({ serviceClass, targetPort }: Wish): boolean {
+function sharesNothing({ serviceClass, targetPort }: DesiredService): boolean {
   return serviceClass === 'gateway' && targetPort % 3 !== 0;
 }
 
@@ -77,7 +77,10 @@ function sliceName(service: string, family: (typeof families)[number]): string {
   return `${service}-${family.toLowerCase()}`;
 }
 
-function slicesOf(service: string, { isDualStack, pods, targetPort }: Wish): EndpointSlice[] {
+function slicesOf(
+  service: string,
+  { isDualStack, pods, targetPort }: DesiredService,
+): EndpointSlice[] {
   return families.slice(0, isDualStack ? 2 : 1).map((family) => {
     const address = (pod: PodName) => servers[pod][family === 'IPv4' ? 'v4' : 'v6'];
     return {

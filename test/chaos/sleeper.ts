@@ -28,7 +28,7 @@ const at = { namespace, name: sleeperName };
 const labels = { app: sleeperName };
 /** How long a pod takes to start, and how often somebody looks whether one is wanted. */
 const coldStartMs = 1_500;
-const lookEveryMs = 500;
+const resyncEveryMs = 500;
 const limitMs = 10_000;
 
 export interface SeenSleeper {
@@ -88,19 +88,19 @@ export class Sleeper {
     const { signal } = this.#stop;
     let wantedSince: number | undefined = 0;
     while (!signal.aborted) {
-      await this.#lookAtWanted()
+      await this.#readDesiredState()
         .then((isWanted) => {
           wantedSince = isWanted ? (wantedSince ?? performance.now()) : undefined;
         })
         .catch(() => undefined);
       const isReady = wantedSince !== undefined && performance.now() - wantedSince >= coldStartMs;
       if (isReady !== this.#isReady) await this.#setReady(isReady).catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      await new Promise((resolve) => setTimeout(resolve, resyncEveryMs));
     }
   }
 
-  async #lookAtWanted(): Promise<boolean> {
-    return (await lookAtSleeper(this.#kube, AbortSignal.timeout(limitMs))).replicas > 0;
+  async #readDesiredState(): Promise<boolean> {
+    return (await observeSleeper(this.#kube, AbortSignal.timeout(limitMs))).replicas > 0;
   }
 
   async #setReady(isReady: boolean): Promise<void> {
@@ -110,7 +110,7 @@ export class Sleeper {
   }
 }
 
-export async function lookAtSleeper(kube: KubeClient, signal: AbortSignal): Promise<SeenSleeper> {
+export async function observeSleeper(kube: KubeClient, signal: AbortSignal): Promise<SeenSleeper> {
   const service = await kube.get(services, at, { signal });
   const { spec } = await kube.get(deployments, at, { signal });
   return { isMarked: hasIdledAt(service), replicas: spec?.replicas ?? 0 };

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parsePrefix } from '../../packages/base/src/address/prefix.ts';
-import type { Observation, SeenGateway, SeenService, Wish, Wishes } from './observation.ts';
+import type {
+  Observation,
+  SeenGateway,
+  SeenService,
+  DesiredService,
+  DesiredServices,
+} from './observation.ts';
 import { findUnsettled } from './unsettled.ts';
 
 const web: SeenService = {
@@ -8,7 +14,7 @@ const web: SeenService = {
   serviceClass: 'causeway.dev/gateway',
   ...{ addresses: ['203.0.113.1'], places: [], l2Ports: ['port-1'] },
 };
-const wish: Wish = {
+const desired: DesiredService = {
   ...{ serviceClass: 'gateway', port: 80, targetPort: 9001, pods: ['p1'], isDualStack: false },
 };
 const gateway = (name: string, isMaster: boolean): SeenGateway => ({
@@ -39,12 +45,12 @@ const settled: Observation = {
 
 function reasons(
   change: Partial<Observation>,
-  wishes: [string, Wish][] = [['web', wish]],
-  others: Partial<Wishes> = {},
+  desiredServices: [string, DesiredService][] = [['web', desired]],
+  others: Partial<DesiredServices> = {},
 ) {
   return findUnsettled(
     { ...settled, ...change },
-    { services: new Map(wishes), owners: new Set(), balancers: new Set(), ...others },
+    { services: new Map(desiredServices), owners: new Set(), balancers: new Set(), ...others },
   );
 }
 
@@ -160,14 +166,14 @@ describe('what keeps a calm from being one', () => {
     ['a gateway that is away', { gateways: [gateway('g1', true)] }, 'a gateway can not be asked'],
   ])('%s', (_, change, reason) => {
     const balancers = new Set((change.others ?? []).map(({ name }) => name));
-    expect(reasons(change, [['web', wish]], { balancers })).toEqual([reason]);
+    expect(reasons(change, [['web', desired]], { balancers })).toEqual([reason]);
   });
 
   test('what others asked for and did not get', () => {
-    expect(reasons({}, [['web', wish]], { owners: new Set(['x']) })).toEqual([
+    expect(reasons({}, [['web', desired]], { owners: new Set(['x']) })).toEqual([
       'the ledger does not know x',
     ]);
-    expect(reasons({}, [['web', wish]], { balancers: new Set(['theirs']) })).toEqual([
+    expect(reasons({}, [['web', desired]], { balancers: new Set(['theirs']) })).toEqual([
       'theirs was not made',
     ]);
     const others = [{ id: 'x', name: 'theirs' }];
@@ -188,9 +194,9 @@ describe('what keeps a calm from being one', () => {
         ...{ ...each, rules: new Set<string>(), announced: new Set<string>() },
       })),
     };
-    const wished: [string, Wish][] = [['web', { ...wish, serviceClass: 'pool' }]];
-    expect(reasons({ ...empty, reserved: new Set(['203.0.113.1']) }, wished)).toEqual([]);
-    expect(reasons(empty, wished)).toEqual(['the ledger has not reserved 203.0.113.1']);
+    const pooled: [string, DesiredService][] = [['web', { ...desired, serviceClass: 'pool' }]];
+    expect(reasons({ ...empty, reserved: new Set(['203.0.113.1']) }, pooled)).toEqual([]);
+    expect(reasons(empty, pooled)).toEqual(['the ledger has not reserved 203.0.113.1']);
   });
 
   test('a port that no Service names', () => {
@@ -199,7 +205,7 @@ describe('what keeps a calm from being one', () => {
   });
 
   test('a Service that was deleted, and one that is missing', () => {
-    const other = { ...wish, port: 81 };
+    const other = { ...desired, port: 81 };
     expect(reasons({}, [['other', other]])).toEqual(['web is still there', 'other is missing']);
   });
 
@@ -216,7 +222,7 @@ describe('what keeps a calm from being one', () => {
         announced: new Set(),
       })),
     });
-    const octavia: Wish = { ...wish, serviceClass: 'octavia' };
+    const octavia: DesiredService = { ...desired, serviceClass: 'octavia' };
     expect(reasons(seen(['80 to 10.79.1.2:9001']), [['web', octavia]])).toEqual([]);
     expect(reasons(seen(['80 to 10.79.2.2:9001']), [['web', octavia]])).toEqual([
       'the load balancer of web leads 80 to 10.79.2.2:9001',

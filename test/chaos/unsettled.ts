@@ -7,25 +7,25 @@ import {
   type Observation,
   type SeenBalancer,
   type SeenService,
-  type Wish,
-  type Wishes,
+  type DesiredService,
+  type DesiredServices,
 } from './observation.ts';
 
 /** What is not yet as the user wants it, or is left of what was. Nothing when all is well. */
-export function findUnsettled(seen: Observation, wishes: Wishes): string[] {
+export function findUnsettled(seen: Observation, desiredServices: DesiredServices): string[] {
   const { services } = seen;
   const found = new Map(services.map((service) => [service.name, service]));
-  const unwanted = services.filter(({ name }) => !wishes.services.has(name));
+  const unwanted = services.filter(({ name }) => !desiredServices.services.has(name));
   return [
     ...unwanted.map(({ name }) => `${name} is still there`),
-    ...[...wishes.services].flatMap(([name, wish]) =>
-      findUnserved(name, found.get(name), wish, seen),
+    ...[...desiredServices.services].flatMap(([name, desired]) =>
+      findUnserved(name, found.get(name), desired, seen),
     ),
     ...findLeftInCloud(seen),
     ...findLeftOnGateways(seen),
     ...findShutOut(seen),
-    ...findLeftInLedger(seen, wishes),
-    ...findUndiscovered(seen, wishes),
+    ...findLeftInLedger(seen, desiredServices),
+    ...findUndiscovered(seen, desiredServices),
     ...findAsleep(seen),
   ];
 }
@@ -33,40 +33,46 @@ export function findUnsettled(seen: Observation, wishes: Wishes): string[] {
 function findUnserved(
   name: string,
   service: SeenService | undefined,
-  wish: Wish,
+  desired: DesiredService,
   seen: Observation,
 ): string[] {
   if (service === undefined) return [`${name} is missing`];
   if (!service.isReady) return [`${name} is not served`];
-  if (service.addresses.length !== (wish.isDualStack ? 2 : 1))
+  if (service.addresses.length !== (desired.isDualStack ? 2 : 1))
     return [`${name} has the addresses ${service.addresses.join() || 'none'}`];
-  if (wish.serviceClass === 'gateway') return findUnanswered(service, wish, seen);
-  return wish.serviceClass === 'octavia' ? findUnbalanced(service, wish, seen) : [];
+  if (desired.serviceClass === 'gateway') return findUnanswered(service, desired, seen);
+  return desired.serviceClass === 'octavia' ? findUnbalanced(service, desired, seen) : [];
 }
 
 function findUnanswered(
   { name, addresses }: SeenService,
-  wish: Wish,
+  desired: DesiredService,
   { answers }: Observation,
 ): string[] {
   return addresses.flatMap((address) => {
-    const key = answerKey(name, address, wish.port);
+    const key = answerKey(name, address, desired.port);
     const answer = answers.get(key);
-    const expected = wish.pods.map((pod) => `${pod} ${wish.targetPort}`);
+    const expected = desired.pods.map((pod) => `${pod} ${desired.targetPort}`);
     if (answer !== undefined && expected.includes(answer)) return [];
     return [`${key}: answered by ${answer ?? 'nobody'}`];
   });
 }
 
 /** There is nobody to knock at behind Octavia's API: what it was told is what counts. */
-function findUnbalanced(service: SeenService, wish: Wish, seen: Observation): string[] {
+function findUnbalanced(
+  service: SeenService,
+  desired: DesiredService,
+  seen: Observation,
+): string[] {
   const { name, addresses } = service;
   const balancer = seen.balancers.find((each) =>
     addressesOf(each, seen).includes(addresses[0] ?? ''),
   );
   if (balancer === undefined) return [`${name} has no load balancer`];
   if (balancer.status !== 'ACTIVE') return [`the load balancer of ${name} is ${balancer.status}`];
-  const wanted = wish.pods.map((pod) => `${wish.port} to ${servers[pod].v4}:${wish.targetPort}`);
+  const wanted = desired.pods.map(
+    (pod) => `${desired.port} to ${servers[pod].v4}:${desired.targetPort}`,
+  );
   const ways = [...balancer.ways].sort().join();
   return ways === wanted.sort().join() ? [] : [`the load balancer of ${name} leads ${ways}`];
 }
@@ -120,18 +126,26 @@ function findShutOut({ cloud }: Observation): string[] {
   );
 }
 
-function findLeftInLedger({ services, reserved, owners }: Observation, wishes: Wishes): string[] {
+function findLeftInLedger(
+  { services, reserved, owners }: Observation,
+  desiredServices: DesiredServices,
+): string[] {
   const ofPool = services.filter(({ serviceClass }) => serviceClass === 'causeway.dev/pool');
   const shown = new Set(ofPool.flatMap(({ addresses }) => addresses));
   return [
     ...difference(reserved, shown).map((address) => `the ledger has ${address} for nobody`),
     ...difference(shown, reserved).map((address) => `the ledger has not reserved ${address}`),
-    ...difference(owners, wishes.owners).map((owner) => `the ledger still knows ${owner}`),
-    ...difference(wishes.owners, owners).map((owner) => `the ledger does not know ${owner}`),
+    ...difference(owners, desiredServices.owners).map((owner) => `the ledger still knows ${owner}`),
+    ...difference(desiredServices.owners, owners).map(
+      (owner) => `the ledger does not know ${owner}`,
+    ),
   ];
 }
 
-function findUndiscovered({ others, discovered }: Observation, { balancers }: Wishes): string[] {
+function findUndiscovered(
+  { others, discovered }: Observation,
+  { balancers }: DesiredServices,
+): string[] {
   const names = new Set(others.map(({ name }) => name));
   return [
     ...difference(balancers, names).map((name) => `${name} was not made`),

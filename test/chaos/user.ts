@@ -5,15 +5,15 @@ import { Doings } from './doings.ts';
 import type { Operation } from './imagined-user.ts';
 import { LedgerUser } from './ledger-user.ts';
 import { makeOtherNetwork } from './networks.ts';
-import type { Wish, Wishes } from './observation.ts';
+import type { DesiredService, DesiredServices } from './observation.ts';
 import { namespace, ServiceUser } from './service-user.ts';
 import type { Sleeper } from './sleeper.ts';
 import type { System } from './system.ts';
 
 /** Does what is planned, as somebody with kubectl would: what is refused is tried again. */
 export class User {
-  readonly wishes: Wishes & {
-    services: Map<string, Wish>;
+  readonly desiredServices: DesiredServices & {
+    services: Map<string, DesiredService>;
     owners: Set<string>;
     balancers: Set<string>;
   } = { services: new Map(), owners: new Set(), balancers: new Set() };
@@ -41,7 +41,7 @@ export class User {
   }
 
   isUntouched(service: string): boolean {
-    return this.wishes.services.has(service) && !this.#touched.has(service);
+    return this.desiredServices.services.has(service) && !this.#touched.has(service);
   }
 
   /** Everything is as it is wanted: from now on it has to stay so. */
@@ -55,9 +55,11 @@ export class User {
   }
 
   undoAll(): void {
-    for (const subject of this.wishes.services.keys()) this.do({ kind: 'delete', subject });
-    for (const subject of this.wishes.owners) this.do({ kind: 'free', subject });
-    for (const subject of this.wishes.balancers) this.do({ kind: 'remove balancer', subject });
+    for (const subject of this.desiredServices.services.keys())
+      this.do({ kind: 'delete', subject });
+    for (const subject of this.desiredServices.owners) this.do({ kind: 'free', subject });
+    for (const subject of this.desiredServices.balancers)
+      this.do({ kind: 'remove balancer', subject });
   }
 
   done(): Promise<void> {
@@ -67,7 +69,7 @@ export class User {
   async #perform(operation: Operation): Promise<void> {
     const { kind, subject } = operation;
     this.#chronicle.tell(`${kind} ${subject} ${describe(operation)}`);
-    const { owners, balancers } = this.wishes;
+    const { owners, balancers } = this.desiredServices;
     switch (kind) {
       case 'reserve':
         owners.add(subject);
@@ -95,24 +97,24 @@ export class User {
     operation: Extract<Operation, { kind: 'create' | 'change port' | 'scale' | 'delete' }>,
   ): Promise<void> {
     const { kind, subject } = operation;
-    const { services } = this.wishes;
+    const { services } = this.desiredServices;
     if (kind === 'delete') {
       services.delete(subject);
       return this.#services.delete(subject);
     }
-    const wish = wishAfter(services.get(subject), operation);
-    services.set(subject, wish);
-    if (kind === 'create') return this.#services.create(subject, wish);
+    const desired = desiredAfter(services.get(subject), operation);
+    services.set(subject, desired);
+    if (kind === 'create') return this.#services.create(subject, desired);
     return kind === 'scale'
-      ? this.#services.scale(subject, wish)
-      : this.#services.changePort(subject, wish);
+      ? this.#services.scale(subject, desired)
+      : this.#services.changePort(subject, desired);
   }
 }
 
-function wishAfter(
-  before: Wish | undefined,
+function desiredAfter(
+  before: DesiredService | undefined,
   operation: Extract<Operation, { kind: 'create' | 'change port' | 'scale' }>,
-): Wish {
+): DesiredService {
   if (operation.kind === 'create') {
     const { serviceClass, port, targetPort, pods } = operation;
     const isDualStack = serviceClass === 'gateway' && targetPort % 3 === 0;

@@ -23,7 +23,7 @@ import { discoveredAccount } from './jobs.ts';
 import { clusterName, otherCluster, site, type LedgerServers } from './ledger.ts';
 import { namespace } from './service-user.ts';
 
-export async function lookAtServices(
+export async function observeServices(
   { kube }: Clients,
   signal: AbortSignal,
 ): Promise<SeenService[]> {
@@ -58,7 +58,7 @@ function seenService(service: Service): SeenService {
   };
 }
 
-export async function lookAtCloud({ neutron }: Clients, signal: AbortSignal): Promise<SeenCloud> {
+export async function observeCloud({ neutron }: Clients, signal: AbortSignal): Promise<SeenCloud> {
   const listed = await collect(neutron.ports.list({}, { signal }));
   const ours = listed.filter(({ name }) => name.startsWith('causeway-'));
   const ports = new Map(
@@ -72,7 +72,7 @@ export async function lookAtCloud({ neutron }: Clients, signal: AbortSignal): Pr
 }
 
 /** The load balancers of the cluster's project, with what they lead to. */
-export async function lookAtBalancers(
+export async function observeBalancers(
   { balancing }: Clients,
   signal: AbortSignal,
 ): Promise<SeenBalancer[]> {
@@ -92,7 +92,7 @@ export async function lookAtBalancers(
 }
 
 /** What discovery should have found, and what it has made. */
-export async function lookAtDiscovery(
+export async function observeDiscovery(
   { kube, otherBalancing }: Clients,
   signal: AbortSignal,
 ): Promise<Pick<Observation, 'others' | 'discovered'>> {
@@ -105,7 +105,7 @@ export async function lookAtDiscovery(
   return { others, discovered };
 }
 
-export async function lookAtLedger(
+export async function observeLedger(
   { operator }: LedgerServers,
   signal: AbortSignal,
 ): Promise<Pick<Observation, 'reserved' | 'owners'>> {
@@ -123,17 +123,17 @@ export async function lookAtLedger(
 }
 
 /** Those of the gateways that can be looked at. */
-export async function lookAtGateways(
+export async function observeGateways(
   topology: Topology,
   signal: AbortSignal,
 ): Promise<SeenGateway[]> {
-  const looks = await Promise.allSettled(
-    gateways.map((name) => lookAtGateway(topology, name, signal)),
+  const checks = await Promise.allSettled(
+    gateways.map((name) => observeGateway(topology, name, signal)),
   );
-  return looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []));
+  return checks.flatMap((check) => (check.status === 'fulfilled' ? [check.value] : []));
 }
 
-async function lookAtGateway(
+async function observeGateway(
   topology: Topology,
   name: GatewayName,
   signal: AbortSignal,

@@ -14,7 +14,7 @@ import {
   services,
 } from '../../packages/kubernetes/src/objects/resources.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import type { FaultHook } from '../../packages/fake-kubernetes/src/http/faults.ts';
 import { startEmbeddedKubernetes } from '../../packages/fake-kubernetes/src/start.ts';
@@ -61,7 +61,7 @@ export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHoo
         environment,
         workingDirectory: directory,
         clock: systemClock,
-        log: silentLog,
+        log: discardLog,
         metrics: noMetrics,
         ...changes,
       },

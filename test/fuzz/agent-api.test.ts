@@ -22,7 +22,7 @@ import {
 import { traceConnection } from '../../packages/causeway/src/gateway/agent/trace/trace-connection.ts';
 import { tryParseAddress } from '../../packages/base/src/address/address.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { hostileJson, hostileText, nearly } from './hostile.ts';
@@ -41,13 +41,13 @@ beforeAll(async () => {
   const directory = await scratchDirectory('fuzz-agent');
   const { store, stored } = await StateStore.open(directory);
   const world = new FakeWorld();
-  const common = { clock: systemClock, log: silentLog, metrics: noMetrics };
+  const common = { clock: systemClock, log: discardLog, metrics: noMetrics };
   const gateway = new Gateway({
     ...{ ruleset: world.ruleset(new Mortality()), mover: world.mover(new Mortality()) },
     ...{ ...common, store, stored, limits: { share: 0.5, count: 20 } },
-    levers: await Overrides.load(path.join(directory, 'levers.json')),
+    overrides: await Overrides.load(path.join(directory, 'overrides.json')),
     forgetConnections: () => Promise.resolve(),
-    forgetStrays: () => Promise.resolve(),
+    deleteStaleEntries: () => Promise.resolve(),
   });
   await gateway.restore(signal);
   const status = () => ({ agent: name }) as AgentStatus;
@@ -66,19 +66,19 @@ beforeAll(async () => {
       v2: new V2Api({
         ...{ name, gateway, clock: systemClock, servable, secrets, status },
         limits: { totalBytes: 100_000, lineBytes: 10_000 },
-        handSilent: (silent) => {
-          expect([...silent].every((each) => tryParseAddress(each) === each)).toBe(true);
+        sendUnhealthy: (unhealthy) => {
+          expect([...unhealthy].every((each) => tryParseAddress(each) === each)).toBe(true);
           return Promise.resolve();
         },
-        pull: (lever, reason) => {
-          expect(overrideNames).toContain(lever);
+        pull: (override, reason) => {
+          expect(overrideNames).toContain(override);
           if (reason !== undefined) reasons.push(reason);
           return Promise.resolve();
         },
         countConnections: () => Promise.resolve([]),
         trace: (question) =>
           traceConnection(
-            { state: gateway.state, silent: gateway.silent, settings: layout },
+            { state: gateway.state, unhealthy: gateway.unhealthy, settings: layout },
             question,
           ),
       }),
@@ -100,8 +100,8 @@ const question = {
 };
 const valid: Readonly<Record<string, unknown>> = {
   '/v2/push': { causeway: 'agent/v2', revision: 2, kind: 'state', generation: 7 },
-  '/v2/silent': { silent: ['10.0.0.1', '2001:db8::1'] },
-  '/v2/levers': { lever: 'frozen', on: true, reason: 'new disks' },
+  '/v2/unhealthy': { unhealthy: ['10.0.0.1', '2001:db8::1'] },
+  '/v2/overrides': { override: 'frozen', on: true, reason: 'new disks' },
   '/v2/undo': { reason: 'it was wrong' },
   '/v2/trace': question,
 };
@@ -144,7 +144,7 @@ test('whoever has the secret is done what he asks for, or refused in words, and 
     }),
     { numRuns: 400 },
   );
-  for (const where of ['/v2/silent', '/v2/levers', '/v2/trace']) {
+  for (const where of ['/v2/unhealthy', '/v2/overrides', '/v2/trace']) {
     expect([...(statuses.get(where) ?? [])], where).toContain(200);
   }
   expect(reasons.every((reason) => /^[\x20-\x7e]{1,200}$/.test(reason))).toBe(true);

@@ -59,7 +59,7 @@ const annotations: Readonly<Record<string, string>> = {
     ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }],
   }),
   'causeway.dev/gateway-ports': JSON.stringify({
-    ...{ version: 1, ipv4: '7c1b', held: ['80/TCP'], circle: 'namespace:shop' },
+    ...{ version: 1, ipv4: '7c1b', held: ['80/TCP'], sharingGroup: 'namespace:shop' },
   }),
   'causeway.dev/pool-holding': JSON.stringify({
     ...{ version: 1, uid: 'u1', announcer: 'kube-vip', fence: 3 },
@@ -146,9 +146,9 @@ describe('a hostile Service', () => {
         readPortIds(service);
         idledAtTime(service);
         expect(['needs', 'refused']).toContain(readLoadBalancerSpec(service, [4, 6]).kind);
-        const wish = readPoolServiceSpec(service, readHolding(service));
-        if (wish.kind === 'wish') {
-          for (const each of wish.wish.demand.addresses ?? []) {
+        const spec = readPoolServiceSpec(service, readHolding(service));
+        if (spec.kind === 'spec') {
+          for (const each of spec.spec.demand.addresses ?? []) {
             expect(tryParseAddress(each)).toBe(each);
           }
         }
@@ -237,7 +237,7 @@ describe('a very long text', () => {
   const slices: readonly EndpointSlice[] = [];
   const refusedBy = (service: Service) => {
     const needs = readLoadBalancerSpec(service, [4, 6]);
-    const wish = readPoolServiceSpec(service, readHolding(service));
+    const spec = readPoolServiceSpec(service, readHolding(service));
     const translation = attempt(() =>
       translate({
         ...{ service, slices, subnets: new Map([[4, 'subnet']]) },
@@ -245,7 +245,7 @@ describe('a very long text', () => {
       }),
     );
     const proxy = translateService({ service, slices, diversion: undefined, node: tracedNode });
-    return [needs, wish, translation, proxy.excess].map((each) =>
+    return [needs, spec, translation, proxy.excess].map((each) =>
       each !== undefined && 'reason' in each ? each : undefined,
     );
   };
@@ -315,10 +315,10 @@ describe('what others write into objects', () => {
   test('of gateways is a board of gateways', () => {
     fc.assert(
       fc.property(fc.dictionary(hostileText, hostileText), hostileText, (data, name) => {
-        const board = attempt(() =>
+        const configMap = attempt(() =>
           readGatewayConfigMap({ data: { ...data, [`state.${name}`]: 'x' } }),
         );
-        expect(board?.some((gateway) => gateway.name === name)).toBe(true);
+        expect(configMap?.some((gateway) => gateway.name === name)).toBe(true);
       }),
     );
   });

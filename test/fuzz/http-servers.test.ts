@@ -17,7 +17,7 @@ import { Readiness } from '../../packages/base/src/observability/readiness.ts';
 import { RowStore } from '../../packages/causeway/src/console/overview/row-store.ts';
 import { startResponder } from '../../packages/causeway/src/node-proxy/health/http-responder.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import { startServer } from '../contract/ipam/server-under-test.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
@@ -60,7 +60,7 @@ afterAll(async () => {
 async function startAll(): Promise<void> {
   const directory = await scratchDirectory('fuzz-http');
   stops.push(() => removeDirectory(directory));
-  const own = { host: '127.0.0.1', port: 0, log: silentLog };
+  const own = { host: '127.0.0.1', port: 0, log: discardLog };
   const untouched = new Proxy({} as never, {
     get: (_target, name) => {
       if (name === 'state') return { digest: '', generation: 0 };
@@ -80,7 +80,7 @@ async function startAll(): Promise<void> {
       v2: new V2Api({
         ...common,
         ...{ name: 'g1', limits: { totalBytes: 1000, lineBytes: 1000 }, secrets },
-        ...{ status: untouched, handSilent: untouched, countConnections: untouched },
+        ...{ status: untouched, sendUnhealthy: untouched, countConnections: untouched },
         ...{ trace: untouched, pull: untouched },
       }),
     },
@@ -92,7 +92,7 @@ async function startAll(): Promise<void> {
   urls.set('allocator', allocator.replica.url);
   stops.push(() => allocator.stop());
   const dashboard = await startDashboard({
-    ...{ ...own, token: 'a token that nobody guesses', board: new RowStore() },
+    ...{ ...own, token: 'a token that nobody guesses', rowStore: new RowStore() },
     ...{ assets: new Map(), findPath: () => Promise.reject(new Error('reached')) },
   });
   urls.set('dashboard', dashboard.url);

@@ -166,7 +166,7 @@ describe('the agent', () => {
     const schema = z.strictObject({ frozen: z.object({ since: z.number() }).optional() });
     fc.assert(
       fc.property(fc.oneof(hostileText, nearlyText('{"frozen":{"since":1}}')), (text) => {
-        attempt(() => readStoredJson('levers.json', text, schema));
+        attempt(() => readStoredJson('overrides.json', text, schema));
       }),
     );
   });
@@ -257,14 +257,14 @@ describe('the controller', () => {
     errors: [{ endpoint: null, errors: [{ record: 1, message: 'x' }] }],
     ...{ notFailoverSafe: [], sound: true, vrrp: { state: 'MASTER', since: null } },
     ...{ frozen: null, drained: { since: 1, reason: 'x' }, removal: null, undoSteps: 0 },
-    silent: { heard: 1, seen: ['10.0.0.1'], acted: [] },
+    unhealthy: { heard: 1, seen: ['10.0.0.1'], acted: [] },
     ...{ alarms: [], kernelSettings: [], connections: { count: 1, limit: 2 } },
   };
   const acknowledgement = { generation: 1, committed: true, older: status.older, errors: [] };
 
   const trace = {
     ...{ outcome: 'forwarded', because: 'x', servedAs: '192.0.2.1:80/TCP', others: ['x'] },
-    ...{ destination: '10.0.0.1:80', isSourceKept: true, silent: ['y'] },
+    ...{ destination: '10.0.0.1:80', isSourceKept: true, unhealthy: ['y'] },
     steps: [{ chain: 'services', rule: 'accept' }],
   };
   const nearlyAnswers = [status, acknowledgement, trace].map(nearly);
@@ -289,7 +289,7 @@ describe('the controller', () => {
         const taken = attempt(() => readStatus(value));
         if (taken !== undefined) {
           expect(taken.generation).toBeLessThanOrEqual(2 ** 52);
-          expect(taken.silent.seen.every((text) => typeof text === 'string')).toBe(true);
+          expect(taken.unhealthy.seen.every((text) => typeof text === 'string')).toBe(true);
           expect(Array.isArray(taken.older)).toBe(true);
         }
         attempt(() => readAcknowledgement(value));

@@ -6,7 +6,7 @@ import {
 import { quickPauses } from '../openstack/quick-clock.ts';
 import { OctaviaLab, type LabParts } from './lab.ts';
 
-export type CloudWish = Parameters<typeof startEmbeddedOpenStack>[0];
+export type CloudOptions = Parameters<typeof startEmbeddedOpenStack>[0];
 
 /** The controller between an embedded cluster and an embedded cloud; all of it ends together. */
 interface EmbeddedLab {
@@ -16,10 +16,10 @@ interface EmbeddedLab {
 }
 
 export async function openEmbeddedLab(
-  wish: CloudWish = {},
+  options: CloudOptions = {},
   account: LabParts['account'] = 'demo',
 ): Promise<EmbeddedLab> {
-  const cloud = await startEmbeddedOpenStack(wish);
+  const cloud = await startEmbeddedOpenStack(options);
   const { lab, stop } = await openClusterIn(cloud, account);
   return {
     cloud,

@@ -16,7 +16,7 @@ import {
 import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { never, newService, newSlice, type OctaviaLab } from './lab.ts';
 
-export interface KuryrWish {
+export interface KuryrOptions {
   readonly name: string;
   readonly type: 'ClusterIP' | 'LoadBalancer';
   readonly subnet: string;
@@ -28,8 +28,8 @@ const call = { signal: never };
 const podAddress = '10.10.1.1';
 
 /** Leaves a Service, its KuryrLoadBalancer and its load balancer exactly as Kuryr leaves them. */
-export async function leaveAsKuryr(lab: OctaviaLab, wish: KuryrWish): Promise<void> {
-  const { name, type, subnet } = wish;
+export async function leaveAsKuryr(lab: OctaviaLab, options: KuryrOptions): Promise<void> {
+  const { name, type, subnet } = options;
   const { client } = lab;
   await installCustomResources(client, [kuryrLoadBalancerDefinition], {
     clock: systemClock,
@@ -49,7 +49,7 @@ export async function leaveAsKuryr(lab: OctaviaLab, wish: KuryrWish): Promise<vo
       finalizers: ['kuryr.openstack.org/endpoints-finalizer'],
     },
   });
-  const status = await provision(lab, wish, service.spec?.clusterIP ?? '');
+  const status = await provision(lab, options, service.spec?.clusterIP ?? '');
   if (type === 'LoadBalancer') {
     const ingress = [{ ip: status.service_pub_ip_info?.ip_addr }];
     await client.patchMerge(
@@ -59,7 +59,7 @@ export async function leaveAsKuryr(lab: OctaviaLab, wish: KuryrWish): Promise<vo
       { subresource: 'status' },
     );
   }
-  if (wish.asAnnotations === true) {
+  if (options.asAnnotations === true) {
     await annotate(lab, name, status);
     return;
   }
@@ -104,7 +104,7 @@ export async function leaveAsKuryr(lab: OctaviaLab, wish: KuryrWish): Promise<vo
 /** One request after another, as Kuryr does it. */
 async function provision(
   lab: OctaviaLab,
-  { name, type, subnet }: KuryrWish,
+  { name, type, subnet }: KuryrOptions,
   ip: string,
 ): Promise<KlbStatus> {
   const balancing = await lab.balancing();

@@ -28,7 +28,7 @@ import { cloudConfigFrom } from '../../packages/openstack/src/config/settings.ts
 import { openLoadBalancing } from '../../packages/openstack/src/load-balancing/open.ts';
 import { Neutron } from '../../packages/openstack/src/neutron/neutron.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../../packages/base/src/observability/metrics.ts';
 import { accounts } from '../services/openstack/seed.ts';
 
@@ -83,7 +83,7 @@ export class OctaviaLab {
       project_name: project,
       project_domain_name: domain,
     });
-    const cloud = new Cloud(config, { log: silentLog, metrics: noMetrics, ...parts.cloudOptions });
+    const cloud = new Cloud(config, { log: discardLog, metrics: noMetrics, ...parts.cloudOptions });
     const lab = new OctaviaLab(client, cloud, directory);
     await lab.#findNetworks();
     return lab;
@@ -100,7 +100,7 @@ export class OctaviaLab {
   async start(settings: Settings = {}, clusterId = 'lab', driftEveryMs = 3_600_000): Promise<void> {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
-    const common = { client: this.client, clock: systemClock, log: silentLog, metrics: noMetrics };
+    const common = { client: this.client, clock: systemClock, log: discardLog, metrics: noMetrics };
     const provider = await makeOctaviaProvider(
       {
         ...common,
@@ -134,7 +134,7 @@ export class OctaviaLab {
   register(clusterId: string): OrphanRegister {
     return new OrphanRegister({
       ...{ client: this.client, namespace: 'kube-system', provider: 'octavia', clusterId },
-      ...{ log: silentLog, metrics: this.metrics },
+      ...{ log: discardLog, metrics: this.metrics },
       record: (about, { type, reason, message }) =>
         this.events.push(`${about.metadata?.name} ${type} ${reason}: ${message}`),
     });
@@ -177,14 +177,14 @@ export class OctaviaLab {
     // Several requests are no single look: when something goes between two of them, all are made again.
     for (;;) {
       try {
-        return await this.#lookAtBalancers();
+        return await this.#observeBalancers();
       } catch (error) {
         if (CausewayError.from(error).code !== 'not-found') throw error;
       }
     }
   }
 
-  async #lookAtBalancers() {
+  async #observeBalancers() {
     const balancing = await this.balancing();
     const call = { signal: never };
     const all = [];

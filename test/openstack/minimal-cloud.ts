@@ -1,7 +1,7 @@
 import { Cloud, type CloudOptions } from '../../packages/openstack/src/cloud.ts';
 import type { CloudConfig } from '../../packages/openstack/src/config/cloud-config.ts';
 import { Secret } from '../../packages/openstack/src/secret.ts';
-import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import {
   type Answer,
@@ -72,7 +72,7 @@ export async function startMinimalCloud(
   const { config, ...rest } = options;
   const change = typeof config === 'function' ? config(server.url) : config;
   const cloud = new Cloud(configFor(server.url, change), {
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
     retry: quickRetries,
     ...rest,

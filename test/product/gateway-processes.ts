@@ -69,7 +69,7 @@ export class GatewayProcesses {
       runtimeDirectory: path.join(this.#directory, name, 'run'),
       secretsFile: path.join(this.#directory, 'secret'),
       nftables: { driver: 'memory' },
-      addresses: { mover: 'played', playedWith: this.#directory },
+      addresses: { mover: 'simulated', simulatedWith: this.#directory },
       probe: { intervalMs: 0 },
     });
     const url = await waitFor(`${name} to listen`, async () => {

@@ -6,7 +6,7 @@ import { services } from '../../packages/kubernetes/src/objects/resources.ts';
 import { Store } from '../../packages/kubernetes/src/cache/store.ts';
 import { collect } from '../../packages/openstack/src/collect.ts';
 import { Neutron } from '../../packages/openstack/src/neutron/neutron.ts';
-import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import type { SimulatedProcess } from '../../packages/base/src/simulation/simulation.ts';
 import { SimulatedWorld } from './world.ts';
@@ -18,7 +18,7 @@ const newService = (name: string): Service => ({
 });
 
 function follow(world: SimulatedWorld, process: SimulatedProcess): Store<Service> {
-  const store = new Store<Service>({ log: silentLog });
+  const store = new Store<Service>({ log: discardLog });
   const reflector = new Reflector({
     client: world.kubeClient(process),
     resource: services,
@@ -26,7 +26,7 @@ function follow(world: SimulatedWorld, process: SimulatedProcess): Store<Service
     projection: withSlimMetadata,
     clock: process.clock,
     random: world.simulation.random,
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
   });
   void reflector.run(signal);
@@ -81,10 +81,10 @@ test('the clients of OpenStack work in it, with the same order of calls for the 
       collect(neutron.networks.list({ name: 'private' }, { signal })),
     );
     const networkId = network?.id ?? '';
-    const wishes = ['a', 'b', 'c'].map((name) =>
+    const desiredServices = ['a', 'b', 'c'].map((name) =>
       neutron.ports.create({ networkId, name }, { signal, once: 'name' }),
     );
-    const ports = await world.complete(Promise.all(wishes));
+    const ports = await world.complete(Promise.all(desiredServices));
     expect(new Set(ports.map(({ id }) => id)).size).toBe(3);
     return world.simulation.trace;
   };

@@ -1,7 +1,7 @@
 import { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
 import { Cloud } from '../../packages/openstack/src/cloud.ts';
 import { cloudConfigFrom } from '../../packages/openstack/src/config/settings.ts';
-import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import {
   Simulation,
@@ -69,7 +69,7 @@ export class SimulatedWorld {
       project_domain_name: domain,
     });
     return new Cloud(config, {
-      log: silentLog,
+      log: discardLog,
       metrics: noMetrics,
       clock: process.clock,
       random: this.simulation.random,

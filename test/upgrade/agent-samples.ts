@@ -7,6 +7,7 @@ import {
   makeEndpoint,
 } from '../../packages/causeway/src/gateway/protocol/endpoint.ts';
 import { policyKey } from '../../packages/causeway/src/gateway/protocol/policy.ts';
+import { renameLegacyFiles } from '../../packages/causeway/src/gateway/agent/store/legacy.ts';
 import { inverseOf, type Change } from '../../packages/causeway/src/gateway/agent/store/state.ts';
 import { readKnownAnswers } from '../../packages/causeway/src/gateway/agent/probe/probe-results-file.ts';
 import { StateStore } from '../../packages/causeway/src/gateway/agent/store/state-store.ts';
@@ -82,27 +83,28 @@ export const agentState: SampleKind = {
     const undo = inverseOf(stored.holder.current, second, first.generation);
     await store.append({ change: second, undo, undoes: 0 });
     await store.close();
-    const levers = await Overrides.load(path.join(directory, 'levers.json'));
-    await levers.set('frozen', { since: sampleTime, reason: 'new disks' });
-    const answers = { answered: ['10.0.0.1'], silent: ['10.1.0.9'] };
+    const overrides = await Overrides.load(path.join(directory, 'overrides.json'));
+    await overrides.set('frozen', { since: sampleTime, reason: 'new disks' });
+    const answers = { answered: ['10.0.0.1'], unhealthy: ['10.1.0.9'] };
     await fs.writeFile(path.join(directory, 'answers.json'), JSON.stringify(answers));
     const claimed = await AnnouncedAddresses.load(path.join(directory, 'claimed.json'));
     await claimed.add(new Set([pods.address, nodePort.address]));
   },
 
   async read(directory) {
+    await renameLegacyFiles(directory);
     const { store, stored } = await StateStore.open(directory);
     // It goes on from there: what it reads, it can also write anew.
     await store.compact(stored.holder.current, stored.undo);
     await store.close();
     const again = await StateStore.open(directory);
     await again.store.close();
-    const levers = await Overrides.load(path.join(directory, 'levers.json'));
+    const overrides = await Overrides.load(path.join(directory, 'overrides.json'));
     const claimed = await AnnouncedAddresses.load(path.join(directory, 'claimed.json'));
     return plain({
       state: again.stored.holder.current,
       undo: again.stored.undo,
-      levers: { frozen: levers.get('frozen'), drained: levers.get('drained') },
+      overrides: { frozen: overrides.get('frozen'), drained: overrides.get('drained') },
       answers: await readKnownAnswers(path.join(directory, 'answers.json')),
       claimed: claimed.all,
     });

@@ -87,7 +87,7 @@ function writtenServices(): Service[] {
   return [
     service('gateway', {
       ...record('gateway', 'gateway'),
-      ...portAnnotations(ids, { held, circle: 'namespace:shop' }, true),
+      ...portAnnotations(ids, { held, sharingGroup: 'namespace:shop' }, true),
       ...layerAnnotations(ids, 'Pod'),
     }),
     service('octavia', record('octavia', 'octavia')),
@@ -200,7 +200,7 @@ export const clusterObjects: SampleKind = {
     const klb = await load<octavia.KuryrLoadBalancer>(directory, 'klb.json');
     const book = new ConfigMapAddressBook({ client, namespace, clock: systemClock });
     return plain({
-      board: readGatewayConfigMap((await find(gatewayConfigMapName)) ?? {}),
+      configMap: readGatewayConfigMap((await find(gatewayConfigMapName)) ?? {}),
       addresses: await book.read(signal),
       departed: await new PendingReleases(client, namespace).list(signal),
       contact: await new ContactMemory(client, namespace).read(signal),

@@ -14,7 +14,7 @@ import { startReplica } from '../../packages/causeway/src/ipam/replica.ts';
 import { SqliteLedger } from '../../packages/causeway/src/ipam/sqlite-ledger.ts';
 import { View } from '../../packages/causeway/src/ipam/view.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import { MemoryLedger } from '../doubles/memory-ledger.ts';
 import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
@@ -27,7 +27,7 @@ async function useLedger(file: string): Promise<{ entries: readonly Entry[]; tok
   const ledger = await SqliteLedger.open(file);
   const operator = await createOperator(ledger, 'sample', sampleTime, signal);
   const replica = await startReplica({
-    ...{ ledger, clock: systemClock, log: silentLog, metrics: noMetrics, signal },
+    ...{ ledger, clock: systemClock, log: discardLog, metrics: noMetrics, signal },
     ...{ host: '127.0.0.1', port: 0, rateLimit: { perSecond: 1000, burst: 1000 } },
     auditRetentionMs: 86_400_000,
   });

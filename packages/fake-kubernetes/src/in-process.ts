@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '@causeway/base/time/clock';
-import { type Log, silentLog } from '@causeway/base/observability/log';
+import { type Log, discardLog } from '@causeway/base/observability/log';
 import { type Random, systemRandom } from '@causeway/base/simulation/random';
 import type { TransportRequest } from '@causeway/kubernetes/client/transport';
 import { bootstrap } from './bootstrap.ts';
@@ -47,7 +47,7 @@ export class InProcessKubernetes {
   readonly #watches = new Set<WatchStream>();
 
   constructor(options: InProcessOptions = {}) {
-    const { clock = systemClock, random = systemRandom, log = silentLog } = options;
+    const { clock = systemClock, random = systemRandom, log = discardLog } = options;
     this.#clock = clock;
     this.#log = log;
     this.#store = new ObjectStore(options.store);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
 import { parsePrefix } from '@causeway/base/address/prefix';
 import { type Clock, systemClock } from '@causeway/base/time/clock';
-import { type Log, silentLog } from '@causeway/base/observability/log';
+import { type Log, discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { type Random, systemRandom } from '@causeway/base/simulation/random';
 import { type Authority, createAuthority, type KeyPair } from './certificates/authority.ts';
@@ -86,7 +86,7 @@ export async function startEmbeddedKubernetes(
   const [firstRange] = network.clusterIpRanges;
   if (firstRange !== undefined) bootstrap(cluster, firstRange, port);
   const controllers = startControllers(
-    { api: cluster, clock, log: options.log ?? silentLog, metrics: noMetrics },
+    { api: cluster, clock, log: options.log ?? discardLog, metrics: noMetrics },
     options.controllers,
   );
   const url = `https://${address}`;
@@ -133,7 +133,7 @@ function serverFactory(
     new ApiServer({
       cluster,
       clock: options.clock ?? systemClock,
-      log: options.log ?? silentLog,
+      log: options.log ?? discardLog,
       host,
       port,
       certificate: serving.certificate,

@@ -15,7 +15,7 @@ export interface EventListener {
 /** Room for the announcement of a table with tens of thousands of elements, until somebody looks. */
 const bufferBytes = 16 * 1024 * 1024;
 /** Node can't wait for such a socket, and a thread that does would take 15 MB. */
-const lookEveryMs = 50;
+const checkEveryMs = 50;
 /** Datagrams that are taken before the event loop gets its turn. */
 const datagramsAtOnce = 32;
 
@@ -29,7 +29,7 @@ export class EventSocket {
   private constructor(socket: NetlinkSocket, listener: EventListener) {
     this.#socket = socket;
     this.#listener = listener;
-    this.#timer = setInterval(() => this.#take(), lookEveryMs);
+    this.#timer = setInterval(() => this.#take(), checkEveryMs);
   }
 
   static async open(options: EventSocketOptions, listener: EventListener): Promise<EventSocket> {

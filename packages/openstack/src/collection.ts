@@ -76,7 +76,7 @@ export class Collection<
       const missing = () => specs.filter((spec) => !made.has(spec));
       const all = () => specs.flatMap((spec) => made.get(spec) ?? []);
       const findable = specs.every((spec) => this.#finder(spec, inner) !== undefined);
-      const look = async () => {
+      const check = async () => {
         for (const spec of missing()) {
           const found = await this.#finder(spec, inner)?.();
           if (found !== undefined) made.set(spec, found);
@@ -92,7 +92,7 @@ export class Collection<
         }
         return all();
       };
-      const find = findable ? look : undefined;
+      const find = findable ? check : undefined;
       return createOnce(
         { create, find, mayExist: call.mayExist ?? false },
         { clock, random, signal },

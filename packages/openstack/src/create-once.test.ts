@@ -24,17 +24,17 @@ interface Script {
   readonly identity?: boolean;
   readonly present?: boolean;
   /** Looks that do not show yet what is there. */
-  readonly blindLooks?: number;
+  readonly blindReads?: number;
 }
 
 async function play(script: Script) {
   const clock = new SimulatedClock();
   const objects: string[] = script.present === true ? ['old'] : [];
   let creates = 0;
-  let looks = 0;
+  let attempts = 0;
   const find = () => {
-    looks += 1;
-    return Promise.resolve(looks > (script.blindLooks ?? 0) ? objects[0] : undefined);
+    attempts += 1;
+    return Promise.resolve(attempts > (script.blindReads ?? 0) ? objects[0] : undefined);
   };
   const promise = createOnce(
     {
@@ -71,7 +71,7 @@ describe('createOnce', () => {
     ],
     [
       'waits for what shows up late',
-      { creates: ['lost'], blindLooks: 3 },
+      { creates: ['lost'], blindReads: 3 },
       { result: 'new-1', objects: 1, creates: 1 },
     ],
     [
@@ -116,7 +116,7 @@ describe('createOnce', () => {
     ],
     [
       'takes a conflict after a lost answer for its own object',
-      { creates: ['lost', failure('refused', 409)], blindLooks: 4 },
+      { creates: ['lost', failure('refused', 409)], blindReads: 4 },
       { result: 'new-1', objects: 1, creates: 2 },
     ],
     [
@@ -131,12 +131,12 @@ describe('createOnce', () => {
     ],
     [
       'does not take a lock for its own object',
-      { creates: [lock], mayExist: true, blindLooks: 1, present: true },
+      { creates: [lock], mayExist: true, blindReads: 1, present: true },
       { result: 'refused', objects: 1, creates: 1 },
     ],
     [
       'takes a lock after a lost answer for the work on its own object',
-      { creates: ['lost', lock], blindLooks: 4 },
+      { creates: ['lost', lock], blindReads: 4 },
       { result: 'new-1', objects: 1, creates: 2 },
     ],
     [

@@ -23,8 +23,8 @@ export interface CreationPace {
  * The pauses before each look after a lost answer. The service may still be at work on a request whose
  * connection is gone, so one look is not enough to say that nothing came of it.
  */
-const looks = 4;
-const lookPause: BackoffPolicy = { baseMs: 250, maxMs: 2_000, jitter: 0.2 };
+const attempts = 4;
+const retryPause: BackoffPolicy = { baseMs: 250, maxMs: 2_000, jitter: 0.2 };
 const mostTries = 4;
 
 /**
@@ -51,7 +51,7 @@ export async function createOnce<T>(creation: Creation<T>, pace: CreationPace): 
       if (pace.signal.aborted || !(lost || ours)) throw error;
       mayBeThere = true;
       hasLost ||= lost;
-      const found = await lookRepeatedly(find, pace);
+      const found = await findRepeatedly(find, pace);
       if (found !== undefined) return found;
       if (ours || tries >= mostTries || !isWorthRepeating(error)) throw error;
     }
@@ -63,14 +63,14 @@ function isWorthRepeating({ status }: OpenStackError): boolean {
   return status === undefined || isGatewayStatus(status);
 }
 
-async function lookRepeatedly<T>(
+async function findRepeatedly<T>(
   find: () => Promise<T | undefined>,
   { clock, random, signal }: CreationPace,
 ): Promise<T | undefined> {
-  for (let look = 1; look <= looks; look += 1) {
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const found = await find();
     if (found !== undefined) return found;
-    await sleep(clock, backoffDelay(lookPause, look, random), signal);
+    await sleep(clock, backoffDelay(retryPause, attempt, random), signal);
   }
   return undefined;
 }

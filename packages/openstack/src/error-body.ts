@@ -92,7 +92,7 @@ function htmlMessage(html: string): string {
 }
 
 /** Elements whose text is not for people. */
-const silentElements = ['script', 'style', 'head'] as const;
+const hiddenElements = ['script', 'style', 'head'] as const;
 
 /** The text between the tags. Goes through the page once, whatever a server has sent. */
 function words(html: string): string {
@@ -103,8 +103,8 @@ function words(html: string): string {
     const open = html.indexOf('<', at);
     if (open < 0) break;
     parts.push(html.slice(at, open));
-    const silent = silentElements.find((name) => lower.startsWith(name, open + 1));
-    const ending = silent === undefined ? '>' : `</${silent}>`;
+    const hidden = hiddenElements.find((name) => lower.startsWith(name, open + 1));
+    const ending = hidden === undefined ? '>' : `</${hidden}>`;
     const close = lower.indexOf(ending, open);
     // Without its end it is no tag: what follows is text.
     if (close < 0) return [...parts, html.slice(open)].join(' ');

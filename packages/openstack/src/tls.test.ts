@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configFor, tokenAnswer } from '../../../test/openstack/minimal-cloud.ts';
 import { startScriptedServer } from '../../../test/openstack/scripted-server.ts';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { createAuthority } from '@causeway/fake-kubernetes/certificates/authority';
 import { Cloud } from './cloud.ts';
@@ -21,7 +21,7 @@ async function login(tls: TlsConfig, options: { requestCert?: boolean } = {}) {
     ...options,
   });
   const cloud = new Cloud(configFor(keystone.url, { tls }), {
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
     retry: { attempts: 1, backoff: { baseMs: 1, maxMs: 1, jitter: 0 } },
   });

@@ -9,7 +9,7 @@ import {
   type Received,
   startScriptedServer,
 } from '../../../test/openstack/scripted-server.ts';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { Cloud } from './cloud.ts';
@@ -30,7 +30,7 @@ async function startCloud(
 ) {
   const server = await startScriptedServer(answer);
   const cloud = new Cloud(configFor(server.url, config), {
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
     retry: quickRetries,
     ...(clock === undefined ? {} : { clock }),
@@ -142,7 +142,7 @@ describe('tokens', () => {
       await new Promise<void>((resolve) => (answerLogin = resolve));
       return tokenAnswer('token');
     });
-    const cloud = new Cloud(configFor(server.url), { log: silentLog, metrics: noMetrics });
+    const cloud = new Cloud(configFor(server.url), { log: discardLog, metrics: noMetrics });
     const { ports } = new Neutron(cloud.session());
     const controller = new AbortController();
     const impatient = ports.get('x', { signal: controller.signal });

@@ -16,14 +16,14 @@ test('silence is from the last answer before the event to the first after it', (
     answer(2_520, 2_530, 'n2'),
   ];
   const figures = outageFigures(lines, 800);
-  expect(figures).toMatchObject({ silenceMs: 2_000, failed: 2, lastFailureMs: 150 });
+  expect(figures).toMatchObject({ outageMs: 2_000, failed: 2, lastFailureMs: 150 });
   expect(figures.failures).toEqual(['ABORT_ERR at 100', 'ABORT_ERR at 150']);
 });
 
 test('what was before the event does not count', () => {
   const lines: Line[] = [answer(0, 10, 'n1'), answer(20, 30), answer(5_000, 5_010, 'n1')];
   const figures = outageFigures([...lines, answer(5_050, 5_060, 'n1')], 5_020);
-  expect(figures).toMatchObject({ silenceMs: 50, failed: 0, lastFailureMs: 0 });
+  expect(figures).toMatchObject({ outageMs: 50, failed: 0, lastFailureMs: 0 });
 });
 
 test('downloads are as in the last report', () => {

@@ -22,7 +22,7 @@ export type Line = Answer | DownloadReport;
 /** What somebody outside noticed of an event. */
 export interface OutageFigures {
   /** The longest time in which no connection was answered. */
-  readonly silenceMs: number;
+  readonly outageMs: number;
   readonly failed: number;
   /** How they failed, each with when it began after the event: `ECONNREFUSED at 120`. */
   readonly failures: readonly string[];
@@ -39,11 +39,11 @@ export interface OutageFigures {
 /** Of an event at a time. The lines are in the order in which connections ended. */
 export function outageFigures(lines: readonly Line[], eventAt: number): OutageFigures {
   const answers = lines.filter((line) => line.kind === 'answer');
-  let silenceMs = 0;
+  let outageMs = 0;
   let lastAt: number | undefined;
   for (const { until, node } of answers) {
     if (node === undefined) continue;
-    if (lastAt !== undefined && until >= eventAt) silenceMs = Math.max(silenceMs, until - lastAt);
+    if (lastAt !== undefined && until >= eventAt) outageMs = Math.max(outageMs, until - lastAt);
     lastAt = until;
   }
   const failures = answers.filter(({ at, node }) => at >= eventAt && node === undefined);
@@ -51,7 +51,7 @@ export function outageFigures(lines: readonly Line[], eventAt: number): OutageFi
   const nodes = Object.entries(report?.nodes ?? {});
   const counts = nodes.map(([, count]) => count);
   return {
-    silenceMs,
+    outageMs,
     failed: failures.length,
     failures: failures.map(({ at, failure = 'failed' }) => `${failure} at ${at - eventAt}`),
     lastFailureMs: Math.max(0, ...failures.map(({ at }) => at - eventAt)),

@@ -35,12 +35,12 @@ describe.skipIf(!isRunnable)('power cuts', () => {
   });
 
   function tell(what: string, figures: OutageFigures) {
-    const { silenceMs, failed, failures, lastFailureMs, downloads } = figures;
-    const silence = `silent for ${silenceMs} ms (${(silenceMs / advertMs).toFixed(1)} adverts)`;
+    const { outageMs, failed, failures, lastFailureMs, downloads } = figures;
+    const outage = `silent for ${outageMs} ms (${(outageMs / advertMs).toFixed(1)} adverts)`;
     const last = `the last ${lastFailureMs} ms (${(lastFailureMs / probeMs).toFixed(1)} probes) after`;
     const lost = failed === 0 ? 'no connection failed' : `${failed} connections failed, ${last}`;
     told.push(
-      `${what}: ${silence}; ${lost}; ${downloads.alive} of ${downloads.of} downloads go on`,
+      `${what}: ${outage}; ${lost}; ${downloads.alive} of ${downloads.of} downloads go on`,
       ...failures.map((failure) => `  ${failure} ms`),
     );
   }
@@ -50,7 +50,7 @@ describe.skipIf(!isRunnable)('power cuts', () => {
     cutOff = gateway;
     tell('gateway cut off', figures);
     expect(figures.downloads).toMatchObject({ alive: figures.downloads.of, lostFrom: [] });
-    expect(figures.silenceMs).toBeLessThan(mostAdverts * advertMs);
+    expect(figures.outageMs).toBeLessThan(mostAdverts * advertMs);
     expect(figures.lastFailureMs).toBeLessThanOrEqual(mostProbes * probeMs);
   });
 

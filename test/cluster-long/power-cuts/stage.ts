@@ -143,11 +143,11 @@ export class PowerCutStage {
     await this.readyOn(this.cluster.nodes.map(({ name }) => name));
     const address = await this.#addressOf('web');
     if (address !== this.#address) throw new Error(`${address} instead of ${this.#address}`);
-    const silent = new Set(this.cluster.nodes.map(({ name }) => name));
+    const unhealthy = new Set(this.cluster.nodes.map(({ name }) => name));
     await waitFor('every pod to answer', async () => {
       const answer = (await this.gateways.ask(`http://${address}/`)) ?? '';
-      silent.delete(/ on (\w+) seen as 192\.0\.2\.100/.exec(answer)?.[1] ?? '');
-      return silent.size === 0;
+      unhealthy.delete(/ on (\w+) seen as 192\.0\.2\.100/.exec(answer)?.[1] ?? '');
+      return unhealthy.size === 0;
     });
     await this.master();
     const ports = [{ port: 81, targetPort: 'http' }];
@@ -162,12 +162,12 @@ export class PowerCutStage {
   }
 
   async #isCurrent(): Promise<boolean> {
-    const board = await this.cluster.get<ConfigMap>(
+    const configMap = await this.cluster.get<ConfigMap>(
       `configmap/${gatewayConfigMapName}`,
       '-n',
       namespace,
     );
-    const states = readGatewayConfigMap(board).map(({ state }) => state);
+    const states = readGatewayConfigMap(configMap).map(({ state }) => state);
     return states.filter((state) => state?.reachable === true && state.current).length === 2;
   }
 

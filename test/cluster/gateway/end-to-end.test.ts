@@ -40,7 +40,7 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     for (const address of from) await lab.untilAnswers(who, address, port);
   }
 
-  async function isSilent(port: number): Promise<void> {
+  async function isUnhealthy(port: number): Promise<void> {
     for (const address of addresses) expect(await lab.world.curl(address, port)).toBeUndefined();
   }
 
@@ -64,7 +64,7 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
   test('its port is changed: the new one answers, the old one does not, the addresses stay', async () => {
     await lab.apply(service('web', 8080));
     await answers(['p1', 'p2'], 8080);
-    await isSilent(80);
+    await isUnhealthy(80);
     expect(await lab.addressesOf('web')).toEqual(addresses);
   });
 
@@ -125,7 +125,7 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
 
   test('it is deleted, too: nothing answers, and nothing is left in Neutron', async () => {
     await lab.kubectl('delete', 'service', 'web', '--timeout=300s');
-    await isSilent(8080);
+    await isUnhealthy(8080);
     await lab.untilNothingIsLeft();
     for (const name of ['g1', 'g2'] as const) {
       await waitFor(`${name} to serve nothing`, async () => {

@@ -11,7 +11,7 @@ import { collect } from '../../../packages/openstack/src/collect.ts';
 import { loadCloudConfig } from '../../../packages/openstack/src/config/load.ts';
 import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { fencedGateways, PortSecurity } from '../../kernel/gateway/port-security.ts';
 import {
@@ -28,7 +28,7 @@ import { runOrThrow } from '../../services/run-program.ts';
 import { logTail, startServiceProcess } from '../../services/service-process.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { allowedBy, makeGatewayNetworks, type GatewayNetworks } from './gateway-networks.ts';
-import { openAgentDoor, type AgentDoor } from './agent-door.ts';
+import { openAgentForwarder, type AgentForwarder } from './agent-forwarder.ts';
 import { KeptProcess } from '../../services/kept-process.ts';
 import { nodeNames, nodeObjects, nodeStatus, NodeProxies } from './nodes.ts';
 import { OutsideWorld } from './outside-world.ts';
@@ -54,7 +54,7 @@ export class Lab {
   readonly #kubernetes: RealKubernetes;
   readonly #openstack: RealOpenStack;
   readonly #cloud: Cloud;
-  readonly #pairWriter: readonly AgentDoor[];
+  readonly #pairWriter: readonly AgentForwarder[];
   readonly #security: PortSecurity;
   #kubectl = '';
   #client: KubeClient | undefined;
@@ -69,7 +69,7 @@ export class Lab {
     kubernetes: RealKubernetes;
     openstack: RealOpenStack;
     cloud: Cloud;
-    pairWriter: readonly AgentDoor[];
+    pairWriter: readonly AgentForwarder[];
   }) {
     this.topology = parts.topology;
     this.world = parts.world;
@@ -113,11 +113,13 @@ export class Lab {
       cloudsFile: openstack.cloudsYaml,
       workingDirectory: openstack.directory,
     });
-    const cloud = new Cloud(config, { log: silentLog, metrics: noMetrics });
+    const cloud = new Cloud(config, { log: discardLog, metrics: noMetrics });
     const neutron = new Neutron(cloud.session());
     const [world, pairWriter] = await Promise.all([
       OutsideWorld.build(topology, neutron),
-      Promise.all(gateways.map((name) => openAgentDoor(topology.runtimeFile(name, 'api.sock')))),
+      Promise.all(
+        gateways.map((name) => openAgentForwarder(topology.runtimeFile(name, 'api.sock'))),
+      ),
       topology.startAgents(),
     ]);
     const lab = new Lab({ topology, world, neutron, kubernetes, openstack, cloud, pairWriter });
@@ -128,7 +130,7 @@ export class Lab {
   async stop(): Promise<void> {
     await this.#controller?.stop();
     await this.#proxies?.stop();
-    for (const door of this.#pairWriter) await door.close();
+    for (const forwarder of this.#pairWriter) await forwarder.close();
     await this.#cloud.close();
     await this.#client?.close();
     await this.topology.stop();

@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { servers, type Topology } from '../../kernel/gateway/topology.ts';
-import { openDoor, type Door } from '../../services/door.ts';
+import { openForwarder, type Forwarder } from '../../services/tcp-forwarder.ts';
 import type { RealKubernetes } from '../../services/kubernetes.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { logTail, type ServiceProcess } from '../../services/service-process.ts';
@@ -29,18 +29,18 @@ export function nodeStatus(name: NodeName): object {
 /** The real kube-proxy on both nodes, which reaches the API through a socket in the file system. */
 export class NodeProxies {
   readonly #topology: Topology;
-  readonly #door: Door;
+  readonly #forwarder: Forwarder;
 
-  private constructor(topology: Topology, door: Door) {
+  private constructor(topology: Topology, forwarder: Forwarder) {
     this.#topology = topology;
-    this.#door = door;
+    this.#forwarder = forwarder;
   }
 
   static async start(topology: Topology, { url, kubeconfig }: RealKubernetes) {
     const port = Number(new URL(url).port);
     const socket = path.join(topology.directory, 'api.sock');
-    const door = await openDoor({ path: socket }, { host: '127.0.0.1', port });
-    const proxies = new NodeProxies(topology, door);
+    const forwarder = await openForwarder({ path: socket }, { host: '127.0.0.1', port });
+    const proxies = new NodeProxies(topology, forwarder);
     for (const name of nodeNames) {
       topology.start(name, `window-${name}`, [relay, String(port), socket]);
       const log = topology.log(`window-${name}`);
@@ -54,7 +54,7 @@ export class NodeProxies {
 
   /** The proxies themselves end with the machines that they run on. */
   stop(): Promise<void> {
-    return this.#door.close();
+    return this.#forwarder.close();
   }
 
   async #startProxy(name: NodeName, kubeconfig: string): Promise<void> {

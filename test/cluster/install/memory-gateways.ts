@@ -4,7 +4,7 @@ import { runAgent } from '../../../packages/causeway/src/gateway/agent/agent.ts'
 import { MemoryKernel } from '../../../packages/causeway/src/gateway/agent/memory-kernel.ts';
 import { agentSettings } from '../../../packages/causeway/src/gateway/agent/settings.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 
 const layout = {
@@ -49,7 +49,7 @@ export async function startMemoryGateways(
         }),
         kernel: new MemoryKernel(layout),
         clock: systemClock,
-        log: silentLog,
+        log: discardLog,
         metrics: noMetrics,
         version: '0.0.0',
         metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),

@@ -10,7 +10,7 @@ import { writeState } from '../../../packages/causeway/src/gateway/protocol/writ
 import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { parsePort } from '../../../packages/base/src/address/port.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import {
   issueCertificate,
@@ -65,7 +65,7 @@ describe('an agent with certificates and secrets', () => {
         }),
         kernel: new MemoryKernel(layout),
         clock: systemClock,
-        log: { ...silentLog, warn: (_fields, message) => void warnings.push(message) },
+        log: { ...discardLog, warn: (_fields, message) => void warnings.push(message) },
         metrics: noMetrics,
         version: '0.0.0',
         metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),

@@ -17,7 +17,7 @@ import { whenUnlocked } from '../../../packages/openstack/src/load-balancing/loc
 import type { LoadBalancerSpec } from '../../../packages/openstack/src/load-balancing/specs.ts';
 import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from '../kube-client/cluster.ts';
 import { anyName } from '../../discovery/any-cloud.ts';
@@ -56,7 +56,7 @@ async function cycle(
     ),
     workingDirectory: cluster.kubeconfig,
     clock: systemClock,
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
   });
   const [result] = await discoverer.once(isConfirmed, AbortSignal.timeout(300_000));

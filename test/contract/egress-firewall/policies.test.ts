@@ -12,13 +12,13 @@ import {
 import type { ServiceProxy } from '../../../packages/causeway/src/node-proxy/service-proxy.ts';
 import { makeSlice } from '../../../packages/causeway/src/node-proxy/testing/objects.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from '../kube-client/cluster.ts';
 
-const setting = { clock: systemClock, log: silentLog, metrics: noMetrics };
+const setting = { clock: systemClock, log: discardLog, metrics: noMetrics };
 
 describe.each(clusters)('EgressNetworkPolicies on $name', ({ start }) => {
   let cluster: Cluster;

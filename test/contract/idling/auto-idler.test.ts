@@ -10,7 +10,7 @@ import type { KubeClient } from '../../../packages/kubernetes/src/client/client.
 import type { Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
 import { configMaps, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
@@ -60,7 +60,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
       everyMs: 100,
       staleAfterMs: 30_000,
       clock: systemClock,
-      log: silentLog,
+      log: discardLog,
     });
     const running = autoIdler.run(stop.signal).catch(() => {});
     let number = 0;

@@ -12,7 +12,7 @@ import {
   services,
 } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
@@ -52,7 +52,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
       settings: idlingSettings.parse({}),
       workers: 4,
       clock: systemClock,
-      log: silentLog,
+      log: discardLog,
       metrics: noMetrics,
     });
     const running = controller.run(stop.signal);

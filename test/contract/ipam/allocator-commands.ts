@@ -29,7 +29,7 @@ type Command = fc.AsyncCommand<SiteModel, Real>;
 
 export function run<T>({ allocator, site }: Real, decide: Decide<T>): Promise<T> {
   const needs = { kind: 'operator' } as const;
-  return allocator.change({ caller: 'system', needs, lane: site, decide }, never);
+  return allocator.change({ caller: 'system', needs, queueKey: site, decide }, never);
 }
 
 const reasonOf = (work: Promise<unknown>) =>

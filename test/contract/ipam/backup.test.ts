@@ -16,7 +16,7 @@ import type { Ledger } from '../../../packages/causeway/src/ipam/ledger.ts';
 import { startReplica, type Replica } from '../../../packages/causeway/src/ipam/replica.ts';
 import { SqliteLedger } from '../../../packages/causeway/src/ipam/sqlite-ledger.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { startEtcdCluster, type EtcdCluster } from '../../services/etcd-cluster.ts';
 import { isAvailable } from '../../services/missing.ts';
@@ -37,7 +37,7 @@ const serve = (ledger: Ledger): Promise<Replica> =>
   startReplica({
     ledger,
     clock: systemClock,
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
     host: '127.0.0.1',
     port: 0,

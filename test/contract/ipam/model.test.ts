@@ -8,7 +8,7 @@ import { poolSpecSchema } from '../../../packages/causeway/src/ipam/records.ts';
 import { setPool, setSite } from '../../../packages/causeway/src/ipam/site-decisions.ts';
 import { SqliteLedger } from '../../../packages/causeway/src/ipam/sqlite-ledger.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { startEtcdCluster } from '../../services/etcd-cluster.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';
@@ -49,7 +49,7 @@ describe.each(Object.entries(places))('the allocator on %s', (name, { runs, open
     if (!isHere) return;
     place = await open();
     const clock = { ...systemClock, wallTime: () => now };
-    allocator = new Allocator({ ledger: place.ledger, clock, log: silentLog });
+    allocator = new Allocator({ ledger: place.ledger, clock, log: discardLog });
     following = allocator.follower.run(stop.signal);
     await allocator.follower.reached(1, stop.signal);
   });

@@ -55,7 +55,7 @@ describe.skipIf(!available)('a queue while servers, etcd and connections fail', 
         performance.now() > end &&
         (pairs(serialQueue).length >= enoughPairs || performance.now() > end + patienceMs);
       const work = Array.from({ length: owners }, (_, index) =>
-        takeTurns(fleet.clients, index, serialQueue, seededRandom(index), isOver),
+        alternate(fleet.clients, index, serialQueue, seededRandom(index), isOver),
       );
       await Promise.all([...work, breakThings(fleet, seededRandom(7), isOver)]);
       expect(pairs(serialQueue).length).toBeGreaterThanOrEqual(enoughPairs);
@@ -90,7 +90,7 @@ function wasOvertaken(first: Turn, later: Turn): boolean {
   return first.asks.some(({ state, begin }) => state === 'waiting' && begin > held.end);
 }
 
-async function takeTurns(
+async function alternate(
   servers: readonly IpamClient[],
   index: number,
   serialQueue: Turn[],

@@ -8,7 +8,7 @@ import {
 } from '../../../packages/causeway/src/ipam/replica.ts';
 import { SqliteLedger } from '../../../packages/causeway/src/ipam/sqlite-ledger.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 
@@ -31,7 +31,7 @@ export async function startServer(more: Partial<ReplicaOptions> = {}): Promise<S
   const replica = await startReplica({
     ledger,
     clock: systemClock,
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
     host: '127.0.0.1',
     port: 0,

@@ -3,7 +3,7 @@ import type { KubeClient } from '../../../packages/kubernetes/src/client/client.
 import { runAsLeader } from '../../../packages/kubernetes/src/lease/leader-election.ts';
 import { leases } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from './cluster.ts';
@@ -31,7 +31,7 @@ describe.each(clusters)('leader election on $name', ({ start: startCluster }) =>
         lease,
         identity,
         clock: systemClock,
-        log: silentLog,
+        log: discardLog,
         metrics: noMetrics,
         // So long that nobody loses it because the machine is busy.
         times: { leaseMs: 40_000, renewDeadlineMs: 30_000, retryMs: 200 },

@@ -7,7 +7,7 @@ import { Reflector } from '../../../packages/kubernetes/src/cache/reflector.ts';
 import { configMaps } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { Store } from '../../../packages/kubernetes/src/cache/store.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { startTcpProxy, type TcpProxy } from '../../doubles/tcp-proxy.ts';
 import { waitFor } from '../../services/wait-for.ts';
@@ -52,7 +52,7 @@ describe.each(clusters)('the reflector on $name', ({ start }) => {
       projection: withSlimMetadata,
       selection: { labelSelector: 'suite=reflector' },
       clock: systemClock,
-      log: silentLog,
+      log: discardLog,
       metrics: { ...noMetrics, counter: () => ({ add: (labels) => restarts.push(labels) }) },
     });
     running = reflector.run(stop.signal);

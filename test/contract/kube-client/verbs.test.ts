@@ -21,7 +21,7 @@ import {
   services,
 } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { runOrThrow } from '../../services/run-program.ts';
@@ -243,7 +243,7 @@ describe.each(clusters)('the client on $name', ({ start }) => {
       component: 'causeway-test',
       instance: 'here',
       clock: systemClock,
-      log: silentLog,
+      log: discardLog,
       metrics: noMetrics,
     });
     const running = recorder.run(controller.signal);

@@ -66,18 +66,18 @@ function contents(ruleset: PresentRuleset | Ruleset | undefined) {
 }
 
 describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
-  const isPossible = !needsKernel || canUseNamespaces();
+  const isSupported = !needsKernel || canUseNamespaces();
   let network: TestNetwork | undefined;
   let host: Host | undefined;
   let driver: Driver;
 
   beforeAll(async () => {
-    if (!needsKernel || !isPossible) return;
+    if (!needsKernel || !isSupported) return;
     network = await TestNetwork.create();
   });
   afterAll(() => network?.remove());
   beforeEach(async ({ skip }) => {
-    if (!isPossible) skip();
+    if (!isSupported) skip();
     host = await network?.host(`h${Math.random().toString(36).slice(2, 8)}`);
     driver = await open(host);
   });

@@ -6,7 +6,7 @@ import {
   type CloudSettings,
 } from '../../../packages/openstack/src/config/settings.ts';
 import { startEmbeddedOpenStack } from '../../../packages/fake-openstack/src/cloud.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { quickPauses } from '../../openstack/quick-clock.ts';
 import { isAvailable } from '../../services/missing.ts';
@@ -115,7 +115,7 @@ export class TestCloud {
   }
 
   openWith(config: CloudConfig, options: Partial<CloudOptions> = {}): Cloud {
-    const cloud = new Cloud(config, { log: silentLog, metrics: noMetrics, ...options });
+    const cloud = new Cloud(config, { log: discardLog, metrics: noMetrics, ...options });
     this.#opened.push(cloud);
     return cloud;
   }

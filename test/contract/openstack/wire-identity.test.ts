@@ -93,17 +93,17 @@ await describeEveryCloud('what Keystone says', {}, (cloud) => {
   it('lets owners and administrators look at tokens, and forgets revoked ones', async () => {
     const fresh = await wire.identity('POST', '/auth/tokens', password(demo, project('demo')));
     const id = String(fresh.headers['x-subject-token']);
-    const look = (token: string) =>
+    const check = (token: string) =>
       wire.identity('GET', '/auth/tokens', undefined, {
         'x-auth-token': token,
         'x-subject-token': id,
       });
-    expect((await look(id)).body.token.user.name).toBe('demo');
-    expect((await look(await wire.token('admin'))).status).toBe(200);
-    expect((await look(await wire.token('alt'))).status).toBe(403);
+    expect((await check(id)).body.token.user.name).toBe('demo');
+    expect((await check(await wire.token('admin'))).status).toBe(200);
+    expect((await check(await wire.token('alt'))).status).toBe(403);
     const headers = { 'x-auth-token': id, 'x-subject-token': id };
     expect((await wire.identity('DELETE', '/auth/tokens', undefined, headers)).status).toBe(204);
-    expect((await look(await wire.token('admin'))).status).toBe(404);
+    expect((await check(await wire.token('admin'))).status).toBe(404);
     const after = await wire.identity('GET', '/auth/projects', undefined, { 'x-auth-token': id });
     expect(after.status).toBe(401);
   });

@@ -24,8 +24,8 @@ test('what a Service does not keep is taken away on its platform, and nothing wh
     await call('setPool', { params: { ...params, pool: 'p' }, body: pool }, signal);
     const { token } = await call('createCluster', { params, body: { cluster: 'blue' } }, signal);
     const blue = server.client(token);
-    const wish = { namespace: 'shop', name: 'web', families: [4, 6] as (4 | 6)[] };
-    const answer = await blue.call('ensureLoadBalancer', { params: here, body: wish }, signal);
+    const request = { namespace: 'shop', name: 'web', families: [4, 6] as (4 | 6)[] };
+    const answer = await blue.call('ensureLoadBalancer', { params: here, body: request }, signal);
     if (answer.state !== 'held') throw new Error('it waits');
     const { fence } = answer;
     expect([...made].sort()).toEqual(addresses);

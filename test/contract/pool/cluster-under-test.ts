@@ -14,12 +14,12 @@ import {
 } from '../../../packages/causeway/src/pool/make-pool-provider.ts';
 import { ServiceController } from '../../../packages/causeway/src/services/service-controller.ts';
 import { systemClock, type Clock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 
-export interface ControllerWish {
+export interface ControllerOptions {
   /** Without one the nodes' own addresses serve. */
   readonly ipam?: Pick<IpamClient, 'call'>;
   readonly announcer?: AnnouncerName | undefined;
@@ -66,29 +66,29 @@ export class ClusterUnderTest {
     return new ClusterUnderTest(new KubeClient({ transport, clock: systemClock }), stop);
   }
 
-  startController(wish: ControllerWish): void {
+  startController(spec: ControllerOptions): void {
     this.#stop = new AbortController();
-    const { clock = systemClock } = wish;
-    const common = { client: this.client, clock, log: silentLog, metrics: noMetrics };
-    const onNodes = { ...common, node: undefined, classes: wish.classes ?? [] };
+    const { clock = systemClock } = spec;
+    const common = { client: this.client, clock, log: discardLog, metrics: noMetrics };
+    const onNodes = { ...common, node: undefined, classes: spec.classes ?? [] };
     const provider =
-      wish.ipam === undefined
+      spec.ipam === undefined
         ? makeNodeProvider(onNodes)
         : makePoolProvider({
             ...onNodes,
-            ipam: wish.ipam,
+            ipam: spec.ipam,
             site: 'edge',
             cluster: 'blue',
-            announcer: wish.announcer,
+            announcer: spec.announcer,
             heartbeatMs: 100,
             driftEveryMs: 200,
-            selfWithdrawal: wish.selfWithdrawal ?? false,
+            selfWithdrawal: spec.selfWithdrawal ?? false,
             namespace: 'kube-system',
-            withdrawalMs: wish.withdrawalMs ?? 20_000,
+            withdrawalMs: spec.withdrawalMs ?? 20_000,
           });
     const controller = new ServiceController({
       ...common,
-      providers: { all: [provider], defaultName: wish.isDefault === false ? undefined : 'pool' },
+      providers: { all: [provider], defaultName: spec.isDefault === false ? undefined : 'pool' },
       tell: (_service, type, reason, message) => this.events.push(`${type} ${reason}: ${message}`),
       workers: 4,
     });

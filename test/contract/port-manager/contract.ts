@@ -40,11 +40,11 @@ export function portManagerContract(under: ManagerUnderTest): void {
 
   test('a manager that starts anew finds what nobody claims any more, and gives it to nobody', async () => {
     const before = await under.newManager();
-    const wish = { family: 4 as const, requested: undefined };
-    const left = await before.create({ ...wish, marker: 'left' }, signal);
+    const request = { family: 4 as const, requested: undefined };
+    const left = await before.create({ ...request, marker: 'left' }, signal);
     const after = await under.newManager();
     expect(await after.list(nothing, nothing, signal)).toContainEqual(left);
-    const next = await after.create({ ...wish, marker: 'heir' }, signal);
+    const next = await after.create({ ...request, marker: 'heir' }, signal);
     expect(next.address).not.toBe(left.address);
     for (const made of [left, next]) await after.delete(made, signal);
     expect(await (await under.newManager()).list(nothing, nothing, signal)).toEqual([]);
@@ -71,7 +71,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
   test('gives the requested address, and refuses it while it is in use', async () => {
     const manager = await under.newManager();
     const requested = await under.wishable();
-    const port = await manager.create({ family: 4, requested, marker: 'wish' }, signal);
+    const port = await manager.create({ family: 4, requested, marker: 'request' }, signal);
     expect(port.publicAddress).toBe(requested);
     const again = manager.create({ family: 4, requested, marker: 'again' }, signal);
     await expect(again).rejects.toMatchObject({ code: 'conflict' });

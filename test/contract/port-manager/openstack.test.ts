@@ -63,12 +63,12 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
 
   test('a floating IP is what users reach; it goes with its port unless it is to be kept', async () => {
     const manager = managerOf('floating', true);
-    const wish = { family: 4 as const, requested: undefined };
-    const port = await manager.create({ ...wish, marker: uniqueName('m') }, signal);
+    const request = { family: 4 as const, requested: undefined };
+    const port = await manager.create({ ...request, marker: uniqueName('m') }, signal);
     expect(port.publicAddress).not.toBe(port.address);
     await manager.delete(port, signal);
     expect(await floatingIps(neutron, port.publicAddress)).toEqual([]);
-    const kept = await manager.create({ ...wish, marker: uniqueName('m') }, signal);
+    const kept = await manager.create({ ...request, marker: uniqueName('m') }, signal);
     expect(await manager.keepPublic(kept, true, signal)).toEqual({ ...kept, keepsPublic: true });
     // The mark outlives whoever made it.
     const found = await managerOf('floating', true).list(nothing, nothing, signal);
@@ -78,7 +78,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const [remaining] = await floatingIps(neutron, kept.publicAddress);
     expect(remaining).toMatchObject({ address: kept.publicAddress, portId: undefined });
     const again = await manager.create(
-      { ...wish, requested: kept.publicAddress, marker: uniqueName('m') },
+      { ...request, requested: kept.publicAddress, marker: uniqueName('m') },
       signal,
     );
     expect(again.publicAddress).toBe(kept.publicAddress);
@@ -89,8 +89,8 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
 
   test('a floating IP that lost its port is swept, unless its port is known', async () => {
     const manager = managerOf('sweep', true);
-    const wish = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
-    const port = await manager.create(wish, signal);
+    const request = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
+    const port = await manager.create(request, signal);
     await neutron.ports.delete(port.id, { signal });
     expect(await manager.sweep(new Set([port.id]), nobody, signal)).toEqual([]);
     const advertised = new Set([port.publicAddress]);
@@ -102,16 +102,19 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
 
   test('a port that was lost is made again with the addresses that it had', async () => {
     const manager = managerOf('lost', true);
-    const wish = { family: 4 as const, requested: undefined };
-    const lost = await manager.create({ ...wish, marker: uniqueName('m') }, signal);
+    const request = { family: 4 as const, requested: undefined };
+    const lost = await manager.create({ ...request, marker: uniqueName('m') }, signal);
     await neutron.ports.delete(lost.id, { signal });
-    const again = await manager.create({ ...wish, marker: uniqueName('m'), instead: lost }, signal);
+    const again = await manager.create(
+      { ...request, marker: uniqueName('m'), instead: lost },
+      signal,
+    );
     expect(again).toEqual({ ...lost, id: again.id });
     expect(again.id).not.toBe(lost.id);
     expect(await manager.sweep(new Set([again.id]), nobody, signal)).toEqual([]);
     // Whatever became of its address, the port itself is made.
     const rival = await manager.create(
-      { ...wish, marker: uniqueName('m'), instead: again },
+      { ...request, marker: uniqueName('m'), instead: again },
       signal,
     );
     expect(rival.address).not.toBe(again.address);
@@ -121,11 +124,14 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
 
   test('a floating IP that is to be kept comes back when its port is lost, and stays to be kept', async () => {
     const manager = managerOf('kept', true);
-    const wish = { family: 4 as const, requested: undefined };
-    const made = await manager.create({ ...wish, marker: uniqueName('m') }, signal);
+    const request = { family: 4 as const, requested: undefined };
+    const made = await manager.create({ ...request, marker: uniqueName('m') }, signal);
     const lost = await manager.keepPublic(made, true, signal);
     await neutron.ports.delete(lost.id, { signal });
-    const again = await manager.create({ ...wish, marker: uniqueName('m'), instead: lost }, signal);
+    const again = await manager.create(
+      { ...request, marker: uniqueName('m'), instead: lost },
+      signal,
+    );
     expect(again).toEqual({ ...lost, id: again.id });
     // The same when it was only taken off.
     const [floating] = await floatingIps(neutron, again.publicAddress);
@@ -139,12 +145,12 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
 
   test("another cluster's floating IP is not to be had by asking for it, even if it is free", async () => {
     const [left, right] = [managerOf('left', true), managerOf('right', true)];
-    const wish = { family: 4 as const, requested: undefined };
-    const made = await left.create({ ...wish, marker: uniqueName('m') }, signal);
+    const request = { family: 4 as const, requested: undefined };
+    const made = await left.create({ ...request, marker: uniqueName('m') }, signal);
     const kept = await left.keepPublic(made, true, signal);
     await left.delete(kept, signal);
     const requested = kept.publicAddress;
-    const taking = right.create({ ...wish, requested, marker: uniqueName('m') }, signal);
+    const taking = right.create({ ...request, requested, marker: uniqueName('m') }, signal);
     await expect(taking).rejects.toMatchObject({
       code: 'conflict',
       message: `the floating IP ${requested} belongs to the cluster left`,
@@ -156,10 +162,10 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
       neutron.floatingIps.update(floating?.id ?? '', { description }, { signal });
     await describe('Managed by cah-loadbalancer');
     await expect(
-      right.create({ ...wish, requested, marker: uniqueName('m') }, signal),
+      right.create({ ...request, requested, marker: uniqueName('m') }, signal),
     ).rejects.toMatchObject({ code: 'conflict' });
     await describe('for the shop');
-    const taken = await right.create({ ...wish, requested, marker: uniqueName('m') }, signal);
+    const taken = await right.create({ ...request, requested, marker: uniqueName('m') }, signal);
     expect(taken.publicAddress).toBe(requested);
     // It was the project's before, and is so afterwards.
     await right.delete(taken, signal);
@@ -169,8 +175,8 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
 
   test('a second cluster with the same clusterId takes nothing of the first for its own', async () => {
     const [first, second] = [managerOf('same', true, 'uid-1'), managerOf('same', true, 'uid-2')];
-    const wish = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
-    const port = await first.create(wish, signal);
+    const request = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
+    const port = await first.create(request, signal);
     expect(await second.list(nothing, nothing, signal)).toEqual([]);
     expect(await second.find(port.id, signal)).toBeUndefined();
     expect(second.orphans()).toEqual({ orphans: [], otherClusters: ['uid-1'] });
@@ -186,8 +192,8 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
 
   test('a port that the book does not have is an orphan, with its floating IP', async () => {
     const before = managerOf('restored', true, 'uid-3');
-    const wish = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
-    const port = await before.create(wish, signal);
+    const request = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
+    const port = await before.create(request, signal);
     bookOf('uid-3').entries.clear();
     const manager = managerOf('restored', true, 'uid-3');
     expect(await manager.list(nothing, nothing, signal)).toEqual([port]);
@@ -267,14 +273,14 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
       subnets: new Map([[4, subnet]]),
       floating: { networkId: subnet.networkId },
     });
-    const wish = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
-    await expect(manager.create(wish, signal)).rejects.toBeInstanceOf(CausewayError);
+    const request = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
+    await expect(manager.create(request, signal)).rejects.toBeInstanceOf(CausewayError);
     expect(await manager.list(nothing, nothing, signal)).toEqual([]);
   });
 
   describe.each(['network', 'single'] as const)('address pairs in the mode %s', (mode) => {
     const [address, other] = ['10.77.0.201', '10.77.0.202'].map(parseAddress) as [Address, Address];
-    const makeDoors = async (limit = 10) => {
+    const makeForwarders = async (limit = 10) => {
       const own = await neutron.ports.create(
         { name: uniqueName('gw'), networkId: subnet.networkId, portSecurityEnabled: true },
         { signal },
@@ -290,7 +296,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     };
 
     test("a gateway's port is opened and shut, and what others put there stays", async () => {
-      const { own, pairWriter } = await makeDoors();
+      const { own, pairWriter } = await makeForwarders();
       const allowedAddressPairs = [{ prefix: parsePrefix('192.0.2.0/24') }];
       await neutron.ports.update(own.id, { allowedAddressPairs }, { signal });
       const first = pairWriter();
@@ -317,7 +323,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     });
 
     test('what Neutron would not take is said before it is asked', async () => {
-      const { own, pairWriter } = await makeDoors(1);
+      const { own, pairWriter } = await makeForwarders(1);
       const opening = pairWriter().open('gw1', [address, other], signal);
       if (mode === 'network') await opening;
       else await expect(opening).rejects.toMatchObject({ code: 'exhausted' });
@@ -327,8 +333,8 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
 
   test("two clusters in one project never see each other's ports", async () => {
     const [left, right] = [managerOf('left'), managerOf('right')];
-    const wish = { family: 4 as const, requested: undefined };
-    const port = await left.create({ ...wish, marker: uniqueName('m') }, signal);
+    const request = { family: 4 as const, requested: undefined };
+    const port = await left.create({ ...request, marker: uniqueName('m') }, signal);
     expect(await right.list(new Set(), new Set(), signal)).toEqual([]);
     expect(await left.list(new Set(), new Set(), signal)).toEqual([port]);
     await left.delete(port, signal);

@@ -20,11 +20,11 @@ describe('the static port manager', () => {
 
   test('says when nothing is left, and has it again after a deletion', async () => {
     const manager = newManager('192.0.2.1');
-    const wish = { family: 4 as const, requested: undefined, marker: 'm' };
-    const only = await manager.create(wish, signal);
-    await expect(manager.create(wish, signal)).rejects.toMatchObject({ code: 'exhausted' });
+    const request = { family: 4 as const, requested: undefined, marker: 'm' };
+    const only = await manager.create(request, signal);
+    await expect(manager.create(request, signal)).rejects.toMatchObject({ code: 'exhausted' });
     await manager.delete(only);
-    expect((await manager.create(wish, signal)).address).toBe('192.0.2.1');
+    expect((await manager.create(request, signal)).address).toBe('192.0.2.1');
   });
 
   test("an address that is not in the list is the user's mistake", async () => {

@@ -7,7 +7,7 @@ import {
   serviceCIDRs,
 } from '../../../packages/causeway/src/node-proxy/service-networks.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from '../kube-client/cluster.ts';
@@ -31,7 +31,7 @@ describe.each(real)('the networks of cluster addresses on $name', ({ start }) =>
     let networks: string[] = [];
     const following = followServiceNetworks(
       {
-        ...{ client, clock: systemClock, log: silentLog, metrics: noMetrics },
+        ...{ client, clock: systemClock, log: discardLog, metrics: noMetrics },
         onChange: (now) => (networks = now.map(formatPrefix).sort()),
       },
       stop.signal,

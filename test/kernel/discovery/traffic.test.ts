@@ -4,7 +4,7 @@ import { discoverySettings } from '../../../packages/causeway/src/discovery/sett
 import { endpointSlices, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { collect } from '../../../packages/openstack/src/collect.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import {
   startEmbeddedOpenStack,
@@ -50,7 +50,7 @@ describe.skipIf(!canUseNamespaces())('traffic to a discovered Service', () => {
       environment: { OS_AUTH_URL: cloud.authUrl, OS_USERNAME: 'demo', OS_PASSWORD: 'demo' },
       workingDirectory: lab.directory,
       clock: systemClock,
-      log: silentLog,
+      log: discardLog,
       metrics: noMetrics,
     });
     const [result] = await discoverer.once(false, AbortSignal.timeout(300_000));

@@ -40,8 +40,8 @@ switch (verb) {
   case 'up':
     await transfers(upload);
     break;
-  case 'silence':
-    await silence();
+  case 'timeout':
+    await outage();
     break;
   case 'pause':
     await pause();
@@ -168,7 +168,7 @@ function upload(address: string, port: number, bytes: number, ms: number): Promi
   });
 }
 
-interface Knock {
+interface Attempt {
   readonly address: string;
   readonly socket: dgram.Socket;
   /** The numbers of the knocks that were answered. */
@@ -178,11 +178,11 @@ interface Knock {
   from: string;
 }
 
-async function silence(): Promise<void> {
+async function outage(): Promise<void> {
   const [port = '', ...addresses] = args;
   let answering = 0;
-  const knocks = addresses.map((address) =>
-    startKnocking(address, () => {
+  const attempts = addresses.map((address) =>
+    startAttempts(address, () => {
       answering += 1;
       if (answering === addresses.length) process.stdout.write('flowing\n');
     }),
@@ -191,28 +191,28 @@ async function silence(): Promise<void> {
   process.once('SIGTERM', () => stop.abort());
   let sent = 0;
   for (; !stop.signal.aborted; sent += 1) {
-    for (const { socket, address } of knocks) {
+    for (const { socket, address } of attempts) {
       socket.send(String(sent), Number(port), address, () => {});
     }
     await delay(10);
   }
   const now = performance.now();
-  const silences = knocks.map(({ last, longest }) => Math.round(Math.max(longest, now - last)));
-  const isLate = () => knocks.some(({ answered }) => !answered.has(sent - 1));
+  const outages = attempts.map(({ last, longest }) => Math.round(Math.max(longest, now - last)));
+  const isLate = () => attempts.some(({ answered }) => !answered.has(sent - 1));
   while (isLate() && performance.now() < now + lateMs) await delay(10);
   print(
-    knocks.map(({ address, socket, answered, from }, index) => {
+    attempts.map(({ address, socket, answered, from }, index) => {
       socket.close();
       const lostInARow = longestGap(answered, sent);
-      return { address, answers: answered.size, from, longestMs: silences[index], lostInARow };
+      return { address, answers: answered.size, from, longestMs: outages[index], lostInARow };
     }),
   );
 }
 
-function startKnocking(address: string, onFirst: () => void): Knock {
+function startAttempts(address: string, onFirst: () => void): Attempt {
   const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
   const last = performance.now();
-  const probeTcp: Knock = { address, socket, answered: new Set(), last, longest: 0, from: '' };
+  const probeTcp: Attempt = { address, socket, answered: new Set(), last, longest: 0, from: '' };
   socket.on('message', (message) => {
     const [from = '', , number = ''] = message.toString().split(' ');
     if (from !== probeTcp.from) process.stdout.write(`${from} answers on ${address}\n`);

@@ -34,11 +34,11 @@ describe.skipIf(!isRunnable)('failover and failback', () => {
     const first = await strikeMaster(topology, fault, addresses);
     const second = await strikeMaster(topology, fault, addresses);
     expect(second.struck).not.toBe(first.struck);
-    for (const { silences } of [first, second]) {
+    for (const { outages } of [first, second]) {
       process.stderr.write(
-        `${fault.name}: ${silences.map((each) => each.longestMs).join(' ')} ms\n`,
+        `${fault.name}: ${outages.map((each) => each.longestMs).join(' ')} ms\n`,
       );
-      for (const { lostInARow } of silences) expect(lostInARow).toBeLessThan(500);
+      for (const { lostInARow } of outages) expect(lostInARow).toBeLessThan(500);
     }
     const results = await Promise.all(transfers.map((each) => each.result()));
     expect(results).toEqual([

@@ -41,7 +41,7 @@ export const faults: readonly Fault[] = [
   },
 ];
 
-export interface Silence {
+export interface Outage {
   readonly address: string;
   readonly answers: number;
   readonly longestMs: number;
@@ -56,19 +56,19 @@ export async function strikeMaster(
   topology: Topology,
   fault: Fault,
   addresses: readonly string[],
-): Promise<{ silences: Silence[]; struck: GatewayName }> {
+): Promise<{ outages: Outage[]; struck: GatewayName }> {
   const struck = await waitFor('one master', () => topology.master());
   const other = struck === 'g1' ? 'g2' : 'g1';
-  const knocking = await topology.startClient('c', 'silence', 80, ...addresses);
+  const attempting = await topology.startClient('c', 'timeout', 80, ...addresses);
   await fault.strike(topology, struck);
   await waitFor('the other to be master', async () => (await topology.master()) === other);
-  knocking.stop();
-  const silences = await knocking.result<Silence[]>();
+  attempting.stop();
+  const outages = await attempting.result<Outage[]>();
   await fault.recover(topology, struck);
   await waitFor('the struck one to be backup', async () => {
     const { vrrp } = await topology.client(struck).status(new AbortController().signal);
     // One that has just started listens for a second before it would take over.
     return vrrp.state === 'BACKUP' && Date.now() - Date.parse(vrrp.since ?? '') > 1_500;
   });
-  return { silences, struck };
+  return { outages, struck };
 }

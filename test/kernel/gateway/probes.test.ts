@@ -25,9 +25,9 @@ describe.skipIf(!isRunnable)('destinations that fall silent', () => {
   });
   afterAll(() => topology.stop());
 
-  const silentOn = async (name: GatewayName) =>
-    (await topology.client(name).status(signal)).silent.acted;
-  const silent = async () => [...(await silentOn('g1')), ...(await silentOn('g2'))];
+  const unhealthyOn = async (name: GatewayName) =>
+    (await topology.client(name).status(signal)).unhealthy.acted;
+  const unhealthy = async () => [...(await unhealthyOn('g1')), ...(await unhealthyOn('g2'))];
   const mute = (machine: string) =>
     topology.network.run(
       machine,
@@ -52,20 +52,20 @@ describe.skipIf(!isRunnable)('destinations that fall silent', () => {
     await becomes('10.77.1.1', 'p1,p2');
     for (const name of gateways) {
       await waitFor(`${name} to have heard everybody`, async () => {
-        const { silent: known } = await topology.client(name).status(signal);
+        const { unhealthy: known } = await topology.client(name).status(signal);
         return known.heard === 4;
       });
     }
     await mute('p1');
     const { v4, v6 } = servers.p1;
     await waitFor('p1 alone to be out on both gateways', async () => {
-      const out = (await silent()).map(String).sort();
+      const out = (await unhealthy()).map(String).sort();
       return out.join() === [v4, v4, v6, v6].sort().join();
     });
     await becomes('10.77.1.1', 'p2');
     await becomes('2001:db8:77::1:1', 'p2');
     await unmute('p1');
-    await waitFor('p1 to be back', async () => (await silent()).length === 0);
+    await waitFor('p1 to be back', async () => (await unhealthy()).length === 0);
     await becomes('10.77.1.1', 'p1,p2');
   });
 
@@ -75,7 +75,7 @@ describe.skipIf(!isRunnable)('destinations that fall silent', () => {
       const { alarms } = await topology.client('g1').status(signal);
       return alarms.some((text) => text.startsWith('cut-off'));
     });
-    await waitFor('nobody to be out', async () => (await silent()).length === 0);
+    await waitFor('nobody to be out', async () => (await unhealthy()).length === 0);
     await Promise.all([unmute('p1'), unmute('p2')]);
     // Whoever is heard first leaves the other out for a moment.
     await becomes('10.77.1.1', 'p1,p2');
@@ -87,11 +87,11 @@ describe.skipIf(!isRunnable)('destinations that fall silent', () => {
     const listening = new AbortController();
     const events = client.events(listening.signal);
     await events.next();
-    await client.handSilent([parseAddress(servers.p2.v4)], signal);
-    expect(await silentOn(master)).toEqual([servers.p2.v4]);
+    await client.sendUnhealthy([parseAddress(servers.p2.v4)], signal);
+    expect(await unhealthyOn(master)).toEqual([servers.p2.v4]);
     await becomes('10.77.1.1', 'p1');
     listening.abort();
     await events.next().catch(() => undefined);
-    await waitFor('everybody to be back', async () => (await silent()).length === 0);
+    await waitFor('everybody to be back', async () => (await unhealthy()).length === 0);
   });
 });

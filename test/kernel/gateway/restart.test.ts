@@ -5,7 +5,7 @@ import { writeState } from '../../../packages/causeway/src/gateway/protocol/writ
 import type { Endpoint } from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
-import type { Silence } from './faults.ts';
+import type { Outage } from './faults.ts';
 import { requireNetworkTools } from './network.ts';
 import { endpoint, nothing } from './services.ts';
 import { Topology, type GatewayName } from './topology.ts';
@@ -33,13 +33,13 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
     await push('g1', endpoint('10.77.1.1', 'UDP', ['p1', 'p2']));
     generation -= 1;
     await push('g2', endpoint('10.77.1.1', 'UDP', ['p1', 'p2']));
-    const knocking = await topology.startClient('c', 'silence', 80, '10.77.1.1');
+    const attempting = await topology.startClient('c', 'timeout', 80, '10.77.1.1');
     const master = await waitFor('one master', () => topology.master());
     await topology.killAgent(master);
     await topology.startAgent(master);
-    knocking.stop();
-    const [silence] = await knocking.result<Silence[]>();
-    expect(silence?.lostInARow).toBeLessThan(100);
+    attempting.stop();
+    const [outage] = await attempting.result<Outage[]>();
+    expect(outage?.lostInARow).toBeLessThan(100);
     expect(await waitFor('one master', () => topology.master())).toBe(master);
     expect((await topology.client(master).status(signal)).generation).toBe(generation);
   });

@@ -13,7 +13,7 @@ import {
 } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { isAvailable } from '../../services/missing.ts';
-import type { Silence } from './faults.ts';
+import type { Outage } from './faults.ts';
 import { requireNetworkTools } from './network.ts';
 import { endpoint, nothing, ranges } from './services.ts';
 import { servers, Topology } from './topology.ts';
@@ -230,12 +230,12 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
 
   test('a UDP client that goes on sending is served by who is left', async () => {
     await serveEndpoints(endpoint('10.77.1.1', 'UDP', ['p1']));
-    const knocking = await topology.startClient('c', 'silence', 80, '10.77.1.1');
+    const attempting = await topology.startClient('c', 'timeout', 80, '10.77.1.1');
     await serveEndpoints(endpoint('10.77.1.1', 'UDP', ['p2']));
-    await knocking.says('p2 answers on 10.77.1.1');
-    knocking.stop();
-    const [silence] = await knocking.result<Silence[]>();
-    expect(silence?.from).toBe('p2');
+    await attempting.says('p2 answers on 10.77.1.1');
+    attempting.stop();
+    const [outage] = await attempting.result<Outage[]>();
+    expect(outage?.from).toBe('p2');
   });
 
   test('a firewall that is not ours keeps its rules and its say', async () => {

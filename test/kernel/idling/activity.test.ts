@@ -5,7 +5,7 @@ import type { KubeClient } from '../../../packages/kubernetes/src/client/client.
 import type { ConfigMap, Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
 import { ActivityWatch } from '../../../packages/causeway/src/node-proxy/activity/activity-watch.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { Node, openBase, webService, webSlices } from './node.ts';
@@ -32,7 +32,7 @@ describe.runIf(canUseNamespaces())('the activity of a Service', () => {
     const watch = new ActivityWatch({
       ...{ inner: base, driver, connections, node: 'node1', namespace: 'kube-system' },
       client: { apply } as unknown as KubeClient,
-      ...{ everyMs: 1_000, clock: systemClock, log: silentLog },
+      ...{ everyMs: 1_000, clock: systemClock, log: discardLog },
     });
     base.onCommit((served) => watch.onCommit(served));
     const stop = new AbortController();
@@ -61,13 +61,13 @@ describe.runIf(canUseNamespaces())('the activity of a Service', () => {
     void staying.result.then(() => (hasLeft = true));
     // Longer than the kernel remembers a connection that has ended.
     const end = performance.now() + 3_000;
-    const looks = new Set<number>();
+    const checks = new Set<number>();
     await waitFor('three seconds to pass', async () => {
       const found = await quiet();
-      if (!hasLeft) looks.add(found);
+      if (!hasLeft) checks.add(found);
       return performance.now() > end;
     });
-    expect([...looks]).toEqual([0]);
+    expect([...checks]).toEqual([0]);
     await staying.result;
     stop.abort();
     await running;

@@ -14,7 +14,7 @@ import { Store, whenSynced } from '../../../packages/kubernetes/src/cache/store.
 import { IdleServices } from '../../../packages/causeway/src/node-proxy/holder/idle-services.ts';
 import { holderSettings } from '../../../packages/causeway/src/node-proxy/holder/settings.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { addNode, sleepyDeployment, webService } from '../../contract/idling/objects.ts';
@@ -26,7 +26,7 @@ import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { Node, openBase } from './node.ts';
 
-const setting = { clock: systemClock, log: silentLog, metrics: noMetrics };
+const setting = { clock: systemClock, log: discardLog, metrics: noMetrics };
 const hasReal = await isAvailable(() => prepareKubernetes({ controllerManager: true }));
 
 /** A whole cluster but for the kubelet, which the test plays. */

@@ -3,7 +3,7 @@ import type net from 'node:net';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import type { BackendLayer } from '../../../packages/causeway/src/gateway/controller/backends.ts';
-import { openAgentDoor, type AgentDoor } from '../../cluster/gateway/agent-door.ts';
+import { openAgentForwarder, type AgentForwarder } from '../../cluster/gateway/agent-forwarder.ts';
 import type {
   LiveCluster,
   LiveObject,
@@ -17,7 +17,7 @@ import {
 } from '../../services/service-process.ts';
 import { HopelessError, waitFor } from '../../services/wait-for.ts';
 import { gateways, secret, servers, Topology } from '../gateway/topology.ts';
-import { openDoor } from '../proxy/command-lab.ts';
+import { openForwarder } from '../proxy/command-lab.ts';
 import type { Result } from './node.ts';
 
 const main = path.join(
@@ -54,8 +54,8 @@ export class GatewayLab {
   readonly topology: Topology;
   readonly space: Workspace;
   readonly #cluster: LiveCluster;
-  readonly #pairWriter: readonly AgentDoor[];
-  readonly #apiDoor: net.Server;
+  readonly #pairWriter: readonly AgentForwarder[];
+  readonly #apiForwarder: net.Server;
   readonly #pods = new Map<string, RunningPod>();
   #podCount = 0;
   readonly #stopped = new AbortController();
@@ -69,14 +69,14 @@ export class GatewayLab {
     topology: Topology;
     cluster: LiveCluster;
     space: Workspace;
-    pairWriter: readonly AgentDoor[];
-    apiDoor: net.Server;
+    pairWriter: readonly AgentForwarder[];
+    apiForwarder: net.Server;
   }) {
     this.topology = parts.topology;
     this.space = parts.space;
     this.#cluster = parts.cluster;
     this.#pairWriter = parts.pairWriter;
-    this.#apiDoor = parts.apiDoor;
+    this.#apiForwarder = parts.apiForwarder;
     // It may end when nobody waits for it.
     this.#controllerEnds.promise.catch(() => undefined);
   }
@@ -86,12 +86,12 @@ export class GatewayLab {
     const cluster = await startCluster();
     await topology.startAgents({ probe: { intervalMs: 500 } });
     const pairWriter = await Promise.all(
-      gateways.map((name) => openAgentDoor(topology.runtimeFile(name, 'api.sock'))),
+      gateways.map((name) => openAgentForwarder(topology.runtimeFile(name, 'api.sock'))),
     );
     const apiPort = Number(new URL(cluster.server.url).port);
-    const apiDoor = await openDoor(path.join(topology.directory, 'api.sock'), apiPort);
+    const apiForwarder = await openForwarder(path.join(topology.directory, 'api.sock'), apiPort);
     const space = await cluster.workspace('shop');
-    const lab = new GatewayLab({ topology, cluster, space, pairWriter, apiDoor });
+    const lab = new GatewayLab({ topology, cluster, space, pairWriter, apiForwarder });
     for (const name of nodeNames) await lab.#startNode(name, apiPort);
     lab.#kubelet = lab.#playKubelet();
     return lab;
@@ -101,9 +101,9 @@ export class GatewayLab {
     this.#stopped.abort();
     await this.#kubelet;
     await this.#stopController();
-    for (const door of this.#pairWriter) await door.close();
+    for (const forwarder of this.#pairWriter) await forwarder.close();
     await this.topology.stop();
-    this.#apiDoor.close();
+    this.#apiForwarder.close();
     await this.#cluster.server.stop();
   }
 

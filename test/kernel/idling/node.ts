@@ -17,7 +17,7 @@ import { Holder } from '../../../packages/causeway/src/node-proxy/holder/holder.
 import { IdleSwitch } from '../../../packages/causeway/src/node-proxy/holder/idle-switch.ts';
 import { KernelPacketTap } from '../../../packages/causeway/src/node-proxy/holder/packet-tap.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { TestNetwork, type Host } from '../../services/namespaces.ts';
 
@@ -233,7 +233,7 @@ export async function openBase(
     },
     pace: { minIntervalMs: 0, maxIntervalMs: 60_000 },
     clock: systemClock,
-    log: silentLog,
+    log: discardLog,
   });
   const close = async () => {
     await connections.close();

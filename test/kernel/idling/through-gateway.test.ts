@@ -5,7 +5,7 @@ import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { requireNetworkTools } from '../gateway/network.ts';
 import { clientAddress, GatewayLab } from './gateway-lab.ts';
-import { KnockCounts } from './knock-counts.ts';
+import { AttemptCounts } from './attempt-counts.ts';
 import { webDeployment, webService } from './gateway-objects.ts';
 
 const isRunnable =
@@ -74,11 +74,11 @@ describe.runIf(isRunnable).each([
     await lab.forgetConnectionsSoon();
     const served = { served: 1, errors: {} };
     expect(await lab.startClients({ address, port: 80 })).toMatchObject(served);
-    const knocks = await KnockCounts.start(lab.topology, clusterAddress);
+    const attempts = await AttemptCounts.start(lab.topology, clusterAddress);
     await lab.untilMarked(name);
     await lab.untilAsleep(name);
-    await knocks.untilNodesWere(8);
-    expect(await knocks.at('cluster')).toEqual([0, 0]);
+    await attempts.untilNodesWere(8);
+    expect(await attempts.at('cluster')).toEqual([0, 0]);
     const request = expect.objectContaining({
       reason: 'NeedPods',
       involvedObject: expect.objectContaining({ name }) as unknown,

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import type { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
 import { prepareSite } from '../../contract/ipam/fleet.ts';
 import { clientOf } from '../../contract/ipam/history.ts';
-import { openDoor, type Door } from '../../services/door.ts';
+import { openForwarder, type Forwarder } from '../../services/tcp-forwarder.ts';
 import { TestNetwork, type Host } from '../../services/namespaces.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
@@ -25,7 +25,7 @@ const main = path.join(
   'cli',
   'main.ts',
 );
-const pairWriter = path.join(import.meta.dirname, 'programs', 'doors.ts');
+const pairWriter = path.join(import.meta.dirname, 'programs', 'forwarders.ts');
 const members = [1, 2, 3] as const;
 const peerPort = 2380;
 
@@ -56,7 +56,7 @@ export class LedgerLab {
   readonly #etcdHost: Host;
   readonly #allocatorHost: Host;
   readonly #processes: ServiceProcess[] = [];
-  readonly #pairWriter = new Map<number, Door>();
+  readonly #pairWriter = new Map<number, Forwarder>();
 
   private constructor(network: TestNetwork, directory: string, hosts: readonly [Host, Host]) {
     this.#network = network;
@@ -74,7 +74,7 @@ export class LedgerLab {
     await network.join(hosts[1], 'ledger', ...numbers.map((index) => `10.99.${index}.9/24`));
     await lab.#startEtcd(numbers);
     const token = await lab.#createOperator();
-    await lab.#openDoors(numbers);
+    await lab.#openForwarders(numbers);
     for (const index of numbers) lab.allocators.push(await lab.#startAllocator(index, token));
     await Promise.all(lab.allocators.map(isReady));
     return lab;
@@ -124,7 +124,7 @@ export class LedgerLab {
     await Promise.all(this.allocators.map(({ client }) => client.close()));
     for (const process of this.#processes) process.kill('SIGKILL');
     await Promise.all(this.#processes.map(({ exited }) => exited));
-    await Promise.all([...this.#pairWriter.values()].map((door) => door.close()));
+    await Promise.all([...this.#pairWriter.values()].map((forwarder) => forwarder.close()));
     await this.#network.remove();
     await removeDirectory(this.#directory);
   }
@@ -154,13 +154,13 @@ export class LedgerLab {
     });
   }
 
-  async #openDoors(numbers: readonly number[]): Promise<void> {
+  async #openForwarders(numbers: readonly number[]): Promise<void> {
     const ports = numbers.flatMap((index) => [apiPort(index), healthPort(index)]);
     const words = ports.map((port) => `${this.#socket(port)}=${port}`);
     this.#start(this.#allocatorHost, 'doors', process.execPath, [pairWriter, ...words]);
     for (const port of ports) {
       const from = { host: '127.0.0.1', port: 0 };
-      this.#pairWriter.set(port, await openDoor(from, { path: this.#socket(port) }));
+      this.#pairWriter.set(port, await openForwarder(from, { path: this.#socket(port) }));
     }
   }
 

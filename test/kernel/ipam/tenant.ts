@@ -26,7 +26,9 @@ export class Tenant {
   constructor(allocator: Allocator, site: string) {
     this.#allocator = allocator;
     this.#site = site;
-    this.#work = Promise.all(Array.from({ length: keyedQueue }, (_, lane) => this.#runLane(lane)));
+    this.#work = Promise.all(
+      Array.from({ length: keyedQueue }, (_, worker) => this.#runWorker(worker)),
+    );
     this.#work.catch(() => undefined);
   }
 
@@ -50,9 +52,9 @@ export class Tenant {
     return { problems, held: Object.values(listed) };
   }
 
-  async #runLane(lane: number): Promise<void> {
+  async #runWorker(worker: number): Promise<void> {
     for (let turn = 0; !this.#stopped.signal.aborted; turn += 1) {
-      const owner = `owner-${lane}-${turn % 4}`;
+      const owner = `owner-${worker}-${turn % 4}`;
       try {
         await this.#step(owner);
         this.acknowledged += 1;

@@ -124,7 +124,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
       { address: virtual4, port: 81, timeoutMs: 300 },
     );
     expect(refused?.error).toBe('ECONNREFUSED');
-    expect(dropped?.error).toBe('silence');
+    expect(dropped?.error).toBe('timeout');
   });
 
   test('are let in by source range only', async () => {
@@ -140,7 +140,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
       { address: virtual6, port: 80 },
     );
     expect(inside?.text).toMatch(/^backend/);
-    expect(outside?.error).toBe('silence');
+    expect(outside?.error).toBe('timeout');
     expect(six?.text).toMatch(/^backend1/);
   });
 
@@ -241,7 +241,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
         },
       ],
     });
-    const expectAnswer = async (from: 'backend1' | 'silence', ...policies: string[]) => {
+    const expectAnswer = async (from: 'backend1' | 'timeout', ...policies: string[]) => {
       await lab.program(gateway, {
         services: [service({ dispatch: endpoints(1) })],
         policies: [
@@ -251,13 +251,13 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
         ],
         pods: [{ address: address('10.78.0.21'), policies }],
       });
-      const patience = from === 'silence' ? { timeoutMs: 1_500 } : {};
+      const patience = from === 'timeout' ? { timeoutMs: 1_500 } : {};
       const [answer] = await lab.ask(lab.client, { address: virtual4, port: 80, ...patience });
       expect(answer === undefined ? '' : whoAnswered(answer).backend).toBe(from);
     };
     await expectAnswer('backend1', 'n/open');
-    await expectAnswer('silence', 'n/except');
-    await expectAnswer('silence', 'n/port');
+    await expectAnswer('timeout', 'n/except');
+    await expectAnswer('timeout', 'n/port');
     await expectAnswer('backend1', 'n/port', 'n/open');
   });
 });

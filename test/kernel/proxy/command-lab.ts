@@ -36,19 +36,19 @@ export class CommandLab {
   readonly client: KubeClient;
   readonly directory: string;
   readonly #api: TestApi;
-  readonly #door: net.Server;
+  readonly #forwarder: net.Server;
   #proxy: ServiceProcess | undefined;
 
   private constructor(
     parts: { lab: ProxyLab; client: KubeClient; directory: string },
     api: TestApi,
-    door: net.Server,
+    forwarder: net.Server,
   ) {
     this.lab = parts.lab;
     this.client = parts.client;
     this.directory = parts.directory;
     this.#api = api;
-    this.#door = door;
+    this.#forwarder = forwarder;
   }
 
   /** With the embedded API unless another one is given. */
@@ -68,7 +68,7 @@ export class CommandLab {
     const client = new KubeClient({ transport, clock: systemClock, metrics: noMetrics });
     const port = Number(new URL(api.url).port);
     const socket = path.join(directory, 'api.sock');
-    const door = await openDoor(socket, port);
+    const forwarder = await openForwarder(socket, port);
     await openWindow(lab.host('node'), port, socket);
     await client.create(namespaces, { metadata: { name: 'shop' } });
     const labels = { 'topology.kubernetes.io/zone': 'a' };
@@ -86,7 +86,7 @@ export class CommandLab {
       },
       { subresource: 'status' },
     );
-    return new CommandLab({ lab, client, directory }, api, door);
+    return new CommandLab({ lab, client, directory }, api, forwarder);
   }
 
   get logFile(): string {
@@ -153,7 +153,7 @@ export class CommandLab {
     await this.#proxy?.stop();
     await this.lab.remove();
     await this.client.close();
-    this.#door.close();
+    this.#forwarder.close();
     await this.#api.stop();
     await removeDirectory(this.directory);
   }
@@ -168,15 +168,15 @@ export interface TestApi {
 }
 
 /** From a socket in the file system, which knows no network namespaces, to the API. */
-export async function openDoor(socket: string, port: number): Promise<net.Server> {
-  const door = net.createServer((near) => {
+export async function openForwarder(socket: string, port: number): Promise<net.Server> {
+  const forwarder = net.createServer((near) => {
     const far = net.connect(port, '127.0.0.1');
     near.pipe(far).pipe(near);
     near.on('error', () => far.destroy());
     far.on('error', () => near.destroy());
   });
-  await new Promise<void>((resolve) => door.listen(socket, resolve));
-  return door;
+  await new Promise<void>((resolve) => forwarder.listen(socket, resolve));
+  return forwarder;
 }
 
 /** From a port of the host's own loopback to that socket. */

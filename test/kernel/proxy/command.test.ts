@@ -69,7 +69,7 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
     });
     await becomes('10.96.7.1', 80, 'p2 10.1.1.9');
     // Those of another proxy are not ours.
-    expect(await ask('10.96.7.2', 80, soon)).toBe('silence');
+    expect(await ask('10.96.7.2', 80, soon)).toBe('timeout');
   });
 
   test('tells its health, mode and metrics where kube-proxy does', async () => {
@@ -141,7 +141,7 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
       );
     }
     // Without --services=all only labelled Services are ours.
-    await becomes('10.96.7.1', 80, 'silence');
+    await becomes('10.96.7.1', 80, 'timeout');
   });
 
   test('cleans up after itself', async () => {

@@ -9,7 +9,7 @@ import type { LayoutSettings } from '../../../packages/nftables/src/compile/virt
 import { BaseProxy } from '../../../packages/causeway/src/node-proxy/base-proxy.ts';
 import type { NodeContext } from '../../../packages/causeway/src/node-proxy/translate-service.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { TestNetwork, type Host } from '../../services/namespaces.ts';
 import type { Answer, Request } from '../nftables/lab.ts';
@@ -198,7 +198,7 @@ class RunningProxy {
     const proxy = new BaseProxy({
       ...{ driver, connections, layout, node: nodeContext },
       pace: { minIntervalMs: 0, maxIntervalMs: 60_000 },
-      ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+      ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
     });
     const abort = new AbortController();
     const running = proxy.run(abort.signal);

@@ -98,8 +98,8 @@ describe.skipIf(!canUseNamespaces())('Services on a node, with real packets', ()
     );
     await lab.serve(local, slice(endpoint('remote')));
     expect(await who('client', { ...balancer, ...quickly }, { ...nodePort, ...quickly })).toEqual([
-      'silence',
-      'silence',
+      'timeout',
+      'timeout',
     ]);
     expect(await who('p2', balancer)).toEqual([`remote ${pods.p2.v4}`]);
     expect(await who('node', balancer, nodePort)).toEqual([`remote ${nodeIp}`, `remote ${nodeIp}`]);
@@ -109,7 +109,7 @@ describe.skipIf(!canUseNamespaces())('Services on a node, with real packets', ()
     const ranges = web({ loadBalancerSourceRanges: ['10.1.0.0/16'] });
     await lab.serve(ranges, slice(endpoint('p1')));
     expect(await who('client', { ...balancer, ...quickly }, nodePort)).toEqual([
-      'silence',
+      'timeout',
       'p1 10.1.1.5',
     ]);
     expect(await who('p2', balancer)).toEqual(['p1 10.1.1.5']);

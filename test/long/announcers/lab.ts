@@ -5,7 +5,7 @@ import type { Node } from '../../../packages/kubernetes/src/objects/core-objects
 import { nodes } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { never, startServer, type ServerUnderTest } from '../../contract/ipam/server-under-test.ts';
 import { ClusterUnderTest } from '../../contract/pool/cluster-under-test.ts';
-import { openDoor } from '../../services/door.ts';
+import { openForwarder } from '../../services/tcp-forwarder.ts';
 import { prepareKubernetes, startKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
@@ -17,7 +17,7 @@ import { waitFor } from '../../services/wait-for.ts';
 export const nodeName = 'node-1';
 export const lan = 'lan';
 
-const door = path.join(import.meta.dirname, 'programs', 'door-inside.ts');
+const forwarder = path.join(import.meta.dirname, 'programs', 'inner-forwarder.ts');
 const generous = { timeoutMs: 120_000 };
 
 /** Whether the announcers can be had here, and a node to run them on. They are built once. */
@@ -71,8 +71,8 @@ export class AnnouncerLab {
     await network.join(node, lan, '203.0.113.2/24', '2001:db8:1::2/64');
     const socket = path.join(directory, 'apiserver.sock');
     const port = Number(new URL(kubernetes.url).port);
-    const outside = await openDoor({ path: socket }, { host: '127.0.0.1', port });
-    const inside = node.start(process.execPath, door, String(port), socket);
+    const outside = await openForwarder({ path: socket }, { host: '127.0.0.1', port });
+    const inside = node.start(process.execPath, forwarder, String(port), socket);
     await new Promise<void>((resolve, reject) => {
       inside.stdout?.once('data', () => resolve());
       inside.once('exit', () => reject(new Error('there is no way into the namespace')));

@@ -69,9 +69,9 @@ describe.skipIf(!hasKubectl)('moving from Gimbal', () => {
     expect(await list('services')).toEqual([named(api), named(web, 'web-')].sort());
   });
 
-  page.step('Steps', 2, async ({ commands: [look] }) => {
+  page.step('Steps', 2, async ({ commands: [check] }) => {
     const before = await run('kubectl get services,endpoints -n demo -o json');
-    const text = await run(look);
+    const text = await run(check);
     expect(text).toContain(`services/demo/east-web-${web}`);
     expect(text).toContain(`+ services/demo/east-api-${api}`);
     expect(await run('kubectl get services,endpoints -n demo -o json')).toBe(before);

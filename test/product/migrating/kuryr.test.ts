@@ -70,7 +70,7 @@ describe.skipIf(!(await isAvailable(() => ensureProgram('kubectl'))))('moving fr
   });
   afterAll(() => stage.close());
 
-  const look = async () => ({
+  const check = async () => ({
     essence: (await stage.lab.balancers()).map(essenceOf),
     addresses: await Promise.all(names.map((name) => stage.lab.addressOf(name))),
   });
@@ -81,14 +81,14 @@ describe.skipIf(!(await isAvailable(() => ensureProgram('kubectl'))))('moving fr
     expect(await stage.run(klbs)).toContain('name: web');
     expect(await stage.run(services)).toContain('LoadBalancer');
     if (hasOpenStackCommand) expect(await stage.run(balancers)).toContain('default/web');
-    ({ essence: before, addresses } = await look());
+    ({ essence: before, addresses } = await check());
     expect(addresses).not.toContain(undefined);
   });
 
   page.step('Steps', 2, async ({ commands: [stop] }) => {
     await stage.run(stop);
     expect(await replicas('kube-system')).toBe('0');
-    expect(await look()).toEqual({ essence: before, addresses });
+    expect(await check()).toEqual({ essence: before, addresses });
   });
 
   page.step('Steps', 3, async ({ commands: [update] }) => {
@@ -110,7 +110,7 @@ describe.skipIf(!(await isAvailable(() => ensureProgram('kubectl'))))('moving fr
   });
 
   page.step('Steps', 5, async () => {
-    expect(await look()).toEqual({ essence: before, addresses });
+    expect(await check()).toEqual({ essence: before, addresses });
     const finalizersOf = async (name: string) =>
       (await stage.lab.client.find(endpoints, named(name)))?.metadata?.finalizers ?? [];
     expect(await finalizersOf('web')).toHaveLength(1);
@@ -119,7 +119,7 @@ describe.skipIf(!(await isAvailable(() => ensureProgram('kubectl'))))('moving fr
       'its Endpoints to be free',
       async () => (await finalizersOf(leaving)).length === 0,
     );
-    const { essence } = await look();
+    const { essence } = await check();
     expect(essence).toHaveLength(names.length);
     before = before.filter((each) => essence.some((left) => isDeepStrictEqual(left, each)));
   });
@@ -145,7 +145,7 @@ describe.skipIf(!(await isAvailable(() => ensureProgram('kubectl'))))('moving fr
   page.step('The way back', 4, async ({ commands: [start] }) => {
     await stage.run(start);
     expect(await replicas('kube-system')).toBe('1');
-    expect(await look()).toEqual({ essence: before, addresses });
+    expect(await check()).toEqual({ essence: before, addresses });
     for (const name of names) {
       const { metadata, status } = (await stage.lab.klb(name)) ?? {};
       expect(metadata?.finalizers).toEqual([klbFinalizer]);

@@ -8,7 +8,7 @@ import { ensureProgram } from '../../services/programs.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { MigrationPage, type PageStep } from './migration-page.ts';
 import { OctaviaStage } from './octavia-stage.ts';
-import { runOccm, serveAsOccm } from './played-occm.ts';
+import { runOccm, serveAsOccm } from './simulated-occm.ts';
 
 interface Manifest {
   readonly metadata: { readonly name: string; annotations?: Record<string, string> };

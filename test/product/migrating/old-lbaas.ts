@@ -18,7 +18,7 @@ import { cloudConfigFrom } from '../../../packages/openstack/src/config/settings
 import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import type { Subnet } from '../../../packages/openstack/src/neutron/resources.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { accounts } from '../../../packages/fake-openstack/src/seed.ts';
 
@@ -54,7 +54,7 @@ export class OldLbaas {
       ...{ auth_url: place.authUrl, region_name: place.region, username: user, password },
       ...{ user_domain_name: domain, project_name: project, project_domain_name: domain },
     });
-    const cloud = new Cloud(settings, { log: silentLog, metrics: noMetrics });
+    const cloud = new Cloud(settings, { log: discardLog, metrics: noMetrics });
     const lbaas = new OldLbaas(new KubeClient({ transport, clock: systemClock }), cloud);
     for await (const network of lbaas.neutron.networks.list({ external: true }, call)) {
       lbaas.floatingNetwork = network.id;

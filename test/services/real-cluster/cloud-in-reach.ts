@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { openDoor, type Door } from '../door.ts';
+import { openForwarder, type Forwarder } from '../tcp-forwarder.ts';
 import type { RealOpenStack } from '../openstack.ts';
 import { waitFor } from '../wait-for.ts';
 import { controlPlaneAddress } from './layout.ts';
 import type { RealCluster } from './real-cluster.ts';
 
-const program = path.join(import.meta.dirname, 'programs', 'outer-door.ts');
+const program = path.join(import.meta.dirname, 'programs', 'outer-forwarder.ts');
 
 /** A cloud of this machine's loopback address, where pods reach it: at the address of the control plane. */
 export interface CloudInReach {
@@ -21,11 +21,13 @@ export async function bringIntoReach(
   cloud: RealOpenStack,
   account: keyof RealOpenStack['accounts'] = 'demo',
 ): Promise<CloudInReach> {
-  const pairWriter: Door[] = [];
+  const pairWriter: Forwarder[] = [];
   const reach = async (url: string) => {
     const { port, pathname } = new URL(url);
     const socket = path.join(cluster.files.root, `cloud-${port}.sock`);
-    pairWriter.push(await openDoor({ path: socket }, { host: '127.0.0.1', port: Number(port) }));
+    pairWriter.push(
+      await openForwarder({ path: socket }, { host: '127.0.0.1', port: Number(port) }),
+    );
     const words = [program, controlPlaneAddress, port, socket];
     cluster.controlPlane.start(`cloud-${port}`, process.execPath, words);
     const there = `http://${controlPlaneAddress}:${port}${pathname === '/' ? '' : pathname}`;
@@ -54,7 +56,7 @@ export async function bringIntoReach(
       ...{ username: user, password, userDomain: domain, region: cloud.region },
     },
     close: async () => {
-      await Promise.all(pairWriter.map((door) => door.close()));
+      await Promise.all(pairWriter.map((forwarder) => forwarder.close()));
     },
   };
 }

@@ -5,7 +5,7 @@ import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { parsePort } from '../../../packages/base/src/address/port.ts';
 import type { Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
 import { secrets } from '../../../packages/kubernetes/src/objects/resources.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { accounts } from '../../../packages/fake-openstack/src/seed.ts';
@@ -41,7 +41,7 @@ class DiscoveryWorld extends OctaviaWorld {
     });
     const discoverer = new Discoverer(settings, {
       ...{ client: this.kubeClient(process), tell: () => true, clock: process.clock },
-      ...{ environment: {}, workingDirectory: '/nowhere', log: silentLog, metrics: noMetrics },
+      ...{ environment: {}, workingDirectory: '/nowhere', log: discardLog, metrics: noMetrics },
       transport: new SimulatedOpenStackCarrier(this.openstack, process),
       random: this.simulation.random,
     });

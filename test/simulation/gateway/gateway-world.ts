@@ -32,7 +32,7 @@ import { collect } from '../../../packages/openstack/src/collect.ts';
 import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import type { Subnet } from '../../../packages/openstack/src/neutron/resources.ts';
 import type { Clock } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
@@ -47,7 +47,7 @@ export interface GatewayWorldOptions extends WorldOptions {
   readonly workers?: number;
   readonly gateways?: number;
   readonly driftEveryMs?: number;
-  readonly lookEveryMs?: number;
+  readonly resyncEveryMs?: number;
   /** Whether Neutron has to let gateways use addresses, and in which way. */
   readonly pairWriter?: 'network' | 'single';
   readonly fenceAfterMs?: number;
@@ -62,7 +62,7 @@ export interface GatewayWorldOptions extends WorldOptions {
 /** Among them those that Services ask for, in both kinds of worlds. */
 const staticRanges = ['10.10.200.1-10.10.200.40', 'fd00:10::1-fd00:10::40'].map(parseAddressRange);
 
-export interface ServiceWish {
+export interface DesiredService {
   readonly namespace?: string;
   readonly ports?: readonly number[];
   readonly annotations?: Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ export class GatewayWorld extends SimulatedWorld {
   /** The gateways' own Neutron ports, where the network has doors. */
   readonly gatewayPorts = new Map<string, string>();
   readonly #options: GatewayWorldOptions;
-  readonly #pace: { readonly driftEveryMs: number; readonly lookEveryMs?: number };
+  readonly #pace: { readonly driftEveryMs: number; readonly resyncEveryMs?: number };
   readonly #operator: Neutron;
   readonly #subnets = new Map<Family, Subnet>();
   #floatingNetwork = '';
@@ -89,7 +89,7 @@ export class GatewayWorld extends SimulatedWorld {
     this.#workers = workers;
     this.#pace = {
       driftEveryMs: options.driftEveryMs ?? driftEveryMs,
-      ...(options.lookEveryMs === undefined ? {} : { lookEveryMs: options.lookEveryMs }),
+      ...(options.resyncEveryMs === undefined ? {} : { resyncEveryMs: options.resyncEveryMs }),
     };
     this.#operator = new Neutron(this.cloud(this.simulation.process('operator')).session());
     this.agents = new Map(
@@ -140,7 +140,7 @@ export class GatewayWorld extends SimulatedWorld {
     const { random } = this.simulation;
     const lease = { namespace: 'kube-system', name: 'causeway-controller' };
     const leading = runAsLeader(
-      { client, lease, identity, clock, random, log: silentLog, metrics: noMetrics },
+      { client, lease, identity, clock, random, log: discardLog, metrics: noMetrics },
       (leadership, inner) =>
         this.#control(process, client.withFence(leadership), inner, leadership),
       stop.signal,
@@ -163,7 +163,7 @@ export class GatewayWorld extends SimulatedWorld {
   ) {
     const { clock } = process;
     const { random } = this.simulation;
-    const common = { client, clock, random, log: silentLog, metrics: noMetrics };
+    const common = { client, clock, random, log: discardLog, metrics: noMetrics };
     const recorder = new EventRecorder({
       ...common,
       component: 'causeway-controller',
@@ -183,7 +183,7 @@ export class GatewayWorld extends SimulatedWorld {
       keepWayBack: this.#options.keepWayBack ?? false,
       ...this.#pace,
       ...this.#pairWriter(neutron),
-      board: new GatewayConfigMap({ ...common, namespace: 'kube-system' }),
+      configMap: new GatewayConfigMap({ ...common, namespace: 'kube-system' }),
     });
     const controller = new ServiceController({
       ...common,
@@ -199,7 +199,7 @@ export class GatewayWorld extends SimulatedWorld {
   }
 
   /** Makes a Service of type LoadBalancer, as a user would. */
-  async createService(name: string, options: ServiceWish = {}): Promise<void> {
+  async createService(name: string, options: DesiredService = {}): Promise<void> {
     const { namespace = 'default', ports = [80], annotations = {}, spec = {} } = options;
     await this.ensureNamespace(namespace);
     await this.complete(
@@ -386,7 +386,8 @@ function overWire(process: SimulatedProcess, name: string, agent: MemoryAgent): 
   return {
     status: (signal) => call('ASK', signal, () => agent.status(signal)),
     events: (signal) => agent.events(signal),
-    handSilent: (silent, signal) => call('HAND', signal, () => agent.handSilent(silent, signal)),
+    sendUnhealthy: (unhealthy, signal) =>
+      call('HAND', signal, () => agent.sendUnhealthy(unhealthy, signal)),
     push: (lines, signal) => call('PUSH', signal, () => agent.push([...lines], signal)),
   };
 }

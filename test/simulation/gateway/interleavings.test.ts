@@ -4,7 +4,7 @@ import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort, doublyClaimed, portsOf } from './invariants.ts';
 
 /** Two addresses for the first namespace, whose Services clash on port 80, one for each of the others. */
-const wishes = [
+const desiredServices = [
   { namespace: 'default', name: 'a', ports: [80] },
   { namespace: 'default', name: 'b', ports: [80] },
   { namespace: 'default', name: 'c', ports: [443] },
@@ -23,7 +23,7 @@ async function crowdedWorld(seed: number): Promise<GatewayWorld> {
 }
 
 async function createAll(world: GatewayWorld): Promise<void> {
-  const creations = wishes.map(({ namespace, name, ports }) =>
+  const creations = desiredServices.map(({ namespace, name, ports }) =>
     world.user.create(services, {
       metadata: { namespace, name },
       spec: { type: 'LoadBalancer', ports: ports.map((port) => ({ name: `p${port}`, port })) },
@@ -54,7 +54,7 @@ test('Services that come and go at once leave nothing and take nothing from each
     const world = await crowdedWorld(seed);
     world.startController();
     await createAll(world);
-    const changes = wishes.map(({ namespace, name }, index) =>
+    const changes = desiredServices.map(({ namespace, name }, index) =>
       index % 2 === 0
         ? world.user.delete(services, { namespace, name })
         : world.user.patchMerge(

@@ -89,7 +89,7 @@ function isLetThrough(world: GatewayWorld, gateway: string, address: Address): b
 }
 
 /** Every gateway may use what is in use. */
-function shutDoors(world: GatewayWorld): string[] {
+function closeForwarders(world: GatewayWorld): string[] {
   const used = [...portsOf(world).values()].flatMap((text) => tryParseAddress(text) ?? []);
   return [...world.gatewayPorts.keys()].flatMap((name) =>
     used
@@ -105,7 +105,7 @@ export function unsettled(world: GatewayWorld): string[] {
     ...announcedWithoutPort(world),
     ...world.services().flatMap((service) => unsettledService(world, service)),
     ...leftovers(world),
-    ...shutDoors(world),
+    ...closeForwarders(world),
     ...[...world.agents.keys()].flatMap((name) => unsettledAgent(world, name)),
   ];
 }

@@ -17,7 +17,7 @@ async function tellings(world: GatewayWorld): Promise<string[]> {
 }
 
 test('a port that is lost in the cloud is noticed soon where looking is quick', async () => {
-  const world = await GatewayWorld.create(3, { driftEveryMs: 300_000, lookEveryMs: 30_000 });
+  const world = await GatewayWorld.create(3, { driftEveryMs: 300_000, resyncEveryMs: 30_000 });
   world.startController();
   await world.createService('web');
   await world.settle(nothing);

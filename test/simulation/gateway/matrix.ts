@@ -43,12 +43,12 @@ export function interruptionMatrix<Name extends string>(
   }
 
   test('every outside call of every operation belongs to a line', async () => {
-    const strays: string[] = [];
+    const stale: string[] = [];
     for (const name of Object.keys(scenarios) as Name[]) {
       const calls = await callsIn(name);
       const unnamed = calls.filter((label) => lineOf(name, label) === undefined);
-      strays.push(...unnamed.map((label) => `${name}: ${label}`));
+      stale.push(...unnamed.map((label) => `${name}: ${label}`));
     }
-    expect(strays).toEqual([]);
+    expect(stale).toEqual([]);
   });
 }

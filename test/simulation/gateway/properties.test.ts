@@ -15,7 +15,7 @@ import type { Annotations } from '../../../packages/causeway/src/services/provid
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort, doublyClaimed, portsOf } from './invariants.ts';
-import { life, type Act, type Wish } from './random-life.ts';
+import { life, type Act, type DesiredService } from './random-life.ts';
 
 const keys = ['default/a', 'default/b', 'default/c', 'red/a', 'red/b', 'blue/a'];
 
@@ -41,15 +41,15 @@ class Life {
       case 'create': {
         const { namespace = '', name } = nameFromKey(keyAt(act.service));
         if (this.#find(act.service) !== undefined) return;
-        const annotations = present(annotationsOf(act.wish));
+        const annotations = present(annotationsOf(act.desired));
         const spec = familiesOf(act.families);
         return world.createService(name, { namespace, ports: act.ports, annotations, spec });
       }
       case 'change wish': {
         if (this.#find(act.service) === undefined) return;
         this.#excused.add(keyAt(act.service));
-        const wished = annotationsOf(act.wish);
-        return world.annotateService(nameFromKey(keyAt(act.service)), wished);
+        const desired = annotationsOf(act.desired);
+        return world.annotateService(nameFromKey(keyAt(act.service)), desired);
       }
       case 'change ports':
         return this.#change(act.service, () => ({
@@ -192,7 +192,7 @@ class Life {
 /** A few addresses that Services ask for, in the subnet of the gateways. */
 const wishable = ['', '10.10.200.1', '10.10.200.2'];
 
-function annotationsOf({ address, isShared, keep }: Wish): Annotations {
+function annotationsOf({ address, isShared, keep }: DesiredService): Annotations {
   return {
     [addressAnnotation]: wishable[address] || null,
     [sharingKeyAnnotation]: isShared ? 'edge' : null,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** What a user asks for beside ports. */
-export interface Wish {
+export interface DesiredService {
   /** Which of a few addresses; 0 is none. */
   readonly address: number;
   readonly isShared: boolean;
@@ -15,10 +15,10 @@ export type Act =
       readonly service: number;
       readonly ports: readonly number[];
       readonly families: 'IPv4' | 'IPv6' | 'both';
-      readonly wish: Wish;
+      readonly desired: DesiredService;
     }
   | { readonly kind: 'change ports'; readonly service: number; readonly ports: readonly number[] }
-  | { readonly kind: 'change wish'; readonly service: number; readonly wish: Wish }
+  | { readonly kind: 'change wish'; readonly service: number; readonly desired: DesiredService }
   | { readonly kind: 'change type'; readonly service: number }
   | { readonly kind: 'delete'; readonly service: number }
   | { readonly kind: 'delete by force'; readonly service: number }
@@ -30,7 +30,7 @@ export type Act =
   | { readonly kind: 'restart' }
   /** The controller is gone while one of them changes. */
   | { readonly kind: 'change unseen'; readonly service: number; readonly ports: readonly number[] }
-  | { readonly kind: 'wish unseen'; readonly service: number; readonly wish: Wish }
+  | { readonly kind: 'wish unseen'; readonly service: number; readonly desired: DesiredService }
   /** The controller is gone while somebody writes on one what stands on another, or makes a copy of it. */
   | { readonly kind: 'seize unseen'; readonly service: number; readonly victim: number }
   | { readonly kind: 'steps'; readonly count: number }
@@ -45,7 +45,7 @@ const families = fc.constantFrom(
   'both' as const,
   'IPv6' as const,
 );
-const wish: fc.Arbitrary<Wish> = fc.record({
+const desired: fc.Arbitrary<DesiredService> = fc.record({
   address: fc.constantFrom(0, 0, 0, 1, 2),
   isShared: fc.boolean(),
   keep: fc.constantFrom(undefined, undefined, 'true' as const, 'false' as const),
@@ -54,10 +54,10 @@ const wish: fc.Arbitrary<Wish> = fc.record({
 const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 5,
-    arbitrary: fc.record({ kind: fc.constant('create'), service, ports, families, wish }),
+    arbitrary: fc.record({ kind: fc.constant('create'), service, ports, families, desired }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('change ports'), service, ports }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('change wish'), service, wish }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('change wish'), service, desired }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('change type'), service }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), service }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete by force'), service }) },
@@ -80,7 +80,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart') }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('change unseen'), service, ports }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('wish unseen'), service, wish }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('wish unseen'), service, desired }) },
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant('seize unseen'), service, victim: service }),

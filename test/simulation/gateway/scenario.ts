@@ -29,10 +29,10 @@ const nothing = () => [];
 /** A controller that has served these Services. */
 export async function withServices(
   world: GatewayWorld,
-  ...wishes: readonly (readonly [string, readonly number[]])[]
+  ...desiredServices: readonly (readonly [string, readonly number[]])[]
 ): Promise<SimulatedProcess> {
   const process = world.startController();
-  for (const [name, ports] of wishes) {
+  for (const [name, ports] of desiredServices) {
     await world.createService(name, { ports });
     await world.settle(nothing);
     await world.simulation.runFor(1_000);

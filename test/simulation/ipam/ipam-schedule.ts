@@ -11,7 +11,7 @@ import { stateRoot } from '../../../packages/causeway/src/ipam/keys.ts';
 import { Platforms } from '../../../packages/causeway/src/ipam/platform/platforms.ts';
 import type { AddressRecord } from '../../../packages/causeway/src/ipam/records.ts';
 import { sleep } from '../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import {
   Simulation,
   type SimulatedProcess,
@@ -47,8 +47,8 @@ class IpamWorld {
     const process = this.simulation.process(`server ${this.#started}`);
     const { clock } = process;
     const ledger = new SimulatedLedger(this.ledger, process, this.simulation);
-    const allocator = new Allocator({ ledger, clock, log: silentLog });
-    const options = { allocator, clock, log: silentLog };
+    const allocator = new Allocator({ ledger, clock, log: discardLog });
+    const options = { allocator, clock, log: discardLog };
     const context: Context = {
       allocator,
       heartbeats: new Heartbeats(allocator),

@@ -13,7 +13,7 @@ import { octaviaSettings } from '../../../packages/causeway/src/octavia/settings
 import { ServiceController } from '../../../packages/causeway/src/services/service-controller.ts';
 import { openLoadBalancing } from '../../../packages/openstack/src/load-balancing/open.ts';
 import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
@@ -22,7 +22,7 @@ import { unsettled } from './invariants.ts';
 
 const driftEveryMs = 60_000;
 
-export interface ServiceWish {
+export interface DesiredService {
   readonly ports?: readonly number[];
   readonly type?: 'LoadBalancer' | 'ClusterIP';
   readonly annotations?: Readonly<Record<string, string>>;
@@ -59,7 +59,7 @@ export class OctaviaWorld extends SimulatedWorld {
       client: this.kubeClient(process),
       clock,
       random,
-      log: silentLog,
+      log: discardLog,
       metrics: noMetrics,
     };
     const recorder = new EventRecorder({
@@ -102,7 +102,7 @@ export class OctaviaWorld extends SimulatedWorld {
 
   async createService(
     name: string,
-    { ports = [80], type = 'LoadBalancer', annotations = {} }: ServiceWish = {},
+    { ports = [80], type = 'LoadBalancer', annotations = {} }: DesiredService = {},
   ): Promise<void> {
     await this.complete(
       this.user.create(services, {

@@ -5,7 +5,7 @@ import { keyOf } from '../../../packages/kubernetes/src/objects/object.ts';
 import { leases, services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { sleep, type Clock } from '../../../packages/base/src/time/clock.ts';
 
-const lookEveryMs = 400;
+const resyncEveryMs = 400;
 
 export type SimulatedKind = 'cilium' | 'kube-vip';
 
@@ -44,7 +44,7 @@ export class SimulatedAnnouncer {
   async run(): Promise<void> {
     for (;;) {
       try {
-        await this.#look();
+        await this.#check();
       } catch (error) {
         // One that stood still finds its requests over time when it goes on.
         const isUsual = (['conflict', 'not-found', 'timeout'] as const).some((code) =>
@@ -52,11 +52,11 @@ export class SimulatedAnnouncer {
         );
         if (!isUsual) throw error;
       }
-      await sleep(this.#clock, lookEveryMs);
+      await sleep(this.#clock, resyncEveryMs);
     }
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const present = new Map<string, Service>();
     for await (const service of this.#client.list(services)) {
       present.set(service.metadata?.uid ?? '', service);

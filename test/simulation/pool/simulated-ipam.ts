@@ -11,7 +11,7 @@ import type {
 import { Heartbeats } from '../../../packages/causeway/src/ipam/heartbeats.ts';
 import { LedgerMaintenance } from '../../../packages/causeway/src/ipam/maintenance.ts';
 import { Platforms } from '../../../packages/causeway/src/ipam/platform/platforms.ts';
-import { silentLog } from '../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import type {
   SimulatedProcess,
   Simulation,
@@ -29,9 +29,9 @@ export class SimulatedIpam {
   readonly #context: Omit<Context, 'signal'>;
 
   constructor({ clock }: Simulation) {
-    const allocator = new Allocator({ ledger: new MemoryLedger(), clock, log: silentLog });
+    const allocator = new Allocator({ ledger: new MemoryLedger(), clock, log: discardLog });
     this.#allocator = allocator;
-    const options = { allocator, clock, log: silentLog };
+    const options = { allocator, clock, log: discardLog };
     this.#context = {
       allocator,
       heartbeats: new Heartbeats(allocator),

@@ -31,12 +31,12 @@ await run();
 
 async function run(): Promise<never> {
   for (;;) {
-    await look().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+    await check().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
     await delay(500);
   }
 }
 
-async function look(): Promise<void> {
+async function check(): Promise<void> {
   const ready: string[] = [];
   for await (const node of client.list(nodes)) {
     const address = addressOf(node);

@@ -10,10 +10,10 @@ export interface Log {
   child(fields: object): Log;
 }
 
-export const silentLog: Log = {
+export const discardLog: Log = {
   debug() {},
   info() {},
   warn() {},
   error() {},
-  child: () => silentLog,
+  child: () => discardLog,
 };

@@ -71,8 +71,8 @@ export class Simulation {
 
   async #step(): Promise<boolean> {
     this.#steps = this.#steps.filter((step) => !step.process.isKilled);
-    const possible = this.#steps.filter((step) => step.isOnItsWay || !step.process.isPaused);
-    const chosen = possible[Math.floor(this.random() * possible.length)];
+    const runnable = this.#steps.filter((step) => step.isOnItsWay || !step.process.isPaused);
+    const chosen = runnable[Math.floor(this.random() * runnable.length)];
     if (chosen === undefined) return this.clock.fireNext();
     if (this.#hasteMs > 0 && this.random() < hasteChance) {
       await this.clock.advance(Math.ceil(this.random() * this.#hasteMs));

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { BoundedFrequencyRunner } from './bounded-frequency-runner.ts';
-import { silentLog } from '../observability/log.ts';
+import { discardLog } from '../observability/log.ts';
 import { settled, SimulatedClock } from '../time/simulated-clock.ts';
 
 let stop = new AbortController();
@@ -21,7 +21,7 @@ function start(options: { burst?: number; fail?: () => boolean } = {}) {
     maxIntervalMs: 10_000,
     retryMs: 500,
     clock,
-    log: silentLog,
+    log: discardLog,
   });
   const ended = runner.loop(stop.signal);
   return { clock, runner, runs, ended };

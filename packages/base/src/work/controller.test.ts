@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CausewayError } from '../error/causeway-error.ts';
 import { sleep } from '../time/clock.ts';
 import { done, invalid, retryAfter, runController, wait, type Reconcile } from './controller.ts';
-import { silentLog } from '../observability/log.ts';
+import { discardLog } from '../observability/log.ts';
 import { noMetrics } from '../observability/metrics.ts';
 import { settled, SimulatedClock } from '../time/simulated-clock.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -20,7 +20,7 @@ function start(reconcile: (clock: SimulatedClock) => Reconcile<string>, workers 
       workers,
       deadlineMs: 5_000,
       clock,
-      log: silentLog,
+      log: discardLog,
       metrics: noMetrics,
     },
     stop.signal,

@@ -26,10 +26,10 @@ export async function withinLease<T>(
 ): Promise<T> {
   const firstMs = fence.remainingMs();
   const arm = (cutOff: (reason: CausewayError) => void): Timer => {
-    let timer = clock.timer(firstMs, look);
-    function look(): void {
+    let timer = clock.timer(firstMs, renew);
+    function renew(): void {
       try {
-        timer = clock.timer(fence.remainingMs(), look);
+        timer = clock.timer(fence.remainingMs(), renew);
       } catch (cause) {
         cutOff(new CausewayError('timeout', `${what} outlived the lease`, { cause }));
       }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sleep } from '../time/clock.ts';
-import { silentLog } from '../observability/log.ts';
+import { discardLog } from '../observability/log.ts';
 import { SimulatedClock } from '../time/simulated-clock.ts';
 import { CausewayError } from '../error/causeway-error.ts';
 import { supervise } from './supervisor.ts';
@@ -28,7 +28,7 @@ test('a loop that fails ends the others and is named', async () => {
 
 test('a failure is said before the others have ended', async () => {
   const said: string[] = [];
-  const log = { ...silentLog, error: (_: object, text: string) => said.push(text) };
+  const log = { ...discardLog, error: (_: object, text: string) => said.push(text) };
   const { promise: slow, resolve } = Promise.withResolvers<void>();
   const loops = { watcher: () => Promise.reject(new Error('disk full')), slow: () => slow };
   const running = supervise(new AbortController().signal, loops, log);

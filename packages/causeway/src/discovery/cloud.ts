@@ -104,9 +104,9 @@ export class DiscoveredCloud {
     const { clock, options } = this.#parts;
     const because = this.#lastProblem === undefined ? '' : `: ${this.#lastProblem}`;
     if (this.#lastSuccess === undefined) return `not read yet${because}`;
-    const silentMs = clock.monotonic() - this.#lastSuccess;
-    if (silentMs < Math.max(unreadyAfterMs, 3 * options.intervalMs)) return undefined;
-    return `not read for ${Math.round(silentMs / 1000)} s${because}`;
+    const unreadMs = clock.monotonic() - this.#lastSuccess;
+    if (unreadMs < Math.max(unreadyAfterMs, 3 * options.intervalMs)) return undefined;
+    return `not read for ${Math.round(unreadMs / 1000)} s${because}`;
   }
 
   close(): Promise<void> {
@@ -142,8 +142,8 @@ export class DiscoveredCloud {
     }
     const { written, removed } = report;
     const fields = { projects, failed, loadBalancers, invalid, written, removed, held };
-    const isNews = written > 0 || removed > 0 || held > 0 || !isComplete;
-    this.#log[isNews ? 'info' : 'debug'](
+    const isNew = written > 0 || removed > 0 || held > 0 || !isComplete;
+    this.#log[isNew ? 'info' : 'debug'](
       { ...fields, seconds: Math.round(durationMs) / 1000 },
       'a cycle has ended',
     );
@@ -155,10 +155,10 @@ export class DiscoveredCloud {
     if (areCredentialsInvalid(error)) await connection.refuse(error);
     metrics.up.set({ backend }, 0);
     metrics.cycles.add({ backend, outcome: 'failed' });
-    const isNews = this.#lastProblem !== error.message;
+    const isNew = this.#lastProblem !== error.message;
     this.#lastProblem = error.message;
     const { reason, advice } = failureOf(error, source);
-    this.#log[isNews ? 'error' : 'debug']({ error }, advice);
+    this.#log[isNew ? 'error' : 'debug']({ error }, advice);
     this.#reporter.report(source.about ?? anywhere, {
       severity: 'refusal',
       reason,

@@ -12,7 +12,7 @@ import type { LoadBalancerPlan, Removal, Write } from './plan-project.ts';
 import type { Applied, PlanTarget, Prepared } from './plan-target.ts';
 import type { Problem } from './problem.ts';
 import { goingAway } from './namespace-phase.ts';
-import { lookAgain, type TakenNameOptions } from './taken-name.ts';
+import { readAgain, type TakenNameOptions } from './taken-name.ts';
 
 export interface ClusterTargetOptions extends TakenNameOptions {
   readonly view: ClusterView;
@@ -90,8 +90,8 @@ export class ClusterTarget implements PlanTarget {
     return { service, written, removed, problems, failures };
   }
 
-  applyMeanwhile(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied> {
-    return this.apply({ ...plan, writes: plan.meanwhile, removals: [] }, signal);
+  applyInterim(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied> {
+    return this.apply({ ...plan, writes: plan.interim, removals: [] }, signal);
   }
 
   /** Nothing is done. */
@@ -123,7 +123,7 @@ export class ClusterTarget implements PlanTarget {
   }
 
   async #writeOntoWhatIsThere(write: Write, signal: AbortSignal): Promise<Written> {
-    const found = await lookAgain(write, this.#options, signal);
+    const found = await readAgain(write, this.#options, signal);
     if (found.kind === 'taken') throw new NameTaken(found.problem);
     if (found.kind === 'right') return { object: found.actual, isWritten: false };
     const isService = write.resource === services;

@@ -149,7 +149,7 @@ export class Cycle {
   }
 
   async #oneProject(project: ListedProject, signal: AbortSignal): Promise<void> {
-    if (this.#isSilent()) {
+    if (this.#isUnreachable()) {
       this.#report.failProject();
       return;
     }
@@ -164,7 +164,7 @@ export class Cycle {
       if (signal.aborted || areCredentialsInvalid(thrown)) throw thrown;
       const error = CausewayError.from(thrown);
       // Where it is Kubernetes that failed, the cloud was not silent.
-      if (!isRead && isSilence(error)) this.#noteSilence(project, error);
+      if (!isRead && isUnreachable(error)) this.#noteUnreachable(project, error);
       this.#failProject(project, error);
     }
     this.#tellProgress();
@@ -174,15 +174,15 @@ export class Cycle {
     const { log, reporter, options } = this.#parts;
     this.#report.failProject();
     log.warn({ project: name, projectId: id, error }, 'a project failed; nothing of it changes');
-    if (this.#isSilent())
+    if (this.#isUnreachable())
       log.warn({}, 'the cloud fell silent; the next cycle begins with the rest');
     const problem = projectFailed(options.backend, { id, name }, error);
     reporter.report(aboutNamespace(namespace), problem);
   }
 
-  #noteSilence({ id }: ListedProject, error: CausewayError): void {
+  #noteUnreachable({ id }: ListedProject, error: CausewayError): void {
     this.#failedInARow += 1;
-    if (!this.#isSilent()) return;
+    if (!this.#isUnreachable()) return;
     this.#parts.order.endedAt(id);
     if (this.#hasRead) return;
     this.#report.failProject();
@@ -193,7 +193,7 @@ export class Cycle {
     );
   }
 
-  #isSilent(): boolean {
+  #isUnreachable(): boolean {
     return this.#failedInARow >= mostFailuresInARow * this.#parts.options.workers;
   }
 
@@ -223,7 +223,7 @@ export class Cycle {
     if (!(await this.#prepare(namespace, safe, signal))) return;
     for (const plan of safe) await this.#apply(plan, signal);
     for (const plan of plans) {
-      if (plan.meanwhile.length > 0) await this.#applyMeanwhile(plan, signal);
+      if (plan.interim.length > 0) await this.#applyInterim(plan, signal);
     }
     this.#noteLosses(labelKey(project.id), plans);
   }
@@ -342,8 +342,8 @@ export class Cycle {
   }
 
   /** It is counted as a whole once it is decided. */
-  async #applyMeanwhile(plan: LoadBalancerPlan, signal: AbortSignal): Promise<void> {
-    const { written, failures } = await this.#parts.target.applyMeanwhile(plan, signal);
+  async #applyInterim(plan: LoadBalancerPlan, signal: AbortSignal): Promise<void> {
+    const { written, failures } = await this.#parts.target.applyInterim(plan, signal);
     this.#report.written += written;
     this.#report.failures += failures.length;
     for (const error of failures) this.#tellFailure(plan, error);
@@ -383,7 +383,7 @@ export class Cycle {
 }
 
 /** Any other failure is an answer, and about this project alone: a refusal to let us in, for one. */
-function isSilence({ code }: CausewayError): boolean {
+function isUnreachable({ code }: CausewayError): boolean {
   return code === 'unavailable' || code === 'timeout';
 }
 

@@ -46,12 +46,12 @@ export class Discoverer {
   async run(isConfirmed: boolean, signal: AbortSignal): Promise<void> {
     await this.#beside(signal, async (inner) => {
       await this.#view.whenSynced(inner);
-      await this.#lookForHidden(inner);
+      await this.#checkHidden(inner);
       const loops: Record<string, Loop> = {
         'missing labels': async (deepest) => {
           while (!deepest.aborted) {
             await sleep(this.#parts.clock, hiddenEveryMs, deepest);
-            await this.#lookForHidden(deepest);
+            await this.#checkHidden(deepest);
           }
         },
       };
@@ -67,7 +67,7 @@ export class Discoverer {
     const results: OnceResult[] = [];
     await this.#beside(signal, async (inner) => {
       await this.#view.whenSyncedWithin(syncMs, inner);
-      await this.#lookForHidden(inner);
+      await this.#checkHidden(inner);
       const all = this.#backends.map(async (backend): Promise<OnceResult> => {
         try {
           const report = await backend.cycle(isConfirmed, inner);
@@ -83,7 +83,7 @@ export class Discoverer {
   }
 
   /** Finds what is ours and not watched. Where that fails, it is found another time. */
-  async #lookForHidden(signal: AbortSignal): Promise<void> {
+  async #checkHidden(signal: AbortSignal): Promise<void> {
     const { client, log, print } = this.#parts;
     const backends = this.#backends.map(({ name }) => name);
     const onFound = (resource: Resource, object: KubeObject) => {

@@ -5,7 +5,7 @@ import { goingAway } from './namespace-phase.ts';
 import type { LoadBalancerPlan, Write } from './plan-project.ts';
 import { nothingApplied, type Applied, type PlanTarget, type Prepared } from './plan-target.ts';
 import type { Problem } from './problem.ts';
-import { lookAgain, type TakenNameOptions } from './taken-name.ts';
+import { readAgain, type TakenNameOptions } from './taken-name.ts';
 
 export interface DryRunOptions extends TakenNameOptions {
   readonly view: ClusterView;
@@ -46,7 +46,7 @@ export class DryRunTarget implements PlanTarget {
     const problems: Problem[] = [];
     const writes: Write[] = [];
     for (const write of plan.writes) {
-      const finding = await this.#look(write, writes, signal);
+      const finding = await this.#checkWrite(write, writes, signal);
       if (finding.kind === 'taken') problems.push(finding.problem);
       else if (finding.kind === 'write') writes.push(finding.write);
     }
@@ -64,14 +64,14 @@ export class DryRunTarget implements PlanTarget {
   }
 
   /** It is in what is printed once that is decided. */
-  async applyMeanwhile(): Promise<Applied> {
+  async applyInterim(): Promise<Applied> {
     return nothingApplied;
   }
 
   /** What is new may meet something that is not watched, because it is not ours. */
-  async #look(write: Write, earlier: readonly Write[], signal: AbortSignal) {
+  async #checkWrite(write: Write, earlier: readonly Write[], signal: AbortSignal) {
     if (write.verb !== 'create') return { kind: 'write', write } as const;
-    const finding = await lookAgain(write, this.#options, signal);
+    const finding = await readAgain(write, this.#options, signal);
     // They are here, and would be gone by then: they go with the Service.
     const goesBefore =
       write.resource === endpoints && earlier.some(({ verb }) => verb === 'replace');

@@ -112,9 +112,9 @@ test('projects that are silent for good keep no others waiting for ever', async 
     return project.id;
   });
   // The first of all, as many as end a cycle.
-  const silent = [...ids].sort().slice(0, 6);
+  const unhealthy = [...ids].sort().slice(0, 6);
   for (const { id, project_id: owner } of world.cloud.octavia.pools.all()) {
-    if (!silent.includes(owner)) continue;
+    if (!unhealthy.includes(owner)) continue;
     const path = new RegExp(`/pools/${id}/members$`);
     world.cloud.faults.add({ path, effect: { kind: 'answer', status: 500 } });
   }

@@ -45,7 +45,7 @@ export interface LoadBalancerPlan {
   readonly place: { readonly namespace: string; readonly name: string };
   readonly writes: readonly Write[];
   /** Where something would be lost: what can be written before that is decided. */
-  readonly meanwhile: readonly Write[];
+  readonly interim: readonly Write[];
   /** Only after all writes have succeeded. */
   readonly removals: readonly Removal[];
   /** Undefined where nothing of account would go. */
@@ -127,11 +127,11 @@ function planLoadBalancer(
   const { backend, loadBalancer } = origin;
   const translation = translate(loadBalancer, options.memberNetworks);
   const place = { namespace, name: serviceName(backend, loadBalancer.name, loadBalancer.id) };
-  const isPossible = translation.ports.length > 0 || options.serviceType === 'Headless';
-  const wanted = isPossible ? wantedObjects(origin, place, translation, current, options) : nothing;
+  const hasPorts = translation.ports.length > 0 || options.serviceType === 'Headless';
+  const wanted = hasPorts ? wantedObjects(origin, place, translation, current, options) : nothing;
   const problems = [
     ...translation.problems,
-    ...(isPossible ? [] : [withoutListeners(loadBalancer)]),
+    ...(hasPorts ? [] : [withoutListeners(loadBalancer)]),
     ...wanted.endpoints.flatMap((object) => tooManyToMirror(object) ?? []),
   ];
   const ours = asWritten(withoutForeign(backend, current), wanted);
@@ -143,10 +143,10 @@ function planLoadBalancer(
     name: loadBalancer.name,
     place,
     writes: writesOf(current, wanted),
-    meanwhile: partial === undefined ? [] : writesOf(current, partial),
+    interim: partial === undefined ? [] : writesOf(current, partial),
     removals: removalsOf(backend, current, wanted),
     loss,
-    hasService: isPossible,
+    hasService: hasPorts,
     hasContent: after.size > 0,
     problems,
     translation,
@@ -175,7 +175,7 @@ function planUnclear(
     name,
     place: { namespace, name: serviceName(backend, name, id) },
     writes: [],
-    meanwhile: [],
+    interim: [],
     removals: [],
     loss: undefined,
     hasService: true,
@@ -201,7 +201,7 @@ function planVanished(
     name: metadata?.annotations?.['causeway.dev/load-balancer-name'] ?? '',
     place: { namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' },
     writes: [],
-    meanwhile: [],
+    interim: [],
     removals,
     loss: wholeLoss(before),
     hasService: false,

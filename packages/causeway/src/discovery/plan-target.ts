@@ -25,7 +25,7 @@ export interface PlanTarget {
   prepareNamespace(namespace: string, projectName: string, signal: AbortSignal): Promise<Prepared>;
   apply(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied>;
   /** What of it can be written before it is decided what may go. */
-  applyMeanwhile(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied>;
+  applyInterim(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied>;
   /** These are not applied for now, because of this. */
   hold(plans: readonly LoadBalancerPlan[], why: string): void;
 }

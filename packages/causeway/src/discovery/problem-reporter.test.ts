@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import type { Problem } from './problem.ts';
 import { ProblemReporter } from './problem-reporter.ts';
@@ -16,7 +16,7 @@ function setUp() {
     told.push(reason);
     return state.isTaken;
   };
-  const reporter = new ProblemReporter(tell, clock, silentLog);
+  const reporter = new ProblemReporter(tell, clock, discardLog);
   /** What one cycle tells. */
   const cycle = (...problems: Problem[]) => {
     told.length = 0;

@@ -22,7 +22,7 @@ test('what a backend left is found by its mark, whatever became of its labels', 
     step: (thing: string) => void told.push(thing.split('/')[0] ?? ''),
   };
   expect(await purgeBackend(world.client, 'east', true, signal, listener)).toHaveLength(2);
-  const looks = ['Looking at 3', 'services', 'endpointslices.discovery.k8s.io', 'endpoints'];
-  expect(told).toEqual([...looks, 'Deleting 2', namespace, namespace]);
+  const checks = ['Looking at 3', 'services', 'endpointslices.discovery.k8s.io', 'endpoints'];
+  expect(told).toEqual([...checks, 'Deleting 2', namespace, namespace]);
   expect([...(await world.services()), ...(await world.slices())]).toEqual([]);
 });

@@ -26,7 +26,7 @@ export function sliceObjects(
   return ports.flatMap((port) =>
     port.groups.flatMap((group) => {
       const base = sliceBase(service.name, port, group);
-      return pack(group.endpoints, (index) => current.get(`${base}-${index}`)).flatMap(
+      return packIntoSlices(group.endpoints, (index) => current.get(`${base}-${index}`)).flatMap(
         (endpoints, index) =>
           endpoints.length === 0
             ? []
@@ -46,12 +46,12 @@ function sliceBase(
 }
 
 /** Endpoints by the number of their slice. Places that became free are filled before a new slice is begun. */
-function pack(
+function packIntoSlices(
   endpoints: readonly WantedEndpoint[],
   slice: (index: number) => EndpointSlice | undefined,
 ): WantedEndpoint[][] {
   const wanted = new Map(endpoints.map((endpoint) => [endpoint.address as string, endpoint]));
-  const packed: WantedEndpoint[][] = [];
+  const slices: WantedEndpoint[][] = [];
   // Slices are numbered without end; one that was emptied leaves a gap, so look a little further.
   const reach = Math.ceil(endpoints.length / mostEndpoints) * 2 + 8;
   for (let index = 0; index < reach; index += 1) {
@@ -62,14 +62,14 @@ function pack(
       kept.push(endpoint);
       wanted.delete(endpoint.address);
     }
-    packed.push(kept);
+    slices.push(kept);
   }
   const added = [...wanted.values()];
   for (let index = 0; added.length > 0; index += 1) {
-    const place = (packed[index] ??= []);
+    const place = (slices[index] ??= []);
     place.push(...added.splice(0, Math.max(0, mostEndpoints - place.length)));
   }
-  return packed.map((part) => part.sort((left, right) => (left.address < right.address ? -1 : 1)));
+  return slices.map((part) => part.sort((left, right) => (left.address < right.address ? -1 : 1)));
 }
 
 function sliceObject(

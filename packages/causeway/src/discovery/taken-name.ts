@@ -20,7 +20,7 @@ export type Finding =
   | { readonly kind: 'taken'; readonly problem: Problem };
 
 /** Decides on what the server has: someone was faster, the watch is behind, or the object is not ours. */
-export async function lookAgain(
+export async function readAgain(
   { resource, wanted }: Write,
   { backend, client, adoptGimbal }: TakenNameOptions,
   signal: AbortSignal,

@@ -4,7 +4,7 @@ import type { ConfigMap, Service } from '@causeway/kubernetes/objects/core-objec
 import { gatewayLayerAnnotation } from '../services/backend-layer.ts';
 import type { ObjectName } from '@causeway/kubernetes/objects/object';
 import { configMaps, nodes, pods } from '@causeway/kubernetes/objects/resources';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { formatReport } from './activity-report.ts';
 import { idleAfterAnnotation, idledAt } from './annotations.ts';
@@ -61,7 +61,7 @@ function start(...others: readonly Service[]) {
     isWaking: () => state.isWaking,
     tell: (_, { reason }) => told.push(reason),
     ...{ namespace: 'kube-system', everyMs: 10_000, staleAfterMs: 100_000 },
-    ...{ clock, log: silentLog },
+    ...{ clock, log: discardLog },
   });
   const stop = new AbortController();
   const running = autoIdler.run(stop.signal).catch(() => {});
@@ -71,8 +71,8 @@ function start(...others: readonly Service[]) {
     await running;
   };
   /** Reports before each look. */
-  const pass = async (looks: number) => {
-    for (let look = 0; look < looks; look += 1) {
+  const pass = async (checks: number) => {
+    for (let check = 0; check < checks; check += 1) {
       reportQuiet();
       await clock.advance(10_000);
     }

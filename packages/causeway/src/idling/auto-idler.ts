@@ -33,7 +33,7 @@ export interface AutoIdlerOptions {
 
 interface Seen {
   readonly version: string;
-  readonly lookedAt: number;
+  readonly checkedAt: number;
   /** Undefined until it has changed before our eyes: it may be a dead node's. */
   readonly change: Change | undefined;
 }
@@ -97,7 +97,7 @@ export class AutoIdler {
     const { clock, log, everyMs } = this.#options;
     while (!signal.aborted) {
       try {
-        await this.#look(signal);
+        await this.#check(signal);
       } catch (thrown) {
         const error = CausewayError.from(thrown);
         if (signal.aborted) throw error;
@@ -107,7 +107,7 @@ export class AutoIdler {
     }
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const wanting = [...this.#options.services()].filter(
       (service) => annotationsOf(service)[idleAfterAnnotation] !== undefined,
     );
@@ -204,8 +204,8 @@ export class AutoIdler {
       const version = object.metadata?.resourceVersion ?? '';
       const known = this.#seen.get(report.node);
       const hasChanged = known !== undefined && known.version !== version;
-      const change = hasChanged ? { after: known.lookedAt, before: now } : known?.change;
-      this.#seen.set(report.node, { version, lookedAt: now, change });
+      const change = hasChanged ? { after: known.checkedAt, before: now } : known?.change;
+      this.#seen.set(report.node, { version, checkedAt: now, change });
       if (change !== undefined && now - change.before < staleAfterMs) {
         fresh.set(report.node, { ...report, writtenAfter: change.after });
       }

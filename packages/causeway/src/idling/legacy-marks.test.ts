@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { ObjectName } from '@causeway/kubernetes/objects/object';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { idledAt, unidleTargets } from './annotations.ts';
 import { LegacyMarks } from './legacy-marks.ts';
@@ -35,7 +35,7 @@ it('goes on with the others when one of them can not be repaired', async () => {
     waker: { areAllAsleep: () => Promise.resolve(true) } as unknown as Waker,
     find: (key): Service => ({ metadata: { namespace: 'shop', name: key.split('/')[1] ?? '' } }),
     tell: ({ metadata }) => told.push(metadata?.name ?? ''),
-    ...{ clock: new SimulatedClock(), log: silentLog },
+    ...{ clock: new SimulatedClock(), log: discardLog },
   });
   await marks.repair(new AbortController().signal);
   expect(written).toEqual(['a', 'b']);

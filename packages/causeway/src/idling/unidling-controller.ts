@@ -37,7 +37,7 @@ export interface UnidlingControllerOptions {
 /** Somebody waits for each of them: tried again soon, and never less than twice a minute. */
 const retryPace: BackoffPolicy = { baseMs: 200, maxMs: 30_000, jitter: 0.2 };
 const deadlineMs = 60_000;
-const quietLookMs = 15_000;
+const quietCheckMs = 15_000;
 /** Nodes report twice a minute; one that has missed three reports is not heard of. */
 const staleAfterMs = 100_000;
 
@@ -88,7 +88,7 @@ export class UnidlingController {
       isWaking: (key) => this.#reconciler.isWaking(key),
       isAsleep: (service, signal) => waker.isAsleep(service, signal),
       namespace: options.settings.reportNamespace,
-      everyMs: quietLookMs,
+      everyMs: quietCheckMs,
       staleAfterMs,
     });
     this.#reconciler = new WakeReconciler({

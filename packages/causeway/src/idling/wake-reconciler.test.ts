@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { Pod, Service } from '@causeway/kubernetes/objects/core-objects';
 import type { Resource } from '@causeway/kubernetes/objects/resource';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { idledAt, unidleTargets } from './annotations.ts';
@@ -11,7 +11,7 @@ import { WakeReconciler } from './wake-reconciler.ts';
 import type { Waker } from './waker.ts';
 
 const key = 'shop/web';
-const context = { signal: new AbortController().signal, log: silentLog };
+const context = { signal: new AbortController().signal, log: discardLog };
 const target = { kind: 'Deployment', name: 'web', group: 'apps', replicas: 1 };
 
 /** A Service that sleeps since the clock's start; the fakes do what the test says. */

@@ -44,12 +44,12 @@ interface Sleep {
   readonly seenAt: number;
   /** By our monotonic clock: when its waking began. */
   wakingSince?: number;
-  looks: number;
+  checks: number;
 }
 
 /** Pods that are not ready after so long are no longer waited for; connections are then refused. */
 const giveUpAfterMs = 600_000;
-const looksMs = [100, 200, 400, 800, 1_500] as const;
+const checksMs = [100, 200, 400, 800, 1_500] as const;
 
 /** Brings a Service back that somebody asked for. Level-triggered: right whenever it is called. */
 export class WakeReconciler {
@@ -104,7 +104,7 @@ export class WakeReconciler {
     const mark = annotationsOf(service)[idledAt] ?? '';
     const known = this.#sleeps.get(key);
     if (known?.mark === mark) return known;
-    const sleep = { mark, seenAt: this.#options.clock.wallTime(), looks: 0 };
+    const sleep = { mark, seenAt: this.#options.clock.wallTime(), checks: 0 };
     this.#sleeps.set(key, sleep);
     return sleep;
   }
@@ -127,8 +127,8 @@ export class WakeReconciler {
     const isReady = await hasLastingEndpoint(client, name, signal);
     const isLate = clock.monotonic() - sleep.wakingSince > giveUpAfterMs;
     if (!isReady && !hasNothing && !isLate) {
-      const delayMs = looksMs[Math.min(sleep.looks, looksMs.length - 1)] ?? 1_500;
-      sleep.looks += 1;
+      const delayMs = checksMs[Math.min(sleep.checks, checksMs.length - 1)] ?? 1_500;
+      sleep.checks += 1;
       return retryAfter(delayMs, 'started; no pod is ready yet');
     }
     const request = this.#options.requestedAt(key);

@@ -29,7 +29,7 @@ export interface Call<T> {
   readonly caller: Caller;
   readonly needs: Permission;
   /** Calls of one lane go one after the other: they would only refuse each other in the ledger. */
-  readonly lane: string;
+  readonly queueKey: string;
   readonly decide: Decide<T>;
 }
 
@@ -88,7 +88,7 @@ export class Allocator {
     const started = this.clock.monotonic();
     try {
       return await withDeadline(this.clock, this.#callLimitMs, signal, 'the ledger', (limit) =>
-        this.#keyedQueue.run(call.lane, () => this.#attempts(call, limit), limit),
+        this.#keyedQueue.run(call.queueKey, () => this.#attempts(call, limit), limit),
       );
     } catch (error) {
       if (error instanceof Refusal) this.#counters.refusals.add({ reason: error.reason });

@@ -159,9 +159,9 @@ export class EtcdLedger implements Ledger {
   #sendQueued(): void {
     while (this.#underWay < mostUnderWay && this.#queue.length > 0) {
       const { count, transaction } = batchHead(this.#queue.map((each) => each.transaction));
-      const pack = this.#queue.splice(0, count);
+      const batch = this.#queue.splice(0, count);
       this.#underWay += 1;
-      void this.#sendBatch(transaction, pack).finally(() => {
+      void this.#sendBatch(transaction, batch).finally(() => {
         this.#underWay -= 1;
         this.#sendQueued();
       });
@@ -169,20 +169,20 @@ export class EtcdLedger implements Ledger {
   }
 
   /** Never rejects: every member of the pack hears what became of it. */
-  async #sendBatch(transaction: Transaction, pack: readonly Queued[]): Promise<void> {
+  async #sendBatch(transaction: Transaction, batch: readonly Queued[]): Promise<void> {
     try {
       const result = await this.#send(transaction);
-      if (result.applied || pack.length === 1) {
-        for (const { resolve } of pack) resolve(result);
+      if (result.applied || batch.length === 1) {
+        for (const { resolve } of batch) resolve(result);
         return;
       }
     } catch (error) {
-      for (const { reject } of pack) reject(CausewayError.from(error));
+      for (const { reject } of batch) reject(CausewayError.from(error));
       return;
     }
     // One of them is out of date. Each for itself finds out which.
     await Promise.all(
-      pack.map((member) => this.#send(member.transaction).then(member.resolve, member.reject)),
+      batch.map((member) => this.#send(member.transaction).then(member.resolve, member.reject)),
     );
   }
 

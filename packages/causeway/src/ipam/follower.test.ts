@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { Follower } from './follower.ts';
 import type { Batch, Ledger, Snapshot } from './ledger.ts';
 import { RecentBatches } from './recent-batches.ts';
@@ -46,7 +46,7 @@ const site = (revision: number) => ({
 
 function follow(ledger: Ledger) {
   const stopping = new AbortController();
-  const follower = new Follower(ledger, systemClock, silentLog);
+  const follower = new Follower(ledger, systemClock, discardLog);
   const done = follower.run(stopping.signal);
   return { follower, done, stop: () => stopping.abort(), signal: stopping.signal };
 }

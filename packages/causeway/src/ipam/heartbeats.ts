@@ -90,7 +90,7 @@ export class Heartbeats {
       {
         caller,
         needs,
-        lane: key,
+        queueKey: key,
         // The allocator itself marks the credential that a change is made with.
         decide: () => ({
           kind: 'change',

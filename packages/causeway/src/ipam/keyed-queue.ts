@@ -4,19 +4,19 @@ import { abortedBy } from '@causeway/base/time/clock';
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<unknown>>();
 
-  async run<T>(lane: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const before = this.#tails.get(lane);
+  async run<T>(queueKey: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const before = this.#tails.get(queueKey);
     const mine = (async () => {
       await before;
       if (signal.aborted) throw abortedBy(signal);
       return work();
     })();
     const tail = mine.catch(() => undefined);
-    this.#tails.set(lane, tail);
+    this.#tails.set(queueKey, tail);
     try {
       return await mine;
     } finally {
-      if (this.#tails.get(lane) === tail) this.#tails.delete(lane);
+      if (this.#tails.get(queueKey) === tail) this.#tails.delete(queueKey);
     }
   }
 }

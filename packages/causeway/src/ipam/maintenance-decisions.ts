@@ -120,9 +120,9 @@ export function reclaimable(
     // An operator can allow it; only the cluster itself can promise it.
     if (beat.withdrawsAfterMs === undefined) continue;
     if (!holdsForServices(site, record.epoch)) continue;
-    const silentMs = Math.max(selfWithdrawal.afterMs, beat.withdrawsAfterMs);
-    const silentSince = Math.max(beat.at, servingSince);
-    if (silentSince + silentMs + selfWithdrawal.graceMs <= now) {
+    const expiryMs = Math.max(selfWithdrawal.afterMs, beat.withdrawsAfterMs);
+    const lastHeartbeat = Math.max(beat.at, servingSince);
+    if (lastHeartbeat + expiryMs + selfWithdrawal.graceMs <= now) {
       due.push({ cluster, lastBeat: beat.at });
     }
   }
@@ -136,7 +136,7 @@ function holdsForServices(site: SiteView, epoch: string): boolean {
   );
 }
 
-export function reclaimSilent(
+export function reclaimExpired(
   site: string,
   cluster: string,
   lastBeat: number,

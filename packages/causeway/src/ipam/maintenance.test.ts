@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { MemoryLedger } from '../../../../test/doubles/memory-ledger.ts';
 import { parseAddress } from '@causeway/base/address/address';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { Allocator } from './allocator.ts';
 import { put } from './decision.ts';
 import { LedgerMaintenance } from './maintenance.ts';
@@ -25,7 +25,7 @@ const write = (writes: readonly Write[]) =>
 const epochOf = (site: string) => allocator.view.site(site)?.clusters.get('c')?.record.epoch;
 
 /** A site with a cluster that promised to withdraw, holds an address and was heard of long ago. */
-function silentCluster(site: string, address: string, suspended?: { as: 'moved'; since: number }) {
+function expiredCluster(site: string, address: string, suspended?: { as: 'moved'; since: number }) {
   const selfWithdrawal = { afterMs: 600_000, graceMs: 5_000 };
   const cluster = { site, name: 'c', id: `id-${site}`, epoch: `first-${site}`, sequence: 1 };
   const owner = { uid: 'u', purpose: 'load-balancer', fence: 1, since: longAgo };
@@ -62,11 +62,11 @@ beforeEach(async () => {
     wallTime: () => Date.now() + offset + stoodStill,
     monotonic: () => systemClock.monotonic() + stoodStill,
   };
-  const log = silentLog;
+  const log = discardLog;
   allocator = new Allocator({ ledger: new MemoryLedger(), clock, log });
   await write([
-    ...silentCluster('moved', '192.0.2.1', { as: 'moved', since: longAgo }),
-    ...silentCluster('open', '192.0.2.2'),
+    ...expiredCluster('moved', '192.0.2.1', { as: 'moved', since: longAgo }),
+    ...expiredCluster('open', '192.0.2.2'),
   ]);
   const options = { allocator, clock, log, auditRetentionMs: 10 ** 12, sweepEveryMs: 5 };
   ended = Promise.allSettled([

@@ -6,7 +6,7 @@ import type { Allocator } from './allocator.ts';
 import type { Decide } from './decision.ts';
 import {
   reclaimable,
-  reclaimSilent,
+  reclaimExpired,
   serveQueue,
   sweep,
   sweepCredentials,
@@ -39,7 +39,7 @@ export class LedgerMaintenance {
   /** Since when clusters could have been heard: the ledger has answered all the time. */
   #servingSince: number | undefined;
   /** When it was last looked whom to reclaim from. */
-  #lastLook = 0;
+  #lastCheck = 0;
 
   constructor(options: LedgerMaintenanceOptions) {
     this.#options = { sweepEveryMs: 5_000, ...options };
@@ -96,7 +96,7 @@ export class LedgerMaintenance {
     const site = this.#site(name);
     if (site === undefined) return;
     for (const { cluster, lastBeat } of reclaimable(site, allocator.now, servingSince)) {
-      const decide = reclaimSilent(name, cluster, lastBeat, randomUUID());
+      const decide = reclaimExpired(name, cluster, lastBeat, randomUUID());
       const { addresses } = await this.#change(name, decide, signal);
       log.warn({ site: name, cluster, addresses: addresses.length }, 'reclaimed a silent cluster');
     }
@@ -106,8 +106,8 @@ export class LedgerMaintenance {
   #noteServing(): number {
     const { allocator, clock, sweepEveryMs } = this.#options;
     const now = clock.monotonic();
-    if (now - this.#lastLook > sweepEveryMs + standstillMs) this.#servingSince = undefined;
-    this.#lastLook = now;
+    if (now - this.#lastCheck > sweepEveryMs + standstillMs) this.#servingSince = undefined;
+    this.#lastCheck = now;
     this.#servingSince ??= allocator.now;
     return this.#servingSince;
   }
@@ -130,9 +130,9 @@ export class LedgerMaintenance {
   async #pause(nextSweep: number, signal: AbortSignal): Promise<void> {
     const { clock, allocator } = this.#options;
     const waiting = this.#sites().filter(({ waiters }) => waiters.size > 0);
-    const ripe = waiting.flatMap((site) => site.nextRipe() ?? []);
-    const untilRipe = Math.min(...ripe) - allocator.now;
-    const delayMs = Math.max(1, Math.min(nextSweep - clock.monotonic(), untilRipe));
+    const expired = waiting.flatMap((site) => site.nextExpiry() ?? []);
+    const untilExpiry = Math.min(...expired) - allocator.now;
+    const delayMs = Math.max(1, Math.min(nextSweep - clock.monotonic(), untilExpiry));
     const stop = new AbortController();
     const either = AbortSignal.any([signal, stop.signal]);
     const changed = allocator.follower.changed(either).then(async () => {
@@ -154,10 +154,10 @@ export class LedgerMaintenance {
     return this.#options.allocator.view.site(name);
   }
 
-  #change<T>(lane: string, decide: Decide<T>, signal: AbortSignal): Promise<T> {
+  #change<T>(queueKey: string, decide: Decide<T>, signal: AbortSignal): Promise<T> {
     const needs = { kind: 'operator' } as const;
     return this.#options.allocator.change(
-      { caller: 'system', needs, lane: `housekeeping/${lane}`, decide },
+      { caller: 'system', needs, queueKey: `housekeeping/${queueKey}`, decide },
       signal,
     );
   }

@@ -33,15 +33,15 @@ export class PoolView implements Pool {
   /** Everything that may be handed out now: addresses never used or forgotten first, then rested ones. */
   *allocatable(family: Family, start: number, now: number, restOf: RestOf): Generator<Address> {
     yield* this.#occupancy[family].freeFrom(start);
-    yield* this.#quarantineOrder[family].ripe(now, restOf);
+    yield* this.#quarantineOrder[family].expired(now, restOf);
   }
 
   countAllocatable(family: Family, now: number, restOf: RestOf): number {
-    const ripe = [...this.#quarantineOrder[family].ripe(now, restOf)].length;
-    return Number(this.sets[family].size) - this.#occupancy[family].taken + ripe;
+    const expired = [...this.#quarantineOrder[family].expired(now, restOf)].length;
+    return Number(this.sets[family].size) - this.#occupancy[family].taken + expired;
   }
 
-  nextRipe(restOf: RestOf): number | undefined {
+  nextExpiry(restOf: RestOf): number | undefined {
     const times = families
       .map((family) => this.#quarantineOrder[family].next(restOf))
       .filter((time) => time !== undefined);

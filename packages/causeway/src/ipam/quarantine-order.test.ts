@@ -7,7 +7,7 @@ test('agrees with a plain map of the rests', () => {
   const step = fc.record({
     address: fc.nat({ max: 9 }).map((value) => `10.0.0.${value}` as Address),
     until: fc.option(fc.nat({ max: 50 })),
-    look: fc.boolean(),
+    check: fc.boolean(),
     now: fc.nat({ max: 50 }),
   });
   fc.assert(
@@ -15,15 +15,15 @@ test('agrees with a plain map of the rests', () => {
       const rests = new Map<Address, number>();
       const quarantineOrder = new QuarantineOrder();
       const restOf = (address: Address) => rests.get(address);
-      for (const { address, until, look, now } of steps) {
+      for (const { address, until, check, now } of steps) {
         if (until === null) rests.delete(address);
         else {
           rests.set(address, until);
           quarantineOrder.add(address, until);
         }
-        if (!look) continue;
+        if (!check) continue;
         const expected = [...rests].filter(([, end]) => end <= now).map(([each]) => each);
-        expect(new Set(quarantineOrder.ripe(now, restOf))).toEqual(new Set(expected));
+        expect(new Set(quarantineOrder.expired(now, restOf))).toEqual(new Set(expected));
         const later = [...rests.values()].filter((end) => end > now);
         const next = quarantineOrder.next(restOf);
         if (later.length > 0) expect(next).toBe(Math.min(...later));

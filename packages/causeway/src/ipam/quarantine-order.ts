@@ -13,7 +13,7 @@ export class QuarantineOrder {
   /** A binary heap: the earliest is first. */
   readonly #heap: Resting[] = [];
   /** Rest over when last looked at. Oldest first. */
-  readonly #ripe = new Set<Address>();
+  readonly #expired = new Set<Address>();
 
   add(address: Address, until: number): void {
     this.#heap.push({ address, until });
@@ -21,16 +21,16 @@ export class QuarantineOrder {
   }
 
   /** Addresses whose rest is over, oldest first. `restOf` tells until when an address rests now. */
-  *ripe(now: number, restOf: (address: Address) => number | undefined): Generator<Address> {
+  *expired(now: number, restOf: (address: Address) => number | undefined): Generator<Address> {
     for (let head = this.#heap[0]; head !== undefined && head.until <= now; head = this.#heap[0]) {
       this.#pop();
-      this.#ripe.add(head.address);
+      this.#expired.add(head.address);
     }
-    for (const address of this.#ripe) {
+    for (const address of this.#expired) {
       const until = restOf(address);
       if (until !== undefined && until <= now) yield address;
       else {
-        this.#ripe.delete(address);
+        this.#expired.delete(address);
         // Resting anew, or the clock was set back: its new time is, or goes back, in the heap.
         if (until !== undefined) this.add(address, until);
       }

@@ -50,15 +50,15 @@ export class RecentBatches {
         throw new CausewayError('gone', `revision ${position} is too long ago to follow from`);
       }
       // Revisions are consecutive, so the place of a batch is known.
-      const news = this.#batches.slice(position - this.#floor);
-      for (const batch of news) {
+      const newBatches = this.#batches.slice(position - this.#floor);
+      for (const batch of newBatches) {
         position = batch.revision;
         yield {
           revision: batch.revision,
           changes: batch.changes.filter(({ key }) => key.startsWith(prefix)),
         };
       }
-      if (news.length === 0) await this.#woken(signal);
+      if (newBatches.length === 0) await this.#woken(signal);
     }
   }
 

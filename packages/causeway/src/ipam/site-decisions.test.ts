@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Desk, refusal } from './test-allocator.testing.ts';
+import { TestAllocator, refusal } from './test-allocator.testing.ts';
 import { poolSpecSchema } from './records.ts';
 import { drainPool, removePool, setPool, setSite } from './site-decisions.ts';
 
@@ -8,39 +8,41 @@ const { drained: _unsaid, ...spec } = poolSpecSchema.parse(pool);
 
 describe('a pool that is set again', () => {
   test('stays drained unless it is said', () => {
-    const desk = new Desk().withSite([pool]);
-    desk.run(drainPool({ site: 's', pool: 'p', drained: true }));
+    const testAllocator = new TestAllocator().withSite([pool]);
+    testAllocator.run(drainPool({ site: 's', pool: 'p', drained: true }));
     const addresses = ['192.0.2.1-192.0.2.9'];
-    expect(desk.run(setPool({ site: 's', pool: { ...spec, addresses } }))).toMatchObject({
+    expect(testAllocator.run(setPool({ site: 's', pool: { ...spec, addresses } }))).toMatchObject({
       addresses,
       drained: true,
     });
     const said = { ...spec, drained: false };
-    expect(desk.run(setPool({ site: 's', pool: said }))).toMatchObject({ drained: false });
+    expect(testAllocator.run(setPool({ site: 's', pool: said }))).toMatchObject({ drained: false });
   });
 
   test('is refused where other pools’ gateways and networks leave it nothing', () => {
-    const desk = new Desk().withSite([
+    const testAllocator = new TestAllocator().withSite([
       { ...pool, addresses: ['192.0.2.0/29'], gateways: ['192.0.2.9'] },
     ]);
     const nothing = { ...spec, name: 'q', addresses: ['192.0.2.7', '192.0.2.9'] };
-    expect(() => desk.run(setPool({ site: 's', pool: nothing }))).toThrow('no address to hand out');
+    expect(() => testAllocator.run(setPool({ site: 's', pool: nothing }))).toThrow(
+      'no address to hand out',
+    );
   });
 
   test('is refused where it overlaps', () => {
-    const desk = new Desk().withSite([pool]);
+    const testAllocator = new TestAllocator().withSite([pool]);
     const other = { ...spec, name: 'q', addresses: ['192.0.2.4-192.0.2.9'] };
-    expect(() => desk.run(setPool({ site: 's', pool: other }))).toThrow('overlaps pool p');
+    expect(() => testAllocator.run(setPool({ site: 's', pool: other }))).toThrow('overlaps pool p');
   });
 });
 
 test('a pool is not removed while what it handed out is held, in it or not', () => {
-  const desk = new Desk().withSite([pool]).withCluster('a');
-  desk.take('a', '1');
-  desk.run(setPool({ site: 's', pool: { ...spec, addresses: ['192.0.2.9'] } }));
-  const remove = () => desk.run(removePool({ site: 's', pool: 'p' }));
+  const testAllocator = new TestAllocator().withSite([pool]).withCluster('a');
+  testAllocator.take('a', '1');
+  testAllocator.run(setPool({ site: 's', pool: { ...spec, addresses: ['192.0.2.9'] } }));
+  const remove = () => testAllocator.run(removePool({ site: 's', pool: 'p' }));
   expect(remove).toThrow(refusal('pool-in-use'));
-  desk.free('a', '1');
+  testAllocator.free('a', '1');
   expect(remove()).toMatchObject({ pools: [] });
 });
 
@@ -49,8 +51,8 @@ test.each([
   ['less than clocks differ by', { unconfirmedQuarantineMs: 4_999 }],
   ['less than what was seen withdrawn', { quarantineMs: 700_000 }],
 ])('what may still be announced does not rest for %s', (_what, settings) => {
-  const desk = new Desk().withSite([pool]);
-  const set = () => desk.run(setSite({ site: 's', settings }));
+  const testAllocator = new TestAllocator().withSite([pool]);
+  const set = () => testAllocator.run(setSite({ site: 's', settings }));
   expect(set).toThrow('is too short');
   expect(set).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
 });

@@ -95,9 +95,9 @@ export class SiteView {
   };
 
   /** When the next rest ends of an address that could be handed out then. */
-  nextRipe(): number | undefined {
+  nextExpiry(): number | undefined {
     const times = this.pools
-      .map((pool) => pool.nextRipe(this.restOf))
+      .map((pool) => pool.nextExpiry(this.restOf))
       .filter((time) => time !== undefined);
     return times.length === 0 ? undefined : Math.min(...times);
   }

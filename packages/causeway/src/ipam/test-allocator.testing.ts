@@ -11,7 +11,7 @@ import { setPool, setSite } from './site-decisions.ts';
 import { View } from './view.ts';
 
 /** Decisions carried out at once on a view, without a ledger: for tests of the decisions themselves. */
-export class Desk {
+export class TestAllocator {
   readonly view = new View();
   now = 1_000_000;
   readonly busy = new Set<string>();

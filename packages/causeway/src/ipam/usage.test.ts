@@ -1,28 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import type { Labels, Metrics } from '@causeway/base/observability/metrics';
 import { noMetrics } from '@causeway/base/observability/metrics';
-import { Desk } from './test-allocator.testing.ts';
+import { TestAllocator } from './test-allocator.testing.ts';
 import { poolSpecSchema } from './records.ts';
 import { drainPool, removePool, setPool } from './site-decisions.ts';
 import { addUp, usageGauges, usageOf } from './usage.ts';
 
 describe('usage', () => {
   test('counts held, quarantined and free addresses of each pool', () => {
-    const desk = new Desk().withSite(
+    const testAllocator = new TestAllocator().withSite(
       [{ name: 'p', addresses: ['192.0.2.0/28', '2001:db8::/64'] }],
       {
         quarantineMs: 100,
       },
     );
-    desk.withCluster('a');
-    desk.take('a', '1', { families: [4, 6] });
-    desk.take('a', '2');
-    desk.free('a', '2');
-    const site = desk.view.site('s');
+    testAllocator.withCluster('a');
+    testAllocator.take('a', '1', { families: [4, 6] });
+    testAllocator.take('a', '2');
+    testAllocator.free('a', '2');
+    const site = testAllocator.view.site('s');
     if (site === undefined) throw new Error('no site');
     const none = { drained: 0, outside: 0 };
     const six = { total: 2 ** 64 - 1, held: 1, quarantined: 0, free: 2 ** 64 - 2, ...none };
-    expect(usageOf(site, desk.now)).toEqual([
+    expect(usageOf(site, testAllocator.now)).toEqual([
       {
         pool: 'p',
         family: 4,
@@ -30,35 +30,41 @@ describe('usage', () => {
       },
       { pool: 'p', family: 6, usage: six },
     ]);
-    const [four] = usageOf(site, desk.now + 100);
+    const [four] = usageOf(site, testAllocator.now + 100);
     expect(four?.usage).toMatchObject({ held: 1, quarantined: 0, free: 13 });
-    expect(addUp(usageOf(site, desk.now).map(({ usage }) => usage))).toMatchObject({ held: 2 });
+    expect(addUp(usageOf(site, testAllocator.now).map(({ usage }) => usage))).toMatchObject({
+      held: 2,
+    });
   });
 
   test('what a smaller pool leaves out and is held is counted beside it', () => {
     const pool = { name: 'p', addresses: ['192.0.2.0/28', '2001:db8::/64'] };
-    const desk = new Desk().withSite([pool], { quarantineMs: 100 }).withCluster('a');
-    desk.take('a', '1', { families: [4, 6] });
+    const testAllocator = new TestAllocator()
+      .withSite([pool], { quarantineMs: 100 })
+      .withCluster('a');
+    testAllocator.take('a', '1', { families: [4, 6] });
     const gone = poolSpecSchema.parse({ name: 'p', addresses: ['198.51.100.0/28'] });
-    desk.run(setPool({ site: 's', pool: gone }));
+    testAllocator.run(setPool({ site: 's', pool: gone }));
     const shown = () => {
-      const site = desk.view.site('s');
-      return site === undefined ? [] : usageOf(site, desk.now);
+      const site = testAllocator.view.site('s');
+      return site === undefined ? [] : usageOf(site, testAllocator.now);
     };
     expect(shown()).toMatchObject([
       { family: 4, usage: { total: 14, held: 0, free: 14, outside: 1 } },
       { family: 6, usage: { total: 0, held: 0, free: 0, outside: 1 } },
     ]);
-    desk.free('a', '1');
+    testAllocator.free('a', '1');
     expect(shown()).toMatchObject([{ family: 4, usage: { free: 14, outside: 0 } }]);
   });
 
   test('what is drained is not free', () => {
-    const desk = new Desk().withSite([{ name: 'p', addresses: ['192.0.2.0/28'] }]).withCluster('a');
-    desk.take('a', '1');
-    desk.run(drainPool({ site: 's', pool: 'p', drained: true }));
-    const site = desk.view.site('s');
-    expect(site === undefined ? [] : usageOf(site, desk.now)).toMatchObject([
+    const testAllocator = new TestAllocator()
+      .withSite([{ name: 'p', addresses: ['192.0.2.0/28'] }])
+      .withCluster('a');
+    testAllocator.take('a', '1');
+    testAllocator.run(drainPool({ site: 's', pool: 'p', drained: true }));
+    const site = testAllocator.view.site('s');
+    expect(site === undefined ? [] : usageOf(site, testAllocator.now)).toMatchObject([
       { usage: { total: 14, held: 1, drained: 13, free: 0 } },
     ]);
   });
@@ -73,13 +79,15 @@ describe('usage', () => {
         remove: (labels: Labels<string>) => void shown.delete(nameOf(labels)),
       }),
     };
-    const desk = new Desk().withSite([{ name: 'p', addresses: ['192.0.2.0/28'] }]).withCluster('a');
+    const testAllocator = new TestAllocator()
+      .withSite([{ name: 'p', addresses: ['192.0.2.0/28'] }])
+      .withCluster('a');
     const setGauges = usageGauges(metrics);
-    setGauges(desk.view, desk.now);
+    setGauges(testAllocator.view, testAllocator.now);
     expect(shown.get('s/p/4/free')).toBe(14);
     expect(shown.get('s/unknown')).toBe(1);
-    desk.run(removePool({ site: 's', pool: 'p' }));
-    setGauges(desk.view, desk.now);
+    testAllocator.run(removePool({ site: 's', pool: 'p' }));
+    setGauges(testAllocator.view, testAllocator.now);
     expect(shown.has('s/p/4/free')).toBe(false);
   });
 });

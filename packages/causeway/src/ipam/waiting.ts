@@ -15,10 +15,13 @@ export async function reserveOrWait(
   waitMs: number | undefined,
   signal: AbortSignal,
 ): Promise<ReserveAnswer> {
-  const lane = keys.cluster(request.site, request.cluster);
+  const queueKey = keys.cluster(request.site, request.cluster);
   const attempt = () => {
     const waitUntil = waitMs === undefined ? undefined : allocator.now + waitMs + placeKeptMs;
-    return allocator.change({ ...who, lane, decide: reserve({ ...request, waitUntil }) }, signal);
+    return allocator.change(
+      { ...who, queueKey, decide: reserve({ ...request, waitUntil }) },
+      signal,
+    );
   };
   const first = await attempt();
   if (first.state === 'held' || waitMs === undefined || waitMs === 0) return first;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAddress as address } from '@causeway/base/address/address';
 import { parsePrefix as prefix } from '@causeway/base/address/prefix';
 import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { systemClock } from '@causeway/base/time/clock';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { BaseProxy } from './base-proxy.ts';
@@ -30,17 +30,17 @@ const node = {
 /** A proxy on a kernel in memory, and a way to wait for its next transaction. */
 function start(
   tellLost: (text: string) => void = () => {},
-  forgetStrays: () => Promise<number> = () => Promise.resolve(0),
+  deleteStaleEntries: () => Promise<number> = () => Promise.resolve(0),
 ) {
   const driver = new MemoryDriver(settings.table);
   const pace = { minIntervalMs: 0, maxIntervalMs: 60_000 };
   const connections = {
     forget: () => Promise.resolve(0),
-    forgetStrays,
+    deleteStaleEntries,
   };
   const proxy = new BaseProxy({
     ...{ driver, connections, layout: settings, node, pace },
-    ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+    ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
     tellLost: ({ metadata }, lost) =>
       tellLost(
         [

@@ -14,7 +14,7 @@ import {
   services,
 } from '@causeway/kubernetes/objects/resources';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '@causeway/fake-kubernetes/start';
 import { Cluster } from './follow-cluster.ts';
@@ -81,7 +81,7 @@ describe('the cluster as a proxy follows it', () => {
   ) {
     const cluster = new Cluster({
       ...{ client, nodeName: 'node1', serviceProxyName: 'causeway', servesAll },
-      ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+      ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
     });
     const listener = new Listener();
     const stop = new AbortController();

@@ -4,7 +4,7 @@ import { largeService } from '@causeway/kubernetes/objects/large-service.testing
 import { keyOf } from '@causeway/kubernetes/objects/object';
 import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { BaseProxy } from './base-proxy.ts';
 import { tracedNode } from './testing/traced-node.ts';
@@ -43,8 +43,8 @@ test('a node tells of a Service beyond the budget once, serves the others, and t
   const stop = new AbortController();
   const proxy = new BaseProxy({
     ...{ driver, layout, node: tracedNode, pace: { minIntervalMs: 0, maxIntervalMs: 60_000 } },
-    connections: { forget: () => Promise.resolve(0), forgetStrays: () => Promise.resolve(0) },
-    ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+    connections: { forget: () => Promise.resolve(0), deleteStaleEntries: () => Promise.resolve(0) },
+    ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
     tellExcess: (service, { reason }) => told.push(`${keyOf(service)} ${reason}`),
   });
   const running = proxy.run(stop.signal);

@@ -81,7 +81,7 @@ function byInterface({ idling }: ProxySettings, name: string): Insiders {
 }
 
 /** Whether pods are told from others by the interface that their packets come through. */
-export function tellsByInterface({ insiders }: ProxySettings): boolean {
+export function matchesInterface({ insiders }: ProxySettings): boolean {
   return insiders.by === 'bridge' || insiders.by === 'interface-prefix';
 }
 

@@ -174,7 +174,7 @@ async function followNode(
   const networksAtStart = networks();
   let current = JSON.stringify(context());
   const moved = Promise.withResolvers<never>();
-  const look = () => {
+  const check = () => {
     if (cluster.node === undefined) return;
     if (settings.insiders.by === 'node-networks' && networks() !== networksAtStart) {
       const message = `the Node's pod networks are ${networks()} now and were ${networksAtStart}`;
@@ -187,15 +187,15 @@ async function followNode(
     log.info({ node: next }, 'the node has changed');
     base.setNode(next);
   };
-  const stop = cluster.nodes.onChange(look);
-  const lookNowAndThen = async () => {
+  const stop = cluster.nodes.onChange(check);
+  const checkPeriodically = async () => {
     // Interfaces come and go without an event.
     while (!signal.aborted) {
       await sleep(clock, Math.max(settings.sync.maxSeconds, 1) * 1000, signal);
-      look();
+      check();
     }
   };
-  await Promise.race([moved.promise, lookNowAndThen()]).finally(stop);
+  await Promise.race([moved.promise, checkPeriodically()]).finally(stop);
 }
 
 async function repair(

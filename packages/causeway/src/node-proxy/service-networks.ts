@@ -29,7 +29,7 @@ export const serviceCIDRs = defineResource<ServiceCIDR>({
   ...{ plural: 'servicecidrs', kind: 'ServiceCIDR', namespaced: false },
 });
 
-const lookAgainMs = 60_000;
+const recheckMs = 60_000;
 
 /** Follows the networks that cluster addresses are given out from. An old cluster does not tell them. */
 export async function followServiceNetworks(
@@ -37,7 +37,7 @@ export async function followServiceNetworks(
   signal: AbortSignal,
 ): Promise<void> {
   const { client, clock, log, metrics, onChange } = options;
-  while (!(await areTold(options, signal))) await sleep(clock, lookAgainMs, signal);
+  while (!(await areTold(options, signal))) await sleep(clock, recheckMs, signal);
   const store = new Store<ServiceCIDR>({ log });
   const tell = () => onChange(networksOf(store.values(), log));
   store.onChange(() => {

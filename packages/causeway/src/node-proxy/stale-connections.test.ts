@@ -15,24 +15,24 @@ test.each<[string, Protocol, Dispatch, boolean]>([
   ['TCP that is held', 'TCP', hold, false],
   ['TCP that is accepted here', 'TCP', { kind: 'here', port: parsePort(5_000) }, false],
   ['SCTP', 'SCTP', slots, false],
-])('flows that lead elsewhere are forgotten, %s', async (_, protocol, dispatch, isLooked) => {
+])('flows that lead elsewhere are forgotten, %s', async (_, protocol, dispatch, isChecked) => {
   const virtual: VirtualService = {
     ...{ address: parseAddress('10.96.0.1'), protocol, port: parsePort(53), dispatch },
     ...{ masquerade: 'needed', withoutEndpoints: 'reject' },
   };
-  let looked: readonly VirtualService[] = [];
+  let checked: readonly VirtualService[] = [];
   const table = {
     forget: () => Promise.resolve(0),
-    forgetStrays: (services: readonly VirtualService[]) => {
-      looked = services;
+    deleteStaleEntries: (services: readonly VirtualService[]) => {
+      checked = services;
       return Promise.resolve(services.length);
     },
   };
   const { signal } = new AbortController();
   const paths = { removedEndpoints: [], served: [virtual], isFirst: false };
   const count = await forgetStaleConnections(table, paths, signal);
-  expect(looked).toEqual(isLooked ? [virtual] : []);
-  expect(count).toBe(isLooked ? 1 : 0);
+  expect(checked).toEqual(isChecked ? [virtual] : []);
+  expect(count).toBe(isChecked ? 1 : 0);
 });
 
 test('tries of before a start that lead nowhere are forgotten, of TCP that is served too', async () => {
@@ -40,18 +40,18 @@ test('tries of before a start that lead nowhere are forgotten, of TCP that is se
     ...{ address: parseAddress('10.96.0.1'), protocol: 'TCP', port: parsePort(53) },
     ...{ dispatch: slots, masquerade: 'needed', withoutEndpoints: 'reject' },
   };
-  let looked: readonly VirtualService[] = [];
+  let checked: readonly VirtualService[] = [];
   const table = {
     forget: () => Promise.resolve(0),
-    forgetStrays: (services: readonly VirtualService[]) => {
-      looked = services;
+    deleteStaleEntries: (services: readonly VirtualService[]) => {
+      checked = services;
       return Promise.resolve(0);
     },
   };
   const { signal } = new AbortController();
   const paths = { removedEndpoints: [], served: [virtual], isFirst: true };
   await forgetStaleConnections(table, paths, signal);
-  expect(looked).toEqual([virtual]);
+  expect(checked).toEqual([virtual]);
 });
 
 test('of removed endpoints of TCP, what they have not answered is forgotten and all else goes on', async () => {
@@ -66,7 +66,7 @@ test('of removed endpoints of TCP, what they have not answered is forgotten and 
       forgotten = removed;
       return Promise.resolve(3);
     },
-    forgetStrays: () => Promise.resolve(0),
+    deleteStaleEntries: () => Promise.resolve(0),
   };
   const { signal } = new AbortController();
   expect(await forgetUnanswered(table, [TCP, UDP], signal)).toBe(3);

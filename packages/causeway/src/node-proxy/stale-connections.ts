@@ -4,7 +4,7 @@ import type { VirtualService } from '@causeway/nftables/compile/virtual-service'
 /** The kernel's table of connections, as far as a proxy has to keep it. */
 export interface ConnectionTable {
   forget(removed: readonly RemovedEndpoint[], signal?: AbortSignal): Promise<number>;
-  forgetStrays(services: readonly VirtualService[], signal?: AbortSignal): Promise<number>;
+  deleteStaleEntries(services: readonly VirtualService[], signal?: AbortSignal): Promise<number>;
 }
 
 /** What a transaction has changed for connections that are under way. */
@@ -28,11 +28,11 @@ export async function forgetStaleConnections(
   signal: AbortSignal,
 ): Promise<number> {
   const removed = removedEndpoints.filter(({ endpoint }) => endpoint?.protocol === 'UDP');
-  const strays = served.filter((service) => mayHaveStrays(service, isFirst));
-  return (await table.forget(removed, signal)) + (await table.forgetStrays(strays, signal));
+  const stale = served.filter((service) => mayHaveStaleEntries(service, isFirst));
+  return (await table.forget(removed, signal)) + (await table.deleteStaleEntries(stale, signal));
 }
 
-function mayHaveStrays({ protocol, dispatch }: VirtualService, isFirst: boolean): boolean {
+function mayHaveStaleEntries({ protocol, dispatch }: VirtualService, isFirst: boolean): boolean {
   switch (protocol) {
     case 'UDP':
       // Where nothing is served, as after a restart while it sleeps, every flow leads to a pod of before.

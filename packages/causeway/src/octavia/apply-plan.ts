@@ -101,24 +101,24 @@ class PlanWork {
     const without = (why: string) => void this.#unsupported.set(name, why);
     const stays = (part: Parameters<typeof partName>[0]) => (why: string) =>
       void this.#left.set(partName(part, name), why);
-    const listenerId = await this.#possible(
+    const listenerId = await this.#ifSupported(
       () => this.#ensureListener(plan),
       plan.listener.kind === 'create' ? without : stays('listener'),
       presentId(plan.listener),
     );
     if (listenerId === undefined) return;
-    const poolId = await this.#possible(
+    const poolId = await this.#ifSupported(
       () => this.#ensurePool(plan, listenerId),
       plan.pool.kind === 'create' ? without : stays('pool'),
       presentId(plan.pool),
     );
     if (poolId === undefined) return;
-    await this.#possible(() => this.#ensureMembers(plan, poolId), stays('members'), undefined);
-    await this.#possible(() => this.#ensureMonitor(plan, poolId), stays('monitor'), undefined);
+    await this.#ifSupported(() => this.#ensureMembers(plan, poolId), stays('members'), undefined);
+    await this.#ifSupported(() => this.#ensureMonitor(plan, poolId), stays('monitor'), undefined);
   }
 
   /** What the service can't do (501) costs nothing of what is there. */
-  async #possible<T>(
+  async #ifSupported<T>(
     step: () => Promise<T>,
     refused: (why: string) => void,
     otherwise: T | undefined,

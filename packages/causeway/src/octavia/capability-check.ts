@@ -86,9 +86,9 @@ export class CapabilityCheck {
   }
 
   monitorType(asked: HealthMonitorType): boolean {
-    const isPossible = this.#capabilities.monitorTypes.includes(asked);
-    if (!isPossible) this.#lacks(`health monitors by ${asked}`);
-    return isPossible;
+    const isSupported = this.#capabilities.monitorTypes.includes(asked);
+    if (!isSupported) this.#lacks(`health monitors by ${asked}`);
+    return isSupported;
   }
 
   algorithm(asked: string | undefined): Algorithm {
@@ -103,11 +103,11 @@ export class CapabilityCheck {
   #keep<Name extends keyof KlbOptions>(
     name: Name,
     value: KlbOptions[Name],
-    isPossible: boolean,
+    isSupported: boolean,
     what: string,
   ): KlbOptions {
     if (value === undefined) return {};
-    if (isPossible) return { [name]: value };
+    if (isSupported) return { [name]: value };
     this.#lacks(what);
     return {};
   }

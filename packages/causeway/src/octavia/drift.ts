@@ -49,7 +49,7 @@ export class Drift {
   }
 
   /** The Services to look at again. */
-  async look(signal: AbortSignal): Promise<Set<string>> {
+  async check(signal: AbortSignal): Promise<Set<string>> {
     const { inventory, floating, identity, view, access, orphans } = this.#options;
     const keys = new Set<string>();
     const changed = new Set<string>();
@@ -61,7 +61,7 @@ export class Drift {
     const hasAddresses = await this.#alone('floating IPs', signal, async () => {
       for (const id of await floating.list({ signal })) moved.add(id);
     });
-    await this.#lookAtShared(changed, signal);
+    await this.#checkShared(changed, signal);
     await this.#sampleMembers(changed, signal);
     for (const klb of view.all()) {
       const { service_pub_ip_info: address } = klb.status ?? {};
@@ -71,10 +71,10 @@ export class Drift {
       if (isChanged || isMoved) keys.add(keyOf(klb));
     }
     // Nothing is deleted by what was seen a while ago.
-    if (hasBalancers && hasAddresses) await orphans.look(signal);
+    if (hasBalancers && hasAddresses) await orphans.check(signal);
     if (access !== undefined) {
       await this.#alone('security group rules', signal, async () => {
-        for (const key of await this.#lookAtRules(access, signal)) keys.add(key);
+        for (const key of await this.#checkRules(access, signal)) keys.add(key);
       });
     }
     return keys;
@@ -99,7 +99,7 @@ export class Drift {
   }
 
   /** Closes what nobody needs; answers whose rules somebody has deleted. */
-  async #lookAtRules(access: PodAccess, signal: AbortSignal): Promise<string[]> {
+  async #checkRules(access: PodAccess, signal: AbortSignal): Promise<string[]> {
     const { view, keeper, orphans } = this.#options;
     await access.list({ signal });
     const klbs = [...view.all()];
@@ -138,7 +138,7 @@ export class Drift {
   }
 
   /** Load balancers that users named need not have our tag; they are read one by one. */
-  async #lookAtShared(changed: Set<string>, signal: AbortSignal): Promise<void> {
+  async #checkShared(changed: Set<string>, signal: AbortSignal): Promise<void> {
     const { inventory, view, identity } = this.#options;
     for (const klb of view.all()) {
       const id = klb.spec?.options?.loadbalancer_id;

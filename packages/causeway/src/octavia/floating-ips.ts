@@ -68,10 +68,10 @@ export class FloatingIps {
       if (present !== undefined) await this.release(request, present, false, call);
       return undefined;
     }
-    const wished = spec.lb_ip;
-    if (wished !== undefined && wished !== present?.ip_addr) {
+    const requested = spec.lb_ip;
+    if (requested !== undefined && requested !== present?.ip_addr) {
       // First see that it can be had: a slip of the pen must not cost the address that works.
-      const floating = await this.#find(wished, request, call);
+      const floating = await this.#find(requested, request, call);
       if (present !== undefined) await this.release(request, present, false, call);
       return this.#borrow(floating, request, call);
     }
@@ -81,8 +81,8 @@ export class FloatingIps {
       if (kept !== undefined) return kept;
       const message = `The floating IP ${present.ip_addr} does not exist any more.`;
       news.tell('Warning', 'FloatingIPMissing', message);
-      if (wished !== undefined) {
-        return this.#borrow(await this.#find(wished, request, call), request, call);
+      if (requested !== undefined) {
+        return this.#borrow(await this.#find(requested, request, call), request, call);
       }
     }
     return this.#take(request, call);
@@ -249,7 +249,7 @@ export class FloatingIps {
     call: CallOptions,
   ): Promise<FloatingIp | undefined> {
     // Another cluster may have given it one since the last list.
-    if (spec.options?.loadbalancer_id !== undefined) await this.#lookAt(portId, call);
+    if (spec.options?.loadbalancer_id !== undefined) await this.#readPort(portId, call);
     const found = [...this.#known.values()].find((floating) => floating.portId === portId);
     if (found === undefined || this.#identity.isMarkedFor(owner, found)) return undefined;
     return this.#identity.isFormerOf(owner, found) ? undefined : found;
@@ -270,7 +270,7 @@ export class FloatingIps {
     const { options = {}, project_id: projectId } = spec;
     const floatingNetworkId = options.floating_network_id ?? '';
     const subnets = await chooseSubnets(this.#neutron, floatingNetworkId, options, call);
-    const wish = {
+    const fields = {
       description: this.#identity.description(owner),
       floatingNetworkId,
       portId,
@@ -280,7 +280,7 @@ export class FloatingIps {
     for (const subnetId of subnets) {
       try {
         return await this.#neutron.floatingIps.create(
-          { ...wish, ...(subnetId === undefined ? {} : { subnetId }) },
+          { ...fields, ...(subnetId === undefined ? {} : { subnetId }) },
           { ...call, once: 'description', mayExist },
         );
       } catch (error) {
@@ -309,7 +309,7 @@ export class FloatingIps {
     this.#known.set(updated.id, updated);
   }
 
-  async #lookAt(portId: string, call: CallOptions): Promise<void> {
+  async #readPort(portId: string, call: CallOptions): Promise<void> {
     for await (const floating of this.#neutron.floatingIps.list({ portId }, call)) {
       this.#known.set(floating.id, floating);
     }

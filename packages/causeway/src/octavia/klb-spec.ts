@@ -80,8 +80,8 @@ function readVip(
   { service, settings, subnets }: TranslationInput,
   reader: AnnotationReader,
 ): Vip | Extract<Translation, { kind: 'refused' }> {
-  const wished = readWishes(service, reader);
-  if ('reason' in wished) return { kind: 'refused', ...wished };
+  const requested = readDesired(service, reader);
+  if ('reason' in requested) return { kind: 'refused', ...requested };
   const isBalancer = service.spec?.type === 'LoadBalancer';
   const usesClusterIp = settings.vip === 'ClusterIP' || !isBalancer;
   const networkId = reader.text('network-id');
@@ -99,16 +99,16 @@ function readVip(
     floatingNetwork === undefined ||
     // Neutron has no floating IPs of IPv6: what is routed is the VIP itself.
     first === 6;
-  const wish = wished.find((address) => familyOf(address) === first) ?? wished[0];
-  const ip = usesClusterIp ? clusterIps(service)[0] : isInternal ? wish : undefined;
+  const firstRequested = requested.find((address) => familyOf(address) === first) ?? requested[0];
+  const ip = usesClusterIp ? clusterIps(service)[0] : isInternal ? firstRequested : undefined;
   const others = usesClusterIp
     ? clusterIps(service).slice(1)
-    : wished.filter((address) => address !== wish);
+    : requested.filter((address) => address !== firstRequested);
   return {
     kind: 'vip',
     spec: {
       ...defined('ip', ip),
-      ...(isInternal || wish === undefined ? {} : { lb_ip: wish }),
+      ...(isInternal || firstRequested === undefined ? {} : { lb_ip: firstRequested }),
       ...defined('subnet_id', subnet),
     },
     options: {
@@ -160,7 +160,7 @@ function additionalVips(
 }
 
 /** The address that a user asks for, or one for each family: ours, OCCM's, then the field that Kubernetes has deprecated. */
-function readWishes(
+function readDesired(
   service: Service,
   reader: AnnotationReader,
 ): readonly Address[] | { readonly reason: string; readonly message: string } {

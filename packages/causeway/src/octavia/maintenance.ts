@@ -21,7 +21,7 @@ export interface OctaviaMaintenanceOptions {
   readonly cluster: ClusterView;
   readonly pendingChanges: PendingChanges;
   readonly drift: Drift;
-  readonly strays: OwnerlessObjects;
+  readonly ownerless: OwnerlessObjects;
   readonly clock: Clock;
   readonly log: Log;
   readonly driftEveryMs: number;
@@ -57,31 +57,32 @@ export class OctaviaMaintenance {
     await supervise(signal, {
       'load balancers reflector': (inner) => view.run(inner),
       'cluster view': (inner) => cluster.run(inner),
-      pendingChanges: (inner) => pendingChanges.run((key) => this.#lookAt(key, host), inner),
+      pendingChanges: (inner) =>
+        pendingChanges.run((key) => this.#requestReconcile(key, host), inner),
       'drift and strays': (inner) => this.#begin(host, release, inner),
     });
   }
 
   async #begin(host: ProviderHost, release: EnsureDeleted, signal: AbortSignal): Promise<void> {
-    const { view, cluster, strays } = this.#options;
+    const { view, cluster, ownerless } = this.#options;
     await cluster.whenSynced(host.services, signal);
     await view.synced;
     await this.#listUntilDone(signal);
     this.#problem = undefined;
     this.#synced.resolve();
-    const consider = (key: string) => this.#lookAt(key, host);
+    const consider = (key: string) => this.#requestReconcile(key, host);
     const stops = [
       cluster.onChange(
         (key) => this.#endpointsChanged(key, host),
         () => this.#nodesChanged(host),
       ),
       view.onChange(({ key }) => consider(key)),
-      host.services.onChange(({ key }) => strays.consider(key)),
+      host.services.onChange(({ key }) => ownerless.consider(key)),
     ];
     try {
       await supervise(signal, {
         drift: (inner) => this.#watchDrift(host, inner),
-        strays: (inner) => strays.run(host, release, inner),
+        ownerless: (inner) => ownerless.run(host, release, inner),
       });
     } finally {
       for (const stop of stops) stop();
@@ -93,8 +94,8 @@ export class OctaviaMaintenance {
   #endpointsChanged(key: string, host: ProviderHost): void {
     const { view, debounce } = this.#options;
     const isServed = view.get(key)?.status?.loadbalancer !== undefined;
-    if (isServed) debounce.after(key, () => this.#lookAt(key, host));
-    else this.#lookAt(key, host);
+    if (isServed) debounce.after(key, () => this.#requestReconcile(key, host));
+    else this.#requestReconcile(key, host);
   }
 
   /** Nothing is written before it is known what there is. */
@@ -119,7 +120,7 @@ export class OctaviaMaintenance {
     while (!signal.aborted) {
       await sleep(clock, driftEveryMs, signal);
       try {
-        for (const key of await drift.look(signal)) host.enqueue(key);
+        for (const key of await drift.check(signal)) host.enqueue(key);
       } catch (error) {
         const known = CausewayError.from(error);
         if (signal.aborted) throw known;
@@ -128,9 +129,9 @@ export class OctaviaMaintenance {
     }
   }
 
-  #lookAt(key: string, host: ProviderHost): void {
+  #requestReconcile(key: string, host: ProviderHost): void {
     host.enqueue(key);
-    this.#options.strays.consider(key);
+    this.#options.ownerless.consider(key);
   }
 
   #nodesChanged(host: ProviderHost): void {

@@ -99,12 +99,23 @@ export async function makeOctaviaProvider(
   });
   const { driftEveryMs, metrics } = parts;
   const writer = new KlbWriter(client, view);
-  const strays = new OwnerlessObjects({
+  const ownerless = new OwnerlessObjects({
     ...{ client, view, cluster, writer, clock, log, metrics },
     patienceMs: endpointsPatienceMs,
   });
   const upkeep = new OctaviaMaintenance({
-    ...{ client, view, cluster, pendingChanges, drift, strays, clock, log, driftEveryMs, debounce },
+    ...{
+      client,
+      view,
+      cluster,
+      pendingChanges,
+      drift,
+      ownerless,
+      clock,
+      log,
+      driftEveryMs,
+      debounce,
+    },
   });
   return new OctaviaProvider({
     ...{ settings, view, writer, keeper, floating, release, upkeep, clock },

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { openEmbeddedLab, type CloudWish } from '../../../../test/octavia/embedded-lab.ts';
+import { openEmbeddedLab, type CloudOptions } from '../../../../test/octavia/embedded-lab.ts';
 import { never, newService, newSlice, type OctaviaLab } from '../../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../../test/octavia/until.ts';
 import { endpointSlices, nodes, services } from '@causeway/kubernetes/objects/resources';
@@ -12,7 +12,7 @@ let lab: OctaviaLab;
 let stop: () => Promise<void>;
 const calls: string[] = [];
 
-async function begin(options: CloudWish = {}): Promise<void> {
+async function begin(options: CloudOptions = {}): Promise<void> {
   ({ cloud, lab, stop } = await openEmbeddedLab(options));
   calls.length = 0;
   cloud.onRequest(({ method, service, path }) => {
@@ -145,8 +145,8 @@ test('a start and a look for drift cost as many calls as the lists have pages, n
   expect(calls.length - started.length).toBeLessThanOrEqual(2);
   await startAnew('very-last', 4_000);
   calls.length = 0;
-  const looks = () => calls.filter((call) => call.endsWith('floatingips')).length / pages(30);
-  await until(() => expect(looks()).toBeGreaterThanOrEqual(1));
-  expect(calls.length).toBeLessThanOrEqual((lists + 4) * Math.ceil(looks()));
+  const checks = () => calls.filter((call) => call.endsWith('floatingips')).length / pages(30);
+  await until(() => expect(checks()).toBeGreaterThanOrEqual(1));
+  expect(calls.length).toBeLessThanOrEqual((lists + 4) * Math.ceil(checks()));
   expect(writes()).toEqual([]);
 });

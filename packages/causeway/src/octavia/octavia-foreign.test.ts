@@ -246,8 +246,8 @@ test("a user's floating IP goes along to the load balancer that is named next", 
   const spec = { floatingNetworkId: lab.publicNetwork, description: "the user's" };
   const { id, address } = await lab.neutron.floatingIps.create(spec, call);
   await lab.start();
-  const wish = 'loadbalancer.openstack.org/load-balancer-address';
-  await serve('web', { [byId]: first.id, [wish]: address });
+  const options = 'loadbalancer.openstack.org/load-balancer-address';
+  await serve('web', { [byId]: first.id, [options]: address });
   expect(await lab.floatingIps()).toMatchObject([{ id, portId: first.vipPortId }]);
   const change = { metadata: { annotations: { [byId]: second.id } } };
   await lab.client.patchMerge(services, named('web'), change);

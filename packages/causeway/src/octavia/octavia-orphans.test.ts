@@ -38,12 +38,12 @@ async function serve(name: string, where = lab): Promise<void> {
 }
 
 /** Waits for several looks for drift: each lists the floating IPs. */
-async function untilLookedFor(count: number): Promise<void> {
-  let looks = 0;
+async function untilChecked(count: number): Promise<void> {
+  let checks = 0;
   const end = cloud.onRequest(({ method, path }) => {
-    if (method === 'GET' && path.includes('floatingips')) looks += 1;
+    if (method === 'GET' && path.includes('floatingips')) checks += 1;
   });
-  await until(() => expect(looks).toBeGreaterThan(count));
+  await until(() => expect(checks).toBeGreaterThan(count));
   end();
 }
 
@@ -87,7 +87,7 @@ test('a second, empty cluster with the same clusterId deletes nothing and report
   second.metrics = metrics;
   await second.start({}, 'prod', driftMs);
   await until(() => expect(second.events.join('\n')).toContain('ClusterIdShared'));
-  await untilLookedFor(5);
+  await untilChecked(5);
   expect(await inCloud()).toEqual(before);
   expect(await second.orphans()).toMatchObject({
     orphans: [],
@@ -108,7 +108,7 @@ test('marks of 0.1.0: the owner adopts its objects in place, another cluster hol
     expect((await second.orphans())?.orphans).toMatchObject([{ mark: 'old' }, { mark: 'old' }]),
   );
   expect(second.events.join('\n')).toContain('OrphansHeld');
-  await untilLookedFor(5);
+  await untilChecked(5);
   expect((await inCloud()).balancers.map(({ id }) => id)).toEqual(
     before.balancers.map(({ id }) => id),
   );
@@ -138,7 +138,7 @@ test('a load balancer whose Service a restore has lost is held; the Service gets
   expect(await metrics.render()).toContain(
     'causeway_orphans{provider="octavia",kind="load-balancer"} 1',
   );
-  await untilLookedFor(5);
+  await untilChecked(5);
   expect(await inCloud()).toEqual(before);
   await lab.client.create(services, newService('web'));
   await untilServed(lab, 'web');
@@ -187,12 +187,12 @@ test('the rules of a second cluster in the same security group stay, and those o
   await serve('web');
   const second = await secondCluster();
   await second.start({ podSecurityGroup: group.id }, 'prod', driftMs);
-  await untilLookedFor(5);
+  await untilChecked(5);
   expect(await ingress()).toHaveLength(1);
   await lab.stop();
   await restoreWithout('web');
   await lab.start({ podSecurityGroup: group.id }, 'prod', driftMs);
   await until(async () => expect((await lab.orphans())?.orphans).toHaveLength(2));
-  await untilLookedFor(5);
+  await untilChecked(5);
   expect(await ingress()).toHaveLength(1);
 });

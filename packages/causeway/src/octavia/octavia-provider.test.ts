@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { openEmbeddedLab, type CloudWish } from '../../../../test/octavia/embedded-lab.ts';
+import { openEmbeddedLab, type CloudOptions } from '../../../../test/octavia/embedded-lab.ts';
 import { newService, newSlice, type OctaviaLab } from '../../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../../test/octavia/until.ts';
 import { endpointSlices, services } from '@causeway/kubernetes/objects/resources';
@@ -8,7 +8,7 @@ let lab: OctaviaLab;
 let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 
-async function begin(options: CloudWish): Promise<void> {
+async function begin(options: CloudOptions): Promise<void> {
   ({ lab, stop } = await openEmbeddedLab(options));
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { openEmbeddedLab, type CloudWish } from '../../../../test/octavia/embedded-lab.ts';
+import { openEmbeddedLab, type CloudOptions } from '../../../../test/octavia/embedded-lab.ts';
 import { never, newService, newSlice, type OctaviaLab } from '../../../../test/octavia/lab.ts';
 import { until, untilServed } from '../../../../test/octavia/until.ts';
 import { endpointSlices, services } from '@causeway/kubernetes/objects/resources';
@@ -13,7 +13,7 @@ let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
 const driftMs = 100;
 
-async function begin(options: CloudWish = {}): Promise<void> {
+async function begin(options: CloudOptions = {}): Promise<void> {
   ({ cloud, lab, stop } = await openEmbeddedLab(options));
 }
 

@@ -57,7 +57,7 @@ export class Orphans {
     return this.#heldBalancers;
   }
 
-  async look(signal: AbortSignal): Promise<void> {
+  async check(signal: AbortSignal): Promise<void> {
     const { register } = this.#options;
     const usage = this.#usage();
     const unowned = [...this.#balancers(usage), ...this.#floatingIps(usage)];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
 import type { LoadBalancer } from '@causeway/openstack/load-balancing/resources';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { Inventory } from './inventory.ts';
 import { PendingChanges } from './pending-changes.ts';
@@ -32,7 +32,7 @@ function pendingChangesOf(statuses: Map<string, string>) {
   const { balancing, asked } = cloudOf(statuses);
   const inventory = new Inventory(balancing);
   const pendingChanges = new PendingChanges({
-    ...{ balancing, inventory, clock, log: silentLog, tag: 'tag', limitMs: 60_000 },
+    ...{ balancing, inventory, clock, log: discardLog, tag: 'tag', limitMs: 60_000 },
   });
   const stop = new AbortController();
   const seen: string[] = [];

@@ -24,7 +24,7 @@ interface Watched {
 }
 
 /** Up to so many are asked for one by one; more by one list. */
-const mostSingleLooks = 3;
+const mostSingleReads = 3;
 const shortestPauseMs = 400;
 const longestPauseMs = 5_000;
 
@@ -79,7 +79,7 @@ export class PendingChanges {
     while (this.#watched.size > 0 && !signal.aborted) {
       try {
         await sleep(clock, this.#pauseMs(), signal);
-        await this.#look(signal);
+        await this.#check(signal);
       } catch (error) {
         if (signal.aborted) return;
         const known = CausewayError.from(error);
@@ -96,12 +96,12 @@ export class PendingChanges {
     return Math.min(longestPauseMs, Math.max(shortestPauseMs, mean / 10));
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const { balancing, tag } = this.#options;
     // Only those who were waited for before the list began: it may be older than what others wrote.
     const ids = [...this.#watched.keys()];
     const listed = new Map<string, LoadBalancer>();
-    if (ids.length > mostSingleLooks && balancing.capabilities().tags) {
+    if (ids.length > mostSingleReads && balancing.capabilities().tags) {
       for await (const balancer of balancing.loadBalancers({ tags: [tag] }, { signal })) {
         listed.set(balancer.id, balancer);
       }

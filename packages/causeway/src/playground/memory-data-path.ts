@@ -35,7 +35,7 @@ export class MemoryDataPath implements DataPath {
       listen: { address: loopback, port: 0 },
       metrics: { address: loopback, port: 0 },
       nftables: { driver: 'memory' },
-      addresses: { mover: 'played', playedWith: this.#group },
+      addresses: { mover: 'simulated', simulatedWith: this.#group },
       // Nobody is there to answer.
       probe: { intervalMs: 0 },
     });

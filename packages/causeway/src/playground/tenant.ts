@@ -6,7 +6,7 @@ import { Cloud } from '@causeway/openstack/cloud';
 import { loadCloudConfig } from '@causeway/openstack/config/load';
 import { Neutron } from '@causeway/openstack/neutron/neutron';
 import type { Clock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import type { GatewayPlace } from './data-path.ts';
 import { gatewayNames, plans, type FamilyPlan } from './plan.ts';
@@ -31,7 +31,7 @@ export async function settleTenant(
     workingDirectory: '/',
     cloud: 'demo',
   });
-  const session = new Cloud(config, { log: silentLog, metrics: noMetrics, clock }).session();
+  const session = new Cloud(config, { log: discardLog, metrics: noMetrics, clock }).session();
   const neutron = new Neutron(session);
   const subnets = plans.map((plan) => subnetOf(cloud, plan));
   const external = cloud.neutron.networks.all().find(({ name }) => name === 'public');

@@ -10,7 +10,7 @@ import { Reminders } from './reminders.ts';
 import { announced } from './service-change.ts';
 import type { PoolServiceSpec } from './service-spec.ts';
 
-const leavingLookMs = 1_000;
+const leavingCheckMs = 1_000;
 /** Our own write brings the Service back; this is for when it is passed over. */
 const soonMs = 2_000;
 
@@ -26,12 +26,12 @@ export class AnnouncementWriter {
 
   async tell(
     service: Service,
-    wish: PoolServiceSpec,
+    spec: PoolServiceSpec,
     grant: Grant,
     announcer: Announcer,
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
-    const { demand } = wish;
+    const { demand } = spec;
     const wanted = inFamilies(grant.addresses, demand.families);
     const addresses = wanted.map(({ address }) => address);
     const loadBalancerIP = service.spec?.loadBalancerIP;
@@ -55,7 +55,7 @@ export class AnnouncementWriter {
     if (isLeft && leaving.length > 0) {
       const left = await this.#grants.keepOnly(uid, demand, grant, context);
       const isLess = left.addresses.length < grant.addresses.length;
-      if (isLess) return this.tell(service, wish, left, announcer, context);
+      if (isLess) return this.tell(service, spec, left, announcer, context);
     }
     const isShown =
       announcer.statusWriter === 'controller' || addresses.every((address) => shown.has(address));
@@ -69,7 +69,7 @@ export class AnnouncementWriter {
     if (!isLeft) {
       const what = leaving.map(({ address }) => address).join(', ');
       const message = `${what} goes back to the pool when the status shows it no more`;
-      const retryAfterMs = Math.min(again ?? leavingLookMs, leavingLookMs);
+      const retryAfterMs = Math.min(again ?? leavingCheckMs, leavingCheckMs);
       return { kind: 'pending', message, ingress, retryAfterMs };
     }
     const message = `${announcer.title} has been told to announce ${addresses.join(', ')} and has not yet`;

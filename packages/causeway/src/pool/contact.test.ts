@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock, settled } from '@causeway/base/time/simulated-clock';
 import { Contact } from './contact.ts';
 import type { ContactMemory, RememberedContact } from './contact-memory.ts';
@@ -52,7 +52,7 @@ function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Pr
       return Promise.resolve();
     },
   } as unknown as ContactMemory;
-  const options = { ledger, memory, clock, log: silentLog, everyMs: 10_000, selfWithdrawal };
+  const options = { ledger, memory, clock, log: discardLog, everyMs: 10_000, selfWithdrawal };
   const contact = new Contact(options);
   const stop = new AbortController();
   const run = async () => {

@@ -59,17 +59,17 @@ export class Contact {
    * again: the ledger answers after it didn't, the cluster was reclaimed in between, or the time to
    * withdraw has come. While `mayPromise` denies it, the promise to withdraw is not made.
    */
-  async run(onNews: () => void, mayPromise: () => boolean, signal: AbortSignal): Promise<void> {
+  async run(onChange: () => void, mayPromise: () => boolean, signal: AbortSignal): Promise<void> {
     await supervise(signal, {
       heartbeats: async (inner) => {
         while (!inner.aborted) {
-          if (await this.#beat(mayPromise, inner)) onNews();
+          if (await this.#beat(mayPromise, inner)) onChange();
           await sleep(this.#options.clock, this.#options.everyMs, inner);
         }
       },
       watchdog: async (inner) => {
         while (!inner.aborted) {
-          if (this.#hasTurned()) onNews();
+          if (this.#hasTurned()) onChange();
           await sleep(this.#options.clock, this.#napMs(), inner);
         }
       },
@@ -84,8 +84,8 @@ export class Contact {
   async remember(signal: AbortSignal): Promise<void> {
     const remembered = await this.#options.memory.read(signal);
     if (remembered === undefined) return;
-    const silentMs = Math.max(0, this.#options.clock.wallTime() - remembered.at);
-    this.#lastContact = this.#now - silentMs;
+    const sinceContactMs = Math.max(0, this.#options.clock.wallTime() - remembered.at);
+    this.#lastContact = this.#now - sinceContactMs;
     this.#promisedMs = remembered.withdrawsAfterMs;
     this.#isWritten = true;
   }
@@ -112,7 +112,7 @@ export class Contact {
     try {
       const promise = mayPromise() ? await this.#promise(signal) : undefined;
       const answer = await ledger.heartbeat(promise, signal);
-      const isNews = this.#problem !== undefined || answer.epoch !== this.#epoch;
+      const isNew = this.#problem !== undefined || answer.epoch !== this.#epoch;
       if (this.#epoch !== undefined && answer.epoch !== this.#epoch) {
         log.warn({}, 'this cluster was reclaimed: everything is asked for anew');
       }
@@ -122,7 +122,7 @@ export class Contact {
       this.#promisedMs = promise;
       this.#expectedMs = answer.selfWithdrawal?.afterMs;
       if (promise === undefined) await this.#forget(signal);
-      return isNews;
+      return isNew;
     } catch (error) {
       if (signal.aborted) throw error;
       const { code, message } = CausewayError.from(error);

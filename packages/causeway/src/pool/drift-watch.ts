@@ -47,7 +47,7 @@ export class DriftWatch {
     const gauge = metrics.gauge(findings);
     while (!signal.aborted) {
       await sleep(clock, everyMs, signal);
-      const found = await this.#look(services, signal);
+      const found = await this.#check(services, signal);
       if (found === undefined) continue;
       for (const kind of findingKinds) {
         gauge.set({ kind }, found.filter((finding) => finding.kind === kind).length);
@@ -56,7 +56,7 @@ export class DriftWatch {
     }
   }
 
-  async #look(services: Store<Service>, signal: AbortSignal): Promise<Finding[] | undefined> {
+  async #check(services: Store<Service>, signal: AbortSignal): Promise<Finding[] | undefined> {
     const { ledger, log } = this.#options;
     try {
       const reservations = await ledger.reservations(signal);

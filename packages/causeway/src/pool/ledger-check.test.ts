@@ -69,8 +69,8 @@ test('a listener hears how far it is', async () => {
     step: (name: string) => void told.push(name),
   };
   await check.repair(await check.findings(signal, listener), false, signal, listener);
-  const looked = ['Looking at 2', 'default/kubernetes', 'default/web'];
-  expect(told).toEqual([...looked, 'Mending 1', 'default/web']);
+  const checked = ['Looking at 2', 'default/kubernetes', 'default/web'];
+  expect(told).toEqual([...checked, 'Mending 1', 'default/web']);
 });
 
 test('what somebody else writes to the Service meanwhile is not lost', async () => {

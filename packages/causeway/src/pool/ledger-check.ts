@@ -124,7 +124,7 @@ export class LedgerCheck {
       const holding = readHolding(service);
       const reading = readPoolServiceSpec(service, holding);
       if (reading.kind === 'refused') return `not repaired: ${reading.message}`;
-      const grant = await this.#ledger.ensure(finding.uid, reading.wish.demand, signal);
+      const grant = await this.#ledger.ensure(finding.uid, reading.spec.demand, signal);
       if (grant === undefined) return 'waits for an address';
       // It holds something else by now: the controller tells the announcer and writes it down.
       if (holding === undefined || !isSame(grant, holding)) return 'held again';

@@ -75,7 +75,7 @@ export class NodeProvider implements LoadBalancerProvider {
     this.#served.add(service);
     const reading = readPoolServiceSpec(service, undefined);
     if (reading.kind === 'refused') return reading;
-    const { announcer, demand } = reading.wish;
+    const { announcer, demand } = reading.spec;
     if (announcer !== undefined && announcer !== 'node') {
       const message = `It asks for the announcer ${announcer}, which needs an address of a pool, and the controller has no ledger (pool.servers).`;
       return { kind: 'refused', reason: 'NoLedger', message };

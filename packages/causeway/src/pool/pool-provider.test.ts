@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import type { ProviderContext } from '../services/provider.ts';
 import { Refusal } from '../ipam/refusal.ts';
@@ -25,7 +25,7 @@ let clock: SimulatedClock;
 
 const context = {
   signal: new AbortController().signal,
-  log: silentLog,
+  log: discardLog,
   tell: (_type: string, reason: string, message: string) => events.push(`${reason}: ${message}`),
   annotate: (annotations: Record<string, string | null>) => {
     const { metadata } = service;

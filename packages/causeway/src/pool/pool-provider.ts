@@ -36,9 +36,9 @@ import {
 } from './holding.ts';
 import type { Grant, PoolLedger } from './pool-ledger.ts';
 import type { PoolRelease } from './pool-release.ts';
-import { silenced, type ServiceChange } from './service-change.ts';
+import { withdrawn, type ServiceChange } from './service-change.ts';
 import { AnnouncementWriter } from './announcement-writer.ts';
-import { canBeWithdrawn, refuseUnstoppable } from './withdrawable.ts';
+import { canBeWithdrawn, refuseWithoutWithdrawal } from './withdrawable.ts';
 import {
   readPoolServiceSpec,
   readPoolServiceSpecAnew,
@@ -65,7 +65,7 @@ export interface PoolProviderOptions {
 }
 
 const waitMs = 5_000;
-const announcerLookMs = 30_000;
+const announcerCheckMs = 30_000;
 
 /** Services with addresses of a pool that many clusters share; somebody else announces them. */
 export class PoolProvider implements LoadBalancerProvider {
@@ -127,10 +127,10 @@ export class PoolProvider implements LoadBalancerProvider {
     if (holding !== undefined) this.#announcers.set(owner.uid, holding.announcer);
     const reading = readPoolServiceSpec(service, holding);
     if (reading.kind === 'refused') return reading;
-    const explicit = reading.wish.announcer ?? this.#options.announcer;
-    if (explicit === 'node') return this.#putOnNode(service, reading.wish);
+    const explicit = reading.spec.announcer ?? this.#options.announcer;
+    if (explicit === 'node') return this.#putOnNode(service, reading.spec);
     if (this.#options.contact.isWithdrawn) return this.#keepBack(service, holding, context);
-    const grant = await this.#grants.ask(owner, reading.wish.demand, holding, context);
+    const grant = await this.#grants.ask(owner, reading.spec.demand, holding, context);
     if ('kind' in grant) {
       if (grant.kind === 'lost' && holding !== undefined) {
         return this.#lose(owner, service, holding, context);
@@ -140,11 +140,11 @@ export class PoolProvider implements LoadBalancerProvider {
     const choice = chooseAnnouncer(
       service,
       {
-        named: reading.wish.announcer,
+        named: reading.spec.announcer,
         configured: this.#options.announcer,
         present: holding?.announcer,
         ofPool: grant.announcer,
-        found: await this.#found(reading.wish, holding, context.signal),
+        found: await this.#found(reading.spec, holding, context.signal),
       },
       this.#options.classes,
     );
@@ -152,11 +152,13 @@ export class PoolProvider implements LoadBalancerProvider {
       if (choice.reason !== 'NoAnnouncer') return choice;
       // It may be installed any time, and nobody tells us.
       context.tell('Warning', choice.reason, choice.message);
-      return { kind: 'pending', message: choice.message, retryAfterMs: announcerLookMs };
+      return { kind: 'pending', message: choice.message, retryAfterMs: announcerCheckMs };
     }
-    const refusal = this.#options.selfWithdrawal ? refuseUnstoppable(choice.announcer) : undefined;
+    const refusal = this.#options.selfWithdrawal
+      ? refuseWithoutWithdrawal(choice.announcer)
+      : undefined;
     if (refusal !== undefined) return refusal;
-    return this.#announce(service, reading.wish, grant, choice.announcer, context);
+    return this.#announce(service, reading.spec, grant, choice.announcer, context);
   }
 
   update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
@@ -258,7 +260,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const message = 'Not announced: the ledger was not heard of for as long as was promised to it';
     // Who does not listen would go on, and would not even notice the Service's end as what it is then.
     if (holding !== undefined && canBeWithdrawn(service)) {
-      await this.#silence(service, holding, context, message);
+      await this.#withdraw(service, holding, context, message);
     }
     return { kind: 'pending', message, ingress: [] };
   }
@@ -274,7 +276,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const { stopsWhen } = announcers[holding.announcer];
     if (stopsWhen === 'deleted') return this.#replace(owner, service, holding, had, context);
     const message = `The ledger no longer has ${had} for it; it gets what the ledger has now`;
-    await this.#silence(service, { ...holding, addresses: [], fence: 0 }, context, message);
+    await this.#withdraw(service, { ...holding, addresses: [], fence: 0 }, context, message);
     return { kind: 'pending', message, retryAfterMs: 1, ingress: [] };
   }
 
@@ -296,14 +298,14 @@ export class PoolProvider implements LoadBalancerProvider {
     context.tell('Warning', 'TakenBack', message);
     const reading = readPoolServiceSpecAnew(service, name);
     if (reading.kind === 'refused') return reading;
-    const grant = await this.#grants.ask(owner, reading.wish.demand, undefined, context);
+    const grant = await this.#grants.ask(owner, reading.spec.demand, undefined, context);
     if (!('kind' in grant)) {
-      return this.#announce(service, reading.wish, grant, announcer, context);
+      return this.#announce(service, reading.spec, grant, announcer, context);
     }
     return grant.kind === 'refused' ? grant : { ...waiting, message };
   }
 
-  async #silence(
+  async #withdraw(
     service: Service,
     holding: Holding,
     context: ProviderContext,
@@ -312,7 +314,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const isAnnounced = announcers[holding.announcer].statusWriter === 'announcer';
     const now = this.#options.clock.wallTime();
     const change: ServiceChange = isAnnounced
-      ? silenced(service, holding, now)
+      ? withdrawn(service, holding, now)
       : { annotations: { [holdingAnnotation]: formatHolding(stopped(holding, now)) } };
     const written = service.metadata?.annotations?.[holdingAnnotation];
     if (change.spec === undefined && written === change.annotations[holdingAnnotation]) return;
@@ -338,13 +340,13 @@ export class PoolProvider implements LoadBalancerProvider {
 
   #announce(
     service: Service,
-    wish: PoolServiceSpec,
+    spec: PoolServiceSpec,
     grant: Grant,
     announcer: Announcer,
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
     this.#announcers.set(service.metadata?.uid ?? '', announcer.name);
-    return this.#telling.tell(service, wish, grant, announcer, context);
+    return this.#telling.tell(service, spec, grant, announcer, context);
   }
 }
 

@@ -3,7 +3,7 @@ import { parseAddress } from '@causeway/base/address/address';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { leases } from '@causeway/kubernetes/objects/resources';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
 import type { ProviderContext } from '../services/provider.ts';
 import type { AnnouncerName } from './announcer.ts';
@@ -29,7 +29,7 @@ function service(more: { deleted?: boolean; type?: 'LoadBalancer' | 'NodePort'; 
 }
 
 const freed = (withdrawn: boolean): ReleaseStep => ({ kind: 'free', withdrawn });
-const lookAgain = expect.objectContaining({ kind: 'look-again' }) as ReleaseStep;
+const readAgain = expect.objectContaining({ kind: 'look-again' }) as ReleaseStep;
 const stuck = expect.objectContaining({ kind: 'look-again', isStuck: true }) as ReleaseStep;
 
 test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseStep]>([
@@ -50,7 +50,7 @@ test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseSt
     'withdrawn',
     { kind: 'stop' },
   ],
-  ['stopped, still announced', service({}), holding('cilium', 100), 'announced', lookAgain],
+  ['stopped, still announced', service({}), holding('cilium', 100), 'announced', readAgain],
   [
     'announced for too long after: the Service goes, its address is looked after',
     service({}),
@@ -93,7 +93,7 @@ test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseSt
     service({ deleted: false, type: 'LoadBalancer', shows: true }),
     holding('kube-vip', -100_000),
     'unknown',
-    lookAgain,
+    readAgain,
   ],
   [
     'taken away from us and shown no more',
@@ -132,7 +132,7 @@ test('what a Service that vanished held is looked after where somebody announces
     ...{ ledger, departures, watch: new WithdrawalWatch(client) },
     ...{ clock: systemClock, withdrawalMs: 1_000 },
   });
-  const context = { signal, log: silentLog } as unknown as ProviderContext;
+  const context = { signal, log: discardLog } as unknown as ProviderContext;
   const owner = { namespace: 'default', name: 'web', uid: 'u' };
   const spec = { holderIdentity: 'node-1', leaseTransitions: 4 };
   const metadata = { namespace: 'kube-system', name: 'cilium-l2announce-default-web' };

@@ -8,7 +8,7 @@ import { freeReleased, freeForGood } from './release-watch.ts';
 import type { PendingRelease, PendingReleases } from './pending-releases.ts';
 import { readHolding, type Holding } from './holding.ts';
 import type { PoolLedger } from './pool-ledger.ts';
-import { handedOver, silenced } from './service-change.ts';
+import { handedOver, withdrawn } from './service-change.ts';
 import type { Sighting, WithdrawalWatch } from './withdrawal.ts';
 
 export interface PoolReleaseOptions {
@@ -20,7 +20,7 @@ export interface PoolReleaseOptions {
   readonly withdrawalMs: number;
 }
 
-const lookAgainMs = 1_000;
+const recheckMs = 1_000;
 const stuckMs = 30_000;
 
 /** What is known of a Service that can't be asked any more. */
@@ -124,7 +124,7 @@ export class PoolRelease {
     const sighting =
       holding === undefined
         ? 'unknown'
-        : await watch.look(holding.announcer, owner, context.signal);
+        : await watch.check(holding.announcer, owner, context.signal);
     const step = nextStep(service, holding, sighting, clock.wallTime(), withdrawalMs);
     switch (step.kind) {
       case 'stop':
@@ -132,20 +132,20 @@ export class PoolRelease {
           const isDeleted = service.metadata?.deletionTimestamp !== undefined;
           const now = clock.wallTime();
           const { annotations, spec } = isDeleted
-            ? silenced(service, holding, now)
+            ? withdrawn(service, holding, now)
             : handedOver(service, holding, now);
           await context.annotate(annotations, spec);
         }
-        return { kind: 'pending', message: 'no longer to be announced', retryAfterMs: lookAgainMs };
+        return { kind: 'pending', message: 'no longer to be announced', retryAfterMs: recheckMs };
       case 'leave-status':
         return {
           kind: 'pending',
           message: 'its address leaves the status, then it is freed',
-          retryAfterMs: lookAgainMs,
+          retryAfterMs: recheckMs,
           leavesStatus: true,
         };
       case 'look-again': {
-        const retryAfterMs = step.isStuck ? stuckMs : lookAgainMs;
+        const retryAfterMs = step.isStuck ? stuckMs : recheckMs;
         return { kind: 'pending', message: step.message, retryAfterMs };
       }
       case 'let-go':
@@ -170,7 +170,7 @@ export class PoolRelease {
   ): Promise<void> {
     const { watch, departures } = this.#options;
     const { uid, namespace, name } = owner;
-    const wasSeen = (await watch.look(by, owner, signal)) === 'announced';
+    const wasSeen = (await watch.check(by, owner, signal)) === 'announced';
     const term = await watch.term(by, owner, signal);
     const announced = { by, namespace, name, wasSeen, term };
     await departures.add({ uid, fence, withdrawn: false, announced }, signal);

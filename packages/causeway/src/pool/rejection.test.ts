@@ -34,8 +34,9 @@ test.each<[string, CausewayError, Holding | undefined, string | undefined]>([
   ['the pool is exhausted', refusal('pool-exhausted', 'exhausted'), undefined, undefined],
   ['its quota is used up', refusal('quota', 'exhausted'), undefined, undefined],
 ])('%s', (_what, error, holding, expected) => {
-  const denial = rejectionOf(error, holding);
-  const text = denial?.kind === 'refused' ? `${denial.reason}: ${denial.message}` : denial?.kind;
+  const rejection = rejectionOf(error, holding);
+  const text =
+    rejection?.kind === 'refused' ? `${rejection.reason}: ${rejection.message}` : rejection?.kind;
   expect(text).toBe(expected);
 });
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { leases } from '@causeway/kubernetes/objects/resources';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
@@ -42,7 +42,7 @@ beforeEach(() => {
     reservations: () => Promise.resolve([{ uid: 'u', fence: 9 }]),
   } as unknown as PoolLedger;
   watch = new ReleaseWatch({
-    ...{ departures, ledger, clock, log: silentLog, metrics: noMetrics },
+    ...{ departures, ledger, clock, log: discardLog, metrics: noMetrics },
     watch: new WithdrawalWatch(client),
   });
   hold = (holderIdentity, leaseTransitions = 0) => {

@@ -161,7 +161,7 @@ export class ReleaseWatch {
       if (isAnother(term, announced.term)) return isNextOfSame(term, announced.term);
     }
     if (wasSeen) watch.remember(uid);
-    const sighting = await watch.look(by, owner, signal);
+    const sighting = await watch.check(by, owner, signal);
     return sighting === 'announced' ? undefined : sighting === 'withdrawn';
   }
 

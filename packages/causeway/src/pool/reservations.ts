@@ -45,8 +45,8 @@ export class Reservations {
         const own = all.find(({ uid }) => uid === owner.uid);
         if (!isHeld(demand.addresses, own)) return { kind: 'lost' };
       }
-      const denial = rejectionOf(problem, holding);
-      if (denial !== undefined) return denial;
+      const rejection = rejectionOf(problem, holding);
+      if (rejection !== undefined) return rejection;
       throw error;
     }
   }

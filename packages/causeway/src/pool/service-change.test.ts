@@ -4,7 +4,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { dnsTargetAnnotation, holdingAnnotation } from './annotations.ts';
 import { announcers } from './announcer.ts';
 import { readHolding, type HeldAddress } from './holding.ts';
-import { announced, handedOver, silenced, type ServiceChange } from './service-change.ts';
+import { announced, handedOver, withdrawn, type ServiceChange } from './service-change.ts';
 
 const address = parseAddress('10.0.0.7');
 const publicAddress = parseAddress('203.0.113.7');
@@ -56,7 +56,7 @@ test('a silenced Service is no load balancer, and becomes what it was again', ()
   const told = announce(fresh, { address }, 'metallb');
   const holding = readHolding(told);
   if (holding === undefined) throw new Error('nothing is held');
-  const quiet = apply(told, silenced(told, holding, 5));
+  const quiet = apply(told, withdrawn(told, holding, 5));
   expect(quiet.spec).toEqual({ type: 'NodePort' });
   expect(Object.keys(quiet.metadata?.annotations ?? {})).toEqual([holdingAnnotation]);
   expect(readHolding(quiet)).toMatchObject({ stoppedAt: 5, addresses: [{ address }] });
@@ -73,7 +73,7 @@ test('one that is being deleted does not become a load balancer again', () => {
   const told = announce(deleted, { address }, 'metallb');
   const holding = readHolding(told);
   if (holding === undefined) throw new Error('nothing is held');
-  const quiet = apply(told, silenced(told, holding, 5));
+  const quiet = apply(told, withdrawn(told, holding, 5));
   expect(quiet.spec).toEqual({ type: 'NodePort' });
   expect(readHolding(quiet)?.kept).toBeUndefined();
 });
@@ -92,7 +92,7 @@ test('names lead to what clients reach, unless the user has said where else', ()
   expect(told.metadata?.annotations?.[dnsTargetAnnotation]).toBe(publicAddress);
   const holding = readHolding(told);
   if (holding === undefined) throw new Error('nothing is held');
-  const quiet = apply(told, silenced(told, holding, 5));
+  const quiet = apply(told, withdrawn(told, holding, 5));
   expect(quiet.metadata?.annotations?.[dnsTargetAnnotation]).toBeUndefined();
   const plain = announce(fresh, { address, publicAddress }, 'plain');
   expect(plain.metadata?.annotations?.[dnsTargetAnnotation]).toBeUndefined();

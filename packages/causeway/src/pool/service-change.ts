@@ -48,7 +48,7 @@ export function announced(
  * as it is a load balancer, whatever its annotations say: so it stops being one, for good when it is
  * being deleted, else with a note of what it was.
  */
-export function silenced(service: Service, holding: Holding, now: number): ServiceChange {
+export function withdrawn(service: Service, holding: Holding, now: number): ServiceChange {
   const isDeleted = service.metadata?.deletionTimestamp !== undefined;
   const isBalanced = service.spec?.type === 'LoadBalancer';
   const kept = isDeleted || !isBalanced ? holding.kept : { ...holding.kept, ...keptSpec(service) };

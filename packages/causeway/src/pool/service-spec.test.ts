@@ -14,7 +14,7 @@ function service(annotations: Record<string, string> = {}, spec: Service['spec']
 
 function demand(of: Service, holding?: Holding) {
   const reading = readPoolServiceSpec(of, holding);
-  return reading.kind === 'wish' ? reading.wish.demand : `${reading.reason}: ${reading.message}`;
+  return reading.kind === 'spec' ? reading.spec.demand : `${reading.reason}: ${reading.message}`;
 }
 
 test('a Service asks by its name, with its families and ports', () => {

@@ -18,7 +18,7 @@ export interface PoolServiceSpec {
 }
 
 export type PoolServiceSpecReading =
-  | { readonly kind: 'wish'; readonly wish: PoolServiceSpec }
+  | { readonly kind: 'spec'; readonly spec: PoolServiceSpec }
   | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
 
 /**
@@ -65,7 +65,7 @@ export function readPoolServiceSpec(
     ...(pool === undefined || pool === '' ? {} : { pool }),
     ...(poolLabels === undefined ? {} : { poolLabels }),
   };
-  return { kind: 'wish', wish: { demand, announcer: named } };
+  return { kind: 'spec', spec: { demand, announcer: named } };
 }
 
 /** The same for one that has lost what it had: what we told its announcer is no wish of its user's. */

@@ -3,7 +3,7 @@ import { parseAddress } from '@causeway/base/address/address';
 import { holdingAnnotation } from './annotations.ts';
 import { announcerNames, announcers, type AnnouncerName } from './announcer.ts';
 import { formatHolding } from './holding.ts';
-import { canBeWithdrawn, refuseUnstoppable } from './withdrawable.ts';
+import { canBeWithdrawn, refuseWithoutWithdrawal } from './withdrawable.ts';
 
 const heldBy = (announcer: AnnouncerName) => {
   const addresses = [{ address: parseAddress('192.0.2.7') }];
@@ -15,8 +15,8 @@ test.each(announcerNames)('%s is promised for, or refused', (name) => {
   const isKubeVip = name === 'kube-vip';
   expect(canBeWithdrawn(heldBy(name))).toBe(!isKubeVip);
   const refused = { kind: 'refused', reason: 'CannotWithdraw' };
-  if (isKubeVip) expect(refuseUnstoppable(announcers[name])).toMatchObject(refused);
-  else expect(refuseUnstoppable(announcers[name])).toBeUndefined();
+  if (isKubeVip) expect(refuseWithoutWithdrawal(announcers[name])).toMatchObject(refused);
+  else expect(refuseWithoutWithdrawal(announcers[name])).toBeUndefined();
 });
 
 test('a Service that holds nothing needs no withdrawing', () => {

@@ -10,7 +10,10 @@ export function canBeWithdrawn(service: Service): boolean {
 }
 
 /** Where that promise is made, nothing is given to such an announcer. */
-export function refuseUnstoppable({ title, stopsWhen }: Announcer): EnsureOutcome | undefined {
+export function refuseWithoutWithdrawal({
+  title,
+  stopsWhen,
+}: Announcer): EnsureOutcome | undefined {
   if (stopsWhen !== 'deleted') return undefined;
   const message =
     `${title} announces until the Service is deleted, whatever it is told: nothing can be promised to the ledger. ` +

@@ -27,36 +27,36 @@ const withLeases: [AnnouncerName, string, string][] = [
 test.each(withLeases)('%s is seen by its lease, held and given up', async (name, where, lease) => {
   const { watch, hold } = watching();
   await hold(where, lease, 'node-1');
-  expect(await watch.look(name, web('a'), signal)).toBe('announced');
+  expect(await watch.check(name, web('a'), signal)).toBe('announced');
   await hold(where, lease, '');
-  expect(await watch.look(name, web('a'), signal)).toBe('withdrawn');
+  expect(await watch.check(name, web('a'), signal)).toBe('withdrawn');
 });
 
 test.each(withLeases)(
   '%s that was never seen to announce is not seen to stop',
   async (name, where, lease) => {
     const { watch, hold } = watching();
-    expect(await watch.look(name, web('a'), signal)).toBe('unknown');
+    expect(await watch.check(name, web('a'), signal)).toBe('unknown');
     // The lease is of an earlier Service of that name; this one may be announced in another way.
     await hold(where, lease, '');
-    expect(await watch.look(name, web('a'), signal)).toBe('unknown');
+    expect(await watch.check(name, web('a'), signal)).toBe('unknown');
   },
 );
 
 test('what was seen of one Service says nothing of another one of its name', async () => {
   const { watch, hold } = watching();
   await hold('default', 'kubevip-web', 'node-1');
-  await watch.look('kube-vip', web('a'), signal);
+  await watch.check('kube-vip', web('a'), signal);
   await hold('default', 'kubevip-web', '');
-  expect(await watch.look('kube-vip', web('b'), signal)).toBe('unknown');
+  expect(await watch.check('kube-vip', web('b'), signal)).toBe('unknown');
   watch.forget('a');
-  expect(await watch.look('kube-vip', web('a'), signal)).toBe('unknown');
+  expect(await watch.check('kube-vip', web('a'), signal)).toBe('unknown');
 });
 
 test.each<AnnouncerName>(['purelb', 'plain', 'metallb'])(
   'of %s nothing can be seen here',
   async (name) => {
     const { watch } = watching();
-    expect(await watch.look(name, web('a'), signal)).toBe('unknown');
+    expect(await watch.check(name, web('a'), signal)).toBe('unknown');
   },
 );

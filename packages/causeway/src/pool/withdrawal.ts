@@ -46,7 +46,7 @@ export class WithdrawalWatch {
     this.#client = client;
   }
 
-  async look(announcer: AnnouncerName, owner: Owner, signal: AbortSignal): Promise<Sighting> {
+  async check(announcer: AnnouncerName, owner: Owner, signal: AbortSignal): Promise<Sighting> {
     const isShown = await this.#isShown(announcer, owner, signal);
     if (isShown === undefined) return 'unknown';
     if (isShown) this.#seen.add(owner.uid);

@@ -33,7 +33,7 @@ describe('readNeeds', () => {
           { protocol: 'UDP', port: 53 },
           { protocol: 'TCP', port: 80 },
         ],
-        circle: 'namespace:shop',
+        sharingGroup: 'namespace:shop',
         requested: new Map(),
       },
     });
@@ -47,7 +47,9 @@ describe('readNeeds', () => {
 
   test('a sharing key makes a circle of its own', () => {
     const service = makeService({}, { [sharingKeyAnnotation]: 'edge' });
-    expect(readLoadBalancerSpec(service, [4])).toMatchObject({ needs: { circle: 'key:edge' } });
+    expect(readLoadBalancerSpec(service, [4])).toMatchObject({
+      needs: { sharingGroup: 'key:edge' },
+    });
   });
 
   test('an address may be asked for by the annotation or by the field', () => {
@@ -106,13 +108,13 @@ describe('the annotation of ports', () => {
   const withAnnotations = (annotations: Record<string, string | null>) =>
     makeService({}, annotations as Record<string, string>);
 
-  const place = { held, circle: 'key:edge' };
-  const nowhere = { held: undefined, circle: undefined };
+  const place = { held, sharingGroup: 'key:edge' };
+  const nowhere = { held: undefined, sharingGroup: undefined };
 
   test('is read back as it was written', () => {
     const service = withAnnotations(portAnnotations(ids, place, false));
     expect(readPortIds(service)).toEqual(ids);
-    expect(readPlace(service)).toEqual({ held: [...held].reverse(), circle: 'key:edge' });
+    expect(readPlace(service)).toEqual({ held: [...held].reverse(), sharingGroup: 'key:edge' });
   });
 
   test.each(['"http"', '80', '"80/ICMP"', '"0/TCP"'])(

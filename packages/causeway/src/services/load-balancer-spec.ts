@@ -15,7 +15,7 @@ import type { L4Port } from './l4-port.ts';
 export interface LoadBalancerSpec {
   readonly families: readonly Family[];
   readonly ports: readonly L4Port[];
-  readonly circle: string;
+  readonly sharingGroup: string;
   readonly requested: ReadonlyMap<Family, Address>;
 }
 
@@ -51,8 +51,8 @@ export function readLoadBalancerSpec(
       );
     }
   }
-  const circle = circleOf(service);
-  return { kind: 'needs', needs: { families, ports, circle, requested } };
+  const sharingGroup = sharingGroupOf(service);
+  return { kind: 'needs', needs: { families, ports, sharingGroup, requested } };
 }
 
 export function portsAskedFor(service: Service): readonly L4Port[] {
@@ -62,7 +62,7 @@ export function portsAskedFor(service: Service): readonly L4Port[] {
 }
 
 /** Services of one namespace share addresses; across namespaces only those that name the same key. */
-export function circleOf(service: Service): string {
+export function sharingGroupOf(service: Service): string {
   const key = service.metadata?.annotations?.[sharingKeyAnnotation];
   return key === undefined || key === ''
     ? `namespace:${service.metadata?.namespace}`

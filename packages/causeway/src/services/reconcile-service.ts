@@ -162,12 +162,12 @@ export class ServiceReconciler {
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
     const key = keyOf(writer.current);
-    const isKnown = this.#ensured.get(key) === wishOf(writer.current);
+    const isKnown = this.#ensured.get(key) === desiredOf(writer.current);
     try {
       const outcome = isKnown
         ? await provider.update(writer.current, context)
         : await provider.ensure(writer.current, context);
-      if (outcome.kind === 'ready') this.#ensured.set(key, wishOf(writer.current));
+      if (outcome.kind === 'ready') this.#ensured.set(key, desiredOf(writer.current));
       else this.#ensured.delete(key);
       return outcome;
     } catch (error) {
@@ -223,8 +223,8 @@ async function settle(
     case 'ready': {
       const message = describe(outcome.ingress);
       const condition: ConditionText = { status: 'True', reason: 'Served', message };
-      const isNews = await publish(writer, provider, record, outcome.ingress, condition);
-      if (isNews) context.tell('Normal', 'EnsuredLoadBalancer', message);
+      const isNew = await publish(writer, provider, record, outcome.ingress, condition);
+      if (isNew) context.tell('Normal', 'EnsuredLoadBalancer', message);
       return done;
     }
     case 'pending': {
@@ -262,9 +262,9 @@ async function publish(
   const leaving = record.ingress.filter((entry) => !wanted.has(ingressAddress(entry)));
   await writer.writeRecord(provider, { ...record, ingress: [...leaving, ...ingress] });
   const merged = mergeIngress(writer.current, record.ingress, ingress);
-  const isNews = await writer.writeStatus(merged, condition);
+  const isNew = await writer.writeStatus(merged, condition);
   await writer.writeRecord(provider, { ...record, ingress });
-  return isNews;
+  return isNew;
 }
 
 /** All that is ours goes from the status: names must not lead to what somebody else has next. */
@@ -301,7 +301,7 @@ function ownerOf(service: Service): Owner {
 }
 
 /** A digest of what a user asks for: the spec and the annotations, without our own record. */
-function wishOf(service: Service): string {
+function desiredOf(service: Service): string {
   const { [recordAnnotation]: _ours, ...annotations } = service.metadata?.annotations ?? {};
   return hash('sha256', JSON.stringify([service.spec, annotations]), 'base64');
 }

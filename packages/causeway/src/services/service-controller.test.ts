@@ -8,7 +8,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
 import { services } from '@causeway/kubernetes/objects/resources';
 import { systemClock, type Clock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '@causeway/fake-kubernetes/start';
 import { MemoryProvider } from './memory-provider.ts';
@@ -58,7 +58,7 @@ function startController(...providers: MemoryProvider[]): void {
     tell: (_service, type, reason, message) => events.push(`${type} ${reason}: ${message}`),
     workers: 4,
     clock: shortSighted,
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
   });
   ended = controller.run(stop.signal);

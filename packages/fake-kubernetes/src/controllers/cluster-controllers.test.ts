@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parsePrefix } from '@causeway/base/address/prefix';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { EmbeddedCluster } from '../cluster/embedded-cluster.ts';
@@ -35,7 +35,7 @@ beforeEach(() => {
   for (const name of ['node-1', 'node-2']) {
     cluster.create('nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name } });
   }
-  const setting = { api: cluster, clock: systemClock, log: silentLog, metrics: noMetrics };
+  const setting = { api: cluster, clock: systemClock, log: discardLog, metrics: noMetrics };
   controllers = startControllers(setting, { schedulesPods: true, runner });
 });
 
@@ -64,7 +64,7 @@ const endpoints = () =>
     .flatMap((slice) => (slice['endpoints'] ?? []) as Endpoint[]);
 
 /** How many turns of the event loop pass before something is written, up to fifty. */
-async function turnsWithoutChange(): Promise<number> {
+async function idleTurns(): Promise<number> {
   const { version } = cluster.store;
   for (let turn = 0; turn < 50; turn += 1) {
     if (cluster.store.version !== version) return turn;
@@ -198,7 +198,7 @@ describe('a live cluster', () => {
       },
     });
     await expect.poll(() => ready().length).toBe(4);
-    await expect.poll(turnsWithoutChange).toBe(50);
+    await expect.poll(idleTurns).toBe(50);
   });
 
   test('empties a namespace that is deleted', async () => {

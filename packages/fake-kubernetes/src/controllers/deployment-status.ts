@@ -96,8 +96,8 @@ function dated(list: readonly Condition[], condition: Condition, time: string): 
   const had = list.find(({ type }) => type === condition.type);
   if (had === condition) return [...list];
   const isSame = had?.status === condition.status && had.reason === condition.reason;
-  const isNews = condition.reason === 'ReplicaSetUpdated';
-  if (isSame && !isNews) return [...list];
+  const isNew = condition.reason === 'ReplicaSetUpdated';
+  if (isSame && !isNew) return [...list];
   const lastTransitionTime =
     had?.status === condition.status ? (had.lastTransitionTime ?? time) : time;
   return [

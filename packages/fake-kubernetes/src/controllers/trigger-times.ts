@@ -19,11 +19,11 @@ export class TriggerTimes {
     const before = known?.service === service.metadata.uid ? known : undefined;
     const times = new Map(pods.map((pod) => [pod.metadata.uid, readySince(pod) ?? '']));
     this.#seen.set(keyOf(service), { service: service.metadata.uid, pods: times });
-    const news = [...times].flatMap(([uid, time]) =>
+    const newTimes = [...times].flatMap(([uid, time]) =>
       time > (before?.pods.get(uid) ?? '') ? [time] : [],
     );
-    if (before === undefined) news.push(service.metadata.creationTimestamp);
-    return news.sort()[0];
+    if (before === undefined) newTimes.push(service.metadata.creationTimestamp);
+    return newTimes.sort()[0];
   }
 
   /** Lets go of a Service that is no more. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeKubeApi, eventLine, failure } from '../../../../test/doubles/fake-kube-api.ts';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { SimulatedClock, settled } from '@causeway/base/time/simulated-clock';
@@ -166,12 +166,12 @@ async function scenario(seed: number, streamed: boolean, steps: readonly Step[])
   const random = seededRandom(seed);
   const client = new KubeClient({ transport: api, clock, random });
   const store = new Store<Service>({
-    log: { ...silentLog, error: (fields) => failures.push(fields) },
+    log: { ...discardLog, error: (fields) => failures.push(fields) },
   });
   const failures: object[] = [];
   const ledger = new Ledger();
   store.onChange((change) => ledger.tell(change));
-  const shared = { client, store, clock, random, log: silentLog, metrics: noMetrics };
+  const shared = { client, store, clock, random, log: discardLog, metrics: noMetrics };
   const reflector = new Reflector({ ...shared, resource: services, projection: withSlimMetadata });
   const controller = new AbortController();
   const running = reflector.run(controller.signal);

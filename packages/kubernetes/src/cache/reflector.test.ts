@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeKubeApi, eventLine, failure } from '../../../../test/doubles/fake-kube-api.ts';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock, settled } from '@causeway/base/time/simulated-clock';
 import { KubeClient } from '../client/client.ts';
@@ -29,7 +29,7 @@ function setUp(prepare: (api: FakeKubeApi) => void = () => {}) {
     store,
     projection: withSlimMetadata,
     clock,
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
     random,
   });

@@ -48,9 +48,9 @@ const backoff: BackoffPolicy = { baseMs: 200, maxMs: 30_000, jitter: 0.5 };
 /** The server ends a watch after 5 to 10 minutes, each one at another time. */
 const watchSeconds = { least: 300, spread: 300 };
 /** A streamed list that pauses for so long comes from a server that does not know streamed lists. */
-const initialSilenceMs = 10_000;
+const initialIdleMs = 10_000;
 /** Servers send a bookmark each minute; with half a minute more, silence means a dead connection. */
-const watchSilenceMs = 90_000;
+const watchIdleMs = 90_000;
 /** A watch that ends sooner counts as failed, and a list that is lost sooner is not fetched again at once. */
 const shortestWatchMs = 1_000;
 const longestRetryAfterMs = 300_000;
@@ -193,7 +193,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
   async #streamListAndWatch(signal: AbortSignal): Promise<boolean> {
     const found = new Map<string, P>();
     let isInitial = true;
-    const idleTimeoutMs = () => (isInitial ? initialSilenceMs : watchSilenceMs);
+    const idleTimeoutMs = () => (isInitial ? initialIdleMs : watchIdleMs);
     try {
       const stream = await this.#open(signal, { sendInitialEvents: true, idleTimeoutMs });
       for await (const events of stream) {
@@ -223,7 +223,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
-    const idleTimeoutMs = () => watchSilenceMs;
+    const idleTimeoutMs = () => watchIdleMs;
     const resourceVersion = this.#resourceVersion;
     const stream = await this.#open(signal, { resourceVersion, idleTimeoutMs });
     this.#enter('watching');

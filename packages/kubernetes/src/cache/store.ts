@@ -1,6 +1,6 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { abortedBy } from '@causeway/base/time/clock';
-import { silentLog, type Log } from '@causeway/base/observability/log';
+import { discardLog, type Log } from '@causeway/base/observability/log';
 import { SmallSets } from '@causeway/base/work/small-sets';
 import type { YieldToEventLoop } from './yield-to-event-loop.ts';
 import { keyOf, type KubeObject } from '../objects/object.ts';
@@ -34,7 +34,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
   readonly #syncedPromise = Promise.withResolvers<void>();
 
   constructor(options: StoreOptions<T, Index> = {}) {
-    this.#log = options.log ?? silentLog;
+    this.#log = options.log ?? discardLog;
     for (const [name, of] of Object.entries<IndexFunction<T>>(options.indexes ?? {})) {
       this.#indexes.set(name, { of, keys: new SmallSets() });
     }

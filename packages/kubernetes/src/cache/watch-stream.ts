@@ -30,20 +30,20 @@ export async function openWatch<T extends KubeObject>(
   signal: AbortSignal,
   idleTimeoutMs: () => number = () => defaultIdleTimeoutMs,
 ): Promise<WatchStream<T>> {
-  const silence = new AbortController();
-  const response = await requester.open(call, AbortSignal.any([signal, silence.signal]));
-  return readWatch(response, describe(call), signal, silence, requester.clock, idleTimeoutMs);
+  const idleTimeout = new AbortController();
+  const response = await requester.open(call, AbortSignal.any([signal, idleTimeout.signal]));
+  return readWatch(response, describe(call), signal, idleTimeout, requester.clock, idleTimeoutMs);
 }
 
 async function* readWatch<T extends KubeObject>(
   response: TransportResponse,
   what: string,
   signal: AbortSignal,
-  silence: AbortController,
+  idleTimeout: AbortController,
   clock: Clock,
   idleTimeoutMs: () => number,
 ): WatchStream<T> {
-  const watchdog = startWatchdog(clock, idleTimeoutMs, () => silence.abort());
+  const watchdog = startWatchdog(clock, idleTimeoutMs, () => idleTimeout.abort());
   const splitter = new LineSplitter();
   try {
     for await (const chunk of response.body) {
@@ -64,7 +64,7 @@ async function* readWatch<T extends KubeObject>(
     }
   } catch (thrown) {
     if (signal.aborted) throw abortedBy(signal);
-    if (!silence.signal.aborted) throw KubeError.fromTransport(what, thrown);
+    if (!idleTimeout.signal.aborted) throw KubeError.fromTransport(what, thrown);
     throw new CausewayError('timeout', `${what}: nothing was heard for ${idleTimeoutMs()} ms`);
   } finally {
     watchdog.stop();
@@ -85,12 +85,12 @@ function* parseBatch<T extends KubeObject>(
 }
 
 /** Calls back when nothing was heard for too long. One timer, however much is heard. */
-function startWatchdog(clock: Clock, limitMs: () => number, onSilence: () => void) {
+function startWatchdog(clock: Clock, limitMs: () => number, onIdle: () => void) {
   let heardAt = clock.monotonic();
   let timer = clock.timer(limitMs(), check);
   function check(): void {
     const restMs = heardAt + limitMs() - clock.monotonic();
-    if (restMs <= 0) onSilence();
+    if (restMs <= 0) onIdle();
     else timer = clock.timer(restMs, check);
   }
   return {

@@ -107,12 +107,12 @@ export function resolveKubeconfig(config: Kubeconfig, choice: KubeconfigChoice):
       hint: `Name one with --context${known(config.contexts)}.`,
     });
   }
-  const context = lookUp(config, 'contexts', 'context', contextName).value;
-  const cluster = lookUp(config, 'clusters', 'cluster', context.cluster);
+  const context = findEntry(config, 'contexts', 'context', contextName).value;
+  const cluster = findEntry(config, 'clusters', 'cluster', context.cluster);
   const user =
     context.user === undefined || context.user === ''
       ? { value: {}, directory: '.' }
-      : lookUp(config, 'users', 'user', context.user);
+      : findEntry(config, 'users', 'user', context.user);
   const server = withoutEndingSlashes(cluster.value.server);
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
     throw new CausewayError(
@@ -132,7 +132,7 @@ export function resolveKubeconfig(config: Kubeconfig, choice: KubeconfigChoice):
   };
 }
 
-function lookUp<Part extends 'contexts' | 'clusters' | 'users'>(
+function findEntry<Part extends 'contexts' | 'clusters' | 'users'>(
   config: Kubeconfig,
   part: Part,
   word: string,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answer, FakeKubeApi, failure } from '../../../../test/doubles/fake-kube-api.ts';
-import { silentLog, type Log } from '@causeway/base/observability/log';
+import { discardLog, type Log } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock, settled } from '@causeway/base/time/simulated-clock';
 import { KubeClient } from '../client/client.ts';
@@ -13,7 +13,7 @@ const web: Service = {
 };
 const taken = { type: 'Warning', reason: 'AddressTaken', message: '192.0.2.1 is taken' } as const;
 
-function setUp(log: Log = silentLog) {
+function setUp(log: Log = discardLog) {
   const api = new FakeKubeApi();
   const clock = new SimulatedClock();
   const client = new KubeClient({ transport: api, clock, random: () => 0 });
@@ -137,7 +137,7 @@ describe('EventRecorder', () => {
 
   it('warns of what is not written, unless the namespace is being deleted', async () => {
     const warned: string[] = [];
-    const log: Log = { ...silentLog, warn: (_, message) => void warned.push(message) };
+    const log: Log = { ...discardLog, warn: (_, message) => void warned.push(message) };
     const { api, recorder, stop } = setUp(log);
     const causes = [{ reason: 'NamespaceTerminating' }];
     api.fault = () => answer(403, { kind: 'Status', code: 403, details: { causes } });

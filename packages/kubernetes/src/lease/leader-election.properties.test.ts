@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeKubeApi } from '../../../../test/doubles/fake-kube-api.ts';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
@@ -46,7 +46,7 @@ class Candidate {
     const lease = { namespace: 'n', name: 'lease' };
     const identity = `candidate-${this.#seed}-${this.#lives}`;
     this.#ended = runAsLeader(
-      { client, lease, identity, clock, random, log: silentLog, metrics: noMetrics },
+      { client, lease, identity, clock, random, log: discardLog, metrics: noMetrics },
       (leadership, signal) => {
         this.leaderships.push(leadership);
         return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));

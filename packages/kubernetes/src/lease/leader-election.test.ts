@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeKubeApi } from '../../../../test/doubles/fake-kube-api.ts';
 import type { CausewayError } from '@causeway/base/error/causeway-error';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { KubeClient } from '../client/client.ts';
@@ -37,7 +37,7 @@ function setUp() {
     const addCheck = (_name: string, check: () => string | undefined) => {
       readiness = check;
     };
-    const shared = { clock, random: () => 0, log: silentLog, metrics: noMetrics };
+    const shared = { clock, random: () => 0, log: discardLog, metrics: noMetrics };
     const ended = runAsLeader(
       { client, lease, identity, addCheck, ...shared },
       async (leadership, signal) => {

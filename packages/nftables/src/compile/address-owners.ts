@@ -57,7 +57,7 @@ function unpack(contest: Contest | undefined): ClaimTable<Element> {
   return new Map([[valueId(contest.value), { count: 1, item: contest }]]);
 }
 
-function pack(table: ClaimTable<Element>): Contest {
+function compact(table: ClaimTable<Element>): Contest {
   const [first] = table.values();
   return first?.count === 1 && table.size === 1 ? first.item : table;
 }
@@ -219,7 +219,7 @@ export class AddressOwnerChange {
         const claims = unpack(table.get(key));
         applyDeltas(claims, deltas);
         if (claims.size === 0) table.delete(key);
-        else table.set(key, pack(claims));
+        else table.set(key, compact(claims));
       }
     }
   }

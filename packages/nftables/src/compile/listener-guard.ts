@@ -49,7 +49,7 @@ export function guardListener(
  * pod in the machine's own network, is no more. Until it is forgotten its next try leads there past the
  * rules that hold, and would be refused.
  */
-export function silenceListeners(
+export function dropToListeners(
   fragment: FragmentBuilder,
   { address, protocol: name, port }: Pick<VirtualService, 'address' | 'protocol' | 'port'>,
 ): void {

@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Port } from '@causeway/base/address/port';
 import type { Operand, Rule, Statement, Verdict } from '../model/expression.ts';
 import { FragmentBuilder, type Fragment } from './fragment.ts';
-import { guardListener, silenceListeners } from './listener-guard.ts';
+import { guardListener, dropToListeners } from './listener-guard.ts';
 import {
   chainNames,
   derivedName,
@@ -85,9 +85,9 @@ class ServiceCompiler {
 
   #checkInsiders(): void {
     const { insideEndpoints, masquerade } = this.#service;
-    const tellsApart =
+    const distinguishes =
       insideEndpoints !== undefined || masquerade === 'outsiders' || masquerade === 'machine';
-    if (!tellsApart || this.#settings.insiders !== undefined) return;
+    if (!distinguishes || this.#settings.insiders !== undefined) return;
     throw new CausewayError(
       'invalid',
       `the service ${serviceKey(this.#service)} tells insiders from others, but nothing says who is inside`,
@@ -290,7 +290,7 @@ class ServiceCompiler {
       name,
       rules: [...fromInside, { statements: [log(group)] }, { statements: [drop] }],
     });
-    silenceListeners(this.#fragment, this.#service);
+    dropToListeners(this.#fragment, this.#service);
     return { kind: 'goto', chain: name };
   }
 

@@ -66,7 +66,7 @@ interface Fronts {
 }
 
 /** The table while it is being filled. The arrays beside the owners of slots go by party. */
-interface Circle {
+interface Ring {
   readonly fronts: Fronts;
   readonly owner: Int32Array;
   readonly held: Int32Array;
@@ -91,27 +91,27 @@ function fill(parties: readonly Party[], size: number): Endpoint[] {
   const heaviest = parties.reduce((most, party) => Math.max(most, party.weight), 0);
   const equal = parties.every((party) => party.weight === heaviest);
   const room = equal ? allowance : weightedAllowance;
-  const circle: Circle = {
+  const ring: Ring = {
     fronts: buildFronts(parties, size),
     caps: new Int32Array(parties.map(({ weight }) => capacity((size * weight) / total, room))),
     paces: new Float64Array(parties.map(({ weight }) => weight / heaviest)),
     owner: new Int32Array(size).fill(-1),
     held: new Int32Array(parties.length),
   };
-  let growing = arrivals(circle);
+  let growing = arrivals(ring);
   let free = size;
   // Time passes in steps in which the fastest that are still growing advance by one slot.
-  for (let time = 1; free > 0; time += 1 / fastestPace(growing, circle)) {
-    free -= advance(growing, time, circle);
-    growing = stillGrowing(growing, circle);
+  for (let time = 1; free > 0; time += 1 / fastestPace(growing, ring)) {
+    free -= advance(growing, time, ring);
+    growing = stillGrowing(growing, ring);
   }
-  return Array.from(circle.owner, (index) => endpointAt(parties, index));
+  return Array.from(ring.owner, (index) => endpointAt(parties, index));
 }
 
 /** Moves all fronts as far as they reach by now; they take what is free on their way. Answers how much that was. */
-function advance(growing: Int32Array, time: number, circle: Circle): number {
-  const { owner, held, caps, paces } = circle;
-  const { party, step, start, distance, travelled } = circle.fronts;
+function advance(growing: Int32Array, time: number, ring: Ring): number {
+  const { owner, held, caps, paces } = ring;
+  const { party, step, start, distance, travelled } = ring.fronts;
   // Sizes are powers of two, so this leads around the circle in both directions.
   const around = owner.length - 1;
   let taken = 0;
@@ -137,7 +137,7 @@ function advance(growing: Int32Array, time: number, circle: Circle): number {
 }
 
 /** The fronts whose endpoints have room left, moved together in place. */
-function stillGrowing(growing: Int32Array, { fronts, held, caps }: Circle): Int32Array {
+function stillGrowing(growing: Int32Array, { fronts, held, caps }: Ring): Int32Array {
   let kept = 0;
   for (const front of growing) {
     const who = fronts.party[front] ?? 0;
@@ -148,7 +148,7 @@ function stillGrowing(growing: Int32Array, { fronts, held, caps }: Circle): Int3
   return growing.subarray(0, kept);
 }
 
-function fastestPace(growing: Int32Array, { fronts, paces }: Circle): number {
+function fastestPace(growing: Int32Array, { fronts, paces }: Ring): number {
   let fastest = Number.MIN_VALUE;
   for (const front of growing) {
     fastest = Math.max(fastest, paces[fronts.party[front] ?? 0] ?? 0);
@@ -193,7 +193,7 @@ function buildFronts(parties: readonly Party[], size: number): Fronts {
 }
 
 /** All fronts, in the order in which they reach their first slot. */
-function arrivals({ fronts: { party, distance }, paces }: Circle): Int32Array {
+function arrivals({ fronts: { party, distance }, paces }: Ring): Int32Array {
   const first = new Float64Array(distance.length);
   const order = new Int32Array(distance.length);
   for (let front = 0; front < first.length; front += 1) {

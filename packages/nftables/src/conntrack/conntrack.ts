@@ -82,9 +82,12 @@ export class Conntrack {
    * the rules because there were none when the first packet came. Needed for UDP, which has no end; of TCP
    * only what nobody has answered, for which the client tries again.
    */
-  async forgetStrays(services: readonly VirtualService[], signal?: AbortSignal): Promise<number> {
+  async deleteStaleEntries(
+    services: readonly VirtualService[],
+    signal?: AbortSignal,
+  ): Promise<number> {
     if (services.length === 0) return 0;
-    const wanted = new StrayConnections(services);
+    const wanted = new StaleConnections(services);
     return this.#deleteWhere((tracked) => wanted.includes(tracked), wanted.queries, signal);
   }
 
@@ -283,7 +286,7 @@ class RemovedConnections {
 }
 
 /** Recognises connections that were opened to a service and are served by none of its endpoints. */
-class StrayConnections {
+class StaleConnections {
   readonly #endpoints = new Map<string, Set<string>>();
   /** The port of this machine, on whichever address, that a service leads to. */
   readonly #listeners = new Map<string, number>();

@@ -23,7 +23,7 @@ export interface TraceOptions {
 export interface Overtaking {
   readonly ruleset: Ruleset;
   /** How many looks find what was before it. */
-  readonly afterLooks: number;
+  readonly afterEvaluations: number;
 }
 
 export interface Trace {
@@ -66,11 +66,15 @@ export function traceDuringChange(
     if (ruleset === undefined) {
       const tracer = new Tracer(first, probe, { ...options, overtakenBy });
       traces.push(tracer.run());
-      return tracer.looks;
+      return tracer.evaluations;
     }
-    for (let afterLooks = overtakenBy.at(-1)?.afterLooks ?? 0; ; afterLooks += 1) {
-      const looks = walk([...overtakenBy, { ruleset, afterLooks }], rest);
-      if (looks <= afterLooks) return looks;
+    for (
+      let afterEvaluations = overtakenBy.at(-1)?.afterEvaluations ?? 0;
+      ;
+      afterEvaluations += 1
+    ) {
+      const evaluations = walk([...overtakenBy, { ruleset, afterEvaluations }], rest);
+      if (evaluations <= afterEvaluations) return evaluations;
     }
   };
   walk([], next);
@@ -82,7 +86,7 @@ const deepestJump = 16;
 
 class Tracer {
   /** How often it was asked which ruleset is in force. */
-  looks = 0;
+  evaluations = 0;
   readonly #ruleset: Ruleset;
   /** Whose rules the packet walks until the end of the hook. */
   #walked: Ruleset;
@@ -162,8 +166,10 @@ class Tracer {
   }
 
   #inForce(): Ruleset {
-    this.looks += 1;
-    const past = this.#options.overtakenBy?.filter(({ afterLooks }) => this.looks > afterLooks);
+    this.evaluations += 1;
+    const past = this.#options.overtakenBy?.filter(
+      ({ afterEvaluations }) => this.evaluations > afterEvaluations,
+    );
     return past?.at(-1)?.ruleset ?? this.#ruleset;
   }
 

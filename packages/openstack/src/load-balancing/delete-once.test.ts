@@ -17,14 +17,14 @@ const locked = failure('refused', 409);
 type Seen = 'ACTIVE' | 'PENDING_UPDATE' | 'PENDING_DELETE' | 'absent';
 
 /** What each look shows and what each request is answered with; the last of each goes on for ever. */
-async function play(looks: readonly Seen[], answers: readonly ('deleted' | OpenStackError)[]) {
+async function play(attempts: readonly Seen[], answers: readonly ('deleted' | OpenStackError)[]) {
   const clock = new SimulatedClock();
-  const count = { looks: 0, requests: 0 };
+  const count = { attempts: 0, requests: 0 };
   const objects: Parameters<typeof deleteUnlessUnderWay>[0] = {
     pace: { clock, random: () => 0 },
     async get() {
-      const status = looks[Math.min(count.looks, looks.length - 1)];
-      count.looks += 1;
+      const status = attempts[Math.min(count.attempts, attempts.length - 1)];
+      count.attempts += 1;
       if (status === undefined || status === 'absent') throw failure('refused', 404);
       return { provisioningStatus: status };
     },
@@ -54,7 +54,7 @@ describe('a delete below a load balancer', () => {
     ['at which the service fails', ['ACTIVE'], [broken], broken, 1],
     ['that meets its own lock', ['PENDING_UPDATE', 'PENDING_DELETE'], [locked], 'deleted', 1],
     ['that meets another lock', ['ACTIVE', 'ACTIVE'], [locked], locked, 1],
-  ])('%s', async (_name, looks, answers, result, requests) => {
-    expect(await play(looks, answers)).toEqual({ result, requests });
+  ])('%s', async (_name, attempts, answers, result, requests) => {
+    expect(await play(attempts, answers)).toEqual({ result, requests });
   });
 });

@@ -1,9 +1,9 @@
 import type { CallOptions, Deletion } from '../call.ts';
 import { OpenStackError } from '../error.ts';
-import { lookAgainAfterLoss, type LookPace } from './look-again.ts';
+import { readAgainAfterLoss, type RetryPace } from './read-again.ts';
 
 interface Deletable {
-  readonly pace: LookPace;
+  readonly pace: RetryPace;
   get(id: string, call: CallOptions): Promise<{ readonly provisioningStatus: string }>;
   /** Sends the request once: a lost answer is an error. */
   deleteOnce(id: string, call: CallOptions, query?: URLSearchParams): Promise<Deletion>;
@@ -25,7 +25,7 @@ export function deleteUnlessUnderWay(
   return objects.within(call, 'a delete', (signal) => {
     const inner = { ...call, signal };
     let hasAsked = false;
-    return lookAgainAfterLoss(objects.pace, signal, async () => {
+    return readAgainAfterLoss(objects.pace, signal, async () => {
       const status = await statusOf(objects.get(id, inner));
       if (status === 'DELETED') return hasAsked ? 'deleted' : 'absent';
       if (status === 'PENDING_DELETE') return 'deleted';

@@ -72,5 +72,5 @@ async function isLockedByServerError(
 ): Promise<boolean> {
   if (waiter.kind !== 'lbaas-v2') return false;
   if (!(error instanceof OpenStackError) || error.status !== 500) return false;
-  return isPending(await waiter.look(loadBalancerId, call));
+  return isPending(await waiter.check(loadBalancerId, call));
 }

@@ -13,7 +13,7 @@ import {
 import type { LoadBalancing } from './contract.ts';
 import { deleteUnlessUnderWay } from './delete-once.ts';
 import { LbaasClient } from './lbaas-client.ts';
-import { lookAgainAfterLoss } from './look-again.ts';
+import { readAgainAfterLoss } from './read-again.ts';
 import { hasChanges, isStaying, memberChanges } from './member-changes.ts';
 import { parseStatusTree } from './parsers.ts';
 import type {
@@ -72,7 +72,7 @@ export class Octavia extends LbaasClient implements LoadBalancing {
     return this.balancers.within(call, 'replacing members', async (signal) => {
       const inner = { ...call, signal };
       let result: 'changed' | 'unchanged' = 'unchanged';
-      await lookAgainAfterLoss(this.client, signal, async () => {
+      await readAgainAfterLoss(this.client, signal, async () => {
         const batch = await this.#batch(poolId, members, inner);
         if (batch === undefined) return;
         result = 'changed';

@@ -9,10 +9,10 @@ const ids = Array.from({ length: 30 }, (_, index) => `lb-${index}`);
 /** Load balancers that are pending for the first four looks at the list, and then active. */
 function startPendingCloud() {
   const asked = { lists: 0, gets: 0 };
-  let looks = 0;
+  let attempts = 0;
   const one = (id: string) => ({
     id,
-    provisioning_status: looks > 4 ? 'ACTIVE' : 'PENDING_CREATE',
+    provisioning_status: attempts > 4 ? 'ACTIVE' : 'PENDING_CREATE',
     vip_address: '192.0.2.1',
   });
   const cloud = startMinimalCloud(({ path, query }) => {
@@ -26,8 +26,8 @@ function startPendingCloud() {
     }
     asked.lists += 1;
     const isCreate = query.get('provisioning_status') === 'PENDING_CREATE';
-    if (isCreate) looks += 1;
-    return { status: 200, body: { loadbalancers: isCreate && looks <= 4 ? ids.map(one) : [] } };
+    if (isCreate) attempts += 1;
+    return { status: 200, body: { loadbalancers: isCreate && attempts <= 4 ? ids.map(one) : [] } };
   }, quickPauses);
   return { cloud, asked };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { OpenStackError } from '../error.ts';
 import type { LoadBalancing } from './contract.ts';
@@ -25,7 +25,7 @@ class FakeCloud {
     this.kind = kind;
     const { clock } = this;
     const pace = { baseMs: 1_000, maxMs: 1_000, jitter: 0 };
-    const parts = { clock, random: () => 0, log: silentLog, pace, closed };
+    const parts = { clock, random: () => 0, log: discardLog, pace, closed };
     this.waiter = new LoadBalancerWaiter(this, parts);
   }
 

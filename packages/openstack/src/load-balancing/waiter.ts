@@ -21,7 +21,7 @@ export interface WaiterParts {
 /** Slow enough that looking does not take the time that the work needs. */
 const defaultPace: BackoffPolicy = { baseMs: 400, maxMs: 5_000, jitter: 0.25 };
 /** Up to so many load balancers are asked for one by one; more by listing all that are pending. */
-const mostSingleLooks = 3;
+const mostSingleReads = 3;
 const defaultDeadlineMs = 10 * 60_000;
 const pendingStatuses: readonly ProvisioningStatus[] = [
   'PENDING_CREATE',
@@ -57,7 +57,7 @@ export class LoadBalancerWaiter {
   readonly #parts: WaiterParts;
   readonly #watched = new Map<string, Watched>();
   #poller: Promise<void> | undefined;
-  #quietLooks = 0;
+  #idleReads = 0;
 
   constructor(loadBalancing: Lookup, parts: WaiterParts) {
     this.#loadBalancing = loadBalancing;
@@ -68,7 +68,7 @@ export class LoadBalancerWaiter {
     return this.#loadBalancing.kind;
   }
 
-  look(id: string, call: CallOptions): Promise<LoadBalancer> {
+  check(id: string, call: CallOptions): Promise<LoadBalancer> {
     return this.#loadBalancing.loadBalancer(id, call);
   }
 
@@ -123,7 +123,7 @@ export class LoadBalancerWaiter {
       watched = { ...Promise.withResolvers<LoadBalancer | undefined>(), waiting: 0 };
       watched.promise.catch(() => undefined);
       this.#watched.set(id, watched);
-      this.#quietLooks = 0;
+      this.#idleReads = 0;
     }
     watched.waiting += 1;
     if (this.#poller === undefined) {
@@ -138,9 +138,9 @@ export class LoadBalancerWaiter {
     const { clock, random, log, pace = defaultPace, closed: signal } = this.#parts;
     while (this.#watched.size > 0) {
       try {
-        this.#quietLooks += 1;
-        await sleep(clock, backoffDelay(pace, Math.ceil(this.#quietLooks / 3), random), signal);
-        await this.#lookAtAll(signal);
+        this.#idleReads += 1;
+        await sleep(clock, backoffDelay(pace, Math.ceil(this.#idleReads / 3), random), signal);
+        await this.#readAll(signal);
       } catch (error) {
         const known = CausewayError.from(error);
         if (!signal.aborted && passing.has(known.code)) {
@@ -152,11 +152,11 @@ export class LoadBalancerWaiter {
     }
   }
 
-  async #lookAtAll(signal: AbortSignal): Promise<void> {
+  async #readAll(signal: AbortSignal): Promise<void> {
     const ids = [...this.#watched.keys()];
-    const pending = ids.length > mostSingleLooks ? await this.#pending(signal) : undefined;
+    const pending = ids.length > mostSingleReads ? await this.#pending(signal) : undefined;
     const questions = ids.filter((id) => pending?.has(id) !== true);
-    await Promise.all(questions.map((id) => this.#lookAt(id, signal)));
+    await Promise.all(questions.map((id) => this.#readOne(id, signal)));
   }
 
   async #pending(signal: AbortSignal): Promise<Set<string>> {
@@ -172,7 +172,7 @@ export class LoadBalancerWaiter {
     return ids;
   }
 
-  async #lookAt(id: string, signal: AbortSignal): Promise<void> {
+  async #readOne(id: string, signal: AbortSignal): Promise<void> {
     const watched = this.#watched.get(id);
     if (watched === undefined) return;
     try {
@@ -189,7 +189,7 @@ export class LoadBalancerWaiter {
 
   #finish(id: string, tell: () => void): void {
     this.#watched.delete(id);
-    this.#quietLooks = 0;
+    this.#idleReads = 0;
     tell();
   }
 }

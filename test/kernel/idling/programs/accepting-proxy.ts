@@ -6,7 +6,7 @@ import { holdAnnotation } from '../../../../packages/causeway/src/idling/annotat
 import { IdleServices } from '../../../../packages/causeway/src/node-proxy/holder/idle-services.ts';
 import { holderSettings } from '../../../../packages/causeway/src/node-proxy/holder/settings.ts';
 import { systemClock } from '../../../../packages/base/src/time/clock.ts';
-import { silentLog } from '../../../../packages/base/src/observability/log.ts';
+import { discardLog } from '../../../../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../../../../packages/base/src/observability/metrics.ts';
 import { openBase, webService, webSlices } from '../node.ts';
 
@@ -19,7 +19,7 @@ const metrics: Metrics = {
     },
   }),
 };
-const setting = { clock: systemClock, log: silentLog, metrics };
+const setting = { clock: systemClock, log: discardLog, metrics };
 const unreachable = () => Promise.reject(new Error('there is no cluster here'));
 const client = new KubeClient({
   clock: systemClock,

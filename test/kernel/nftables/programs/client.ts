@@ -7,7 +7,7 @@ import type { Answer, Request } from '../lab.ts';
 /** So long that whoever is there at all has answered, however busy the machine. */
 const patienceMs = 20_000;
 /** After the time is up: what has come while this process was kept from looking is read first. */
-const lastLookMs = 200;
+const lastCheckMs = 200;
 
 let lastProgress = performance.now();
 const requests = JSON.parse(process.argv[2] ?? '[]') as Request[];
@@ -20,15 +20,15 @@ function carryOut(request: Request): Promise<Answer> {
 }
 
 /** Calls back when nothing has come for so long, for this request or any other. Answers how to cancel. */
-function whenSilent(limitMs: number, callback: () => void): () => void {
+function whenIdle(limitMs: number, callback: () => void): () => void {
   let timer: NodeJS.Timeout;
-  const look = (isLast: boolean) => {
+  const check = (isLast: boolean) => {
     const restMs = limitMs - (performance.now() - lastProgress);
     if (restMs <= 0 && isLast) callback();
-    else if (restMs <= 0) timer = setTimeout(look, lastLookMs, true);
-    else timer = setTimeout(look, restMs, false);
+    else if (restMs <= 0) timer = setTimeout(check, lastCheckMs, true);
+    else timer = setTimeout(check, restMs, false);
   };
-  timer = setTimeout(look, limitMs, false);
+  timer = setTimeout(check, limitMs, false);
   return () => clearTimeout(timer);
 }
 
@@ -52,7 +52,7 @@ function askByTcp(request: Request): Promise<Answer> {
       resolve(error === undefined ? { text, bytes, ended } : { text, bytes, ended, error });
       socket.destroy();
     };
-    const cancel = whenSilent(timeoutMs, () => finish('silence'));
+    const cancel = whenIdle(timeoutMs, () => finish('timeout'));
     socket.on('connect', () => {
       progress();
       process.stderr.write('connected\n');
@@ -94,8 +94,8 @@ function askByUdp(request: Request): Promise<Answer> {
       resolve(answer);
     };
     const ended = () => performance.now();
-    const cancel = whenSilent(timeoutMs, () =>
-      finish({ text: '', bytes: 0, ended: ended(), error: 'silence' }),
+    const cancel = whenIdle(timeoutMs, () =>
+      finish({ text: '', bytes: 0, ended: ended(), error: 'timeout' }),
     );
     socket.on('message', (data) => {
       progress();

@@ -13,7 +13,7 @@ import { addOutputOption, printObjects, type OutputFormat } from '../terminal/ou
 import { readTextFile } from '../terminal/read-text-file.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
-/** `causeway agent`: a gateway's side of load balancing, and the levers an operator has on it. */
+/** `causeway agent`: a gateway's side of load balancing, and an operator's overrides. */
 export function agentCommand(): Command {
   const agent = new Command('agent').description('program nftables and keepalived on a gateway');
   agent.addCommand(runAgentCommand(), { isDefault: true });
@@ -60,7 +60,7 @@ function statusCommand(): Command {
 
 function overrideCommand(
   name: string,
-  lever: OverrideName,
+  override: OverrideName,
   on: boolean,
   description: string,
 ): Command {
@@ -68,7 +68,7 @@ function overrideCommand(
   addOutputOption(addConfigOptions(command, agentSettings));
   return command.action(async (options: { output: OutputFormat; reason?: string }) => {
     const status = await withAgent(command, (client, signal) =>
-      client.pull(lever, on, options.reason, signal),
+      client.pull(override, on, options.reason, signal),
     );
     printStatus(options.output, status);
   });
@@ -128,7 +128,7 @@ function printStatus(format: OutputFormat, status: AgentStatus): void {
       { title: 'older', value: ({ older }) => String(older.length) },
       { title: 'withheld', value: ({ withheld }) => String(withheld?.length ?? '-') },
       { title: 'vrrp', value: ({ vrrp }) => vrrp.state },
-      { title: 'levers', value: describeOverrides },
+      { title: 'overrides', value: describeOverrides },
       { title: 'alarms', value: ({ alarms }) => alarms.join('; ') || '-' },
     ],
   );

@@ -4,7 +4,7 @@ import { namespaces } from '@causeway/kubernetes/objects/resources';
 import { ProviderLab } from '../../gateway/controller/simulated-provider.testing.ts';
 import { Readiness } from '@causeway/base/observability/readiness';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { clusterIdentityOf } from './cluster-id.ts';
 
@@ -21,7 +21,7 @@ test('the identity of a cluster is its setting and the UID of kube-system', asyn
   const { metadata } = await lab.client.get(namespaces, { name: 'kube-system' });
   const uid = metadata?.uid;
   expect(uid).toMatch(/^[0-9a-f-]{36}$/);
-  const surroundings = { client: lab.client, clock: systemClock, log: silentLog };
+  const surroundings = { client: lab.client, clock: systemClock, log: discardLog };
   const identityOf = (clusterId: string | undefined) =>
     clusterIdentityOf({ clusterId }, surroundings, new Readiness(), signal);
   expect(await identityOf('prod')).toEqual({ id: 'prod', uid });
@@ -32,7 +32,7 @@ test('without the permission to read it the controller waits and says why, also 
   const clock = new SimulatedClock();
   const readiness = new Readiness();
   const logged: string[] = [];
-  const log = { ...silentLog, error: (_: object, message: string) => logged.push(message) };
+  const log = { ...discardLog, error: (_: object, message: string) => logged.push(message) };
   let isForbidden = true;
   const client = Object.create(lab.client) as typeof lab.client;
   client.get = (...request) =>

@@ -59,12 +59,12 @@ async function findOutage(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    const board = await client.find(
+    const configMap = await client.find(
       configMaps,
       { namespace, name: gatewayConfigMapName },
       { signal },
     );
-    return board === undefined ? undefined : whyNoneServes(readGatewayConfigMap(board));
+    return configMap === undefined ? undefined : whyNoneServes(readGatewayConfigMap(configMap));
   } catch (error) {
     if (CausewayError.from(error).code !== 'forbidden') throw error;
     return undefined;

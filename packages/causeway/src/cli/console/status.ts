@@ -74,12 +74,12 @@ async function controllerPart(
 }
 
 async function gatewayPart({ client, signal }: ClusterSession, namespace: string): Promise<Part> {
-  const board = await client.find(
+  const configMap = await client.find(
     configMaps,
     { namespace, name: gatewayConfigMapName },
     { signal },
   );
-  const gateways = board === undefined ? [] : readGatewayConfigMap(board);
+  const gateways = configMap === undefined ? [] : readGatewayConfigMap(configMap);
   if (gateways.length === 0) return { isWell: true, lines: [`- gateways     none`] };
   const lines = gateways.map(({ name, state, fence }) => {
     const isWell = state?.reachable === true && state.problems.length === 0;

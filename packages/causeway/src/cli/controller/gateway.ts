@@ -47,7 +47,7 @@ export async function gatewayProvider(
     masquerade: gateway.masquerade,
     keepWayBack: gateway.keepWayBack,
     driftEveryMs: settings.driftSeconds * 1000,
-    lookEveryMs: gateway.lookSeconds * 1000,
+    resyncEveryMs: gateway.resyncSeconds * 1000,
     fenceAfterMs: gateway.fenceAfterSeconds * 1000,
     restMs: gateway.restSeconds * 1000,
     manager:
@@ -56,7 +56,7 @@ export async function gatewayProvider(
         : new StaticPortManager(gateway.addresses, new ConfigMapAddressBook(place)),
     ...(owned === undefined ? {} : { orphans: owned.orphans }),
     ...(openStack === undefined ? {} : { pairWriter: openStack.pairWriter }),
-    board: new GatewayConfigMap(place),
+    configMap: new GatewayConfigMap(place),
     agents: await makeAgentPorts(settings, surroundings),
     cluster: owned?.cluster.uid ?? (await clusterUidOf(surroundings, signal)),
     withoutAffinity: gateway.agents.filter(({ api }) => api === 'v1').map(({ name }) => name),

@@ -14,7 +14,7 @@ import {
 import { handBackToLbaas } from '../../gateway/controller/hand-back.ts';
 import type { ControllerSettings } from '../controller/settings.ts';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { addConfigOptions, readConfig } from '../config/options.ts';
 import { openStackOf } from '../controller/gateway.ts';
@@ -98,7 +98,7 @@ function checkCommand(): Command {
       say('Addresses come from a list: Causeway knows nothing of the network around the gateways.');
       return;
     }
-    const surroundings = { log: silentLog, metrics: noMetrics, clock: systemClock };
+    const surroundings = { log: discardLog, metrics: noMetrics, clock: systemClock };
     const signal = stopSignal();
     const { pairWriter } = await openStackOf(settings, surroundings, signal);
     const reports = await pairWriter.inspect(signal);
@@ -127,8 +127,13 @@ async function withGatewayConfigMap(command: Command, work: Work): Promise<void>
   const signal = stopSignal();
   try {
     const name = { namespace: leaderElection.namespace, name: gatewayConfigMapName };
-    const board = await client.find(configMaps, name, { signal });
-    await work(client, board === undefined ? [] : readGatewayConfigMap(board), settings, signal);
+    const configMap = await client.find(configMaps, name, { signal });
+    await work(
+      client,
+      configMap === undefined ? [] : readGatewayConfigMap(configMap),
+      settings,
+      signal,
+    );
   } finally {
     await client.close();
   }

@@ -1,6 +1,6 @@
 import type { GatewayEntry } from '../../gateway/controller/gateway-config-map.ts';
 import type { ControllerSettings } from '../controller/settings.ts';
-import { lookAt } from '../../console/overview/gateway-source.ts';
+import { readGateway } from '../../console/overview/gateway-source.ts';
 import type { GatewayRow } from '../../console/overview/rows.ts';
 import { makeAgents } from '../controller/gateway.ts';
 import { printObjects, type OutputFormat } from '../terminal/output.ts';
@@ -14,7 +14,7 @@ const patienceMs = 3_000;
 
 /** Asks every gateway whose secret is at hand. One that does not answer is listed all the same. */
 export async function askGateways(
-  board: readonly GatewayEntry[],
+  configMap: readonly GatewayEntry[],
   settings: ControllerSettings,
   signal: AbortSignal,
 ): Promise<ListedGateway[]> {
@@ -23,7 +23,7 @@ export async function askGateways(
   const gateway = { ...settings.gateway, agents: withSecret };
   const clients = await makeAgents({ ...settings, gateway });
   const urls = new Map(agents.map(({ name, url }) => [name, url]));
-  const known = new Map(board.map((each) => [each.name, each]));
+  const known = new Map(configMap.map((each) => [each.name, each]));
   const names = [...new Set([...known.keys(), ...urls.keys()])].sort();
   return Promise.all(
     names.map(async (name) => {
@@ -33,7 +33,7 @@ export async function askGateways(
       const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
       try {
         const url = urls.get(name) ?? '';
-        return { ...written, agent: await lookAt(name, { url, client }, undefined, patience) };
+        return { ...written, agent: await readGateway(name, { url, client }, undefined, patience) };
       } catch {
         signal.throwIfAborted();
         return { ...written, agent: undefined };
@@ -54,7 +54,7 @@ export function printGateways(output: OutputFormat, gateways: readonly ListedGat
     { title: 'current', value: ({ state }) => flag(state?.current) },
     { title: 'endpoints', value: ({ agent }) => shown(agent, ({ endpoints }) => endpoints) },
     { title: 'refused', value: ({ state }) => String(state?.refusedEndpoints ?? '-') },
-    { title: 'levers', value: describeOverrides },
+    { title: 'overrides', value: describeOverrides },
     { title: 'fence', value: describeFence },
     { title: 'problems', value: describeProblems },
   ]);

@@ -159,7 +159,7 @@ async function openConnections({ nftables }: ProxySettings): Promise<Connections
 /** Where no packet ever comes. */
 const noConnections: Connections = {
   forget: () => Promise.resolve(0),
-  forgetStrays: () => Promise.resolve(0),
+  deleteStaleEntries: () => Promise.resolve(0),
   connected: () => Promise.resolve(new Set()),
   close: () => Promise.resolve(),
 };

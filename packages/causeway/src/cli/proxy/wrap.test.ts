@@ -12,7 +12,7 @@ import type { DivertibleProxy } from '../../node-proxy/service-proxy.ts';
 import { proxySettings } from '../../node-proxy/settings.ts';
 import { makeService, makeSlice } from '../../node-proxy/testing/objects.ts';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
 import { wrapBase } from './wrap.ts';
@@ -50,7 +50,7 @@ function wrap(base: DivertibleProxy, settings: object, told: string[] = []) {
       recordAbout: (_: unknown, { reason }: { reason: string }) => told.push(reason),
     } as unknown as EventRecorder,
     connections: { connected: () => Promise.resolve(new Set()) },
-    ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+    ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
   });
   return { client, ...wrapped };
 }

@@ -2,7 +2,7 @@ import { ActivityWatch, type LiveConnections } from '../../node-proxy/activity/a
 import { EgressFilter } from '../../node-proxy/egress-firewall/egress-filter.ts';
 import { resolveName } from '../../node-proxy/egress-firewall/resolve-name.ts';
 import { IdleServices } from '../../node-proxy/holder/idle-services.ts';
-import { tellsByInterface } from '../../node-proxy/node-context.ts';
+import { matchesInterface } from '../../node-proxy/node-context.ts';
 import type { ProxyParts, WrappedProxy } from '../../node-proxy/run-proxy.ts';
 import type { DivertibleProxy, ServiceProxy } from '../../node-proxy/service-proxy.ts';
 import type { Node } from '@causeway/kubernetes/objects/core-objects';
@@ -40,7 +40,7 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
       ...{ inner: base, canAccept },
       settings: settings.idling,
       node: settings.nodeName,
-      tellsByInterface: tellsByInterface(settings),
+      matchesInterface: matchesInterface(settings),
       settingsDirectory: settings.settingsDirectory,
     });
     proxy = idle.proxy;

@@ -31,26 +31,26 @@ const assetsDirectory = path.join(import.meta.dirname, 'pages');
 /** Gathers what there is to see and serves it until the signal fires. */
 export async function runDashboard(options: DashboardOptions, signal: AbortSignal): Promise<void> {
   const { client, clock, log, metrics, gateways, pools } = options;
-  const board = new RowStore();
+  const rowStore = new RowStore();
   const server = await startDashboard({
     ...options,
-    board,
+    rowStore,
     assets: await loadAssets(assetsDirectory),
     findPath: (namespace, name, inner) =>
-      findPath({ client, board, gateways }, namespace, name, inner),
+      findPath({ client, rowStore, gateways }, namespace, name, inner),
   });
   log.info({ url: server.url }, 'the dashboard listens');
   options.onListening?.(server.url);
-  const cluster = new ClusterSource({ client, clock, log, metrics, board });
+  const cluster = new ClusterSource({ client, clock, log, metrics, rowStore });
   const loops: Record<string, Loop> = {
-    rows: (inner) => board.run(clock, inner),
+    rows: (inner) => rowStore.run(clock, inner),
     cluster: (inner) => cluster.run(inner),
   };
   if (gateways.size > 0) {
-    loops['gateways'] = (inner) => watchGateways(gateways, board, clock, inner);
+    loops['gateways'] = (inner) => watchGateways(gateways, rowStore, clock, inner);
   }
   if (pools !== undefined) {
-    loops['pools'] = (inner) => watchPools({ ...pools, board, clock, log }, inner);
+    loops['pools'] = (inner) => watchPools({ ...pools, rowStore, clock, log }, inner);
   }
   try {
     await supervise(signal, loops);

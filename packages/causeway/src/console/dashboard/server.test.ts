@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RowStore } from '../overview/row-store.ts';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { startDashboard, type DashboardServer } from './server.ts';
 
 /** With what would end a cookie, and what is no valid escape in one. */
@@ -14,9 +14,9 @@ beforeEach(async () => {
     host: '127.0.0.1',
     port: 0,
     token,
-    board: new RowStore(),
+    rowStore: new RowStore(),
     assets,
-    log: silentLog,
+    log: discardLog,
     findPath: () => Promise.reject(new Error('secret detail')),
   });
 });
@@ -87,7 +87,7 @@ test.each([
   ['127.0.0.1', undefined],
 ])('listening on %s it is asked at another address of the machine', async (host, status) => {
   const other = await startDashboard({
-    ...{ host, port: 0, token, board: new RowStore(), assets, log: silentLog },
+    ...{ host, port: 0, token, rowStore: new RowStore(), assets, log: discardLog },
     findPath: () => Promise.resolve(undefined),
   });
   const { port } = new URL(other.url);

@@ -17,7 +17,7 @@ export interface DashboardServerOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly token: string;
-  readonly board: RowStore;
+  readonly rowStore: RowStore;
   readonly assets: ReadonlyMap<string, Asset>;
   readonly log: Log;
   findPath(namespace: string, name: string, signal: AbortSignal): Promise<ServicePath | undefined>;
@@ -109,7 +109,7 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   if (url.pathname === '/api/rows') {
-    streamChanges(options.board, request, response, securityHeaders);
+    streamChanges(options.rowStore, request, response, securityHeaders);
     return;
   }
   if (url.pathname === '/api/path') {
@@ -147,13 +147,13 @@ async function send(
   body: Buffer,
 ): Promise<void> {
   const accepts = (request.headers['accept-encoding'] ?? '').includes('gzip');
-  const isPacked = accepts && body.length >= compressFrom;
-  const bytes = isPacked ? await compress(body) : body;
+  const isCompressed = accepts && body.length >= compressFrom;
+  const bytes = isCompressed ? await compress(body) : body;
   response.writeHead(status, {
     ...securityHeaders,
     'content-type': type,
     'content-length': bytes.length,
-    ...(isPacked ? { 'content-encoding': 'gzip' } : {}),
+    ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
   });
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }

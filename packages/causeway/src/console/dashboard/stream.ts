@@ -12,7 +12,7 @@ const rowsInFirstMessage = 100;
 
 /** Server-sent events: every row first, and then what changes. */
 export function streamChanges(
-  board: RowStore,
+  rowStore: RowStore,
   request: IncomingMessage,
   response: ServerResponse,
   headers: OutgoingHttpHeaders,
@@ -23,13 +23,13 @@ export function streamChanges(
     'content-type': 'text/event-stream',
     ...(accepts ? { 'content-encoding': 'gzip' } : {}),
   });
-  const packed = accepts ? createGzip({ level: 1 }) : undefined;
-  packed?.pipe(response);
-  const out: Gzip | ServerResponse = packed ?? response;
+  const compressed = accepts ? createGzip({ level: 1 }) : undefined;
+  compressed?.pipe(response);
+  const out: Gzip | ServerResponse = compressed ?? response;
   const write = (event: string, data: unknown) => {
     out.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   };
-  const flush = () => packed?.flush(constants.Z_SYNC_FLUSH);
+  const flush = () => compressed?.flush(constants.Z_SYNC_FLUSH);
   /** What has changed while the first rows are still being told; undefined once they are. */
   let waiting: RowChanges[] | undefined = [];
   /** One part at a time, so that the first one is on its way before the next is made. */
@@ -47,7 +47,7 @@ export function streamChanges(
     flush();
   };
   let isFirst = true;
-  const stop = board.listen((changes) => {
+  const stop = rowStore.listen((changes) => {
     if (isFirst) tell(inParts(changes));
     else if (waiting !== undefined) waiting.push(changes);
     else {
@@ -55,13 +55,13 @@ export function streamChanges(
       flush();
     }
     isFirst = false;
-    if (response.writableLength + (packed?.writableLength ?? 0) > mostBufferedBytes) {
+    if (response.writableLength + (compressed?.writableLength ?? 0) > mostBufferedBytes) {
       response.destroy();
     }
   });
   response.once('close', () => {
     stop();
-    packed?.destroy();
+    compressed?.destroy();
   });
 }
 

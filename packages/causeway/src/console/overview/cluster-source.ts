@@ -19,7 +19,7 @@ export interface ClusterSourceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly board: RowStore;
+  readonly rowStore: RowStore;
 }
 
 /** What is kept of an object: its identity and what the rows need. */
@@ -52,7 +52,7 @@ export class ClusterSource {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { client, clock, log, metrics, board } = this.#options;
+    const { client, clock, log, metrics, rowStore } = this.#options;
     const common = { client, clock, log, metrics };
     this.#services.onChange(({ key }) => this.#showService(key));
     this.#slices.onChange((change) => {
@@ -60,7 +60,7 @@ export class ClusterSource {
       this.#showService(slice.kept.service);
     });
     this.#events.onChange((change) => {
-      if (change.type === 'deleted') board.remove('event', change.key);
+      if (change.type === 'deleted') rowStore.remove('event', change.key);
       else this.#showEvent(change.after.kept);
     });
     const serviceReflector = new Reflector({
@@ -91,23 +91,23 @@ export class ClusterSource {
   }
 
   #showService(key: string): void {
-    const { board } = this.#options;
+    const { rowStore } = this.#options;
     const service = this.#services.get(key);
     if (service === undefined) {
-      board.remove('service', key);
+      rowStore.remove('service', key);
       return;
     }
     const slices = this.#slices.byIndex('service', key).map(({ kept }) => kept);
-    board.set('service', { ...service.kept, endpoints: addSlices(slices) });
+    rowStore.set('service', { ...service.kept, endpoints: addSlices(slices) });
   }
 
   #showEvent(row: EventRow): void {
-    const { board } = this.#options;
-    board.set('event', row);
-    const shown = [...board.rows('event')];
+    const { rowStore } = this.#options;
+    rowStore.set('event', row);
+    const shown = [...rowStore.rows('event')];
     if (shown.length <= mostEvents) return;
     const oldest = shown.reduce((left, right) => (left.at <= right.at ? left : right));
-    board.remove('event', oldest.key);
+    rowStore.remove('event', oldest.key);
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentStatus } from '../../gateway/protocol/agent-status.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { connectionsTo, gatewayRow, lookAt } from './gateway-source.ts';
+import { connectionsTo, gatewayRow, readGateway } from './gateway-source.ts';
 
 const status: AgentStatus = {
   agent: 'a',
@@ -17,7 +17,7 @@ const status: AgentStatus = {
   frozen: null,
   drained: null,
   undoSteps: 0,
-  silent: { heard: 0, seen: [], acted: ['10.0.0.1'] },
+  unhealthy: { heard: 0, seen: [], acted: ['10.0.0.1'] },
   alarms: [],
   kernelSettings: [],
   connections: { count: 5, limit: 9 },
@@ -29,7 +29,7 @@ test('a gateway that is well has nothing to say', () => {
   expect(gatewayRow('a', 'u', status)).toMatchObject({
     vrrp: 'MASTER',
     message: '',
-    silent: ['10.0.0.1'],
+    unhealthy: ['10.0.0.1'],
     connections: 5,
   });
 });
@@ -57,14 +57,14 @@ test('what is wrong is told in one line', () => {
 test('of one that does not answer, the last word stays', async () => {
   const last = gatewayRow('a', 'u', status);
   const client = { status: away, counters: away };
-  expect(await lookAt('a', { url: 'u', client }, last, signal)).toEqual({
+  expect(await readGateway('a', { url: 'u', client }, last, signal)).toEqual({
     ...last,
     reachable: false,
     canServe: false,
     vrrp: 'unknown',
     message: 'it does not answer',
   });
-  const never = await lookAt('a', { url: 'u', client }, undefined, signal);
+  const never = await readGateway('a', { url: 'u', client }, undefined, signal);
   expect(never).toMatchObject({ key: 'a', reachable: false, generation: 0 });
   expect(
     await connectionsTo({ url: 'u', client }, { key: 'shop/web', addresses: ['x'] }, signal),

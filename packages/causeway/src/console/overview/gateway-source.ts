@@ -17,7 +17,7 @@ const everyMs = 1_000;
 /** Asks every gateway how it is, again and again. One that hangs delays no other. */
 export async function watchGateways(
   gateways: ReadonlyMap<string, Gateway>,
-  board: RowStore,
+  rowStore: RowStore,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
@@ -25,8 +25,8 @@ export async function watchGateways(
     `gateway ${name}`,
     async (inner) => {
       for (;;) {
-        const row = await lookAt(name, gateway, board.get('gateway', name), inner);
-        board.set('gateway', row);
+        const row = await readGateway(name, gateway, rowStore.get('gateway', name), inner);
+        rowStore.set('gateway', row);
         await sleep(clock, everyMs, inner);
       }
     },
@@ -35,7 +35,7 @@ export async function watchGateways(
 }
 
 /** The gateway as it answers now; of one that does not, what it said last. */
-export async function lookAt(
+export async function readGateway(
   name: string,
   { url, client }: Gateway,
   last: GatewayRow | undefined,
@@ -70,7 +70,7 @@ export function gatewayRow(name: string, url: string, status: AgentStatus): Gate
     isDrained: status.drained !== null,
     isFrozen: status.frozen !== null,
     alarms: status.alarms,
-    silent: status.silent.acted,
+    unhealthy: status.unhealthy.acted,
     connections: status.connections?.count ?? 0,
     connectionLimit: status.connections?.limit ?? 0,
     version: status.version,
@@ -110,7 +110,7 @@ function neverSeen(name: string, url: string): GatewayRow {
     isDrained: false,
     isFrozen: false,
     alarms: [],
-    silent: [],
+    unhealthy: [],
     connections: 0,
     connectionLimit: 0,
     version: '',

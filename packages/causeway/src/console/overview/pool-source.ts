@@ -9,7 +9,7 @@ import type { PoolRow } from './rows.ts';
 export interface PoolSourceOptions {
   readonly client: Pick<IpamClient, 'call'>;
   readonly sites: readonly string[];
-  readonly board: RowStore;
+  readonly rowStore: RowStore;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -33,17 +33,17 @@ export async function watchPools(options: PoolSourceOptions, signal: AbortSignal
 }
 
 async function showSite(
-  { client, board }: PoolSourceOptions,
+  { client, rowStore }: PoolSourceOptions,
   site: string,
   signal: AbortSignal,
 ): Promise<void> {
   const { items } = await client.call('listPools', { params: { site } }, signal);
   const rows = items.map((pool) => poolRow(site, pool));
   const present = new Set(rows.map(({ key }) => key));
-  for (const { key } of [...board.rows('pool')]) {
-    if (key.startsWith(`${site}/`) && !present.has(key)) board.remove('pool', key);
+  for (const { key } of [...rowStore.rows('pool')]) {
+    if (key.startsWith(`${site}/`) && !present.has(key)) rowStore.remove('pool', key);
   }
-  for (const row of rows) board.set('pool', row);
+  for (const row of rows) rowStore.set('pool', row);
 }
 
 export function poolRow(site: string, pool: AnswerOf<'setPool'>): PoolRow {

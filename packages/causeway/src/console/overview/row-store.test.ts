@@ -15,28 +15,28 @@ const pool = (key: string, used = 0): PoolRow => ({
 
 test('a listener gets everything, then what changed, each row once in a batch', async () => {
   const clock = new SimulatedClock();
-  const board = new RowStore();
+  const rowStore = new RowStore();
   const stop = new AbortController();
-  const running = board.run(clock, stop.signal).catch(() => undefined);
-  board.set('pool', pool('a'));
+  const running = rowStore.run(clock, stop.signal).catch(() => undefined);
+  rowStore.set('pool', pool('a'));
   const heard: RowChanges[] = [];
-  const leave = board.listen((changes) => heard.push(changes));
+  const leave = rowStore.listen((changes) => heard.push(changes));
   expect(heard[0]?.set.pool).toEqual([pool('a')]);
 
   await clock.advance(1_000);
   heard.length = 0;
-  board.set('pool', pool('b', 1));
-  board.set('pool', pool('b', 2));
-  board.remove('pool', 'a');
-  board.remove('pool', 'never there');
+  rowStore.set('pool', pool('b', 1));
+  rowStore.set('pool', pool('b', 2));
+  rowStore.remove('pool', 'a');
+  rowStore.remove('pool', 'never there');
   await clock.advance(1_000);
   expect(heard).toEqual([{ set: { pool: [pool('b', 2)] }, removed: { pool: ['a'] } }]);
 
-  board.set('pool', pool('b', 2));
+  rowStore.set('pool', pool('b', 2));
   await clock.advance(1_000);
   expect(heard).toHaveLength(1);
   leave();
-  board.set('pool', pool('c'));
+  rowStore.set('pool', pool('c'));
   await clock.advance(1_000);
   expect(heard).toHaveLength(1);
   stop.abort();

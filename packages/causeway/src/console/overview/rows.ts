@@ -56,7 +56,7 @@ export interface GatewayRow {
   readonly isDrained: boolean;
   readonly isFrozen: boolean;
   readonly alarms: readonly string[];
-  readonly silent: readonly string[];
+  readonly unhealthy: readonly string[];
   readonly connections: number;
   readonly connectionLimit: number;
   readonly version: string;

@@ -7,7 +7,7 @@ import type { EventRow, PathEndpoint, PathGateway, ServicePath, ServiceRow } fro
 
 export interface PathSources {
   readonly client: KubeClient;
-  readonly board: RowStore;
+  readonly rowStore: RowStore;
   readonly gateways: ReadonlyMap<string, Gateway>;
 }
 
@@ -20,9 +20,9 @@ export async function findPath(
   name: string,
   signal: AbortSignal,
 ): Promise<ServicePath | undefined> {
-  const { board, client } = sources;
+  const { rowStore, client } = sources;
   const key = `${namespace}/${name}`;
-  const service = board.get('service', key);
+  const service = rowStore.get('service', key);
   if (service === undefined) return undefined;
   const labelSelector = `kubernetes.io/service-name=${name}`;
   const slices: EndpointSlice[] = [];
@@ -33,19 +33,19 @@ export async function findPath(
     service,
     gateways: await gatewaysOf(sources, service, signal),
     endpoints: pathEndpoints(slices),
-    events: eventsAbout(board.rows('event'), key),
+    events: eventsAbout(rowStore.rows('event'), key),
   };
 }
 
 async function gatewaysOf(
-  { board, gateways }: PathSources,
+  { rowStore, gateways }: PathSources,
   service: ServiceRow,
   signal: AbortSignal,
 ): Promise<PathGateway[]> {
   if (service.provider !== 'gateway') return [];
   return Promise.all(
     [...gateways].map(async ([name, gateway]) => {
-      const row = board.get('gateway', name);
+      const row = rowStore.get('gateway', name);
       const connections = await connectionsTo(gateway, service, signal);
       return {
         name,

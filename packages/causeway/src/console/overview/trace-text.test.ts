@@ -9,7 +9,7 @@ const pod: PathEndpoint = {
 };
 const answer: TraceAnswer = {
   ...{ outcome: 'forwarded', because: 'So it is.', servedAs: '10.10.0.9:80/TCP' },
-  ...{ destination: '10.244.1.1:8080', isSourceKept: true, others: [], silent: [] },
+  ...{ destination: '10.244.1.1:8080', isSourceKept: true, others: [], unhealthy: [] },
   steps: [{ chain: 'services', rule: 'dnat' }],
 };
 const trace = (parts: Partial<GatewayTrace>): GatewayTrace => ({
@@ -37,7 +37,7 @@ describe('in words', () => {
   test('a gateway that does not answer, and what others leave out', () => {
     const others = ['10.244.1.2:8080'];
     const traces = [
-      trace({ answer: { ...answer, isSourceKept: false, others, silent: others, steps: [] } }),
+      trace({ answer: { ...answer, isSourceKept: false, others, unhealthy: others, steps: [] } }),
       trace({ gateway: 'b', answer: undefined, problem: 'it does not answer' }),
     ];
     expect(describeTraces(traces, []).slice(1)).toEqual([

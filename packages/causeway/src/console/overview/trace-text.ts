@@ -80,8 +80,8 @@ function describeTrace(trace: GatewayTrace, endpoints: readonly PathEndpoint[]):
   lines.push(...trace.outages.map((alarm) => `  ✗ The gateway does not answer clients: ${alarm}`));
   lines.push(`  ${answer.because}`);
   if (answer.others.length > 0) lines.push(`  It could also be ${answer.others.join(', ')}.`);
-  if (answer.silent.length > 0) {
-    lines.push(`  Left out, because they don't answer: ${answer.silent.join(', ')}.`);
+  if (answer.unhealthy.length > 0) {
+    lines.push(`  Left out, because they don't answer: ${answer.unhealthy.join(', ')}.`);
   }
   const width = Math.max(0, ...answer.steps.map(({ chain }) => chain.length));
   for (const { chain, rule } of answer.steps) lines.push(`    ${chain.padEnd(width)}  ${rule}`);

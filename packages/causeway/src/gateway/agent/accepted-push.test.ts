@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { familyOf, parseAddress } from '@causeway/base/address/address';
 import { MemoryDriver, memoryRouting } from '@causeway/nftables/drivers/memory-driver';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { foreignMover } from './announce/announcer.ts';
 import { toWholeLayout } from './apply/layout-input.ts';
@@ -158,11 +158,11 @@ async function startGateway() {
   const { store, stored } = await StateStore.open(await fs.mkdtemp(path.join(directory, 'state-')));
   const gateway = new Gateway({
     ...{ store, stored, ruleset: kernel.ruleset, mover: foreignMover },
-    levers: await Overrides.load(path.join(directory, 'levers.json')),
+    overrides: await Overrides.load(path.join(directory, 'overrides.json')),
     limits: { share: 0.5, count: 20 },
-    ...{ clock: systemClock, log: silentLog, metrics: noMetrics },
+    ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
     forgetConnections: () => Promise.resolve(),
-    forgetStrays: () => Promise.resolve(),
+    deleteStaleEntries: () => Promise.resolve(),
   });
   const push = (each: Update) =>
     gateway.push(`digest ${each.header.generation}`, () => each, signal);

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { runAgent } from './agent.ts';
 import { HttpAgentClient } from '../protocol/agent-client.ts';
@@ -28,7 +28,7 @@ function kernelOf(world: FakeWorld): Kernel {
     },
     forgetConnections: () => Promise.resolve(),
     forgetAllConnections: () => Promise.resolve(),
-    forgetStrays: () => Promise.resolve(),
+    deleteStaleEntries: () => Promise.resolve(),
     async *foreignChanges(signal) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
       yield* [];
@@ -36,7 +36,7 @@ function kernelOf(world: FakeWorld): Kernel {
     countAdverts: () => Promise.resolve(0n),
     countForgedAdverts: () => Promise.resolve(0n),
     forgedAdvertSources: () => Promise.resolve([]),
-    look: () => Promise.resolve(),
+    check: () => Promise.resolve(),
     settings: () => [],
     notFailoverSafe: () => [],
     elements: () => 0,
@@ -70,7 +70,7 @@ test('an agent that can not restore its configuration listens all the same, says
     {
       settings,
       kernel: kernelOf(world),
-      ...{ clock: systemClock, log: silentLog, metrics: noMetrics, version: '0' },
+      ...{ clock: systemClock, log: discardLog, metrics: noMetrics, version: '0' },
       metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),
       onReady: (url) => ready.resolve(url),
     },

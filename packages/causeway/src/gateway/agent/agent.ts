@@ -31,6 +31,7 @@ import { TargetsOfState } from './probe/targets.ts';
 import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
 import { servableHere } from './servable-here.ts';
 import { BackendHealth } from './probe/backend-health.ts';
+import { renameLegacyFiles } from './store/legacy.ts';
 import { StateStore } from './store/state-store.ts';
 import { traceConnection } from './trace/trace-connection.ts';
 import type { TraceAnswer, TraceQuestion } from '../protocol/trace.ts';
@@ -65,15 +66,15 @@ class Agent {
   readonly #options: AgentOptions;
   readonly #store: StateStore;
   readonly #gateway: Gateway;
-  readonly #levers: Overrides;
+  readonly #overrides: Overrides;
   readonly #status: VrrpStatus;
   readonly #mover: KeepalivedAnnouncer | undefined;
   readonly #faults: FaultReasons;
   readonly #alarms: Alarms;
-  readonly #silence: BackendHealth;
+  readonly #backendHealth: BackendHealth;
   readonly #events: EventStream;
   readonly #probing: Probing;
-  readonly #silenceDue = new WakeUp();
+  readonly #healthDue = new WakeUp();
   readonly #statusDue = new WakeUp();
   readonly #upkeep: Maintenance;
   #credentials: Credentials;
@@ -82,7 +83,7 @@ class Agent {
     const { clock, log, metrics, settings, kernel } = options;
     this.#options = options;
     this.#store = parts.opened.store;
-    this.#levers = parts.levers;
+    this.#overrides = parts.overrides;
     this.#status = parts.status;
     this.#mover = parts.mover;
     this.#faults = parts.faults;
@@ -94,22 +95,22 @@ class Agent {
       mover: parts.mover ?? foreignMover,
       store: parts.opened.store,
       stored: parts.opened.stored,
-      levers: parts.levers,
+      overrides: parts.overrides,
       limits: settings.removal,
-      silent: parts.probing.ledger.silent,
+      unhealthy: parts.probing.ledger.unhealthy,
       clock,
       log,
       metrics,
       forgetConnections: (removed, each) => kernel.forgetConnections(removed, each),
-      forgetStrays: (services, each) => kernel.forgetStrays(services, each),
+      deleteStaleEntries: (services, each) => kernel.deleteStaleEntries(services, each),
     });
     this.#events = new EventStream(() => this.#controllerCameOrLeft());
-    this.#silence = new BackendHealth(
+    this.#backendHealth = new BackendHealth(
       this.#gateway,
       { log, clock, metrics },
       () => this.#events.hasListeners,
     );
-    this.#silence.see(parts.probing.ledger.silent);
+    this.#backendHealth.see(parts.probing.ledger.unhealthy);
     this.#upkeep = new Maintenance({
       ...{ gateway: this.#gateway, kernel, mover: parts.mover, status: parts.status },
       ...{ alarms: this.#alarms, clock, log, metrics },
@@ -137,12 +138,13 @@ class Agent {
             },
             signal,
           );
-    const levers = await Overrides.load(path.join(settings.stateDirectory, 'levers.json'));
+    await renameLegacyFiles(settings.stateDirectory);
+    const overrides = await Overrides.load(path.join(settings.stateDirectory, 'overrides.json'));
     const opened = await StateStore.open(settings.stateDirectory);
     const faults = new FaultReasons(mover);
-    await faults.set('drained', levers.get('drained') !== undefined);
+    await faults.set('drained', overrides.get('drained') !== undefined);
     const probing = await Probing.open(settings);
-    const kept = { opened, levers, probing, credentials };
+    const kept = { opened, overrides, probing, credentials };
     const agent = new Agent(options, { ...kept, status, mover, faults });
     await agent.#restore(signal);
     return agent;
@@ -170,16 +172,16 @@ class Agent {
     return {
       api: (signal) => this.#serve(signal),
       ...this.#upkeep.loops(),
-      'silent destinations': (signal) => this.#actOnSilence(signal),
+      'silent destinations': (signal) => this.#applyBackendHealth(signal),
       'silence looked at again': (signal) =>
-        this.#silence.lookAgain(() => this.#silenceDue.call(), signal),
+        this.#backendHealth.recheck(() => this.#healthDue.call(), signal),
       'status events': (signal) => this.#sendStatus(signal),
       credentials: (signal) => this.#followCredentials(signal),
       ...this.#probing.loops({
-        ...{ clock, log, onChange: () => this.#silenceChanged() },
+        ...{ clock, log, onChange: () => this.#probeResultsChanged() },
         targets: () => targets.of(this.#gateway.state),
       }),
-      ...simulatedAnnouncer(settings, { status, levers: this.#levers, clock }),
+      ...simulatedAnnouncer(settings, { status, overrides: this.#overrides, clock }),
       ...(mover === undefined
         ? {}
         : addressLoops({
@@ -233,9 +235,9 @@ class Agent {
                 },
                 secrets: () => this.#credentials.secrets,
                 status,
-                handSilent: (silent) => {
-                  this.#silence.hand(silent);
-                  return this.#silence.act(signal);
+                sendUnhealthy: (unhealthy) => {
+                  this.#backendHealth.hand(unhealthy);
+                  return this.#backendHealth.act(signal);
                 },
                 countConnections: (each) => this.#countConnections(each),
                 trace: (question) => this.#trace(question),
@@ -256,34 +258,37 @@ class Agent {
   }
 
   #trace(question: TraceQuestion): TraceAnswer {
-    const { state, silent } = this.#gateway;
-    return traceConnection({ state, silent, settings: this.#options.kernel.layout }, question);
+    const { state, unhealthy } = this.#gateway;
+    return traceConnection({ state, unhealthy, settings: this.#options.kernel.layout }, question);
   }
 
   #setTls: (tls: NonNullable<Credentials['tls']>) => void = () => {};
 
   async #pull(name: OverrideName, reason: string | undefined): Promise<void> {
     const { clock, log } = this.#options;
-    await this.#levers.set(
+    await this.#overrides.set(
       name,
       reason === undefined ? undefined : { since: clock.wallTime(), reason },
     );
     if (name === 'drained') await this.#faults.set('drained', reason !== undefined);
     // What is withheld already is released at once: no further update may come for it.
     if (name === 'removal' && reason !== undefined) await this.#gateway.releaseRemovals();
-    log.info({ lever: name, reason }, reason === undefined ? 'lever taken back' : 'lever pulled');
+    log.info(
+      { override: name, reason },
+      reason === undefined ? 'lever taken back' : 'lever pulled',
+    );
     this.#statusDue.call();
   }
 
   #controllerCameOrLeft(): void {
-    if (!this.#events.hasListeners) this.#silence.controllerLeft();
-    this.#silenceDue.call();
+    if (!this.#events.hasListeners) this.#backendHealth.controllerLeft();
+    this.#healthDue.call();
   }
 
-  async #actOnSilence(signal: AbortSignal): Promise<void> {
+  async #applyBackendHealth(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#silenceDue.next(signal);
-      await this.#silence.act(signal);
+      await this.#healthDue.next(signal);
+      await this.#backendHealth.act(signal);
       this.#statusDue.call();
     }
   }
@@ -295,14 +300,14 @@ class Agent {
     }
   }
 
-  #silenceChanged(): void {
+  #probeResultsChanged(): void {
     const { ledger } = this.#probing;
-    this.#silence.see(ledger.silent);
+    this.#backendHealth.see(ledger.unhealthy);
     this.#alarms.set(
       'cut-off',
       ledger.isCutOff ? 'nothing that this gateway sends to answers it' : undefined,
     );
-    this.#silenceDue.call();
+    this.#healthDue.call();
   }
 
   async #followCredentials(signal: AbortSignal): Promise<void> {
@@ -326,8 +331,14 @@ class Agent {
   #describe(): AgentStatus {
     const { settings, version, kernel } = this.#options;
     return describeAgent({
-      ...{ name: settings.name, version, kernel, gateway: this.#gateway, levers: this.#levers },
-      ...{ alarms: this.#alarms, ledger: this.#probing.ledger, silence: this.#silence },
+      ...{
+        name: settings.name,
+        version,
+        kernel,
+        gateway: this.#gateway,
+        overrides: this.#overrides,
+      },
+      ...{ alarms: this.#alarms, ledger: this.#probing.ledger, backendHealth: this.#backendHealth },
       ...{ vrrp: this.#status, isMoverForeign: settings.addresses.mover === 'foreign' },
     });
   }
@@ -335,7 +346,7 @@ class Agent {
 
 interface AgentParts {
   readonly opened: Awaited<ReturnType<typeof StateStore.open>>;
-  readonly levers: Overrides;
+  readonly overrides: Overrides;
   readonly probing: Probing;
   readonly status: VrrpStatus;
   readonly mover: KeepalivedAnnouncer | undefined;

@@ -17,10 +17,10 @@ export interface DescribedParts {
   readonly version: string;
   readonly gateway: Gateway;
   readonly kernel: Kernel;
-  readonly levers: Overrides;
+  readonly overrides: Overrides;
   readonly alarms: Alarms;
   readonly ledger: ProbeResults;
-  readonly silence: BackendHealth;
+  readonly backendHealth: BackendHealth;
   readonly vrrp: VrrpStatus;
   /** Something else moves the addresses. */
   readonly isMoverForeign: boolean;
@@ -30,7 +30,7 @@ const mostListed = 100;
 
 /** The agent's status as it is now. */
 export function describeAgent(parts: DescribedParts): AgentStatus {
-  const { gateway, kernel, levers, vrrp, silence } = parts;
+  const { gateway, kernel, overrides, vrrp, backendHealth } = parts;
   const { state } = gateway;
   return {
     agent: parts.name,
@@ -47,14 +47,14 @@ export function describeAgent(parts: DescribedParts): AgentStatus {
       state: parts.isMoverForeign ? 'foreign' : vrrp.state,
       since: new Date(vrrp.since).toISOString(),
     },
-    frozen: levers.get('frozen') ?? null,
-    drained: levers.get('drained') ?? null,
-    removal: levers.get('removal') ?? null,
+    frozen: overrides.get('frozen') ?? null,
+    drained: overrides.get('drained') ?? null,
+    removal: overrides.get('removal') ?? null,
     undoSteps: gateway.undoSteps,
-    silent: {
+    unhealthy: {
       heard: parts.ledger.heard,
-      seen: [...silence.own],
-      acted: [...gateway.silent],
+      seen: [...backendHealth.own],
+      acted: [...gateway.unhealthy],
     },
     alarms: parts.alarms.list(),
     kernelSettings: kernel.settings(),

@@ -44,9 +44,9 @@ export const gatewayMetrics = {
     help: 'Requests that were refused and changed nothing, by API and reason.',
     labels: ['api', 'reason'],
   },
-  silent: {
+  unhealthy: {
     kind: 'gauge',
-    name: 'causeway_agent_silent_destinations',
+    name: 'causeway_agent_unhealthy_backends',
     help: 'Destinations and nodes that do not answer and get no new connections.',
     labels: [],
   },

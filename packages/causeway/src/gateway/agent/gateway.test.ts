@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { parsePort, type Protocol } from '@causeway/base/address/port';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { Gateway } from './gateway.ts';
 import { Overrides } from './overrides.ts';
@@ -55,32 +55,32 @@ function pushOf(generation: number, ...endpoints: Endpoint[]): Update {
 async function startAgent(
   world: FakeWorld,
   life = new Mortality(),
-  silent: ReadonlySet<Address> = new Set(),
+  unhealthy: ReadonlySet<Address> = new Set(),
 ) {
   const { store, stored } = await StateStore.open(directory);
   const append = store.append.bind(store);
   store.append = (step) => life.call('persist', () => append(step));
-  const strays: string[] = [];
-  const levers = await Overrides.load(path.join(directory, 'levers.json'));
+  const stale: string[] = [];
+  const overrides = await Overrides.load(path.join(directory, 'overrides.json'));
   const gateway = new Gateway({
     ruleset: world.ruleset(life),
     mover: world.mover(life),
     store,
     stored,
-    levers,
+    overrides,
     limits: { share: 0.5, count: 20 },
-    silent,
+    unhealthy,
     clock: systemClock,
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
     forgetConnections: () => Promise.resolve(),
-    forgetStrays: async (services) => {
-      strays.push(...services.map(({ address }) => address));
+    deleteStaleEntries: async (services) => {
+      stale.push(...services.map(({ address }) => address));
     },
   });
   const push = (each: Update) =>
     gateway.push(`digest ${each.header.generation}`, () => each, signal);
-  return { gateway, push, levers, strays, close: () => store.close() };
+  return { gateway, push, overrides, stale, close: () => store.close() };
 }
 
 const old = [endpoint(1, '10.0.0.1'), endpoint(2, '10.0.0.1', '10.0.0.2'), endpoint(3, '10.0.0.3')];
@@ -151,7 +151,7 @@ describe('the gateway', () => {
     const second = await startAgent(world);
     await second.gateway.restore(signal);
     await second.gateway.idle();
-    expect(second.strays).toEqual(['192.0.2.2']);
+    expect(second.stale).toEqual(['192.0.2.2']);
     await second.close();
   });
 
@@ -229,7 +229,7 @@ describe('the gateway', () => {
     expect([...world.services.values()]).toMatchObject([
       { dispatch: { kind: 'slots', endpoints: [{ address: '10.0.0.2' }] } },
     ]);
-    expect(agent.gateway.silent).toEqual(dead);
+    expect(agent.gateway.unhealthy).toEqual(dead);
     await agent.close();
   });
 
@@ -241,26 +241,26 @@ describe('the gateway', () => {
     expect((await agent.push(pushOf(2))).withheld).toHaveLength(50);
     expect(world.services.size).toBe(50);
     await agent.push(pushOf(3, ...many));
-    await agent.levers.set('removal', { since: 0, reason: 'the tests are gone' });
+    await agent.overrides.set('removal', { since: 0, reason: 'the tests are gone' });
     // An update that would be applied anyway does not use the permission up, nor does one that fails.
     await agent.push(pushOf(4, ...many.slice(1)));
     world.failures.add('announce');
     await expect(agent.push(pushOf(5))).rejects.toThrow('announce failed');
-    expect(agent.levers.get('removal')).toBeDefined();
+    expect(agent.overrides.get('removal')).toBeDefined();
     await agent.push(pushOf(6));
     expect(world.services.size).toBe(0);
-    expect(agent.levers.get('removal')).toBeUndefined();
+    expect(agent.overrides.get('removal')).toBeUndefined();
     await agent.push(pushOf(7, ...many));
     expect((await agent.push(pushOf(8))).withheld).toHaveLength(50);
     const permission = { since: 0, reason: 'the tests are gone' };
-    await agent.levers.set('removal', permission);
+    await agent.overrides.set('removal', permission);
     await agent.gateway.releaseRemovals();
     expect(world.services.size).toBe(0);
-    expect(agent.levers.get('removal')).toBeUndefined();
+    expect(agent.overrides.get('removal')).toBeUndefined();
     // Where nothing is withheld, it is left for the next update.
-    await agent.levers.set('removal', permission);
+    await agent.overrides.set('removal', permission);
     await agent.gateway.releaseRemovals();
-    expect(agent.levers.get('removal')).toEqual(permission);
+    expect(agent.overrides.get('removal')).toEqual(permission);
     await agent.close();
   });
 
@@ -295,7 +295,7 @@ describe('the gateway', () => {
       header: { ...pushOf(3).header, kind: 'delta' as const, base: 2 },
     };
     expect((await agent.push(delta)).withheld).toHaveLength(1);
-    await agent.levers.set('frozen', { since: 0, reason: 'a look' });
+    await agent.overrides.set('frozen', { since: 0, reason: 'a look' });
     await expect(confirm(3, ...keys)).rejects.toMatchObject({ reason: 'frozen' });
     await agent.close();
   });
@@ -337,10 +337,10 @@ describe('the gateway', () => {
         ? service.dispatch.endpoints.map(({ address }) => address)
         : [];
     };
-    await agent.gateway.setSilent(new Set([parseAddress('10.0.0.1')]), signal);
+    await agent.gateway.setUnhealthy(new Set([parseAddress('10.0.0.1')]), signal);
     expect(destinations(2)).toEqual(['10.0.0.2']);
     expect(destinations(1)).toEqual(['10.0.0.1']);
-    await agent.gateway.setSilent(new Set(), signal);
+    await agent.gateway.setUnhealthy(new Set(), signal);
     expect(destinations(2)).toEqual(['10.0.0.1', '10.0.0.2']);
     await agent.close();
   });
@@ -364,18 +364,18 @@ describe('the gateway', () => {
     await agent.push(pushOf(1, ...old));
     const before = world.describe();
     failures = 1;
-    const silent = new Set([parseAddress('10.0.0.1')]);
-    await expect(agent.gateway.setSilent(silent, signal)).rejects.toThrow('full');
+    const unhealthy = new Set([parseAddress('10.0.0.1')]);
+    await expect(agent.gateway.setUnhealthy(unhealthy, signal)).rejects.toThrow('full');
     expect(world.describe()).toBe(before);
     expect(agent.gateway.isDegraded).toBe(false);
     // Where the way back fails too, the next attempt begins by mending what is there.
     failures = 2;
-    await expect(agent.gateway.setSilent(silent, signal)).rejects.toThrow('full');
+    await expect(agent.gateway.setUnhealthy(unhealthy, signal)).rejects.toThrow('full');
     expect(agent.gateway.isDegraded).toBe(true);
     failures = 0;
-    await agent.gateway.setSilent(silent, signal);
+    await agent.gateway.setUnhealthy(unhealthy, signal);
     expect(agent.gateway.isDegraded).toBe(false);
-    expect(agent.gateway.silent).toEqual(silent);
+    expect(agent.gateway.unhealthy).toEqual(unhealthy);
     expect(world.describe()).not.toBe(before);
     await agent.close();
   });

@@ -37,17 +37,17 @@ export interface GatewayOptions {
   readonly mover: Announcer;
   readonly store: StateStore;
   readonly stored: Stored;
-  readonly levers: Overrides;
+  readonly overrides: Overrides;
   readonly limits: RemovalLimits;
   /** Who was silent when the agent ended, and counts as silent until something else is known. */
-  readonly silent?: ReadonlySet<Address>;
+  readonly unhealthy?: ReadonlySet<Address>;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Makes the kernel forget connections to endpoints that are gone. Failing is no reason to go back. */
   forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
   /** The same for flows to these services that lead to none of their endpoints, whatever they led to. */
-  forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
+  deleteStaleEntries(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
 }
 
 const applyLimitMs = 60_000;
@@ -63,14 +63,14 @@ export class Gateway {
   readonly #options: GatewayOptions;
   readonly #serialQueue = new SerialQueue(longestQueue);
   readonly #metrics;
-  #silent: ReadonlySet<Address>;
+  #unhealthy: ReadonlySet<Address>;
   #isDegraded = true;
   #complaints: readonly Rejection[] = [];
   #forgetting: Promise<void> = Promise.resolve();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
-    this.#silent = options.silent ?? new Set();
+    this.#unhealthy = options.unhealthy ?? new Set();
     const { metrics } = options;
     this.#metrics = {
       generation: metrics.gauge(gatewayMetrics.generation),
@@ -79,7 +79,7 @@ export class Gateway {
       kept: metrics.gauge(gatewayMetrics.kept),
       withheld: metrics.gauge(gatewayMetrics.withheld),
       commits: metrics.counter(gatewayMetrics.commits),
-      silent: metrics.gauge(gatewayMetrics.silent),
+      unhealthy: metrics.gauge(gatewayMetrics.unhealthy),
       degraded: metrics.gauge(gatewayMetrics.degraded),
     };
   }
@@ -88,8 +88,8 @@ export class Gateway {
     return this.#options.stored.holder.current;
   }
 
-  get silent(): ReadonlySet<Address> {
-    return this.#silent;
+  get unhealthy(): ReadonlySet<Address> {
+    return this.#unhealthy;
   }
 
   /** Whether the kernel may differ from the accepted configuration. */
@@ -141,7 +141,7 @@ export class Gateway {
       const withheld = withheldIn(this.state);
       if (withheld.size === 0) return;
       await this.#applyWithheld(withheld, new AbortController().signal);
-      await this.#options.levers.set('removal', undefined);
+      await this.#options.overrides.set('removal', undefined);
     });
   }
 
@@ -155,7 +155,7 @@ export class Gateway {
   }
 
   #refuseFrozen(): void {
-    const frozen = this.#options.levers.get('frozen');
+    const frozen = this.#options.overrides.get('frozen');
     if (frozen === undefined) return;
     throw new UpdateRejected(
       'frozen',
@@ -167,11 +167,11 @@ export class Gateway {
   /** Goes one accepted step back and takes no push until it is told to. */
   undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
     return this.#serialQueue.take(async () => {
-      const { stored, levers, clock } = this.#options;
+      const { stored, overrides, clock } = this.#options;
       const back = stored.undo.at(-1);
       if (back === undefined)
         throw new CausewayError('not-found', 'there is no step to go back to');
-      await levers.set('frozen', { since: clock.wallTime(), reason });
+      await overrides.set('frozen', { since: clock.wallTime(), reason });
       const change = { ...back, generation: this.state.generation + 1, digest: '' };
       const wrote = await this.#apply({ change, undo: undefined, undoes: 1 }, signal);
       return acknowledge(this.state, [], wrote);
@@ -179,22 +179,22 @@ export class Gateway {
   }
 
   /** Takes these out of the slots, and puts back those that are silent no longer. */
-  setSilent(silent: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+  setUnhealthy(unhealthy: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
     return this.#serialQueue.take(async () => {
-      const changed = this.#silent.symmetricDifference(silent);
+      const changed = this.#unhealthy.symmetricDifference(unhealthy);
       if (changed.size === 0) return;
       await this.#ensureSound(signal);
-      const removedEndpoints = await this.#writeSilent(changed, silent, signal);
-      this.#silent = silent;
-      this.#metrics.silent.set({}, silent.size);
+      const removedEndpoints = await this.#writeUnhealthy(changed, unhealthy, signal);
+      this.#unhealthy = unhealthy;
+      this.#metrics.unhealthy.set({}, unhealthy.size);
       this.#forgetConnections(removedEndpoints, signal);
     });
   }
 
   /** All tables or none: one that took the change takes it back when another fails. */
-  async #writeSilent(
+  async #writeUnhealthy(
     changed: ReadonlySet<Address>,
-    silent: ReadonlySet<Address>,
+    unhealthy: ReadonlySet<Address>,
     signal: AbortSignal,
   ): Promise<readonly RemovedEndpoint[]> {
     const { ruleset } = this.#options;
@@ -206,9 +206,9 @@ export class Gateway {
       ...(touchesNodes ? { nodes: toNodes(state.nodes.values(), each) } : {}),
     });
     try {
-      return (await ruleset.commit(changeTo(silent), signal)).removedEndpoints;
+      return (await ruleset.commit(changeTo(unhealthy), signal)).removedEndpoints;
     } catch (error) {
-      await ruleset.commit(changeTo(this.#silent), new AbortController().signal).catch(() => {
+      await ruleset.commit(changeTo(this.#unhealthy), new AbortController().signal).catch(() => {
         this.#isDegraded = true;
         this.#report();
       });
@@ -227,10 +227,10 @@ export class Gateway {
     read: (state: GatewayState) => Update,
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
-    const { levers, limits, clock } = this.#options;
+    const { overrides, limits, clock } = this.#options;
     this.#refuseFrozen();
     const push = read(this.state);
-    const isAllowed = levers.get('removal') !== undefined;
+    const isAllowed = overrides.get('removal') !== undefined;
     const admission = admit(this.state, push, digest, { ...limits, isAllowed });
     if (admission.verdict === 'repeated') return acknowledge(this.state, push.complaints, false);
     const { change } = admission;
@@ -242,7 +242,7 @@ export class Gateway {
     try {
       const wrote = await this.#apply({ change, undo, undoes: 0 }, signal);
       finish('applied');
-      if (admission.usesPermission) await levers.set('removal', undefined);
+      if (admission.usesPermission) await overrides.set('removal', undefined);
       return acknowledge(this.state, admission.complaints, wrote);
     } catch (error) {
       finish('failed');
@@ -256,7 +256,7 @@ export class Gateway {
     const persist = (each: Step) => store.append(each);
     try {
       const applied = await withDeadline(clock, applyLimitMs, signal, 'the apply', (limit) =>
-        applyChange(this.state, step, this.#silent, { ruleset, mover, persist }, log, limit),
+        applyChange(this.state, step, this.#unhealthy, { ruleset, mover, persist }, log, limit),
       );
       stored.holder.commit(step.change);
       rememberStep(stored.undo, step);
@@ -293,7 +293,7 @@ export class Gateway {
     const announced = await mover.announced();
     // What an interrupted step announced too much goes before the rules that served it.
     if (!announced.isSubsetOf(wanted)) await mover.announce(announced.intersection(wanted), signal);
-    const layout = toWholeLayout(state, this.#silent);
+    const layout = toWholeLayout(state, this.#unhealthy);
     await ruleset.replaceAll(layout, signal);
     await mover.announce(wanted, signal);
     this.#forgetFlows(layout.set, signal);
@@ -330,7 +330,7 @@ export class Gateway {
     const endless = services.filter(
       ({ protocol, dispatch }) => protocol === 'UDP' && dispatch.kind === 'slots',
     );
-    this.#inBackground(() => this.#options.forgetStrays(endless, signal), signal);
+    this.#inBackground(() => this.#options.deleteStaleEntries(endless, signal), signal);
   }
 
   #forgetNow(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {

@@ -34,8 +34,8 @@ export async function watchHealth(options: HealthWatchOptions, signal: AbortSign
     heard = count;
     const before: Health = health;
     const isUnanswering = options.isUnanswering();
-    const news = { now: clock.monotonic(), illness, hearsPeer, hasPeers, isUnanswering };
-    health = nextHealth(before, news, pace);
+    const observation = { now: clock.monotonic(), illness, hearsPeer, hasPeers, isUnanswering };
+    health = nextHealth(before, observation, pace);
     if (health.kind !== before.kind) await faults.set('ill', health.kind === 'away');
     alarms.set('bad-health', describe(health, illness));
   }

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Family } from '@causeway/base/address/address';
-import { healthPace, illnessOf, nextHealth, type Health, type HealthNews } from './health.ts';
+import {
+  healthPace,
+  illnessOf,
+  nextHealth,
+  type Health,
+  type HealthObservation,
+} from './health.ts';
 
 const pace = { patienceMs: 3, relieveMs: 3, recoverMs: 5, aloneMs: 100, aloneUnansweringMs: 10 };
 
@@ -11,11 +17,11 @@ function play(signs: string, hasPeers = true, isUnanswering = false): string {
     .split('')
     .map((sign, now) => {
       const illness = sign === '.' || sign === 'p' ? undefined : 'ill';
-      const news: HealthNews = {
+      const observation: HealthObservation = {
         ...{ now, illness, hasPeers, isUnanswering },
         hearsPeer: sign === 'P' || sign === 'p',
       };
-      health = nextHealth(health, news, pace);
+      health = nextHealth(health, observation, pace);
       return { well: '.', ill: 'i', away: 'A', alone: '1' }[health.kind];
     })
     .join('');

@@ -46,7 +46,7 @@ export type Health =
     }
   | { readonly kind: 'alone'; readonly since: number };
 
-export interface HealthNews {
+export interface HealthObservation {
   /** Milliseconds of a clock that only goes forward. */
   readonly now: number;
   readonly illness: string | undefined;
@@ -85,8 +85,12 @@ export function healthPace(advertMs: number): HealthPace {
 }
 
 /** What follows from how things were and what is new. An ill gateway is better than none. */
-export function nextHealth(health: Health, news: HealthNews, pace: HealthPace): Health {
-  const { now, illness, hearsPeer, hasPeers } = news;
+export function nextHealth(
+  health: Health,
+  observation: HealthObservation,
+  pace: HealthPace,
+): Health {
+  const { now, illness, hearsPeer, hasPeers } = observation;
   switch (health.kind) {
     case 'well':
       return illness === undefined ? health : { kind: 'ill', since: now };
@@ -104,7 +108,7 @@ export function nextHealth(health: Health, news: HealthNews, pace: HealthPace): 
     }
     case 'alone': {
       if (illness === undefined) return { kind: 'well' };
-      const keepMs = news.isUnanswering === true ? pace.aloneUnansweringMs : pace.aloneMs;
+      const keepMs = observation.isUnanswering === true ? pace.aloneUnansweringMs : pace.aloneMs;
       if (!hasPeers || now - health.since < keepMs) return health;
       return { kind: 'ill', since: now };
     }

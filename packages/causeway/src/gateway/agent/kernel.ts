@@ -17,7 +17,7 @@ export interface Kernel {
   readonly ruleset: RulesetWriter;
   forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
   /** Forgets flows to these services that lead to none of their endpoints. */
-  forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
+  deleteStaleEntries(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
   /** Forgets every connection to a virtual address: its windows are out of date once a peer had it. */
   forgetAllConnections(signal: AbortSignal): Promise<void>;
   /** Changes of our tables by others, until the signal fires. */
@@ -29,7 +29,7 @@ export interface Kernel {
   /** The sources that those of the last minute claimed to come from. */
   forgedAdvertSources(signal: AbortSignal): Promise<readonly Address[]>;
   /** Sets right what the data path relies on and looks at how full the kernel's tables are. */
-  look(): Promise<void>;
+  check(): Promise<void>;
   /** What was found at the last look. */
   settings(): readonly KernelSetting[];
   /** Endpoints whose running connections may not survive a move to another gateway. */

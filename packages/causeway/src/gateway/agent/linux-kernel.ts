@@ -88,12 +88,12 @@ export class LinuxKernel implements Kernel {
   static async open(options: LinuxKernelOptions): Promise<LinuxKernel> {
     const opened = await openDriver(options.driver, options.layout.table, 'inet');
     const kernel = new LinuxKernel(opened, await Conntrack.open(), options);
-    await kernel.look();
+    await kernel.check();
     return kernel;
   }
 
   /** Sets the kernel's settings right and counts its connections. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     await this.#enforce(this.ruleset.isRouting);
     this.#connections = await readConnections(this.#files);
   }
@@ -114,8 +114,11 @@ export class LinuxKernel implements Kernel {
     await this.#conntrack.forget(removed, signal, virtual);
   }
 
-  async forgetStrays(services: readonly VirtualService[], signal: AbortSignal): Promise<void> {
-    await this.#conntrack.forgetStrays(services, signal);
+  async deleteStaleEntries(
+    services: readonly VirtualService[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#conntrack.deleteStaleEntries(services, signal);
   }
 
   async forgetAllConnections(signal: AbortSignal): Promise<void> {

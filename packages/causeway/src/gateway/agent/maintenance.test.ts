@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { supervise } from '@causeway/base/work/supervisor';
@@ -13,7 +13,7 @@ test('tables that can not be watched are looked at instead, until they can', asy
   let watches = 0;
   let restores = 0;
   const upkeep = new Maintenance({
-    ...{ clock, log: silentLog, metrics: noMetrics, alarms: new Alarms(silentLog, noMetrics) },
+    ...{ clock, log: discardLog, metrics: noMetrics, alarms: new Alarms(discardLog, noMetrics) },
     mover: undefined,
     status: { onChange: () => {} },
     gateway: {
@@ -32,7 +32,7 @@ test('tables that can not be watched are looked at instead, until they can', asy
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
         yield* [];
       },
-      look: () => Promise.resolve(),
+      check: () => Promise.resolve(),
       elements: () => 0,
       connections: () => null,
       forgetAllConnections: () => Promise.resolve(),

@@ -17,7 +17,7 @@ export interface MaintenanceOptions {
   readonly gateway: Pick<Gateway, 'isDegraded' | 'restore' | 'compactIfNeeded' | 'state'>;
   readonly kernel: Pick<
     Kernel,
-    'foreignChanges' | 'look' | 'elements' | 'connections' | 'forgetAllConnections'
+    'foreignChanges' | 'check' | 'elements' | 'connections' | 'forgetAllConnections'
   >;
   readonly mover: Pick<KeepalivedAnnouncer, 'findMissing'> | undefined;
   readonly status: Pick<VrrpStatus, 'onChange'>;
@@ -29,7 +29,7 @@ export interface MaintenanceOptions {
 
 const repairEveryMs = 1_000;
 const watchAgainMs = 5_000;
-const lookEveryMs = 2_000;
+const checkEveryMs = 2_000;
 const compactEveryMs = 10_000;
 
 /** What has to be done again and again so that the machine stays as it was accepted. */
@@ -51,7 +51,7 @@ export class Maintenance {
       repair: (signal) => this.#repair(signal),
       alarms: (signal) => this.#raiseAlarms(signal),
       'foreign changes': (signal) => this.#followForeignChanges(signal),
-      kernel: (signal) => this.#lookAtKernel(signal),
+      kernel: (signal) => this.#checkKernel(signal),
       'stored configuration': (signal) => this.#compact(signal),
       'becoming backup': (signal) => this.#forgetOnBackup(signal),
     };
@@ -121,20 +121,20 @@ export class Maintenance {
     this.#repairDue.call();
   }
 
-  async #lookAtKernel(signal: AbortSignal): Promise<void> {
+  async #checkKernel(signal: AbortSignal): Promise<void> {
     const { clock, kernel, metrics } = this.#options;
     const connections = metrics.gauge(gatewayMetrics.connections);
     const elements = metrics.gauge(gatewayMetrics.elements);
     const fill = metrics.gauge(gatewayMetrics.connectionFill);
     while (!signal.aborted) {
-      await kernel.look();
+      await kernel.check();
       elements.set({}, kernel.elements());
       const found = kernel.connections();
       if (found !== null) {
         connections.set({}, found.count);
         fill.set({}, found.limit === 0 ? 0 : found.count / found.limit);
       }
-      await sleep(clock, lookEveryMs, signal);
+      await sleep(clock, checkEveryMs, signal);
     }
   }
 

@@ -17,9 +17,9 @@ export class MemoryKernel implements Kernel {
   }
 
   async forgetConnections(): Promise<void> {}
-  async forgetStrays(): Promise<void> {}
+  async deleteStaleEntries(): Promise<void> {}
   async forgetAllConnections(): Promise<void> {}
-  async look(): Promise<void> {}
+  async check(): Promise<void> {}
 
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {
     return this.ruleset.foreignChanges(signal);

@@ -39,15 +39,15 @@ export class Overrides {
     return name === 'removal' ? this.#removal : this.#pulled[name];
   }
 
-  async set(name: OverrideName, lever: Override | undefined): Promise<void> {
-    if (name === 'removal') this.#removal = lever;
-    else await this.#write(name, lever);
+  async set(name: OverrideName, override: Override | undefined): Promise<void> {
+    if (name === 'removal') this.#removal = override;
+    else await this.#write(name, override);
   }
 
   /** Writes the decision down before it counts. */
-  async #write(name: LastingName, lever: Override | undefined): Promise<void> {
+  async #write(name: LastingName, override: Override | undefined): Promise<void> {
     const { [name]: _before, ...others } = this.#pulled;
-    const next = lever === undefined ? others : { ...others, [name]: lever };
+    const next = override === undefined ? others : { ...others, [name]: override };
     await replaceFile(this.#file, JSON.stringify(next));
     this.#pulled = next;
   }

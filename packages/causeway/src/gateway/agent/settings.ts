@@ -132,12 +132,12 @@ const settingsObject = z.strictObject({
   addresses: z
     .strictObject({
       mover: z
-        .enum(['keepalived', 'foreign', 'played'])
+        .enum(['keepalived', 'foreign', 'simulated'])
         .default('keepalived')
         .describe(
           'what moves the addresses; foreign: something that is not ours; played: nothing, with agents of one machine taking turns as master, to try things out',
         ),
-      playedWith: z
+      simulatedWith: z
         .string()
         .min(1)
         .default('causeway')

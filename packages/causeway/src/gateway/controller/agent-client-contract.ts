@@ -11,7 +11,7 @@ export interface AgentClient {
   /** Its status now and after every change, until the signal fires. */
   events(signal: AbortSignal): AsyncIterable<AgentStatus>;
   /** Hands over who is silent, as all gateways together see it. */
-  handSilent(silent: Iterable<Address>, signal: AbortSignal): Promise<void>;
+  sendUnhealthy(unhealthy: Iterable<Address>, signal: AbortSignal): Promise<void>;
   /** Confirms removals that it withholds; missing where it never withholds any. */
   confirmRemovals?(
     confirmation: RemovalConfirmation,

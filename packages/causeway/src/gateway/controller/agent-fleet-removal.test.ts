@@ -3,7 +3,7 @@ import { endpointKey, makeEndpoint, type Endpoint } from '../protocol/endpoint.t
 import { parseAddress } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort } from '@causeway/base/address/port';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { settled, SimulatedClock } from '@causeway/base/time/simulated-clock';
@@ -32,9 +32,9 @@ async function start(verifier: RemovalVerifier, ...agents: MemoryAgent[]) {
   const clock = new SimulatedClock();
   const fleet = new AgentFleet({
     agents: new Map(agents.map((agent, index) => [`g${index + 1}`, agent])),
-    ...{ clock, random: seededRandom(1), log: silentLog, metrics: noMetrics },
+    ...{ clock, random: seededRandom(1), log: discardLog, metrics: noMetrics },
     ...{ verifier, cluster: 'one' },
-    ...{ limitMs: 1_000, checkEveryMs: 60_000, onNews: () => {}, onComplaint: () => {} },
+    ...{ limitMs: 1_000, checkEveryMs: 60_000, onChange: () => {}, onComplaint: () => {} },
   });
   const starting = fleet.start(stop.signal);
   await clock.advance(1_000);

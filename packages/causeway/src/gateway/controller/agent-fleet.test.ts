@@ -3,7 +3,7 @@ import { endpointKey, makeEndpoint, type Endpoint } from '../protocol/endpoint.t
 import { parseAddress } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort } from '@causeway/base/address/port';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import { noMetrics, type Metrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
@@ -47,12 +47,12 @@ function begin(metrics: Metrics, limitMs: number, ...agents: MemoryAgent[]) {
     agents: new Map(agents.map((agent, index) => [`g${index + 1}`, agent])),
     clock,
     random: seededRandom(1),
-    log: silentLog,
+    log: discardLog,
     metrics,
     limitMs,
     checkEveryMs: 60_000,
     verifier: doubtsAll,
-    onNews: () => {},
+    onChange: () => {},
     onComplaint: (service) => complaints.push(service),
   });
   return { fleet, clock, starting: fleet.start(stop.signal) };

@@ -33,7 +33,7 @@ export interface FleetOptions {
   /** The UID of the cluster that the gateways serve, where it is known. */
   readonly cluster?: string | undefined;
   /** Something about the gateways has changed: what waits for them may go on. */
-  readonly onNews: () => void;
+  readonly onChange: () => void;
   /** A gateway has begun or ceased to complain about this Service. */
   readonly onComplaint: (service: string) => void;
 }
@@ -84,7 +84,7 @@ export class AgentFleet {
   #firstGeneration = Number.POSITIVE_INFINITY;
 
   constructor(options: FleetOptions) {
-    const { clock, random, log, metrics, limitMs, checkEveryMs, onNews } = options;
+    const { clock, random, log, metrics, limitMs, checkEveryMs, onChange } = options;
     this.#options = options;
     this.#gauges = {
       reachable: metrics.gauge(fleetMetrics.reachable),
@@ -97,11 +97,11 @@ export class AgentFleet {
     };
     const heard = (gateway: string, status: AgentStatus) =>
       this.#links.find(({ name }) => name === gateway)?.heard(status);
-    this.#health = new FleetHealth({ ...options, onNews: () => {}, onStatus: heard });
+    this.#health = new FleetHealth({ ...options, onChange: () => {}, onStatus: heard });
     this.#removals = new RemovalLoop({
       ...{ links: () => this.#links, verifier: options.verifier, clock, log },
       isWanted: (key) => this.#state?.wants(key) === true,
-      onNews: () => this.#noticed(onNews),
+      onChange: () => this.#noticed(onChange),
     });
     const pushes = metrics.counter(fleetMetrics.pushes);
     this.#links = [...options.agents].map(
@@ -116,7 +116,7 @@ export class AgentFleet {
           checkEveryMs,
           cluster: options.cluster,
           goBeyond: (generation) => this.#change((state) => state.goBeyond(generation)),
-          onNews: () => this.#noticed(onNews),
+          onChange: () => this.#noticed(onChange),
           onPush: (outcome) => pushes.add({ gateway: name, outcome }),
           onComplaints: (endpoints) => this.#complained(endpoints),
           onReleased: (endpoints) => this.#removals.released(endpoints),
@@ -202,8 +202,8 @@ export class AgentFleet {
   }
 
   /** Asks all whether they still have what they confirmed; one that does not answer is as it was known. */
-  async look(signal: AbortSignal): Promise<void> {
-    await Promise.allSettled(this.#links.map((link) => link.look(signal)));
+  async check(signal: AbortSignal): Promise<void> {
+    await Promise.allSettled(this.#links.map((link) => link.check(signal)));
     signal.throwIfAborted();
   }
 
@@ -309,12 +309,12 @@ export class AgentFleet {
     for (const link of this.#links) link.nudge();
   }
 
-  #noticed(onNews: () => void): void {
+  #noticed(onChange: () => void): void {
     const confirmed = this.#links.map((link) => link.confirmed);
     this.#state?.forgetRemoved(Math.min(...confirmed));
     this.#removals.noticed();
     this.#show();
-    onNews();
+    onChange();
   }
 
   #complaintsAbout(endpoints: readonly EndpointId[]): string[] {

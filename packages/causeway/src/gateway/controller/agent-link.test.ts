@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { endpointKey, makeEndpoint, type EndpointKey } from '../protocol/endpoint.ts';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { writeState } from '../protocol/write-update.ts';
@@ -37,10 +37,10 @@ function start(prepare: (agent: MemoryAgent) => void = () => {}) {
   for (const each of endpoints) agent.holds.set(endpointKey(each), each);
   const released: EndpointKey[] = [];
   const link = new AgentLink({
-    ...{ name: 'g1', agent, clock, random: seededRandom(1), log: silentLog, cluster: 'one' },
+    ...{ name: 'g1', agent, clock, random: seededRandom(1), log: discardLog, cluster: 'one' },
     ...{ limitMs: 1_000, checkEveryMs: 60_000 },
     goBeyond: (generation) => state.goBeyond(generation),
-    ...{ onNews: () => {}, onPush: () => {}, onComplaints: () => {} },
+    ...{ onChange: () => {}, onPush: () => {}, onComplaints: () => {} },
     onReleased: (keys) => released.push(...keys),
   });
   const state = new DesiredState(1);
@@ -122,7 +122,7 @@ test('what an operator allows on the gateway itself is noticed, and the full sta
   run();
   await clock.advance(1_000);
   agent.allowRemovals();
-  await link.look(stop.signal);
+  await link.check(stop.signal);
   expect(released).toEqual(keys);
   await clock.advance(1_000);
   expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'state']);
@@ -209,10 +209,10 @@ test('before anything is taken for unused, a gateway can be asked what it has', 
   run();
   await clock.advance(1_000);
   const before = link.confirmed;
-  await link.look(stop.signal);
+  await link.check(stop.signal);
   expect(link.confirmed).toBe(before);
   await interfere(agent);
-  await link.look(stop.signal);
+  await link.check(stop.signal);
   expect(link.confirmed).toBe(0);
 });
 

@@ -29,7 +29,7 @@ export interface AgentLinkOptions {
   /** Makes the wanted generation larger than this one, which the gateway has already. */
   readonly goBeyond: (generation: number) => void;
   /** Called after each answer and each failure. */
-  readonly onNews: () => void;
+  readonly onChange: () => void;
   readonly onPush: (outcome: 'taken' | 'failed') => void;
   /** Called with the endpoints that it has begun or ceased to complain about. */
   readonly onComplaints: (endpoints: ReadonlySet<EndpointKey>) => void;
@@ -137,7 +137,7 @@ export class AgentLink {
       this.#withholds = status.withheld !== undefined;
       this.#noticeReleased(status);
       this.#agreeOn(commonRevision(revisions, status.revisions));
-      this.#options.onNews();
+      this.#options.onChange();
       return true;
     } catch (error) {
       this.#failed(error, askedAt, signal);
@@ -171,7 +171,7 @@ export class AgentLink {
     if (generation > this.#confirmed) this.#isAt(generation);
     else if (!isReleased) return;
     this.nudge();
-    this.#options.onNews();
+    this.#options.onChange();
   }
 
   /** An operator has allowed removals on the gateway itself: it withholds less than it told us. */
@@ -187,7 +187,7 @@ export class AgentLink {
   }
 
   /** Asks whether it still has what it confirmed; not while it is being told something else. */
-  async look(signal: AbortSignal): Promise<void> {
+  async check(signal: AbortSignal): Promise<void> {
     if (this.#wake === undefined || this.#failures > 0) return;
     const status = await this.#limited('asking', signal, (inner) =>
       this.#options.agent.status(inner),
@@ -238,7 +238,7 @@ export class AgentLink {
     verified: { readonly cluster: string | undefined; readonly endpoints: Set<EndpointKey> },
     signal: AbortSignal,
   ): Promise<void> {
-    const { agent, clock, log, onNews } = this.#options;
+    const { agent, clock, log, onChange } = this.#options;
     const askedAt = clock.monotonic();
     this.#removals.forgetVerdicts();
     try {
@@ -251,12 +251,12 @@ export class AgentLink {
       this.#removals.take(answer.withheld ?? []);
       // What else was kept for their sake, such as network policies, goes with the full state.
       this.#needsWhole = this.#removals.frontends.size === 0;
-      onNews();
+      onChange();
     } catch (error) {
       const { message } = CausewayError.from(error);
       if (reasonOf(error) === 'another-cluster') {
         for (const key of verified.endpoints) this.#removals.doubt(key, message);
-        onNews();
+        onChange();
         return;
       }
       this.#needsWhole = true;
@@ -310,10 +310,10 @@ export class AgentLink {
       this.#reported = answer.generation;
       this.#needsWhole = false;
       this.#takeRemovals(answer, meansRemoval);
-      const news = this.#complaints.take(answer.errors, touched);
+      const newRejections = this.#complaints.take(answer.errors, touched);
       this.#options.onPush('taken');
       this.#succeeded();
-      if (news.size > 0) this.#options.onComplaints(news);
+      if (newRejections.size > 0) this.#options.onComplaints(newRejections);
       return true;
     } catch (error) {
       this.#options.onPush('failed');
@@ -338,7 +338,7 @@ export class AgentLink {
    * shorter than what it serves proves nothing, nor does one that can't be had.
    */
   async #listRejected(state: DesiredState, signal: AbortSignal): Promise<void> {
-    const { agent, log, onNews } = this.#options;
+    const { agent, log, onChange } = this.#options;
     try {
       const served = await this.#limited('asking', signal, (inner) =>
         agent.counters === undefined ? Promise.resolve([]) : agent.counters(inner),
@@ -347,7 +347,7 @@ export class AgentLink {
       const isWhole = ids.length >= this.#serves && ids.length === served.length;
       const lost = ids.filter((id) => !state.wants(endpointKey(id)));
       this.#removals.reject(isWhole ? lost : []);
-      onNews();
+      onChange();
     } catch (error) {
       const known = CausewayError.from(error);
       log.warn({ agent: this.name, error: known }, 'the frontends of the agent are not known');
@@ -371,7 +371,7 @@ export class AgentLink {
     this.#failure = undefined;
     this.#failingSince = undefined;
     this.#failures = 0;
-    this.#options.onNews();
+    this.#options.onChange();
   }
 
   /** It is silent since it was asked, not since that was noticed. */
@@ -383,7 +383,7 @@ export class AgentLink {
     this.#failingSince ??= askedAt;
     this.#failure = error;
     this.#options.log.warn({ agent: this.name, error, failures: this.#failures }, 'agent failed');
-    this.#options.onNews();
+    this.#options.onChange();
   }
 
   #sleep(clock: Clock, delayMs: number): Promise<void> {

@@ -18,7 +18,7 @@ export interface AgentWatchOptions {
   /** One question or answer takes no longer than this. */
   readonly limitMs: number;
   /** Called when its status has changed, or can't be followed any more. */
-  readonly onNews: () => void;
+  readonly onChange: () => void;
   /** Called with what it says about itself. */
   readonly onStatus: (status: AgentStatus) => void;
 }
@@ -36,7 +36,7 @@ const handEveryMs = 10_000;
 export class AgentWatch {
   readonly #options: AgentWatchOptions;
   #status: AgentStatus | undefined;
-  #silent: ReadonlySet<Address> = new Set();
+  #unhealthy: ReadonlySet<Address> = new Set();
   #isDue = false;
   #handing: Promise<void> | undefined;
   #stream = new AbortController();
@@ -55,8 +55,8 @@ export class AgentWatch {
   }
 
   /** Hands over who is silent; at once while it is followed, else when it is again. */
-  hand(silent: ReadonlySet<Address>): void {
-    this.#silent = silent;
+  hand(unhealthy: ReadonlySet<Address>): void {
+    this.#unhealthy = unhealthy;
     this.#isDue = true;
     if (this.#status === undefined) return;
     this.#handing ??= this.#deliver().finally(() => {
@@ -81,7 +81,7 @@ export class AgentWatch {
   }
 
   async #follow(signal: AbortSignal, onFirst: () => void): Promise<void> {
-    const { agent, onNews, onStatus } = this.#options;
+    const { agent, onChange, onStatus } = this.#options;
     this.#stream = new AbortController();
     const both = AbortSignal.any([signal, this.#stream.signal]);
     const quiet = this.#watchQuiet();
@@ -92,9 +92,9 @@ export class AgentWatch {
         this.#status = status;
         quiet.restart();
         onFirst();
-        onNews();
+        onChange();
         onStatus(status);
-        if (isFirst) this.hand(this.#silent);
+        if (isFirst) this.hand(this.#unhealthy);
       }
     } finally {
       quiet.stop();
@@ -102,7 +102,7 @@ export class AgentWatch {
       this.#status = undefined;
       this.#stream.abort();
       await this.#handing;
-      onNews();
+      onChange();
     }
   }
 
@@ -111,7 +111,7 @@ export class AgentWatch {
     while (this.#isDue && !this.#stream.signal.aborted) {
       this.#isDue = false;
       try {
-        await this.#limited((inner) => agent.handSilent(this.#silent, inner));
+        await this.#limited((inner) => agent.sendUnhealthy(this.#unhealthy, inner));
       } catch (error) {
         log.debug(
           { agent: name, error: CausewayError.from(error) },
@@ -125,7 +125,7 @@ export class AgentWatch {
   #handAgain() {
     const { clock } = this.#options;
     const hand = () => {
-      if (this.#status !== undefined) this.hand(this.#silent);
+      if (this.#status !== undefined) this.hand(this.#unhealthy);
       timer = clock.timer(handEveryMs, hand);
     };
     let timer = clock.timer(handEveryMs, hand);
@@ -161,10 +161,10 @@ export class AgentWatch {
   }
 }
 
-function viewOf({ silent, vrrp, alarms }: AgentStatus): HealthView {
+function viewOf({ unhealthy, vrrp, alarms }: AgentStatus): HealthView {
   return {
-    seen: new Set(silent.seen.flatMap((text) => tryParseAddress(text) ?? [])),
+    seen: new Set(unhealthy.seen.flatMap((text) => tryParseAddress(text) ?? [])),
     isMaster: vrrp.state === 'MASTER',
-    canJudge: silent.heard > 0 && !alarms.some((alarm) => alarm.startsWith('cut-off')),
+    canJudge: unhealthy.heard > 0 && !alarms.some((alarm) => alarm.startsWith('cut-off')),
   };
 }

@@ -20,6 +20,6 @@ test.each<[string, HealthView[], (typeof a)[]]>([
   ['one that is cut off has no say', [{ ...sees(), canJudge: false }, sees(a), sees()], [a]],
   ['nor does a master that is', [{ ...sees(a), isMaster: true, canJudge: false }, sees()], []],
   ['nor do all of them', [{ ...sees(a), canJudge: false }], []],
-])('%s', (_name, views, silent) => {
-  expect([...agreeOnHealth(views)]).toEqual(silent);
+])('%s', (_name, views, unhealthy) => {
+  expect([...agreeOnHealth(views)]).toEqual(unhealthy);
 });

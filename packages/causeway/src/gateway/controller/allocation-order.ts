@@ -7,9 +7,9 @@ export interface PriorAllocation {
   readonly owner: string;
   readonly namespace: string;
   /** The circle in which it was placed, which need not be the one it names now. */
-  readonly circle: string;
+  readonly sharingGroup: string;
   /** The circle that it names now, which counts where its status does not bear out the annotation. */
-  readonly ownCircle: string;
+  readonly ownSharingGroup: string;
   /** What it holds there, which need not be what it asks for now. */
   readonly held: readonly L4Port[];
   readonly portId: string;
@@ -60,12 +60,12 @@ export function isElsewhere(
  */
 export function mayJoin(
   { users }: PortSlot,
-  { ownCircle }: PriorAllocation,
+  { ownSharingGroup }: PriorAllocation,
   standing: ClaimStanding,
   hasShown: boolean,
 ): boolean {
   if (standing === 'shown' || (standing === 'open' && !hasShown)) return true;
-  return [...users.values()].every(({ circle }) => circle === ownCircle);
+  return [...users.values()].every(({ sharingGroup }) => sharingGroup === ownSharingGroup);
 }
 
 /** The claims of each port. */

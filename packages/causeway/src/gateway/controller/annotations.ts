@@ -6,6 +6,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
 import type { Annotations } from '../../services/provider.ts';
 import type { BackendLayer } from './backends.ts';
+import { fromLegacyPorts } from './legacy.ts';
 import type { L4Port } from '../../services/l4-port.ts';
 
 /** What users write. All start with `causeway.dev/`. */
@@ -26,7 +27,7 @@ const portsSchema = z.object({
   ipv4: z.string().min(1).optional(),
   ipv6: z.string().min(1).optional(),
   held: z.array(z.string()).optional(),
-  circle: z.string().optional(),
+  sharingGroup: z.string().optional(),
 });
 
 /**
@@ -57,20 +58,20 @@ function parsePorts(text: string): z.output<typeof portsSchema> | undefined {
   } catch {
     return undefined;
   }
-  return portsSchema.safeParse(value).data;
+  return portsSchema.safeParse(fromLegacyPorts(value)).data;
 }
 
-/** What was written down with the ports: what the Service holds there, and in which circle it was placed. */
+/** What was written down with the ports: what the Service holds there, and in which sharing group it was placed. */
 export interface WrittenPlace {
   readonly held: readonly L4Port[] | undefined;
-  readonly circle: string | undefined;
+  readonly sharingGroup: string | undefined;
 }
 
 /** Both are unknown for Services that come from ch-k8s-lbaas. */
 export function readPlace(service: Service): WrittenPlace {
   const text = service.metadata?.annotations?.[portsAnnotation];
-  const { held, circle } = (text === undefined ? undefined : parsePorts(text)) ?? {};
-  return { held: held === undefined ? undefined : parseHeld(held), circle };
+  const { held, sharingGroup } = (text === undefined ? undefined : parsePorts(text)) ?? {};
+  return { held: held === undefined ? undefined : parseHeld(held), sharingGroup };
 }
 
 /** Unknown as a whole where one part can't be read: half of it would free what is held. */
@@ -92,7 +93,7 @@ function formatHeld(held: readonly L4Port[]): string[] {
 /** The annotations that say which ports a Service has, and what it holds on them; an empty map removes them. */
 export function portAnnotations(
   ids: PortIds,
-  { held = [], circle }: WrittenPlace,
+  { held = [], sharingGroup }: WrittenPlace,
   keepWayBack: boolean,
 ): Annotations {
   const [ipv4, ipv6] = [ids.get(4), ids.get(6)];
@@ -104,7 +105,7 @@ export function portAnnotations(
           ...(ipv4 === undefined ? {} : { ipv4 }),
           ...(ipv6 === undefined ? {} : { ipv6 }),
           held: formatHeld(held),
-          ...(circle === undefined ? {} : { circle }),
+          ...(sharingGroup === undefined ? {} : { sharingGroup }),
         });
   return {
     [portsAnnotation]: text,

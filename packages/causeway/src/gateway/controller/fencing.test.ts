@@ -4,7 +4,7 @@ import { parseAddressRange } from '@causeway/base/address/address-range';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort } from '@causeway/base/address/port';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
@@ -70,7 +70,7 @@ async function start(grain: 'address' | 'gateway') {
     () => 'marker',
   );
   const pairWriter = new MemoryAddressPairWriter(grain);
-  const common = { clock, log: silentLog, onNews: () => fencing.request() };
+  const common = { clock, log: discardLog, onChange: () => fencing.request() };
   const fleet: AgentFleet = new AgentFleet({
     verifier: doubtsAll,
     ...{ ...common, metrics: noMetrics, random: seededRandom(1) },
@@ -90,7 +90,7 @@ async function start(grain: 'address' | 'gateway') {
   await fleet.start(stop.signal);
   const needs = [{ protocol: 'TCP' as const, port }];
   await keeper.reserve(
-    { owner: 'a', family: 4, needs, circle: 'x', namespace: 'default' },
+    { owner: 'a', family: 4, needs, sharingGroup: 'x', namespace: 'default' },
     stop.signal,
   );
   fleet.setService('default/a', [
@@ -116,16 +116,16 @@ test('an address is let through to every gateway before it counts as served', as
 
 test('the ways are looked at again when that is asked for, and opened where somebody shut them', async () => {
   const { fencing, pairWriter, clock } = await start('address');
-  let looks = 0;
+  let checks = 0;
   pairWriter.inspect = () => {
-    looks += 1;
+    checks += 1;
     // Only a look tells that somebody took the pair off.
     pairWriter.through.delete('g1');
     return Promise.resolve([]);
   };
-  await fencing.look(stop.signal);
+  await fencing.check(stop.signal);
   await clock.advance(1_000);
-  expect(looks).toBe(1);
+  expect(checks).toBe(1);
   expect(fencing.notLetThrough([address])).toEqual([]);
 });
 
@@ -136,14 +136,14 @@ test('a gateway that is fenced stays so when somebody lets it use the address ag
   await clock.advance(15_000);
   expect(pairWriter.isOpen('g2', address)).toBe(false);
   pairWriter.through.set('g2', new Set([address]));
-  await fencing.look(stop.signal);
+  await fencing.check(stop.signal);
   await clock.advance(15_000);
   expect(pairWriter.isOpen('g2', address)).toBe(false);
 });
 
 const second = parseAddress('192.0.2.2');
 const another = {
-  ...{ owner: 'b', family: 4 as const, circle: 'y', namespace: 'other' },
+  ...{ owner: 'b', family: 4 as const, sharingGroup: 'y', namespace: 'other' },
   needs: [{ protocol: 'TCP' as const, port }],
 };
 
@@ -213,7 +213,7 @@ test('a dead gateway is fenced once another carries the traffic, and the address
       owner: 'b',
       family: 4,
       needs: [{ protocol: 'TCP', port }],
-      circle: 'y',
+      sharingGroup: 'y',
       namespace: 'default',
     },
     stop.signal,
@@ -229,7 +229,7 @@ test('where single addresses can be taken, only the one that waits is', async ()
   const { clock, agents, fleet, keeper, fencing, pairWriter } = await start('address');
   const needs = [{ protocol: 'TCP' as const, port }];
   await keeper.reserve(
-    { owner: 'b', family: 4, needs, circle: 'y', namespace: 'default' },
+    { owner: 'b', family: 4, needs, sharingGroup: 'y', namespace: 'default' },
     stop.signal,
   );
   const other = parseAddress('192.0.2.2');

@@ -21,7 +21,7 @@ export interface FencingOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Something that was waited for has happened. */
-  readonly onNews: () => void;
+  readonly onChange: () => void;
 }
 
 /**
@@ -62,7 +62,7 @@ export class Fencing {
    * Looks how the gateways' ways stand: before anything is decided, and again now and then, because
    * nobody tells when they are changed. What was taken from them is given back.
    */
-  async look(signal: AbortSignal): Promise<void> {
+  async check(signal: AbortSignal): Promise<void> {
     const { pairWriter, log } = this.#options;
     for (const { gateway, isFine, text } of await pairWriter.inspect(signal)) {
       if (this.#said.get(gateway) === text) continue;
@@ -183,7 +183,7 @@ export class Fencing {
   }
 
   async #act(action: FenceAction, signal: AbortSignal): Promise<void> {
-    const { fleet, keeper, log, onNews } = this.#options;
+    const { fleet, keeper, log, onChange } = this.#options;
     const { gateway } = action;
     switch (action.kind) {
       case 'fence':
@@ -203,7 +203,7 @@ export class Fencing {
         log.info({ gateway }, 'lifted the fence');
         break;
     }
-    onNews();
+    onChange();
   }
 
   /**
@@ -231,7 +231,7 @@ export class Fencing {
    * whether it is as open as there is room.
    */
   async #open(gateway: string, signal: AbortSignal): Promise<boolean> {
-    const { pairWriter, keeper, fleet, log, onNews } = this.#options;
+    const { pairWriter, keeper, fleet, log, onChange } = this.#options;
     const missing = [...keeper.addressesInUse()].filter(
       (each) => !pairWriter.isOpen(gateway, each),
     );
@@ -253,7 +253,7 @@ export class Fencing {
     const opened = missing.filter((each) => pairWriter.isOpen(gateway, each));
     if (opened.length > 0) {
       fleet.unfence(gateway, opened);
-      onNews();
+      onChange();
     }
     return failure === undefined || failure.code === 'exhausted';
   }

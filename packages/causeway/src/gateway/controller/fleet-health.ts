@@ -18,19 +18,19 @@ export interface FleetHealthOptions extends Omit<AgentWatchOptions, 'name' | 'ag
 export class FleetHealth {
   readonly #options: FleetHealthOptions;
   readonly #watches: ReadonlyMap<string, AgentWatch>;
-  readonly #silentGauge;
+  readonly #unhealthyGauge;
   readonly #followedGauge;
-  #silent: ReadonlySet<Address> = new Set();
+  #unhealthy: ReadonlySet<Address> = new Set();
 
   constructor(options: FleetHealthOptions) {
     this.#options = options;
-    this.#silentGauge = options.metrics.gauge(fleetMetrics.silent);
+    this.#unhealthyGauge = options.metrics.gauge(fleetMetrics.unhealthy);
     this.#followedGauge = options.metrics.gauge(fleetMetrics.followed);
     this.#watches = new Map(
       [...options.agents].map(([name, agent]) => {
-        const onNews = () => this.#heardFrom(name);
+        const onChange = () => this.#heardFrom(name);
         const onStatus = (status: AgentStatus) => options.onStatus(name, status);
-        return [name, new AgentWatch({ ...options, name, agent, onNews, onStatus })];
+        return [name, new AgentWatch({ ...options, name, agent, onChange, onStatus })];
       }),
     );
   }
@@ -49,16 +49,16 @@ export class FleetHealth {
   }
 
   #heardFrom(name: string): void {
-    const { log, onNews } = this.#options;
+    const { log, onChange } = this.#options;
     this.#followedGauge.set({ gateway: name }, this.statusOf(name) === undefined ? 0 : 1);
     const views = [...this.#watches.values()].flatMap(({ view }) => view ?? []);
     const agreed = agreeOnHealth(views);
-    if (agreed.symmetricDifference(this.#silent).size > 0) {
-      this.#silent = agreed;
-      this.#silentGauge.set({}, agreed.size);
-      log.info({ silent: [...agreed].slice(0, 20), count: agreed.size }, 'who is silent');
+    if (agreed.symmetricDifference(this.#unhealthy).size > 0) {
+      this.#unhealthy = agreed;
+      this.#unhealthyGauge.set({}, agreed.size);
+      log.info({ unhealthy: [...agreed].slice(0, 20), count: agreed.size }, 'who is silent');
       for (const watch of this.#watches.values()) watch.hand(agreed);
     }
-    onNews();
+    onChange();
   }
 }

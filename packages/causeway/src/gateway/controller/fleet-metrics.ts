@@ -55,9 +55,9 @@ export const fleetMetrics = {
     help: 'Pushes to the gateway, by outcome.',
     labels: ['gateway', 'outcome'],
   },
-  silent: {
+  unhealthy: {
     kind: 'gauge',
-    name: 'causeway_gateway_silent_destinations',
+    name: 'causeway_gateway_unhealthy_backends',
     help: 'Destinations and nodes that all gateways are told to send nothing to.',
     labels: [],
   },

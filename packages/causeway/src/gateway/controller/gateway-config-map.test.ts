@@ -8,7 +8,7 @@ interface Written {
   readonly problems?: readonly string[];
 }
 
-function board(...states: Written[]) {
+function configMap(...states: Written[]) {
   const data = Object.fromEntries(
     states.map((state, index) => [
       `state.g${index + 1}`,
@@ -39,6 +39,6 @@ describe('gateways on the board', () => {
     ['a board of an older version', [{}, {}], undefined],
     ['none at all', [], undefined],
   ])('%s', (_, states, why) => {
-    expect(whyNoneServes(board(...states))).toBe(why);
+    expect(whyNoneServes(configMap(...states))).toBe(why);
   });
 });

@@ -131,7 +131,7 @@ export class GatewayConfigMap {
 
   /** The gateways that an operator wants fenced. A fence whose text can't be read is one, too. */
   askedFor(): ReadonlySet<string> {
-    const keys = Object.keys(this.#board?.data ?? {});
+    const keys = Object.keys(this.#configMap?.data ?? {});
     return new Set(
       keys.filter((key) => key.startsWith(fencePrefix)).map((key) => key.slice(fencePrefix.length)),
     );
@@ -154,7 +154,7 @@ export class GatewayConfigMap {
     });
   }
 
-  get #board(): ConfigMap | undefined {
+  get #configMap(): ConfigMap | undefined {
     return this.#store.get(`${this.#options.namespace}/${gatewayConfigMapName}`);
   }
 
@@ -166,7 +166,7 @@ export class GatewayConfigMap {
     const text = this.#text();
     if (text === this.#written || this.#states.size === 0) return;
     const data: Record<string, string | null> = {};
-    for (const key of Object.keys(this.#board?.data ?? {})) {
+    for (const key of Object.keys(this.#configMap?.data ?? {})) {
       if (key.startsWith(statePrefix)) data[key] = null;
     }
     for (const [name, state] of this.#states) data[`${statePrefix}${name}`] = JSON.stringify(state);

@@ -7,7 +7,7 @@ import { cloudConfigFrom } from '@causeway/openstack/config/settings';
 import { Neutron } from '@causeway/openstack/neutron/neutron';
 import type { Subnet } from '@causeway/openstack/neutron/resources';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '@causeway/fake-openstack/cloud';
 import { accounts } from '@causeway/fake-openstack/seed';
@@ -34,7 +34,7 @@ beforeEach(async () => {
     ...{ auth_url: openstack.authUrl, region_name: openstack.region, username: user, password },
     ...{ user_domain_name: domain, project_name: project, project_domain_name: domain },
   });
-  cloud = new Cloud(settings, { log: silentLog, metrics: noMetrics });
+  cloud = new Cloud(settings, { log: discardLog, metrics: noMetrics });
   const neutron = new Neutron(cloud.session());
   for await (const network of neutron.networks.list({ external: true }, { signal }))
     floatingNetwork = network.id;
@@ -81,12 +81,12 @@ function inCloud() {
 }
 
 /** Waits for several looks for drift: each lists the ports. */
-async function untilLookedFor(count: number): Promise<void> {
-  let looks = 0;
+async function untilChecked(count: number): Promise<void> {
+  let checks = 0;
   const end = openstack.onRequest(({ method, path }) => {
-    if (method === 'GET' && path.includes('ports')) looks += 1;
+    if (method === 'GET' && path.includes('ports')) checks += 1;
   });
-  await until(() => expect(looks).toBeGreaterThan(count));
+  await until(() => expect(checks).toBeGreaterThan(count));
   end();
 }
 
@@ -127,7 +127,7 @@ test('a second, empty cluster with the same clusterId deletes nothing and report
   second.metrics = metrics;
   second.startController();
   await second.untilTold('ClusterIdShared');
-  await untilLookedFor(6);
+  await untilChecked(6);
   expect(inCloud()).toEqual(before);
   expect(await second.orphans()).toMatchObject({
     orphans: [],
@@ -146,7 +146,7 @@ test('marks of 0.1.0: the owner adopts its ports in place, another cluster holds
   second = await openCluster();
   second.startController();
   await second.untilTold('OrphansHeld');
-  await untilLookedFor(6);
+  await untilChecked(6);
   expect(inCloud().ports.map(({ id }) => id)).toEqual(before.ports.map(({ id }) => id));
   expect((await second.orphans())?.orphans).toMatchObject([{ kind: 'port', mark: 'old' }]);
   lab.startController();
@@ -165,7 +165,7 @@ test('a port whose Service a restore has lost is held; a Service that asks for i
   await restoreWithout('web');
   lab.startController();
   await lab.untilTold('OrphansHeld');
-  await untilLookedFor(6);
+  await untilChecked(6);
   expect(inCloud()).toEqual(before);
   expect((await lab.orphans())?.orphans).toMatchObject([{ kind: 'port', address, mark: 'own' }]);
   expect(await metrics.render()).toContain('causeway_orphans{provider="gateway",kind="port"} 1');

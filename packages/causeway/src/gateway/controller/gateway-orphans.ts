@@ -23,7 +23,7 @@ export class GatewayOrphans {
     this.#options = options;
   }
 
-  async look(signal: AbortSignal): Promise<void> {
+  async check(signal: AbortSignal): Promise<void> {
     const { keeper, manager, register } = this.#options;
     const held = new Map(keeper.held().map((port) => [port.id, port]));
     const found = manager.orphans();

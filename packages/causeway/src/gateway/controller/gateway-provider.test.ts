@@ -181,8 +181,24 @@ test('after a restart everything is as before, and the gateways were never told 
     before.map((service) => service?.metadata?.resourceVersion),
   );
   expect(before[0]?.metadata?.annotations?.[portsAnnotation]).toBe(
-    '{"version":1,"ipv4":"192.0.2.1","held":["80/TCP"],"circle":"namespace:default"}',
+    '{"version":1,"ipv4":"192.0.2.1","held":["80/TCP"],"sharingGroup":"namespace:default"}',
   );
+});
+
+test('an annotation of 0.1.0 keeps its meaning and is rewritten', async () => {
+  lab.startController();
+  await lab.client.create(services, newService('a', 80));
+  await until(async () => expect(await lab.addressOf('a')).toBe('192.0.2.1'));
+  await lab.stopController();
+  const written = (await lab.read('a'))?.metadata?.annotations?.[portsAnnotation];
+  const legacy = written?.replace('sharingGroup', 'circle');
+  const patch = { metadata: { annotations: { [portsAnnotation]: legacy } } };
+  await lab.client.patchMerge(services, named('a'), patch);
+  lab.startController();
+  await until(async () =>
+    expect((await lab.read('a'))?.metadata?.annotations?.[portsAnnotation]).toBe(written),
+  );
+  expect(await lab.addressOf('a')).toBe('192.0.2.1');
 });
 
 test('what a gateway refuses is an Event on that Service, and over when it is mended', async () => {
@@ -276,12 +292,12 @@ test('an operator fences a dead gateway on the board, which frees what it holds 
   const fence = { reason: 'no power', since: '2026-01-01T00:00:00Z' };
   await writeGatewayConfigMap(lab.client, 'kube-system', fenceChange('g2', fence), signal);
   await until(async () => expect(await lab.addressOf('heir')).toBe('192.0.2.1'));
-  const board = async () =>
+  const configMap = async () =>
     readGatewayConfigMap(
       await lab.client.get(configMaps, { namespace: 'kube-system', name: gatewayConfigMapName }),
     );
   await until(async () =>
-    expect(await board()).toMatchObject([
+    expect(await configMap()).toMatchObject([
       { name: 'g1', fence: undefined, state: { reachable: true, fenced: false } },
       { name: 'g2', fence, state: { reachable: false, fenced: true, problems: ['no route'] } },
     ]),
@@ -290,7 +306,7 @@ test('an operator fences a dead gateway on the board, which frees what it holds 
   second.mode = 'works';
   await writeGatewayConfigMap(lab.client, 'kube-system', fenceChange('g2', undefined), signal);
   await until(async () =>
-    expect((await board())[1]).toMatchObject({ fence: undefined, state: { fenced: false } }),
+    expect((await configMap())[1]).toMatchObject({ fence: undefined, state: { fenced: false } }),
   );
 });
 

@@ -30,7 +30,13 @@ import { backendsOf, type BackendLayer } from './backends.ts';
 import type { ClusterView } from '../../services/cluster-view.ts';
 import type { Fencing } from './fencing.ts';
 import type { GatewayHousekeeping } from './housekeeping.ts';
-import { lostAddress, lostMeanwhile, notMade, notPlaced, waitMs } from './placement-outcomes.ts';
+import {
+  lostAddress,
+  lostDuringPlacement,
+  notMade,
+  notPlaced,
+  waitMs,
+} from './placement-outcomes.ts';
 import type { PortKeeper } from './port-keeper.ts';
 import { priorAllocations } from './prior-allocations.ts';
 import type { ServedPolicies } from './served-policies.ts';
@@ -68,7 +74,7 @@ export interface GatewayProviderOptions {
   readonly affinityNotes: AffinityEvents;
 }
 
-const nowhere = { held: undefined, circle: undefined };
+const nowhere = { held: undefined, sharingGroup: undefined };
 
 /** Services on plain gateway nodes: an address from the port manager, served by every agent. */
 export class GatewayProvider implements LoadBalancerProvider {
@@ -136,11 +142,11 @@ export class GatewayProvider implements LoadBalancerProvider {
     if (placed.kind !== 'placed') return this.#asBefore(service, placed);
     const { uid } = this.#owners.add(service);
     const ports = inFamilies(keeper.portsOf(uid), needs.families);
-    if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(service, lostMeanwhile);
+    if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(service, lostDuringPlacement);
     const outcome = this.#serve(service, ports, context);
     // Written down and told to the gateways: only now others may have what it gave up.
     const isFreed = keeper.settle(uid, needs.families);
-    if (isFreed || hasNewCircle(service, needs)) housekeeping.freed();
+    if (isFreed || hasNewSharingGroup(service, needs)) housekeeping.freed();
     return outcome;
   }
 
@@ -159,8 +165,8 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
     await keeper.takeOver(owner.uid, context.signal);
     const ports = inFamilies(keeper.portsOf(owner.uid), needs.families);
-    if (ports.size < needs.families.length) return lostMeanwhile;
-    const place = { held: needs.ports, circle: needs.circle };
+    if (ports.size < needs.families.length) return lostDuringPlacement;
+    const place = { held: needs.ports, sharingGroup: needs.sharingGroup };
     await context.annotate({
       ...portAnnotations(idsOf(ports), place, settings.keepWayBack),
       ...layerAnnotations(idsOf(ports), settings.layer),
@@ -226,12 +232,12 @@ export class GatewayProvider implements LoadBalancerProvider {
     await housekeeping.run(host, signal, async (inner) => {
       await view.whenSynced(host.services, inner);
       await fleet.start(inner);
-      await this.#options.fencing.look(inner);
-      const lookAt = (uid: string) => {
+      await this.#options.fencing.check(inner);
+      const requestReconcile = (uid: string) => {
         const owner = this.#owners.get(uid);
         if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);
       };
-      keeper.onDisplaced((owners) => owners.forEach(lookAt));
+      keeper.onDisplaced((owners) => owners.forEach(requestReconcile));
       const losers = await keeper.restore(this.#claims(host), inner);
       for (const service of host.services.values()) this.#resume(service, host);
       fleet.setNodes(view.nodeAddresses());
@@ -239,7 +245,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       housekeeping.freed();
       fleet.complete();
       this.#synced.resolve();
-      for (const { owner } of losers) lookAt(owner);
+      for (const { owner } of losers) requestReconcile(owner);
     });
   }
 
@@ -268,9 +274,9 @@ export class GatewayProvider implements LoadBalancerProvider {
     context: ProviderContext,
   ): Promise<EnsureOutcome | undefined> {
     const requested = needs.requested.get(family);
-    const { circle, ports } = needs;
+    const { sharingGroup, ports } = needs;
     const { uid, namespace } = owner;
-    const request = { owner: uid, namespace, family, needs: ports, circle, requested };
+    const request = { owner: uid, namespace, family, needs: ports, sharingGroup, requested };
     try {
       const reservation = await this.#options.keeper.reserve(request, context.signal);
       if (reservation.kind === 'port') return undefined;
@@ -381,13 +387,14 @@ export class GatewayProvider implements LoadBalancerProvider {
 type Placed = { readonly kind: 'placed'; readonly ids: PortIds };
 
 /** Whether it has moved from one circle to another since its place was written down. */
-function hasNewCircle(service: Service, { circle }: LoadBalancerSpec): boolean {
-  const written = readPlace(service).circle;
-  return written !== undefined && written !== circle;
+function hasNewSharingGroup(service: Service, { sharingGroup }: LoadBalancerSpec): boolean {
+  const written = readPlace(service).sharingGroup;
+  return written !== undefined && written !== sharingGroup;
 }
 
 function whyMoved(service: Service, needs: LoadBalancerSpec): string {
   if (needs.requested.size > 0) return 'as it asks for';
-  if (hasNewCircle(service, needs)) return 'because its sharing key is another one than before';
+  if (hasNewSharingGroup(service, needs))
+    return 'because its sharing key is another one than before';
   return 'because another Service has one of its ports on the address it had';
 }

@@ -21,13 +21,13 @@ export interface HousekeepingOptions {
   readonly view: ClusterView;
   readonly policies?: ServedPolicies | undefined;
   readonly fencing: Fencing;
-  readonly board?: GatewayConfigMap | undefined;
+  readonly configMap?: GatewayConfigMap | undefined;
   readonly orphans: GatewayOrphans;
   readonly clock: Clock;
   readonly log: Log;
   /** How often the ports are compared with what the manager has: at the least, and at the most. */
   readonly driftEveryMs: number;
-  readonly lookEveryMs: number;
+  readonly resyncEveryMs: number;
 }
 
 /**
@@ -63,7 +63,7 @@ export class GatewayHousekeeping {
   }
 
   /** Something about the Service has changed that only we know. */
-  lookAt(key: string): void {
+  requestReconcile(key: string): void {
     this.#host?.enqueue(key);
   }
 
@@ -81,10 +81,10 @@ export class GatewayHousekeeping {
   }
 
   /** A gateway has answered or failed: whoever waits is looked at again. */
-  news(): void {
+  changed(): void {
     this.#cleaner.request();
     this.#options.fencing.request();
-    this.#options.board?.show(this.#options.fleet.standings());
+    this.#options.configMap?.show(this.#options.fleet.standings());
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const key of waiting) this.#host?.enqueue(key);
@@ -95,15 +95,15 @@ export class GatewayHousekeeping {
     signal: AbortSignal,
     prepare: (signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    const { view, fleet, fencing, board } = this.#options;
+    const { view, fleet, fencing, configMap } = this.#options;
     this.#host = host;
     await supervise(signal, {
-      ...(board === undefined ? {} : { board: (inner) => board.run(inner) }),
+      ...(configMap === undefined ? {} : { configMap: (inner) => configMap.run(inner) }),
       'cluster view': (inner) => view.run(inner),
       gateways: async (inner) => {
-        if (board !== undefined) await whenSynced([board], inner);
+        if (configMap !== undefined) await whenSynced([configMap], inner);
         await prepare(inner);
-        const stopBoard = board?.onChange(() => fencing.request());
+        const stopConfigMap = configMap?.onChange(() => fencing.request());
         const stop = view.onChange(
           (service) => host.enqueue(service),
           () => this.#nodesChanged(host),
@@ -120,7 +120,7 @@ export class GatewayHousekeeping {
         } finally {
           stop();
           stopPolicies?.();
-          stopBoard?.();
+          stopConfigMap?.();
         }
       },
     });
@@ -140,7 +140,7 @@ export class GatewayHousekeeping {
     const unused = keeper.unused();
     const held = keeper.held().filter((port) => !keeper.isOffered(port));
     // What a gateway confirmed may have been replaced by somebody who led before and does not know better.
-    if (unused.length + held.length > 0) await fleet.look(signal);
+    if (unused.length + held.length > 0) await fleet.check(signal);
     for (const port of held) if (fencing.mayGo(port.address)) keeper.offer(port);
     for (const port of unused) {
       if (!fencing.mayGo(port.address)) {
@@ -155,19 +155,19 @@ export class GatewayHousekeeping {
   }
 
   async #watchDrift(host: ProviderHost, signal: AbortSignal): Promise<void> {
-    const { keeper, fencing, clock, log, driftEveryMs, lookEveryMs } = this.#options;
+    const { keeper, fencing, clock, log, driftEveryMs, resyncEveryMs } = this.#options;
     let tookMs = 0;
     while (!signal.aborted) {
-      await sleep(clock, pauseAfterLook(tookMs, lookEveryMs, driftEveryMs), signal);
+      await sleep(clock, pauseAfterResync(tookMs, resyncEveryMs, driftEveryMs), signal);
       const started = clock.monotonic();
       try {
         const isOnHold = (uid: string) => isHeld(host, uid);
         const orphaned = new Set(await keeper.findDrift(advertised(host), signal, isOnHold));
         if (orphaned.size > 0)
           log.warn({ services: orphaned.size }, 'ports or floating IPs were lost and made again');
-        await this.#options.orphans.look(signal);
+        await this.#options.orphans.check(signal);
         this.#cleaner.request();
-        await fencing.look(signal);
+        await fencing.check(signal);
       } catch (error) {
         const known = CausewayError.from(error);
         if (signal.aborted) throw known;
@@ -182,7 +182,7 @@ export class GatewayHousekeeping {
  * How long to wait after a look that took so long. Nobody tells when something is lost in the cloud, so it
  * is looked for as often as that is cheap: at most a twentieth of the time, between the two limits.
  */
-export function pauseAfterLook(tookMs: number, soonestMs: number, latestMs: number): number {
+export function pauseAfterResync(tookMs: number, soonestMs: number, latestMs: number): number {
   return Math.min(latestMs, Math.max(soonestMs, tookMs * 19));
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { UpdateRejected } from '../agent/apply/admit.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
@@ -20,8 +20,8 @@ test('who no longer leads tells a gateway nothing, also not by asking it', async
     status: (inner) => memory.status(inner),
     events: (inner) => memory.events(inner),
     push: () => Promise.reject(new Error('it was told')),
-    handSilent: (silent) => {
-      told.push(...silent);
+    sendUnhealthy: (unhealthy) => {
+      told.push(...unhealthy);
       return Promise.resolve();
     },
   };
@@ -32,11 +32,11 @@ test('who no longer leads tells a gateway nothing, also not by asking it', async
   };
   const fenced = leaseGuardedAgent(agent, { remainingMs }, new SimulatedClock());
   await expect(fenced.push([], signal)).rejects.toThrow('it was told');
-  await fenced.handSilent([], signal);
+  await fenced.sendUnhealthy([], signal);
   expect((await fenced.status(signal)).generation).toBe(0);
   isLeader = false;
   await expect(fenced.push([], signal)).rejects.toThrow('the lease is lost');
-  await expect(fenced.handSilent([], signal)).rejects.toThrow('the lease is lost');
+  await expect(fenced.sendUnhealthy([], signal)).rejects.toThrow('the lease is lost');
   await expect(fenced.status(signal)).rejects.toThrow('the lease is lost');
 });
 
@@ -49,7 +49,7 @@ test('what an agent can be asked besides it can be asked under the lease, too', 
     status: (inner) => memory.status(inner),
     events: (inner) => memory.events(inner),
     push: (lines, inner) => memory.push(lines, inner),
-    handSilent: (silent, inner) => memory.handSilent(silent, inner),
+    sendUnhealthy: (unhealthy, inner) => memory.sendUnhealthy(unhealthy, inner),
   };
   expect(leaseGuardedAgent(older, { remainingMs }, new SimulatedClock())).not.toHaveProperty(
     'counters',
@@ -68,8 +68,8 @@ test('a lease that is lost is no reason to try all the time', async () => {
   const fleet = new AgentFleet({
     verifier: doubtsAll,
     agents: new Map([['g1', leaseGuardedAgent(new MemoryAgent(), { remainingMs }, clock)]]),
-    ...{ clock, random: seededRandom(1), log: silentLog, metrics: noMetrics },
-    ...{ limitMs: 1_000, checkEveryMs: 60_000, onNews: nothing, onComplaint: nothing },
+    ...{ clock, random: seededRandom(1), log: discardLog, metrics: noMetrics },
+    ...{ limitMs: 1_000, checkEveryMs: 60_000, onChange: nothing, onComplaint: nothing },
   });
   await fleet.start(stop.signal);
   fleet.complete();

@@ -30,8 +30,8 @@ export function leaseGuardedAgent(
     events: (signal) => agent.events(signal),
     push: (lines: Iterable<string>, signal) =>
       confirmed(signal, () => limited(signal, (inner) => agent.push(lines, inner))),
-    handSilent: (silent: Iterable<Address>, signal) =>
-      limited(signal, (inner) => agent.handSilent(silent, inner)),
+    sendUnhealthy: (unhealthy: Iterable<Address>, signal) =>
+      limited(signal, (inner) => agent.sendUnhealthy(unhealthy, inner)),
   };
   return { ...fenced, ...optional(agent, limited, confirmed) };
 }

@@ -35,11 +35,11 @@ export interface GatewayParts {
   readonly keepWayBack: boolean;
   readonly driftEveryMs: number;
   /** How soon the cloud is looked at again where that is quick; `driftEveryMs` where left out. */
-  readonly lookEveryMs?: number;
+  readonly resyncEveryMs?: number;
   /** What the network lets gateways use; nothing stands in their way where left out. */
   readonly pairWriter?: AddressPairWriter;
   /** Where operators ask for fences, and read how the gateways are. */
-  readonly board?: GatewayConfigMap;
+  readonly configMap?: GatewayConfigMap;
   /** Shows the orphans that the provider holds; without it they are held all the same. */
   readonly orphans?: Pick<OrphanRegister, 'report' | 'deleted'>;
   readonly fenceAfterMs?: number;
@@ -74,17 +74,17 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
       ...{ client, keeper, clock, expectedCluster: parts.cluster },
     }),
     cluster: parts.cluster,
-    onNews: () => housekeeping.news(),
-    onComplaint: (service) => housekeeping.lookAt(service),
+    onChange: () => housekeeping.changed(),
+    onComplaint: (service) => housekeeping.requestReconcile(service),
   });
   const policies = podPolicies && new ServedPolicies(podPolicies, fleet);
-  const { pairWriter = alwaysOpen, board } = parts;
+  const { pairWriter = alwaysOpen, configMap } = parts;
   const fencing: Fencing = new Fencing({
     ...{ pairWriter, keeper, fleet, clock, log },
-    askedFor: () => board?.askedFor() ?? new Set(),
+    askedFor: () => configMap?.askedFor() ?? new Set(),
     fenceAfterMs: parts.fenceAfterMs ?? 120_000,
     restMs: parts.restMs ?? 60_000,
-    onNews: () => housekeeping.news(),
+    onChange: () => housekeeping.changed(),
   });
   const housekeeping: GatewayHousekeeping = new GatewayHousekeeping({
     keeper,
@@ -92,7 +92,7 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     view,
     policies,
     fencing,
-    board,
+    configMap,
     orphans: new GatewayOrphans({
       ...{ keeper, manager, fencing, log },
       register: parts.orphans ?? noRegister,
@@ -100,7 +100,7 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     clock,
     log,
     driftEveryMs: parts.driftEveryMs,
-    lookEveryMs: parts.lookEveryMs ?? parts.driftEveryMs,
+    resyncEveryMs: parts.resyncEveryMs ?? parts.driftEveryMs,
   });
   const { layer, masquerade, keepWayBack } = parts;
   const settings = { layer, masquerade, keepWayBack, families: manager.families };

@@ -16,7 +16,7 @@ import { cloudConfigFrom } from '@causeway/openstack/config/settings';
 import { Neutron } from '@causeway/openstack/neutron/neutron';
 import type { Subnet } from '@causeway/openstack/neutron/resources';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '@causeway/fake-kubernetes/start';
 import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '@causeway/fake-openstack/cloud';
@@ -66,7 +66,7 @@ beforeAll(async () => {
     ...{ auth_url: cloud.authUrl, region_name: cloud.region, username: user, password },
     ...{ user_domain_name: domain, project_name: project, project_domain_name: domain },
   });
-  session = new Cloud(settings, { log: silentLog, metrics: noMetrics });
+  session = new Cloud(settings, { log: discardLog, metrics: noMetrics });
   neutron = new Neutron(session.session());
   for await (const network of neutron.networks.list({ external: true }, { signal })) {
     floatingNetwork = network.id;
@@ -136,7 +136,7 @@ async function makeAsOriginal(name: string, port: number): Promise<void> {
 
 function startController(keepWayBack: boolean, agent: AgentClient): void {
   const abort = new AbortController();
-  const common = { client, clock: systemClock, log: silentLog, metrics: noMetrics };
+  const common = { client, clock: systemClock, log: discardLog, metrics: noMetrics };
   const provider = makeGatewayProvider({
     ...common,
     manager: new OpenStackPortManager({

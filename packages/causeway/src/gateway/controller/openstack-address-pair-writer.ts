@@ -57,7 +57,7 @@ export class OpenStackAddressPairWriter implements AddressPairWriter {
   async inspect(signal: AbortSignal): Promise<readonly AddressPairReport[]> {
     const reports: AddressPairReport[] = [];
     for (const [gateway, portId] of this.#options.ports) {
-      const port = portId === undefined ? undefined : await this.#look(gateway, portId, signal);
+      const port = portId === undefined ? undefined : await this.#readPort(gateway, portId, signal);
       reports.push(examine(gateway, portId, port, this.#options));
     }
     return reports;
@@ -105,7 +105,7 @@ export class OpenStackAddressPairWriter implements AddressPairWriter {
     signal: AbortSignal,
   ): Promise<void> {
     const { neutron, limit } = this.#options;
-    const port = await this.#look(gateway, portId, signal);
+    const port = await this.#readPort(gateway, portId, signal);
     if (port === undefined || !port.portSecurityEnabled) return;
     const prefixes = neededPrefixes(this.#options, addresses);
     const pairs = changedPairs(port.allowedAddressPairs, prefixes, change);
@@ -125,7 +125,7 @@ export class OpenStackAddressPairWriter implements AddressPairWriter {
     );
   }
 
-  async #look(gateway: string, portId: string, signal: AbortSignal): Promise<Port | undefined> {
+  async #readPort(gateway: string, portId: string, signal: AbortSignal): Promise<Port | undefined> {
     try {
       const port = await this.#options.neutron.ports.get(portId, { signal });
       this.#seen.set(gateway, port);

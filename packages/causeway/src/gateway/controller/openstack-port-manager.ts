@@ -136,14 +136,14 @@ export class OpenStackPortManager implements PortManager {
     return this.#describePort(port, floating.done === true ? undefined : floating.value);
   }
 
-  async create(wish: PortRequest, signal: AbortSignal): Promise<L2Port> {
+  async create(request: PortRequest, signal: AbortSignal): Promise<L2Port> {
     const { neutron } = this.#options;
-    await this.#record.enterMarker(wish.marker);
-    const port = await this.#makePort(wish, signal);
-    this.#record.know(port.id, wish.marker);
+    await this.#record.enterMarker(request.marker);
+    const port = await this.#makePort(request, signal);
+    this.#record.know(port.id, request.marker);
     try {
       await neutron.ports.replaceTags(port.id, this.#marks.tags, { signal });
-      const floating = await this.#floatNew(port, wish, signal);
+      const floating = await this.#floatNew(port, request, signal);
       if (floating !== undefined && this.#marks.isMadeByUs(floating)) {
         await neutron.floatingIps.replaceTags(floating.id, this.#marks.tags, { signal });
       }
@@ -226,23 +226,23 @@ export class OpenStackPortManager implements PortManager {
   }
 
   /** With the address that was asked for, else with that of the port it replaces, else with any. */
-  async #makePort(wish: PortRequest, signal: AbortSignal): Promise<Port> {
-    const subnet = this.#subnet(wish.family);
-    const { requested, instead } = wish;
+  async #makePort(request: PortRequest, signal: AbortSignal): Promise<Port> {
+    const subnet = this.#subnet(request.family);
+    const { requested, instead } = request;
     if (requested !== undefined && prefixContains(subnet.cidr, requested)) {
-      return this.#makePortAt(wish, subnet, requested, signal);
+      return this.#makePortAt(request, subnet, requested, signal);
     }
     const former = [instead?.address, instead?.publicAddress].find(
       (address) => address !== undefined && prefixContains(subnet.cidr, address),
     );
     if (former !== undefined) {
       try {
-        return await this.#makePortAt(wish, subnet, former, signal);
+        return await this.#makePortAt(request, subnet, former, signal);
       } catch (error) {
         if (!isErrorCode(error, 'conflict')) throw error;
       }
     }
-    return this.#makePortAt(wish, subnet, undefined, signal);
+    return this.#makePortAt(request, subnet, undefined, signal);
   }
 
   #makePortAt(

@@ -9,7 +9,7 @@ export const waitMs = 2_000;
 const conflictRetryMs = 60_000;
 
 /** Others may have its address by now: what it is served on must be looked up anew. */
-export const lostMeanwhile: EnsureOutcome = {
+export const lostDuringPlacement: EnsureOutcome = {
   kind: 'pending',
   message: 'Its port was lost; it gets another one',
   retryAfterMs: 100,

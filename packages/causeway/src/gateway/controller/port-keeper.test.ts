@@ -80,13 +80,17 @@ class FragileManager extends StaticPortManager {
 const fragile = () =>
   new FragileManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook());
 const keeperOf = (manager: FragileManager) => new PortKeeper(manager, () => 'marker');
-const place = { family: 4 as const, namespace: 'default', circle: 'namespace:default' };
+const place = { family: 4 as const, namespace: 'default', sharingGroup: 'namespace:default' };
 const tcp = (port: number) => [{ protocol: 'TCP' as const, port: parsePort(port) }];
 const request = (owner: string, port = 80) => ({ owner, ...place, needs: tcp(port) });
 const claim = (owner: string, portId: string, port = 80) => ({
   ...{ owner, portId, ...place, held: tcp(port), isWritten: true, isTakenOver: true },
   createdAt: '2026-01-01',
-  ...{ publicAddress: parseAddress('192.0.2.4'), ownCircle: place.circle, advertised: [] },
+  ...{
+    publicAddress: parseAddress('192.0.2.4'),
+    ownSharingGroup: place.sharingGroup,
+    advertised: [],
+  },
 });
 
 test('a port that is lost is made again for all who were on it, with the address it had', async () => {

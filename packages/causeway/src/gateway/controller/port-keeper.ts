@@ -10,7 +10,11 @@ import { groupByPort, isElsewhere, type PriorAllocation } from './allocation-ord
 
 export type Reservation =
   | { readonly kind: 'port'; readonly port: L2Port }
-  | { readonly kind: 'refused'; readonly reason: 'taken' | 'other-circle'; readonly by: string }
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'taken' | 'other-sharing-group';
+      readonly by: string;
+    }
   | { readonly kind: 'leaving' };
 
 /**
@@ -262,10 +266,10 @@ export class PortKeeper {
     const claimed = new Set(before.map(({ id }) => id));
     const listed = await this.#manager.list(claimed, this.#markers, signal);
     const present = new Map(listed.map((port) => [port.id, port]));
-    const strays = listed.filter(
+    const orphans = listed.filter(
       ({ id }) => this.#mapper.slotOfPort(id) === undefined && !this.#retired.has(id),
     );
-    this.#mapper.restore(strays, []);
+    this.#mapper.restore(orphans, []);
     const concerned: string[] = [];
     for (const known of before) {
       const found = present.get(known.id) ?? (await this.#findUsed(known.id, signal));

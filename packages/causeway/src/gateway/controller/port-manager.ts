@@ -43,7 +43,7 @@ export interface PortManager {
    */
   find(id: string, signal: AbortSignal): Promise<L2Port | undefined>;
   /** Makes a port. Throws `exhausted` when there is none to be had, `conflict` when the requested one is taken. */
-  create(wish: PortRequest, signal: AbortSignal): Promise<L2Port>;
+  create(request: PortRequest, signal: AbortSignal): Promise<L2Port>;
   /** Writes on the port whose it is, where that is not there yet, or no longer. */
   mark(port: L2Port, signal: AbortSignal): Promise<void>;
   /**

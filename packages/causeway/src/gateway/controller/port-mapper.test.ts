@@ -10,7 +10,7 @@ const tcp = (port: number): L4Port => ({ protocol: 'TCP', port: parsePort(port) 
 const udp = (port: number): L4Port => ({ protocol: 'UDP', port: parsePort(port) });
 
 function request(owner: string, needs: L4Port[], extra: Partial<PlacementRequest> = {}) {
-  const place = { family: 4 as const, namespace: 'default', circle: 'ns:default' };
+  const place = { family: 4 as const, namespace: 'default', sharingGroup: 'ns:default' };
   return { owner, needs, ...place, ...extra };
 }
 
@@ -51,10 +51,10 @@ describe('PortMapper', () => {
 
   test('namespaces share only where both name the same key', () => {
     const mapper = new PortMapper();
-    expect(place(mapper, request('a', [tcp(80)], { circle: 'ns:one' }))).toBe('port-1');
-    expect(place(mapper, request('b', [tcp(81)], { circle: 'ns:two' }))).toBe('port-2');
-    expect(place(mapper, request('c', [tcp(80)], { circle: 'key:edge' }))).toBe('port-3');
-    expect(place(mapper, request('d', [tcp(81)], { circle: 'key:edge' }))).toBe('port-3');
+    expect(place(mapper, request('a', [tcp(80)], { sharingGroup: 'ns:one' }))).toBe('port-1');
+    expect(place(mapper, request('b', [tcp(81)], { sharingGroup: 'ns:two' }))).toBe('port-2');
+    expect(place(mapper, request('c', [tcp(80)], { sharingGroup: 'key:edge' }))).toBe('port-3');
+    expect(place(mapper, request('d', [tcp(81)], { sharingGroup: 'key:edge' }))).toBe('port-3');
   });
 
   test('a Service keeps its address when its ports change, unless they clash', () => {
@@ -111,9 +111,9 @@ describe('PortMapper', () => {
   });
 
   describe('when the sharing key changes', () => {
-    const one = { namespace: 'one', circle: 'ns:one' };
-    const two = { namespace: 'two', circle: 'ns:two' };
-    const shared = { circle: 'key:edge' };
+    const one = { namespace: 'one', sharingGroup: 'ns:one' };
+    const two = { namespace: 'two', sharingGroup: 'ns:two' };
+    const shared = { sharingGroup: 'key:edge' };
 
     test('who takes it away moves, if others share by it', () => {
       const mapper = new PortMapper();
@@ -124,7 +124,7 @@ describe('PortMapper', () => {
       // Not even by naming the address.
       const requested = parseAddress('192.0.2.1');
       const back = request('a', [tcp(80)], { ...one, requested });
-      expect(place(mapper, back)).toBe('refused: other-circle by b');
+      expect(place(mapper, back)).toBe('refused: other-sharing-group by b');
     });
 
     test('who is alone stays, and shares with others from then on', () => {
@@ -163,8 +163,8 @@ describe('PortMapper', () => {
     expect(place(mapper, request('a', [tcp(80)], { requested }))).toBe('port-1');
     expect(place(mapper, request('b', [tcp(81)], { requested }))).toBe('port-1');
     expect(place(mapper, request('c', [tcp(80)], { requested }))).toBe('refused: taken by a');
-    const foreign = request('d', [tcp(82)], { requested, circle: 'ns:other' });
-    expect(place(mapper, foreign)).toBe('refused: other-circle by a');
+    const foreign = request('d', [tcp(82)], { requested, sharingGroup: 'ns:other' });
+    expect(place(mapper, foreign)).toBe('refused: other-sharing-group by a');
     // A refusal takes nothing away.
     expect(mapper.slotOf('a', 4)?.port?.id).toBe('port-1');
   });
@@ -193,8 +193,8 @@ describe('PortMapper', () => {
 describe('after a restart', () => {
   const claim = (owner: string, portId: string, createdAt: string, held = [tcp(80)]) => ({
     ...{ owner, portId, createdAt, held, family: 4 as const },
-    ...{ namespace: 'default', circle: 'ns:default', isWritten: true, isTakenOver: true },
-    ...{ ownCircle: 'ns:default', advertised: [] as Address[] },
+    ...{ namespace: 'default', sharingGroup: 'ns:default', isWritten: true, isTakenOver: true },
+    ...{ ownSharingGroup: 'ns:default', advertised: [] as Address[] },
   });
   /** One whose status tells the address of this port. */
   const told = (host: number) => ({ advertised: [l2Port(host).publicAddress] });
@@ -215,10 +215,13 @@ describe('after a restart', () => {
     expect(mapper.slotOf('elsewhere', 4)?.port?.id).toBe('port-2');
   });
 
-  test('nobody comes to share with another circle by an annotation alone', () => {
+  test('an annotation alone never joins another sharing group', () => {
     const mapper = new PortMapper();
     const holder = { ...claim('holder', 'port-1', '2026-02-01'), ...told(1) };
-    const stranger = { ...claim('stranger', 'port-1', '1', [tcp(81)]), ownCircle: 'ns:other' };
+    const stranger = {
+      ...claim('stranger', 'port-1', '1', [tcp(81)]),
+      ownSharingGroup: 'ns:other',
+    };
     const gone = { ...stranger, owner: 'gone', advertised: [parseAddress('203.0.113.9')] };
     const neighbour = claim('neighbour', 'port-1', '3', [tcp(82)]);
     const losers = mapper.restore([l2Port(1)], [stranger, gone, neighbour, holder]);
@@ -226,10 +229,15 @@ describe('after a restart', () => {
     expect(mapper.slotOf('neighbour', 4)?.port?.id).toBe('port-1');
   });
 
-  test('what circles shared stays so when its floating IP was lost', () => {
+  test('sharing groups on one slot stay there when its floating IP was lost', () => {
     const mapper = new PortMapper();
     const lost = { advertised: [parseAddress('203.0.113.9')] };
-    const a = { ...claim('a', 'port-1', '1'), ...lost, circle: 'ns:one', ownCircle: 'ns:one' };
+    const a = {
+      ...claim('a', 'port-1', '1'),
+      ...lost,
+      sharingGroup: 'ns:one',
+      ownSharingGroup: 'ns:one',
+    };
     const b = { ...claim('b', 'port-1', '2', [tcp(81)]), ...lost };
     expect(mapper.restore([l2Port(1)], [a, b])).toEqual([]);
   });
@@ -311,12 +319,12 @@ describe('after a restart', () => {
     mapper.restore(
       [l2Port(1)],
       [
-        { ...claim('a', 'port-1', '1'), ...told(1), circle: 'ns:one' },
-        { ...claim('b', 'port-1', '2', [tcp(81)]), ...told(1), circle: 'ns:two' },
+        { ...claim('a', 'port-1', '1'), ...told(1), sharingGroup: 'ns:one' },
+        { ...claim('b', 'port-1', '2', [tcp(81)]), ...told(1), sharingGroup: 'ns:two' },
       ],
     );
-    expect(place(mapper, request('a', [tcp(80)], { circle: 'ns:one' }))).toBe('port-1');
-    expect(place(mapper, request('c', [tcp(82)], { circle: 'ns:one' }))).toBe('port-2');
+    expect(place(mapper, request('a', [tcp(80)], { sharingGroup: 'ns:one' }))).toBe('port-1');
+    expect(place(mapper, request('c', [tcp(82)], { sharingGroup: 'ns:one' }))).toBe('port-2');
   });
 });
 
@@ -328,7 +336,7 @@ test('whatever is asked for in whatever order, no address, protocol and port has
       kind: fc.constant('place' as const),
       owner,
       needs,
-      circle: fc.constantFrom('x', 'y'),
+      sharingGroup: fc.constantFrom('x', 'y'),
       finish: fc.boolean(),
     }),
     fc.record({ kind: fc.constant('settle' as const), owner }),
@@ -341,10 +349,10 @@ test('whatever is asked for in whatever order, no address, protocol and port has
       const seen = new Set<PortSlot>();
       for (const action of steps) {
         if (action.kind === 'place') {
-          const { circle } = action;
+          const { sharingGroup } = action;
           const wanted = request(action.owner, action.needs.map(tcp), {
-            circle,
-            namespace: circle,
+            sharingGroup,
+            namespace: sharingGroup,
           });
           const held = mapper.heldBy(action.owner, 4);
           const placement = mapper.place(wanted);

@@ -7,7 +7,7 @@ import {
   type PriorAllocation,
 } from './allocation-order.ts';
 import {
-  circleOfUsers,
+  sharingGroupOfUsers,
   fits,
   mayStay,
   userOf,
@@ -25,7 +25,11 @@ import type { L4Port } from '../../services/l4-port.ts';
 export type Placement =
   | { readonly kind: 'placed'; readonly slot: PortSlot }
   | { readonly kind: 'make'; readonly slot: PortSlot; readonly requested: Address | undefined }
-  | { readonly kind: 'refused'; readonly reason: 'taken' | 'other-circle'; readonly by: string }
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'taken' | 'other-sharing-group';
+      readonly by: string;
+    }
   /** The requested address is on its way out: a gateway may still announce it for who had it. */
   | { readonly kind: 'leaving' };
 
@@ -44,7 +48,7 @@ export class PortMapper {
   readonly #slots = new Map<number, PortSlot>();
   readonly #byPort = new Map<string, PortSlot>();
   /** Slots by the circle that may join, and by each address that reaches them. */
-  readonly #byCircle = new SmallSets<string, PortSlot>();
+  readonly #bySharingGroup = new SmallSets<string, PortSlot>();
   readonly #byAddress = new Map<Address, PortSlot>();
   readonly #unused = new Set<PortSlot>();
   readonly #byOwner = { 4: new Map<string, Stand>(), 6: new Map<string, Stand>() };
@@ -77,8 +81,8 @@ export class PortMapper {
       );
       if (slot === undefined) losers.push(claim);
       else {
-        const circle = standing === 'unfounded' ? claim.ownCircle : claim.circle;
-        this.#use(slot, owner, { namespace, circle, held, asked: held });
+        const sharingGroup = standing === 'unfounded' ? claim.ownSharingGroup : claim.sharingGroup;
+        this.#use(slot, owner, { namespace, sharingGroup, held, asked: held });
         if (standing === 'shown') shown.add(slot);
       }
     }
@@ -222,8 +226,8 @@ export class PortMapper {
     if (holder === undefined) return undefined;
     if (holder.users.size === 0 && !holder.isOffered) return { kind: 'leaving' };
     const [other] = [...holder.users.keys()].filter((owner) => owner !== request.owner);
-    if (other !== undefined && holder.circle !== request.circle) {
-      return { kind: 'refused', reason: 'other-circle', by: other };
+    if (other !== undefined && holder.sharingGroup !== request.sharingGroup) {
+      return { kind: 'refused', reason: 'other-sharing-group', by: other };
     }
     const taken = userOf(holder, request.needs, request.owner);
     return taken === undefined ? undefined : { kind: 'refused', reason: 'taken', by: taken };
@@ -237,7 +241,7 @@ export class PortMapper {
     const requested = request.requested && this.#byAddress.get(request.requested);
     if (requested !== undefined) return fits(requested, request) ? requested : undefined;
     let oldest: PortSlot | undefined;
-    for (const slot of this.#byCircle.of(request.circle)) {
+    for (const slot of this.#bySharingGroup.of(request.sharingGroup)) {
       const isOlder = oldest === undefined || slot.number < oldest.number;
       if (isOlder && slot.users.size > 0 && fits(slot, request)) oldest = slot;
     }
@@ -247,7 +251,7 @@ export class PortMapper {
   /** Puts the Service onto the slot. What it holds elsewhere stays reserved until that is settled. */
   #placed(
     slot: PortSlot,
-    { owner, namespace, circle, needs, family }: PlacementRequest,
+    { owner, namespace, sharingGroup, needs, family }: PlacementRequest,
   ): Placement {
     const stand = this.#standOf(owner, family);
     for (const before of [stand?.from, stand?.slot]) {
@@ -257,7 +261,7 @@ export class PortMapper {
       else this.#use(before, owner, { ...holding, asked: [] });
     }
     const held = slot.users.get(owner)?.held ?? [];
-    this.#use(slot, owner, { namespace, circle, held, asked: needs });
+    this.#use(slot, owner, { namespace, sharingGroup, held, asked: needs });
     return { kind: 'placed', slot };
   }
 
@@ -273,7 +277,7 @@ export class PortMapper {
     const number = this.#next;
     this.#next += 1;
     const slot: PortSlot = {
-      ...{ number, family, requested, port: undefined, circle: undefined, users: new Map() },
+      ...{ number, family, requested, port: undefined, sharingGroup: undefined, users: new Map() },
       isOffered: false,
     };
     this.#slots.set(number, slot);
@@ -295,8 +299,8 @@ export class PortMapper {
   }
 
   #usersChanged(slot: PortSlot, owner: string): void {
-    const circle = circleOfUsers(slot);
-    if (circle !== slot.circle) this.#moveToCircle(slot, circle);
+    const sharingGroup = sharingGroupOfUsers(slot);
+    if (sharingGroup !== slot.sharingGroup) this.#moveToSharingGroup(slot, sharingGroup);
     const stands = this.#byOwner[slot.family];
     const stand = nextStand(stands.get(owner), slot, owner);
     if (stand === undefined) stands.delete(owner);
@@ -308,13 +312,13 @@ export class PortMapper {
     this.#unused.delete(slot);
     if (slot.port !== undefined) this.#unlist(slot, slot.port);
     if (slot.requested !== undefined) this.#unlistAddress(slot, slot.requested);
-    this.#moveToCircle(slot, undefined);
+    this.#moveToSharingGroup(slot, undefined);
   }
 
-  #moveToCircle(slot: PortSlot, circle: string | undefined): void {
-    if (slot.circle !== undefined) this.#byCircle.delete(slot.circle, slot);
-    slot.circle = circle;
-    if (circle !== undefined) this.#byCircle.add(circle, slot);
+  #moveToSharingGroup(slot: PortSlot, sharingGroup: string | undefined): void {
+    if (slot.sharingGroup !== undefined) this.#bySharingGroup.delete(slot.sharingGroup, slot);
+    slot.sharingGroup = sharingGroup;
+    if (sharingGroup !== undefined) this.#bySharingGroup.add(sharingGroup, slot);
   }
 
   #unlist(slot: PortSlot, port: L2Port): void {

@@ -25,7 +25,7 @@ export interface PlacementRequest {
    * Services come to share an address only within one circle: their namespace, or the sharing key that
    * all of them name.
    */
-  readonly circle: string;
+  readonly sharingGroup: string;
   /** Serve on this address and on no other. */
   readonly requested?: Address | undefined;
 }
@@ -33,7 +33,7 @@ export interface PlacementRequest {
 /** What one Service has on a slot. */
 export interface Holding {
   readonly namespace: string;
-  readonly circle: string;
+  readonly sharingGroup: string;
   /** What is written on the Service and served. It is nobody else's until that has changed. */
   readonly held: readonly L4Port[];
   /** What it asks for now: reserved as well. Nothing where it is about to leave. */
@@ -47,7 +47,7 @@ export interface PortSlot {
   readonly family: Family;
   port: L2Port | undefined;
   /** The circle of all who are on it. Undefined where they are of several: nobody new joins. */
-  circle: string | undefined;
+  sharingGroup: string | undefined;
   readonly requested: Address | undefined;
   /** An orphan that no gateway announces: a Service that asks for its address gets it. */
   isOffered: boolean;
@@ -65,10 +65,14 @@ export function fits(slot: PortSlot, request: PlacementRequest): boolean {
  * Whether a Service that is on the slot may stay beside the others. What was shared when it came stays
  * so; when its sharing key has changed since, the others must have the same, or be of its namespace.
  */
-export function mayStay(slot: PortSlot, { owner, circle, namespace }: PlacementRequest): boolean {
-  if (slot.users.get(owner)?.circle === circle) return true;
+export function mayStay(
+  slot: PortSlot,
+  { owner, sharingGroup, namespace }: PlacementRequest,
+): boolean {
+  if (slot.users.get(owner)?.sharingGroup === sharingGroup) return true;
   return [...slot.users].every(
-    ([user, other]) => user === owner || other.circle === circle || other.namespace === namespace,
+    ([user, other]) =>
+      user === owner || other.sharingGroup === sharingGroup || other.namespace === namespace,
   );
 }
 
@@ -85,10 +89,10 @@ export function userOf(
 }
 
 /** The one circle of all its users, if there is one. */
-export function circleOfUsers({ users }: PortSlot): string | undefined {
-  const circles = new Set([...users.values()].map(({ circle }) => circle));
-  const [only] = circles;
-  return circles.size === 1 ? only : undefined;
+export function sharingGroupOfUsers({ users }: PortSlot): string | undefined {
+  const sharingGroups = new Set([...users.values()].map(({ sharingGroup }) => sharingGroup));
+  const [only] = sharingGroups;
+  return sharingGroups.size === 1 ? only : undefined;
 }
 
 function serves(slot: PortSlot, address: Address): boolean {

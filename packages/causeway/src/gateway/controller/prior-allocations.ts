@@ -14,7 +14,7 @@ import {
   readPortIds,
 } from './annotations.ts';
 import type { PriorAllocation } from './allocation-order.ts';
-import { circleOf, portsAskedFor } from '../../services/load-balancer-spec.ts';
+import { sharingGroupOf, portsAskedFor } from '../../services/load-balancer-spec.ts';
 
 /**
  * What a Service has by its annotations, whatever it asks for now: nobody loses the address it is served
@@ -25,14 +25,14 @@ export function priorAllocations(service: Service, isOurs: boolean): PriorAlloca
   const reading = readRecord(service);
   if (!isTrusted(service, isOurs)) return [];
   const { metadata } = service;
-  const { held, circle = circleOf(service) } = readPlace(service);
+  const { held, sharingGroup = sharingGroupOf(service) } = readPlace(service);
   return [...readPortIds(service)].map(([family, portId]) => ({
     owner: metadata?.uid ?? '',
     namespace: metadata?.namespace ?? '',
     portId,
     family,
-    circle,
-    ownCircle: circleOf(service),
+    sharingGroup,
+    ownSharingGroup: sharingGroupOf(service),
     held: held ?? portsAskedFor(service),
     isWritten: held !== undefined,
     createdAt: metadata?.creationTimestamp ?? '',

@@ -15,7 +15,7 @@ export interface RemovalLoopOptions {
   readonly links: () => readonly WithholdingLink[];
   readonly verifier: RemovalVerifier;
   readonly isWanted: (key: EndpointKey) => boolean;
-  readonly onNews: () => void;
+  readonly onChange: () => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,7 +57,7 @@ export class RemovalLoop {
   }
 
   async #verify(signal: AbortSignal): Promise<void> {
-    const { links, verifier, isWanted, onNews, log } = this.#options;
+    const { links, verifier, isWanted, onChange, log } = this.#options;
     const withheld = new Map<EndpointKey, WithheldFrontend>();
     for (const { removals } of links()) {
       for (const [key, frontend] of removals.frontends) {
@@ -70,7 +70,7 @@ export class RemovalLoop {
     const [doubt] = doubts;
     log.info({ verified: verified.size, doubted: doubts.size, doubt }, 'verified removals');
     for (const link of links()) link.judge(verdict);
-    onNews();
+    onChange();
   }
 
   #withReleased(verdict: RemovalVerdict): RemovalVerdict {

@@ -48,7 +48,7 @@ export class ServedPolicies {
   /** Follows policies and pods; calls back with Services that need not wait any longer. */
   follow(enqueue: (service: string) => void): () => void {
     const changed = new Set<string>();
-    const look = () => {
+    const requestCheck = () => {
       for (const namespace of changed) {
         this.#refresh(namespace);
         for (const service of this.#waiting.get(namespace) ?? []) enqueue(service);
@@ -57,7 +57,7 @@ export class ServedPolicies {
     };
     return this.#policies.onChange((namespace) => {
       // Many changes that come at once, such as at the start, are one.
-      if (changed.size === 0) queueMicrotask(look);
+      if (changed.size === 0) queueMicrotask(requestCheck);
       changed.add(namespace);
     });
   }

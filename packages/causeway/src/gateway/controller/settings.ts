@@ -77,7 +77,7 @@ export const gatewaySettings = z.strictObject({
         .describe("Neutron's max_allowed_address_pair, which it tells nobody"),
     })
     .prefault({}),
-  lookSeconds: z
+  resyncSeconds: z
     .number()
     .min(5)
     .default(30)

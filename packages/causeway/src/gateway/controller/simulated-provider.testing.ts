@@ -9,7 +9,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
 import { configMaps, services } from '@causeway/kubernetes/objects/resources';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics, type Metrics } from '@causeway/base/observability/metrics';
 import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '@causeway/fake-kubernetes/start';
 import {
@@ -86,7 +86,7 @@ export class ProviderLab {
   startController(): void {
     this.#stop = new AbortController();
     const { client } = this;
-    const common = { client, clock: systemClock, log: silentLog, metrics: noMetrics };
+    const common = { client, clock: systemClock, log: discardLog, metrics: noMetrics };
     const book = new ConfigMapAddressBook({ ...common, namespace: 'kube-system' });
     const provider = makeGatewayProvider({
       ...common,
@@ -99,7 +99,7 @@ export class ProviderLab {
       keepWayBack: false,
       withoutAffinity: this.withoutAffinity,
       driftEveryMs: this.driftEveryMs,
-      board: new GatewayConfigMap({ ...common, namespace: 'kube-system' }),
+      configMap: new GatewayConfigMap({ ...common, namespace: 'kube-system' }),
       restMs: 0,
     });
     const controller = new ServiceController({
@@ -114,7 +114,7 @@ export class ProviderLab {
   #register(): OrphanRegister {
     return new OrphanRegister({
       ...{ client: this.client, namespace: 'kube-system', provider: 'gateway', clusterId: 'prod' },
-      ...{ log: silentLog, metrics: this.metrics },
+      ...{ log: discardLog, metrics: this.metrics },
       record: (_about, { type, reason, message }) =>
         this.events.push(`${type} ${reason}: ${message}`),
     });

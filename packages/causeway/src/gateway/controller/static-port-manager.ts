@@ -54,10 +54,10 @@ export class StaticPortManager implements PortManager {
     return Promise.resolve(isThere ? portAt(address) : undefined);
   }
 
-  async create(wish: PortRequest, signal: AbortSignal): Promise<L2Port> {
+  async create(request: PortRequest, signal: AbortSignal): Promise<L2Port> {
     await this.#readBook(signal);
-    const address = this.#choose(wish);
-    this.#given.set(address, wish.marker);
+    const address = this.#choose(request);
+    this.#given.set(address, request.marker);
     try {
       await this.#book.enter([address]);
     } catch (error) {

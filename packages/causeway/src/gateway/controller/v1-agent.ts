@@ -92,7 +92,7 @@ export class V1Agent implements AgentClient {
   }
 
   /** It has no way to leave out who is silent. */
-  handSilent(): Promise<void> {
+  sendUnhealthy(): Promise<void> {
     return Promise.resolve();
   }
 
@@ -174,7 +174,7 @@ export class V1Agent implements AgentClient {
       frozen: null,
       drained: null,
       undoSteps: 0,
-      silent: { heard: 0, seen: [], acted: [] },
+      unhealthy: { heard: 0, seen: [], acted: [] },
       alarms: [],
       kernelSettings: [],
       connections: null,

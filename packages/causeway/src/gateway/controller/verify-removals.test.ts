@@ -35,7 +35,7 @@ const onPort = (id: string, held: readonly number[]) => ({
           new Map([[4, id]]),
           {
             held: held.map((port) => ({ protocol: 'TCP' as const, port: parsePort(port) })),
-            circle: 'default',
+            sharingGroup: 'default',
           },
           false,
         ),

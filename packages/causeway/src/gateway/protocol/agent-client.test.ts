@@ -10,7 +10,7 @@ const status = {
   ...{ endpoints: 0, older: [], errors: [], notFailoverSafe: [], sound: true },
   ...{ vrrp: { state: 'MASTER', since: null }, frozen: null, undoSteps: 0 },
   drained: { since: 1, reason: 'für heute' },
-  silent: { heard: 1, seen: [], acted: [] },
+  unhealthy: { heard: 1, seen: [], acted: [] },
   ...{ alarms: [], kernelSettings: [], connections: null },
 };
 

@@ -99,18 +99,18 @@ export class HttpAgentClient {
   }
 
   /** Hands over who is silent, as all gateways together see it. */
-  async handSilent(silent: Iterable<Address>, signal: AbortSignal): Promise<void> {
-    await this.#callJson('/v2/silent', { silent: [...silent] }, signal);
+  async sendUnhealthy(unhealthy: Iterable<Address>, signal: AbortSignal): Promise<void> {
+    await this.#callJson('/v2/unhealthy', { unhealthy: [...unhealthy] }, signal);
   }
 
   async pull(
-    lever: OverrideName,
+    override: OverrideName,
     on: boolean,
     reason: string | undefined,
     signal: AbortSignal,
   ): Promise<AgentStatus> {
-    const body = { lever, on, ...(reason === undefined ? {} : { reason }) };
-    return readStatus(await this.#callJson('/v2/levers', body, signal));
+    const body = { override, on, ...(reason === undefined ? {} : { reason }) };
+    return readStatus(await this.#callJson('/v2/overrides', body, signal));
   }
 
   async undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {

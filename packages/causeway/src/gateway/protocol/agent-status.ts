@@ -26,7 +26,7 @@ export interface AgentStatus {
   /** Missing where the agent is of a version that does not know it. */
   readonly removal?: Override | null;
   readonly undoSteps: number;
-  readonly silent: {
+  readonly unhealthy: {
     /** How many destinations and nodes have ever answered a probe. Only those can be missed. */
     readonly heard: number;
     /** Whom this agent itself sees as silent. */

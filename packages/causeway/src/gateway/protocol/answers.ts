@@ -27,7 +27,7 @@ const errors = z.array(
     errors: z.array(z.looseObject({ record: z.number(), message: text })),
   }),
 );
-const lever = z.looseObject({ since: z.number(), reason: text }).nullable();
+const override = z.looseObject({ since: z.number(), reason: text }).nullable();
 
 const status = z.looseObject({
   agent: text,
@@ -41,11 +41,11 @@ const status = z.looseObject({
   notFailoverSafe: z.array(endpointId),
   sound: z.boolean(),
   vrrp: z.looseObject({ state: text, since: text.nullable() }),
-  frozen: lever,
-  drained: lever,
-  removal: lever.optional(),
+  frozen: override,
+  drained: override,
+  removal: override.optional(),
   undoSteps: count,
-  silent: z.looseObject({ heard: count, seen: texts, acted: texts }),
+  unhealthy: z.looseObject({ heard: count, seen: texts, acted: texts }),
   alarms: texts,
   kernelSettings: z.array(z.looseObject({})),
   connections: z.looseObject({ count: z.number(), limit: z.number() }).nullable(),
@@ -76,7 +76,7 @@ const trace = z.looseObject({
   destination: text,
   isSourceKept: z.boolean(),
   others: texts,
-  silent: texts,
+  unhealthy: texts,
   steps: z.array(z.looseObject({ chain: text, rule: text })),
 });
 

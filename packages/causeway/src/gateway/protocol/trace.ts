@@ -25,6 +25,6 @@ export interface TraceAnswer {
   /** The other places where connections to it may go. */
   readonly others: readonly string[];
   /** Those that get nothing because they don't answer. */
-  readonly silent: readonly string[];
+  readonly unhealthy: readonly string[];
   readonly steps: readonly TraceStep[];
 }

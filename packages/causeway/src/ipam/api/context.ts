@@ -22,8 +22,8 @@ export type Handlers<Names extends OperationName = OperationName> = {
 /** Carries out a change in the lane of what it changes. */
 export function change<T>(
   { allocator, caller, needs, signal }: Context,
-  lane: string,
+  queueKey: string,
   decide: Decide<T>,
 ): Promise<T> {
-  return allocator.change({ caller, needs, lane, decide }, signal);
+  return allocator.change({ caller, needs, queueKey, decide }, signal);
 }

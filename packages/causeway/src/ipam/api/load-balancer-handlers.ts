@@ -17,11 +17,11 @@ export type LoadBalancerOperation =
 /** What a cluster's controller asks for its Services: an address, and what to tell the announcer. */
 export const loadBalancerHandlers: Handlers<LoadBalancerOperation> = {
   async ensureLoadBalancer(context, { params: { site, cluster, uid }, body }) {
-    const { waitMs, reason, ...wish } = body;
+    const { waitMs, reason, ...rest } = body;
     const request: ReserveRequest = {
       site,
       cluster,
-      demand: { ...wish, uid, purpose: 'load-balancer' },
+      demand: { ...rest, uid, purpose: 'load-balancer' },
       reason,
     };
     const { allocator, caller, needs, signal } = context;
@@ -36,8 +36,8 @@ export const loadBalancerHandlers: Handlers<LoadBalancerOperation> = {
     const { addresses: kept } = body;
     const leaving = before.addresses.filter(({ address }) => kept?.includes(address) === false);
     const left: Reservation = { ...before, addresses: leaving };
-    const lane = keys.cluster(params.site, params.cluster);
-    const after = await change(context, lane, updateOwner({ ...params, ...body }));
+    const queueKey = keys.cluster(params.site, params.cluster);
+    const after = await change(context, queueKey, updateOwner({ ...params, ...body }));
     await platforms.release(left, signal);
     await platforms.restore(left, signal);
     return held(context, after);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { mintToken } from '../credential.ts';
 import { View } from '../view.ts';
 import { startApiServer, type ApiOptions, type ApiServer } from './server.ts';
@@ -20,7 +20,7 @@ beforeEach(async () => {
     },
   };
   server = await startApiServer({
-    ...{ allocator, clock: systemClock, log: silentLog, host: '127.0.0.1', port: 0 },
+    ...{ allocator, clock: systemClock, log: discardLog, host: '127.0.0.1', port: 0 },
     rateLimit: { perSecond: 1_000, burst: 1_000 },
     strangerLimit: { perSecond: 0.000_1, burst: 2 },
   } as unknown as ApiOptions);

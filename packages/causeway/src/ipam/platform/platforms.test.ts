@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock, settled } from '@causeway/base/time/simulated-clock';
 import type { Allocator } from '../allocator.ts';
 import { put } from '../decision.ts';
-import { Desk } from '../test-allocator.testing.ts';
+import { TestAllocator } from '../test-allocator.testing.ts';
 import { keys } from '../keys.ts';
 import type { View } from '../view.ts';
 import { Platforms } from './platforms.ts';
 import type { PlatformDriver } from './platform-driver.ts';
 
-async function sweepOnce(desk: Desk, present: readonly [string, string][]): Promise<string[]> {
+async function sweepOnce(
+  testAllocator: TestAllocator,
+  present: readonly [string, string][],
+): Promise<string[]> {
   const deleted: string[] = [];
   const driver: PlatformDriver = {
     ensure: () => Promise.resolve(undefined),
@@ -19,13 +22,13 @@ async function sweepOnce(desk: Desk, present: readonly [string, string][]): Prom
       Promise.resolve(present.map(([site, text]) => ({ site, address: parseAddress(text) }))),
   };
   const allocator = {
-    view: desk.view,
+    view: testAllocator.view,
     read: (_who: unknown, question: (view: View) => unknown) =>
-      Promise.resolve(question(desk.view)),
+      Promise.resolve(question(testAllocator.view)),
   } as unknown as Allocator;
   const stop = new AbortController();
   const platforms = new Platforms({
-    ...{ allocator, drivers: new Map([['cloud', driver]]), log: silentLog },
+    ...{ allocator, drivers: new Map([['cloud', driver]]), log: discardLog },
     ...{ clock: new SimulatedClock(), sweepEveryMs: 1_000 },
   });
   const ended = platforms.run(stop.signal).catch(() => undefined);
@@ -36,8 +39,10 @@ async function sweepOnce(desk: Desk, present: readonly [string, string][]): Prom
 }
 
 test('what nobody holds is swept, of pools that are no more too; other sites are left alone', async () => {
-  const desk = new Desk().withSite([{ name: 'p', addresses: ['10.0.0.1-10.0.0.2'] }]);
-  const held = desk.withCluster('a').take('a', 'u');
+  const testAllocator = new TestAllocator().withSite([
+    { name: 'p', addresses: ['10.0.0.1-10.0.0.2'] },
+  ]);
+  const held = testAllocator.withCluster('a').take('a', 'u');
   const free = held === '10.0.0.1' ? '10.0.0.2' : '10.0.0.1';
   const present: [string, string][] = [
     ['s', held],
@@ -45,17 +50,17 @@ test('what nobody holds is swept, of pools that are no more too; other sites are
     ['s', '10.0.7.7'],
     ['unknown', '10.0.0.9'],
   ];
-  expect(await sweepOnce(desk, present)).toEqual([free, '10.0.7.7']);
+  expect(await sweepOnce(testAllocator, present)).toEqual([free, '10.0.7.7']);
 
   for (const as of ['recovering', 'moved'] as const) {
-    const record = { ...desk.view.site('s')?.site?.record, suspended: { as, since: 0 } };
-    desk.run(() => ({
+    const record = { ...testAllocator.view.site('s')?.site?.record, suspended: { as, since: 0 } };
+    testAllocator.run(() => ({
       kind: 'change',
       reads: [],
       writes: [put(keys.site('s'), record)],
       audit: undefined,
       answer: undefined,
     }));
-    expect(await sweepOnce(desk, present)).toEqual([]);
+    expect(await sweepOnce(testAllocator, present)).toEqual([]);
   }
 });

@@ -4,7 +4,7 @@ import { idleAfterAnnotation, idledAt } from '../../idling/annotations.ts';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { ConfigMap, Service } from '@causeway/kubernetes/objects/core-objects';
 import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import type { ServiceProxy } from '../service-proxy.ts';
 import { makeService } from '../testing/objects.ts';
@@ -38,7 +38,7 @@ it('counts quiet anew from when a Service wakes, in a report that goes with its 
     connections: { connected: () => Promise.resolve(new Set()) },
     client: { apply } as unknown as KubeClient,
     owner: () => ({ metadata: { name: 'a', uid: 'uid-of-a' } }),
-    ...{ everyMs: 30_000, clock, log: silentLog },
+    ...{ everyMs: 30_000, clock, log: discardLog },
   });
   const { signal } = new AbortController();
   const quiet = async () => {

@@ -118,7 +118,7 @@ export class ActivityWatch implements ServiceProxy {
   /** Looks once and reports. What could not be looked at is not reported. */
   async report(signal: AbortSignal): Promise<void> {
     const { client, clock, node, namespace, owner } = this.#options;
-    await this.#look(signal);
+    await this.#check(signal);
     const now = clock.monotonic();
     const quietSeconds = new Map(
       [...this.#watched].map(([key, { activeAt }]) => [key, Math.floor((now - activeAt) / 1000)]),
@@ -140,7 +140,7 @@ export class ActivityWatch implements ServiceProxy {
     }
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const { connections, clock } = this.#options;
     const all = [...this.#watched.keys()].flatMap((key) => this.#targets.get(key) ?? []);
     const connected = await connections.connected(all, signal);

@@ -30,7 +30,7 @@ export interface EgressFilterOptions {
   readonly metrics: Metrics;
 }
 
-const absentLookMs = 30_000;
+const absentCheckMs = 30_000;
 
 /** The egress firewall with what it lives on: the policies of the cluster, and the DNS. */
 export class EgressFilter {
@@ -77,7 +77,7 @@ export class EgressFilter {
     if (!(await this.#areServed(signal))) {
       log.info({}, 'the cluster has no EgressNetworkPolicies: nothing is hidden');
       this.#gate.open();
-      do await sleep(clock, absentLookMs, signal);
+      do await sleep(clock, absentCheckMs, signal);
       while (!(await this.#areServed(signal)));
     }
     const store = new Store<EgressNetworkPolicy>({ log });

@@ -131,7 +131,7 @@ export class EgressFirewall implements ServiceProxy {
   }
 
   /** Judges a slice and hands on what follows from it; an unchanged one that stays shown is not news. */
-  #place(slices: Map<string, Tracked>, slice: EndpointSlice, isNews: boolean): void {
+  #place(slices: Map<string, Tracked>, slice: EndpointSlice, isNew: boolean): void {
     const { inner, addressesOf } = this.#options;
     const clusterNetworks = this.#clusterNetworks;
     const key = keyOf(slice);
@@ -143,7 +143,7 @@ export class EgressFirewall implements ServiceProxy {
     this.#count(namespace, before, judgement);
     if (judgement.kind === 'shown') {
       if (before?.kind === 'hidden') this.#changes.add({ namespace, verdict: 'shown' });
-      if (isNews || before?.kind !== 'shown') inner.setSlice(slice);
+      if (isNew || before?.kind !== 'shown') inner.setSlice(slice);
       return;
     }
     if (before?.kind === 'shown') inner.removeSlice(key);

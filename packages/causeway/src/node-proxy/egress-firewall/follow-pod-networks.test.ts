@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { formatPrefix } from '@causeway/base/address/prefix';
 import { nodes } from '@causeway/kubernetes/objects/resources';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
 import { followPodNetworks } from './follow-pod-networks.ts';
@@ -17,7 +17,7 @@ it('tells the pod networks of all nodes, once they are all known', async () => {
   const stop = new AbortController();
   const running = followPodNetworks(
     {
-      ...{ client, clock: systemClock, log: silentLog, metrics: noMetrics },
+      ...{ client, clock: systemClock, log: discardLog, metrics: noMetrics },
       onChange: (networks) => void told.push(networks.map(formatPrefix).sort()),
     },
     stop.signal,

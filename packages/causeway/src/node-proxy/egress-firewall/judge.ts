@@ -59,7 +59,7 @@ export function judgeSlice(
   for (const text of addresses) {
     const address = tryParseAddress(text);
     if (address === undefined) continue;
-    const denied = denial(address, !isInside(text), policy, context);
+    const denied = rejection(address, !isInside(text), policy, context);
     if (denied !== undefined) return hidden(text, denied);
   }
   return shown;
@@ -70,12 +70,12 @@ interface Rejected {
   readonly rule: string;
 }
 
-function hidden(address: string, denial: Rejected): Judgement {
-  return { kind: 'hidden', address, ...denial };
+function hidden(address: string, rejection: Rejected): Judgement {
+  return { kind: 'hidden', address, ...rejection };
 }
 
 /** Why the address is denied; undefined if it is not. */
-function denial(
+function rejection(
   address: Address,
   isOutside: boolean,
   { key, rules }: EgressPolicy,

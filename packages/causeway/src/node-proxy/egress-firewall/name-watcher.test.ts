@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseAddress as address } from '@causeway/base/address/address';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { NameWatcher, type Resolution } from './name-watcher.ts';
 
@@ -22,7 +22,7 @@ function start() {
   const changed: string[] = [];
   const watcher = new NameWatcher({
     clock,
-    log: silentLog,
+    log: discardLog,
     random: () => 0,
     onChange: (name) => changed.push(name),
     resolve: (name, signal) => {

@@ -72,7 +72,7 @@ export class NameWatcher {
         tried: Promise.withResolvers(),
       };
       this.#names.set(name, watched);
-      void this.#look(name, watched);
+      void this.#check(name, watched);
     }
   }
 
@@ -85,7 +85,7 @@ export class NameWatcher {
     this.watch(new Set());
   }
 
-  async #look(name: string, watched: Watched): Promise<void> {
+  async #check(name: string, watched: Watched): Promise<void> {
     const { resolve, clock, log, random = systemRandom } = this.#options;
     const { signal } = watched.stop;
     let delayMs: number;
@@ -110,7 +110,7 @@ export class NameWatcher {
     }
     watched.tried.resolve();
     if (signal.aborted) return;
-    watched.timer = clock.timer(delayMs, () => void this.#look(name, watched));
+    watched.timer = clock.timer(delayMs, () => void this.#check(name, watched));
   }
 
   #learn(name: string, watched: Watched, addresses: ReadonlySet<Address>): void {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, test } from 'vitest';
 import { freePort } from '../../../../../test/services/free-port.ts';
 import { parsePort } from '@causeway/base/address/port';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import type { ServedService } from '../service-proxy.ts';
 import { HealthCheckPorts } from './health-check-ports.ts';
 import { answerHealth, type NodeHealth } from './node-health.ts';
@@ -45,7 +45,7 @@ describe('health check ports', () => {
 
   function start() {
     let isHealthy = true;
-    const options = { isHealthy: () => isHealthy, clock: systemClock, log: silentLog };
+    const options = { isHealthy: () => isHealthy, clock: systemClock, log: discardLog };
     const ports = new HealthCheckPorts(options);
     const abort = new AbortController();
     const running = ports.run(abort.signal);

@@ -5,7 +5,7 @@ import { parseAddress } from '@causeway/base/address/address';
 import { parsePort, type Port } from '@causeway/base/address/port';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import type { Dispatch } from '@causeway/nftables/compile/virtual-service';
 import type { Diversion, ServedTarget } from '../service-proxy.ts';
@@ -39,7 +39,7 @@ async function start(podPort: number, limits: { perService?: number; holdMs?: nu
     needPods: (_, __, isFirst) => needed.push(isFirst),
     onListening: () => opened.resolve(),
     clock: systemClock,
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
   });
   const sleepingPort = podPort === 1 ? 2 : 1;

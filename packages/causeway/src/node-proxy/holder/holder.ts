@@ -29,7 +29,7 @@ type Outcome =
   | 'renewed'
   | 'late'
   | 'full'
-  | 'stray'
+  | 'unmatched'
   | 'expired'
   | 'replayed'
   | 'refused'
@@ -91,7 +91,7 @@ export class Holder implements PacketTapListener {
     const summary = summarize(packet);
     const known = summary === undefined ? undefined : this.#known.get(summary.target);
     if (summary === undefined || known === undefined) {
-      this.#count('stray');
+      this.#count('unmatched');
     } else if (known.servedSince !== undefined) {
       this.#count('late');
       this.#putBack([packet]);

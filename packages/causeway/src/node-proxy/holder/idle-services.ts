@@ -27,7 +27,7 @@ export interface IdleServicesOptions {
   /** Where not, Services that ask to be accepted for are parked. */
   readonly canAccept?: boolean;
   /** Pods are told from others by the interface that their packets come through. */
-  readonly tellsByInterface?: boolean;
+  readonly matchesInterface?: boolean;
   /** A path such as /run/netns/blue; the process's own namespace when left out. */
   readonly networkNamespace?: string;
   /** Where the kernel's settings are, if not in /proc/sys. */
@@ -171,11 +171,11 @@ export class IdleServices {
   }
 
   #tapOptions(): PacketTapOptions {
-    const { settings, networkNamespace, settingsDirectory, tellsByInterface } = this.#options;
+    const { settings, networkNamespace, settingsDirectory, matchesInterface } = this.#options;
     const { logGroup, device, insideDevice } = settings;
     return {
       ...{ logGroup, device, settingsDirectory },
-      ...(tellsByInterface === true ? { insideDevice } : {}),
+      ...(matchesInterface === true ? { insideDevice } : {}),
       ...(networkNamespace === undefined ? {} : { networkNamespace }),
     };
   }

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { Event } from '@causeway/kubernetes/objects/core-objects';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { NeedPodsSender } from './need-pods-sender.ts';
@@ -27,7 +27,7 @@ function start() {
   const sender = new NeedPodsSender({
     client: { create } as unknown as KubeClient,
     ...{ node: 'node1', isAwaited: () => world.isAwaited, random: () => 0 },
-    ...{ clock, log: silentLog, metrics: noMetrics },
+    ...{ clock, log: discardLog, metrics: noMetrics },
   });
   const stop = new AbortController();
   const running = sender.run(stop.signal).catch(() => {});

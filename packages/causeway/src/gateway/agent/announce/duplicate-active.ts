@@ -12,7 +12,7 @@ export interface DuplicateActiveOptions {
 }
 
 /** So many looks in a row with adverts of a peer in between make an alarm; a handover has one. */
-const looks = 3;
+const checks = 3;
 
 /** Raises an alarm while a peer goes on sending adverts although this gateway is the master. */
 export async function watchForSecondActive(
@@ -28,6 +28,6 @@ export async function watchForSecondActive(
     const isHearing = now !== undefined && last !== undefined && now > last;
     seen = status.state === 'MASTER' && isHearing ? seen + 1 : 0;
     last = now;
-    alarms.set('two-masters', seen >= looks ? 'another gateway is master as well' : undefined);
+    alarms.set('two-masters', seen >= checks ? 'another gateway is master as well' : undefined);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { Alarms } from '../alarms.ts';
@@ -12,7 +12,7 @@ const stranger = parseAddress('10.77.0.100');
 describe('the alarm for forged adverts', () => {
   function start() {
     const clock = new SimulatedClock();
-    const alarms = new Alarms(silentLog, noMetrics);
+    const alarms = new Alarms(discardLog, noMetrics);
     const stop = new AbortController();
     const seen = { count: 5n };
     const watching = watchForForgedAdverts(

@@ -16,15 +16,15 @@ export interface SimulatedAnnouncerOptions {
 }
 
 /** As long as keepalived with its default interval would need. */
-const lookEveryMs = 300;
+const checkEveryMs = 300;
 
 /** What an agent runs for it; nothing where addresses really move. */
 export function simulatedAnnouncer(
-  { addresses: { mover, playedWith: group } }: AgentSettings,
-  { status, levers, clock }: { status: VrrpStatus; levers: Overrides; clock: Clock },
+  { addresses: { mover, simulatedWith: group } }: AgentSettings,
+  { status, overrides, clock }: { status: VrrpStatus; overrides: Overrides; clock: Clock },
 ): Record<string, Loop> {
-  if (mover !== 'played') return {};
-  const isFit = () => levers.get('drained') === undefined;
+  if (mover !== 'simulated') return {};
+  const isFit = () => overrides.get('drained') === undefined;
   return { 'VRRP state': (signal) => simulateVrrp({ group, status, isFit, clock }, signal) };
 }
 
@@ -48,7 +48,7 @@ export async function simulateVrrp(
         held ??= await hold(`\0causeway-vrrp-${group}`);
         status.enter(held === undefined ? 'BACKUP' : 'MASTER');
       }
-      await sleep(clock, lookEveryMs, signal).catch(() => undefined);
+      await sleep(clock, checkEveryMs, signal).catch(() => undefined);
     }
   } finally {
     await release(held);

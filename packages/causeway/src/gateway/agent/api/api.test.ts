@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import type { ServableAddresses } from '../apply/servable.ts';
 import { HttpAgentClient } from '../../protocol/agent-client.ts';
@@ -37,7 +37,7 @@ const someStatus: AgentStatus = {
   ...{ generation: 0, endpoints: 0, older: [], errors: [], notFailoverSafe: [], sound: true },
   vrrp: { state: 'BACKUP', since: null },
   ...{ frozen: null, drained: null, removal: null, undoSteps: 0 },
-  silent: { heard: 0, seen: [], acted: [] },
+  unhealthy: { heard: 0, seen: [], acted: [] },
   ...{ alarms: [], kernelSettings: [], connections: null },
 };
 const servable: ServableAddresses = {
@@ -61,13 +61,13 @@ beforeEach(async () => {
     mover: world.mover(life),
     store,
     stored,
-    levers: await Overrides.load(path.join(directory, 'levers.json')),
+    overrides: await Overrides.load(path.join(directory, 'overrides.json')),
     limits: { share: 0.5, count: 20 },
     clock: systemClock,
-    log: silentLog,
+    log: discardLog,
     metrics: noMetrics,
     forgetConnections: () => Promise.resolve(),
-    forgetStrays: () => Promise.resolve(),
+    deleteStaleEntries: () => Promise.resolve(),
   });
   await gateway.restore(signal);
   const status = () => ({ ...someStatus, generation: gateway.state.generation });
@@ -80,7 +80,7 @@ beforeEach(async () => {
       tls: undefined,
       events,
       status,
-      log: silentLog,
+      log: discardLog,
       metrics: noMetrics,
       metricsPage: () => Promise.resolve({ type: 'text/plain', body: 'metrics' }),
       v1: new V1Api({
@@ -98,12 +98,12 @@ beforeEach(async () => {
         servable,
         secrets: () => [secret],
         status,
-        handSilent: (silent) => gateway.setSilent(silent, signal),
+        sendUnhealthy: (unhealthy) => gateway.setUnhealthy(unhealthy, signal),
         pull: () => Promise.resolve(),
         countConnections: () => Promise.resolve([]),
         trace: (question) =>
           traceConnection(
-            { state: gateway.state, silent: gateway.silent, settings: layout },
+            { state: gateway.state, unhealthy: gateway.unhealthy, settings: layout },
             question,
           ),
       }),

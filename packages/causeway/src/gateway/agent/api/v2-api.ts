@@ -32,8 +32,8 @@ export interface V2ApiOptions {
   readonly servable: ServableAddresses;
   secrets(): readonly Uint8Array[];
   status(): AgentStatus;
-  /** Takes the controller's answer on who is silent. */
-  handSilent(silent: ReadonlySet<Address>): Promise<void>;
+  /** Takes the unhealthy backends from the controller. */
+  sendUnhealthy(unhealthy: ReadonlySet<Address>): Promise<void>;
   countConnections(signal: AbortSignal): Promise<readonly EndpointCount[]>;
   trace(question: TraceQuestion): TraceAnswer;
   /** Pulls a lever, or takes it back where there is no reason. */
@@ -48,7 +48,7 @@ const reasonText = z
   .regex(/^[\x20-\x7e]+$/);
 const undoBody = z.strictObject({ reason: reasonText });
 const overrideBody = z.strictObject({
-  lever: z.enum(overrideNames),
+  override: z.enum(overrideNames),
   on: z.boolean(),
   reason: reasonText.optional(),
 });
@@ -65,9 +65,9 @@ const removalsBody = z.strictObject({
   cluster: clusterText.optional(),
   removals: z.array(z.unknown()),
 });
-const silentBody = z.strictObject({ silent: z.array(z.string()) });
+const unhealthyBody = z.strictObject({ unhealthy: z.array(z.string()) });
 
-/** The controller's API and the operator's levers. Every request carries a token made for it alone. */
+/** The API for the controller and for operators' overrides. Every request carries a token of its own. */
 export class V2Api {
   readonly #options: V2ApiOptions;
   readonly #replays: ReplayGuard;
@@ -111,10 +111,10 @@ export class V2Api {
         return this.#push(request, claims, signal);
       case 'POST /v2/removals':
         return this.#confirmRemovals(request, claims, signal);
-      case 'POST /v2/silent':
-        return this.#silent(request, claims);
-      case 'POST /v2/levers':
-        return this.#lever(request, claims);
+      case 'POST /v2/unhealthy':
+        return this.#unhealthy(request, claims);
+      case 'POST /v2/overrides':
+        return this.#override(request, claims);
       case 'POST /v2/undo':
         return this.#undo(request, claims, signal);
       case 'POST /v2/trace':
@@ -162,15 +162,15 @@ export class V2Api {
     return { status: 200, body };
   }
 
-  async #silent(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
-    const { silent } = silentBody.parse(await readJson(request, claims));
-    await this.#options.handSilent(new Set(silent.map(parseAddress)));
+  async #unhealthy(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
+    const { unhealthy } = unhealthyBody.parse(await readJson(request, claims));
+    await this.#options.sendUnhealthy(new Set(unhealthy.map(parseAddress)));
     return { status: 200, body: {} };
   }
 
-  async #lever(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
-    const { lever, on, reason } = overrideBody.parse(await readJson(request, claims));
-    await this.#options.pull(lever, on ? (reason ?? 'no reason given') : undefined);
+  async #override(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
+    const { override, on, reason } = overrideBody.parse(await readJson(request, claims));
+    await this.#options.pull(override, on ? (reason ?? 'no reason given') : undefined);
     return { status: 200, body: this.#options.status() };
   }
 

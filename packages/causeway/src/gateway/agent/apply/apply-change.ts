@@ -12,7 +12,7 @@ import {
   removalsWithAddress,
   stateAfter,
   toLayoutChange,
-  type Silent,
+  type UnhealthyAddresses,
   type StateView,
 } from './layout-input.ts';
 import type { RulesetWriter } from './ruleset-writer.ts';
@@ -42,8 +42,12 @@ export interface Applied {
 }
 
 /** The way forward: everything that the change touches, as it is to be. */
-export function planApply(state: GatewayState, change: Change, silent: Silent): ApplyPlan {
-  return planTowards(stateAfter(state, change), change, addressesAfter(state, change), silent);
+export function planApply(
+  state: GatewayState,
+  change: Change,
+  unhealthy: UnhealthyAddresses,
+): ApplyPlan {
+  return planTowards(stateAfter(state, change), change, addressesAfter(state, change), unhealthy);
 }
 
 /** The way back: everything that the change touches, as it was. In the same safe order. */
@@ -51,20 +55,20 @@ function planReturn(
   state: GatewayState,
   change: Change,
   plan: ApplyPlan,
-  silent: Silent,
+  unhealthy: UnhealthyAddresses,
 ): ApplyPlan {
   const addresses =
     plan.addresses === undefined ? undefined : addressesOf(state.endpoints.values());
-  return planTowards(state, change, addresses, silent);
+  return planTowards(state, change, addresses, unhealthy);
 }
 
 function planTowards(
   view: StateView,
   change: Change,
   addresses: ReadonlySet<Address> | undefined,
-  silent: Silent,
+  unhealthy: UnhealthyAddresses,
 ): ApplyPlan {
-  const whole = toLayoutChange(view, change, silent);
+  const whole = toLayoutChange(view, change, unhealthy);
   const late =
     addresses === undefined ? new Set<ServiceKey>() : removalsWithAddress(view, change, addresses);
   if (late.size === 0) return { first: whole, addresses, last: undefined };
@@ -82,12 +86,12 @@ export class RollbackFailed extends CausewayError {}
 export async function applyChange(
   state: GatewayState,
   step: Step,
-  silent: Silent,
+  unhealthy: UnhealthyAddresses,
   effects: ApplyEffects,
   log: Log,
   signal: AbortSignal,
 ): Promise<Applied> {
-  const plan = planApply(state, step.change, silent);
+  const plan = planApply(state, step.change, unhealthy);
   if (plan.addresses !== undefined) await effects.mover.test(plan.addresses, signal);
   try {
     const applied = await carryOut(plan, effects, signal);
@@ -95,7 +99,7 @@ export async function applyChange(
     return applied;
   } catch (error) {
     log.warn({ error: CausewayError.from(error) }, 'the change failed; going back');
-    await goBack(planReturn(state, step.change, plan, silent), effects);
+    await goBack(planReturn(state, step.change, plan, unhealthy), effects);
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { MemoryDriver, memoryRouting } from '@causeway/nftables/drivers/memory-driver';
 import { serviceKey, type VirtualService } from '@causeway/nftables/compile/virtual-service';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { EngineRuleset } from '../engine-ruleset.ts';
 import { HarmlessRuleset } from './harmless-ruleset.ts';
 
@@ -26,7 +26,7 @@ test('an address that somebody has gets no rules, whatever is stored, and the ot
   };
   const engine = new EngineRuleset(new MemoryDriver('causeway'), layout, memoryRouting('causeway'));
   const taken = new Map([[own, "this gateway's own"]]);
-  const ruleset = new HarmlessRuleset(engine, taken, silentLog);
+  const ruleset = new HarmlessRuleset(engine, taken, discardLog);
   const stored = [own, loopback, other].map(service);
   await ruleset.replaceAll({ set: stored, nodes: [], policies: [], pods: [] }, signal);
   expect(engine.virtualAddresses()).toEqual(new Set([other]));

@@ -24,34 +24,38 @@ import { Edited, type Change, type GatewayState } from '../store/state.ts';
 import type { GatewayNode } from '../../protocol/node.ts';
 
 /** Destinations and nodes that don't answer. They get no traffic, unless nobody would be left. */
-export type Silent = ReadonlySet<Address>;
+export type UnhealthyAddresses = ReadonlySet<Address>;
 
 // Shared by all endpoints: there are tens of thousands of them.
 const withoutAffinity: Affinity = { kind: 'none' };
 const byClient: Affinity = { kind: 'client-hash' };
 
 /** One endpoint as the engine takes it. */
-export function toVirtualService(endpoint: Endpoint, silent: Silent): VirtualService {
+export function toVirtualService(
+  endpoint: Endpoint,
+  unhealthy: UnhealthyAddresses,
+): VirtualService {
   const { address, protocol, port, sourceRanges, masquerade } = endpoint;
   return {
     address,
     protocol,
     port,
-    dispatch: dispatchOf(endpoint, silent),
+    dispatch: dispatchOf(endpoint, unhealthy),
     affinity: endpoint.affinity === 'client' ? byClient : withoutAffinity,
     ...(sourceRanges.length === 0 ? {} : { sourceRanges }),
     masquerade,
   };
 }
 
-function dispatchOf(endpoint: Endpoint, silent: Silent): Dispatch {
+function dispatchOf(endpoint: Endpoint, unhealthy: UnhealthyAddresses): Dispatch {
   const { nodePort, routedTo, destinations } = endpoint;
   if (nodePort !== undefined) return { kind: 'node-ports', nodePort };
-  if (routedTo === undefined) return { kind: 'slots', endpoints: answering(destinations, silent) };
+  if (routedTo === undefined)
+    return { kind: 'slots', endpoints: answering(destinations, unhealthy) };
   if (routedTo === 'nodes') return { kind: 'nodes-unchanged' };
   const nodes = answering(
     routedTo.map((address) => ({ address })),
-    silent,
+    unhealthy,
   );
   return { kind: 'nodes-unchanged', nodes: nodes.map(({ address }) => address) };
 }
@@ -59,19 +63,22 @@ function dispatchOf(endpoint: Endpoint, silent: Silent): Dispatch {
 /** Never empty unless it was: if all are silent, it is more likely us than all of them. */
 function answering<Item extends { readonly address: Address }>(
   items: readonly Item[],
-  silent: Silent,
+  unhealthy: UnhealthyAddresses,
 ): readonly Item[] {
-  if (silent.size === 0) return items;
-  const left = items.filter(({ address }) => !silent.has(address));
+  if (unhealthy.size === 0) return items;
+  const left = items.filter(({ address }) => !unhealthy.has(address));
   return left.length === 0 ? items : left;
 }
 
-export function toNodes(nodes: Iterable<{ readonly address: Address }>, silent: Silent): Address[] {
+export function toNodes(
+  nodes: Iterable<{ readonly address: Address }>,
+  unhealthy: UnhealthyAddresses,
+): Address[] {
   const all = [...nodes];
   return ([4, 6] as const).flatMap((family) =>
     answering(
       all.filter(({ address }) => familyOf(address) === family),
-      silent,
+      unhealthy,
     ).map(({ address }) => address),
   );
 }
@@ -100,19 +107,23 @@ export function stateAfter(state: GatewayState, change: Change): StateView {
 }
 
 /** Makes the engine hold what the view says about everything that the change touches. */
-export function toLayoutChange(view: StateView, change: Change, silent: Silent): LayoutChange {
+export function toLayoutChange(
+  view: StateView,
+  change: Change,
+  unhealthy: UnhealthyAddresses,
+): LayoutChange {
   const set: VirtualService[] = [];
   const remove: ServiceKey[] = [];
   for (const key of change.endpoints.keys()) {
     const endpoint = view.endpoints.get(key);
     if (endpoint === undefined) remove.push(serviceKey(parseEndpointKey(key)));
-    else set.push(toVirtualService(endpoint, silent));
+    else set.push(toVirtualService(endpoint, unhealthy));
   }
   const touchesPolicies = change.policies.size > 0 || change.assignments.size > 0;
   return {
     set,
     remove,
-    ...(change.nodes.size === 0 ? {} : { nodes: toNodes(view.nodes.values(), silent) }),
+    ...(change.nodes.size === 0 ? {} : { nodes: toNodes(view.nodes.values(), unhealthy) }),
     ...(touchesPolicies ? toPolicies(view.policies, view.assignments.values()) : {}),
   };
 }
@@ -172,10 +183,10 @@ function resolvePort(
 }
 
 /** Everything the engine is to hold, for a start from nothing. */
-export function toWholeLayout(state: GatewayState, silent: Silent): WholeLayout {
+export function toWholeLayout(state: GatewayState, unhealthy: UnhealthyAddresses): WholeLayout {
   return {
-    set: [...state.endpoints.values()].map((endpoint) => toVirtualService(endpoint, silent)),
-    nodes: toNodes(state.nodes.values(), silent),
+    set: [...state.endpoints.values()].map((endpoint) => toVirtualService(endpoint, unhealthy)),
+    nodes: toNodes(state.nodes.values(), unhealthy),
     ...toPolicies(state.policies, state.assignments.values()),
   };
 }

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseAddress, type Family } from '@causeway/base/address/address';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { Alarms } from '../alarms.ts';
@@ -51,10 +51,10 @@ class Machine {
 }
 
 function watch(machine: Machine, change: Partial<LinkWatchOptions> = {}) {
-  const alarms = new Alarms(silentLog, noMetrics);
+  const alarms = new Alarms(discardLog, noMetrics);
   const own = ['10.77.0.11', '2001:db8:77::11'].map(parseAddress);
   const linkWatch = new LinkWatch({
-    ...{ alarms, clock: new SimulatedClock(), log: silentLog, metrics: noMetrics },
+    ...{ alarms, clock: new SimulatedClock(), log: discardLog, metrics: noMetrics },
     ...{ links: [{ name: 'ext', own }], file: path.join(directory, 'links.json') },
     ...{ restores: true, needsDefaultRoute: true },
     servedFamilies: () => new Set<Family>([4, 6]),
@@ -74,10 +74,10 @@ function watch(machine: Machine, change: Partial<LinkWatchOptions> = {}) {
 test('a link that went down and up gets back its own addresses and static routes, and nothing else', async () => {
   const machine = new Machine();
   const { linkWatch } = watch(machine);
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   machine.bounce();
   machine.addresses = machine.addresses.filter((each) => each !== '10.77.1.1/32');
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   expect(machine.commands).toEqual([
     'address replace 2001:db8:77::11/64 dev ext',
     '-4 route replace default via 10.77.0.1 dev ext',
@@ -89,9 +89,9 @@ test('a link that went down and up gets back its own addresses and static routes
 test('a route that an administrator removed is not restored, and is missed while clients need it', async () => {
   const machine = new Machine();
   const { linkWatch } = watch(machine);
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   machine.routes[6] = [];
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   expect(machine.commands).toEqual([]);
   expect(linkWatch.illness).toContain('no IPv6 default route');
 });
@@ -102,9 +102,9 @@ test.each([
 ])('a default route is not missed when %s', async (_, change) => {
   const machine = new Machine();
   const { linkWatch } = watch(machine, change);
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   machine.routes[6] = [];
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   expect(linkWatch.illness).toBeUndefined();
 });
 
@@ -112,40 +112,40 @@ test('a network without a default route needs none', async () => {
   const machine = new Machine();
   machine.routes = { 4: [], 6: [] };
   const { linkWatch } = watch(machine);
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   expect(linkWatch.illness).toBeUndefined();
 });
 
 test('an agent that restarts during the outage restores what the link lost', async () => {
   const machine = new Machine();
-  await watch(machine).linkWatch.look(signal);
+  await watch(machine).linkWatch.check(signal);
   machine.bounce();
   const { linkWatch } = watch(machine);
   await linkWatch.load();
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   expect(machine.commands).toHaveLength(3);
 });
 
 test('without restoring, the gateway says what is missing', async () => {
   const machine = new Machine();
   const { linkWatch } = watch(machine, { restores: false });
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   machine.bounce();
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   expect(machine.commands).toEqual([]);
   expect(linkWatch.illness).toContain('2001:db8:77::11 is missing on ext');
   machine.addresses.push('2001:db8:77::11/64');
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   expect(linkWatch.illness).toBe('ext lost the route default via 10.77.0.1 when it went down');
 });
 
 test('a link that is down raises an alarm and is no other illness: keepalived yields by itself', async () => {
   const machine = new Machine();
   const { linkWatch, alarms } = watch(machine);
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   machine.bounce();
   machine.isUp = false;
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   expect(alarms.list()).toEqual([expect.stringContaining('link-down: ')]);
   expect(linkWatch.illness).toBeUndefined();
 });
@@ -155,6 +155,6 @@ test('a record that can not be read is as good as none', async () => {
   const machine = new Machine();
   const { linkWatch } = watch(machine);
   await linkWatch.load();
-  await linkWatch.look(signal);
+  await linkWatch.check(signal);
   expect(linkWatch.illness).toBeUndefined();
 });

@@ -83,7 +83,7 @@ export class LinkWatch {
     await this.load();
     while (!signal.aborted) {
       try {
-        await this.look(signal);
+        await this.check(signal);
       } catch (error) {
         if (signal.aborted) throw error;
         log.warn({ error: CausewayError.from(error) }, "the links can't be read");
@@ -107,7 +107,7 @@ export class LinkWatch {
   }
 
   /** Looks at the links once, and restores what they lost. */
-  async look(signal: AbortSignal): Promise<void> {
+  async check(signal: AbortSignal): Promise<void> {
     let view = await this.#read(signal);
     let lost = this.#follow(view);
     if (this.#options.restores && lost.size > 0) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAddress, type Address } from '@causeway/base/address/address';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { handedLastsMs, BackendHealth } from './backend-health.ts';
@@ -12,53 +12,53 @@ const handed = new Set([parseAddress('10.0.0.2')]);
 test('what a controller handed out is forgotten when it vanishes without closing its stream', async () => {
   const clock = new SimulatedClock();
   let acted: ReadonlySet<Address> = new Set();
-  const setSilent = (silent: ReadonlySet<Address>) => {
-    acted = silent;
+  const setUnhealthy = (unhealthy: ReadonlySet<Address>) => {
+    acted = unhealthy;
     return Promise.resolve();
   };
   // The stream looks alive all the time.
-  const silence = new BackendHealth(
-    { setSilent },
-    { log: silentLog, clock, metrics: noMetrics },
+  const backendHealth = new BackendHealth(
+    { setUnhealthy },
+    { log: discardLog, clock, metrics: noMetrics },
     () => true,
   );
-  silence.see(own);
-  expect(silence.expire()).toBe(false);
-  silence.hand(handed);
-  await silence.act(signal);
+  backendHealth.see(own);
+  expect(backendHealth.expire()).toBe(false);
+  backendHealth.hand(handed);
+  await backendHealth.act(signal);
   expect(acted).toEqual(handed.union(own));
   // One that is there hands it again before it is forgotten.
   await clock.advance(handedLastsMs - 1);
-  expect(silence.expire()).toBe(false);
-  silence.hand(handed);
+  expect(backendHealth.expire()).toBe(false);
+  backendHealth.hand(handed);
   await clock.advance(handedLastsMs - 1);
-  expect(silence.expire()).toBe(false);
+  expect(backendHealth.expire()).toBe(false);
   await clock.advance(1);
-  expect(silence.expire()).toBe(true);
-  expect(silence.expire()).toBe(false);
-  await silence.act(signal);
+  expect(backendHealth.expire()).toBe(true);
+  expect(backendHealth.expire()).toBe(false);
+  await backendHealth.act(signal);
   expect(acted).toBe(own);
 });
 
 test('who falls silent together with the controller is left out at once, whatever it handed out last', async () => {
   let acted: ReadonlySet<Address> = new Set();
-  const setSilent = (silent: ReadonlySet<Address>) => {
-    acted = silent;
+  const setUnhealthy = (unhealthy: ReadonlySet<Address>) => {
+    acted = unhealthy;
     return Promise.resolve();
   };
   const clock = new SimulatedClock();
-  const silence = new BackendHealth(
-    { setSilent },
-    { log: silentLog, clock, metrics: noMetrics },
+  const backendHealth = new BackendHealth(
+    { setUnhealthy },
+    { log: discardLog, clock, metrics: noMetrics },
     () => true,
   );
-  silence.hand(new Set());
-  silence.see(own);
-  await silence.act(signal);
+  backendHealth.hand(new Set());
+  backendHealth.see(own);
+  await backendHealth.act(signal);
   expect(acted).toEqual(own);
   // The next leader has not heard of it yet.
-  silence.hand(new Set());
-  await silence.act(signal);
+  backendHealth.hand(new Set());
+  await backendHealth.act(signal);
   expect(acted).toEqual(own);
 });
 
@@ -67,21 +67,24 @@ test('silent destinations that could not be taken out are tried again until they
   const stop = new AbortController();
   let failures = 2;
   let acted: ReadonlySet<Address> = new Set();
-  const setSilent = (silent: ReadonlySet<Address>) => {
+  const setUnhealthy = (unhealthy: ReadonlySet<Address>) => {
     if (failures-- > 0) return Promise.reject(new Error('the kernel is busy'));
-    acted = silent;
+    acted = unhealthy;
     return Promise.resolve();
   };
-  const silence = new BackendHealth(
-    { setSilent },
-    { log: silentLog, clock, metrics: noMetrics },
+  const backendHealth = new BackendHealth(
+    { setUnhealthy },
+    { log: discardLog, clock, metrics: noMetrics },
     () => false,
   );
-  silence.see(own);
-  await silence.act(signal);
+  backendHealth.see(own);
+  await backendHealth.act(signal);
   expect(acted.size).toBe(0);
   const attempts: Promise<void>[] = [];
-  const looking = silence.lookAgain(() => attempts.push(silence.act(signal)), stop.signal);
+  const rechecking = backendHealth.recheck(
+    () => attempts.push(backendHealth.act(signal)),
+    stop.signal,
+  );
   await clock.advance(1_000);
   await Promise.all(attempts);
   expect(acted.size).toBe(0);
@@ -92,5 +95,5 @@ test('silent destinations that could not be taken out are tried again until they
   await clock.advance(10_000);
   expect(attempts).toHaveLength(2);
   stop.abort();
-  await expect(looking).rejects.toThrow('abort');
+  await expect(rechecking).rejects.toThrow('abort');
 });

@@ -10,11 +10,11 @@ import { agreedHealth } from './agreed-health.ts';
 /** Three times as long as a controller takes to hand it again. */
 export const handedLastsMs = 30_000;
 /** Also how soon a failure is tried again: a destination is to be out within a few probes. */
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 
 /** Brings together what the probes see, what the controller hands out, and what the gateway acts on. */
 export class BackendHealth {
-  readonly #gateway: Pick<Gateway, 'setSilent'>;
+  readonly #gateway: Pick<Gateway, 'setUnhealthy'>;
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #isControllerPresent: () => boolean;
@@ -26,7 +26,7 @@ export class BackendHealth {
   #isOwed = false;
 
   constructor(
-    gateway: Pick<Gateway, 'setSilent'>,
+    gateway: Pick<Gateway, 'setUnhealthy'>,
     options: { readonly log: Log; readonly clock: Clock; readonly metrics: Metrics },
     isControllerPresent: () => boolean,
   ) {
@@ -70,22 +70,22 @@ export class BackendHealth {
   }
 
   /** Looks from time to time whether what was handed is too old, or something has failed before. */
-  async lookAgain(onDue: () => void, signal: AbortSignal): Promise<void> {
+  async recheck(onDue: () => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await sleep(this.#clock, lookEveryMs, signal);
+      await sleep(this.#clock, checkEveryMs, signal);
       if (this.expire() || this.#isOwed) onDue();
     }
   }
 
   /** Acts on what is agreed now. A failure is told and tried again with the next look. */
   async act(signal: AbortSignal): Promise<void> {
-    const silent = agreedHealth({
+    const unhealthy = agreedHealth({
       own: this.#own,
       handed: this.#handed,
       isControllerPresent: this.#isControllerPresent(),
     });
     try {
-      await this.#gateway.setSilent(silent, signal);
+      await this.#gateway.setUnhealthy(unhealthy, signal);
       this.#isOwed = false;
     } catch (error) {
       if (signal.aborted) return;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { systemClock } from '@causeway/base/time/clock';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { keepProbeResultsFile, readKnownAnswers } from './probe-results-file.ts';
 import { ProbeResults } from './probe-results.ts';
 
@@ -29,20 +29,20 @@ test('who was silent before a restart is silent after it, and who had answered c
     before.record(unheard, false);
   }
   const stop = new AbortController();
-  const options = { file, ledger: before, clock: systemClock, log: silentLog };
+  const options = { file, ledger: before, clock: systemClock, log: discardLog };
   const keeping = keepProbeResultsFile(options, stop.signal).catch(() => undefined);
   await vi.waitFor(() => fs.access(file), { timeout: 60_000, interval: 20 });
   stop.abort();
   await keeping;
 
   const after = new ProbeResults(thresholds, await readKnownAnswers(file));
-  expect([...after.silent]).toEqual([dead]);
+  expect([...after.unhealthy]).toEqual([dead]);
   expect(after.heard).toBe(2);
   expect([after.record(dead, false), after.record(dead, true)]).toEqual([false, false]);
   expect(after.record(dead, true)).toBe(true);
   expect([after.record(alive, false), after.record(alive, false)]).toEqual([false, true]);
   expect([after.record(unheard, false), after.record(unheard, false)]).toEqual([false, false]);
-  expect([...after.silent]).toEqual([alive]);
+  expect([...after.unhealthy]).toEqual([alive]);
 });
 
 test.each([
@@ -52,5 +52,5 @@ test.each([
 ])('a file with %s is as good as none', async (_name, text) => {
   const file = path.join(directory, 'answers.json');
   if (text !== undefined) await fs.writeFile(file, text);
-  expect(await readKnownAnswers(file)).toEqual({ answered: [], silent: [] });
+  expect(await readKnownAnswers(file)).toEqual({ answered: [], unhealthy: [] });
 });

@@ -5,25 +5,27 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { replaceFile } from '@causeway/base/process/atomic-file';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
+import { fromLegacyProbeResults } from '../store/legacy.ts';
 import type { KnownAnswers, ProbeResults } from './probe-results.ts';
 
-const storedAnswers = z.object({ answered: z.array(z.string()), silent: z.array(z.string()) });
+const storedAnswers = z.object({ answered: z.array(z.string()), unhealthy: z.array(z.string()) });
 const writeEveryMs = 1_000;
 
 /**
- * Who had answered and who had fallen silent when it was written down. Without it, an agent that starts
- * while a node is dead could not miss that node, and would send to it. A file that can't be read is none.
+ * Reads which backends had answered and which were unhealthy. Without it, an agent that starts while a
+ * node is down sends connections to that node. A file that can't be read counts as no file.
  */
 export async function readKnownAnswers(file: string): Promise<KnownAnswers> {
   try {
-    const stored = storedAnswers.parse(JSON.parse(await fs.readFile(file, 'utf8')));
-    return { answered: addresses(stored.answered), silent: addresses(stored.silent) };
+    const text = await fs.readFile(file, 'utf8');
+    const stored = storedAnswers.parse(fromLegacyProbeResults(JSON.parse(text)));
+    return { answered: addresses(stored.answered), unhealthy: addresses(stored.unhealthy) };
   } catch {
-    return { answered: [], silent: [] };
+    return { answered: [], unhealthy: [] };
   }
 }
 
-/** Writes the ledger down whenever it has changed, but not at every single answer. */
+/** Writes the probe results to the file after changes, at most once a second. */
 export async function keepProbeResultsFile(
   options: { file: string; ledger: ProbeResults; clock: Clock; log: Log },
   signal: AbortSignal,
@@ -38,7 +40,7 @@ export async function keepProbeResultsFile(
       await replaceFile(file, JSON.stringify(ledger.known));
       written = revision;
     } catch (error) {
-      log.warn({ error: CausewayError.from(error) }, "who answers probes can't be written down");
+      log.warn({ error: CausewayError.from(error) }, 'could not write the probe results');
     }
   }
 }

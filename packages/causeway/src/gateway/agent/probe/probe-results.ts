@@ -10,43 +10,43 @@ export interface ProbeThresholds {
 /** What is kept of a ledger over a restart. */
 export interface KnownAnswers {
   readonly answered: readonly Address[];
-  readonly silent: readonly Address[];
+  readonly unhealthy: readonly Address[];
 }
 
 interface Record {
   /** Nobody who has never answered can have fallen silent: a firewall may swallow our probes. */
   readonly hasAnswered: boolean;
-  readonly isSilent: boolean;
+  readonly isUnhealthy: boolean;
   /** The round in which it fell silent. */
-  readonly silentSince: number;
+  readonly unhealthySince: number;
   /** Probes in a row that speak against how it is judged now. */
   readonly against: number;
 }
 
 // Most are in one of these states, and there are tens of thousands of them: they share the record.
-const unheard: Record = { hasAnswered: false, isSilent: false, silentSince: 0, against: 0 };
+const unheard: Record = { hasAnswered: false, isUnhealthy: false, unhealthySince: 0, against: 0 };
 const answering: Record = { ...unheard, hasAnswered: true };
-const fallenSilent = (silentSince: number): Record => ({
+const becomeUnhealthy = (unhealthySince: number): Record => ({
   ...answering,
-  isSilent: true,
-  silentSince,
+  isUnhealthy: true,
+  unhealthySince,
 });
 
 /** Who answers and who has fallen silent, from single probes. */
 export class ProbeResults {
   readonly #thresholds: ProbeThresholds;
   readonly #records = new Map<Address, Record>();
-  #silent = 0;
+  #unhealthy = 0;
   #revision = 0;
   #round = 0;
 
   constructor(thresholds: ProbeThresholds, known?: KnownAnswers) {
     this.#thresholds = thresholds;
-    const silent = new Set(known?.silent);
-    for (const address of silent.union(new Set(known?.answered))) {
-      const isSilent = silent.has(address);
-      this.#records.set(address, isSilent ? fallenSilent(0) : answering);
-      if (isSilent) this.#silent += 1;
+    const unhealthy = new Set(known?.unhealthy);
+    for (const address of unhealthy.union(new Set(known?.answered))) {
+      const isUnhealthy = unhealthy.has(address);
+      this.#records.set(address, isUnhealthy ? becomeUnhealthy(0) : answering);
+      if (isUnhealthy) this.#unhealthy += 1;
     }
   }
 
@@ -59,7 +59,7 @@ export class ProbeResults {
     const all = [...this.#records];
     return {
       answered: all.filter(([, { hasAnswered }]) => hasAnswered).map(([address]) => address),
-      silent: all.filter(([, { isSilent }]) => isSilent).map(([address]) => address),
+      unhealthy: all.filter(([, { isUnhealthy }]) => isUnhealthy).map(([address]) => address),
     };
   }
 
@@ -74,12 +74,12 @@ export class ProbeResults {
     if (gone.length === 0) return false;
     this.#revision += 1;
     const wasCutOff = this.isCutOff;
-    const before = this.#silent;
+    const before = this.#unhealthy;
     for (const address of gone) {
-      if (this.#records.get(address)?.isSilent === true) this.#silent -= 1;
+      if (this.#records.get(address)?.isUnhealthy === true) this.#unhealthy -= 1;
       this.#records.delete(address);
     }
-    return this.#silent !== before || this.isCutOff !== wasCutOff;
+    return this.#unhealthy !== before || this.isCutOff !== wasCutOff;
   }
 
   /** Answers whether the judgement on this address has changed, or on ourselves. */
@@ -91,25 +91,25 @@ export class ProbeResults {
       this.#revision += 1;
       return wasCutOff;
     }
-    const { isSilent } = record;
-    const speaksAgainst = isSilent ? answered : !answered && record.hasAnswered;
+    const { isUnhealthy } = record;
+    const speaksAgainst = isUnhealthy ? answered : !answered && record.hasAnswered;
     const against = speaksAgainst ? record.against + 1 : 0;
     const { fall, rise } = this.#thresholds;
-    if (against < (isSilent ? rise : fall)) {
+    if (against < (isUnhealthy ? rise : fall)) {
       this.#records.set(address, withAgainst(record, against));
       return false;
     }
     this.#revision += 1;
-    this.#records.set(address, isSilent ? answering : fallenSilent(this.#round));
-    this.#silent += isSilent ? -1 : 1;
+    this.#records.set(address, isUnhealthy ? answering : becomeUnhealthy(this.#round));
+    this.#unhealthy += isUnhealthy ? -1 : 1;
     return true;
   }
 
   /** Whether everybody who ever answered is silent now: then it is this gateway that is cut off. */
   get isCutOff(): boolean {
-    if (this.#silent < 2) return false;
+    if (this.#unhealthy < 2) return false;
     for (const record of this.#records.values()) {
-      if (record.hasAnswered && !record.isSilent) return false;
+      if (record.hasAnswered && !record.isUnhealthy) return false;
     }
     return true;
   }
@@ -125,21 +125,21 @@ export class ProbeResults {
    * Who should get no traffic by what this gateway sees. While it is cut off itself, those who had fallen
    * silent long before all others did: they are no better for it.
    */
-  get silent(): Set<Address> {
-    const silent = new Set<Address>();
-    if (this.#silent === 0) return silent;
+  get unhealthy(): Set<Address> {
+    const unhealthy = new Set<Address>();
+    if (this.#unhealthy === 0) return unhealthy;
     const before = this.isCutOff ? this.#lastFall() - 2 * this.#thresholds.fall : Infinity;
-    for (const [address, { isSilent, silentSince }] of this.#records) {
-      if (isSilent && silentSince < before) silent.add(address);
+    for (const [address, { isUnhealthy, unhealthySince }] of this.#records) {
+      if (isUnhealthy && unhealthySince < before) unhealthy.add(address);
     }
-    return silent;
+    return unhealthy;
   }
 
   /** The round in which somebody fell silent last. */
   #lastFall(): number {
     let last = 0;
-    for (const { isSilent, silentSince } of this.#records.values()) {
-      if (isSilent) last = Math.max(last, silentSince);
+    for (const { isUnhealthy, unhealthySince } of this.#records.values()) {
+      if (isUnhealthy) last = Math.max(last, unhealthySince);
     }
     return last;
   }
@@ -148,5 +148,5 @@ export class ProbeResults {
 function withAgainst(record: Record, against: number): Record {
   if (record.against === against) return record;
   // Only who has answered can have anything against it.
-  return against === 0 && !record.isSilent ? answering : { ...record, against };
+  return against === 0 && !record.isUnhealthy ? answering : { ...record, against };
 }

@@ -43,14 +43,14 @@ describe('who is silent', () => {
     ['all but one', ['+++', '--+', '--+'], [a, b]],
     ['a gateway that only ever heard one of three', ['+--', '---', '---'], [a]],
   ])('%s', (_name, rounds, expected) => {
-    expect([...ledgerAfter(...rounds).silent]).toEqual(expected);
+    expect([...ledgerAfter(...rounds).unhealthy]).toEqual(expected);
   });
 
   test('who is no longer probed is forgotten', () => {
     const ledger = ledgerAfter('+++', '-++', '-++');
     expect(ledger.beginRound(new Set([b, c]))).toBe(true);
     expect(ledger.beginRound(new Set([b, c]))).toBe(false);
-    expect(ledger.silent.size).toBe(0);
+    expect(ledger.unhealthy.size).toBe(0);
     expect(ledger.isCutOff).toBe(false);
   });
 
@@ -59,7 +59,7 @@ describe('who is silent', () => {
     expect(ledger.beginRound(new Set([a, b]))).toBe(true);
     expect(ledger.isCutOff).toBe(true);
     expect(ledger.record(c, true)).toBe(true);
-    expect([...ledger.silent]).toEqual([a, b]);
+    expect([...ledger.unhealthy]).toEqual([a, b]);
   });
 
   test('those whom the controller names and those whom the gateway sees; while it is away, the latter', () => {

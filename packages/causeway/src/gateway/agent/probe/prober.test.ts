@@ -21,7 +21,7 @@ test('a node that fell silent, was taken away and comes back healthy is silent n
       ledger: new ProbeResults({ fall: 2, rise: 2 }),
       targets: () => new Map([...targets].map((address) => [address, parsePort(80)])),
       probeTcp: ({ address }) => Promise.resolve(!dead.has(address)),
-      onChange: (silent) => (told = silent),
+      onChange: (unhealthy) => (told = unhealthy),
     },
     stop.signal,
   );
@@ -47,13 +47,13 @@ test('with more targets than can be knocked at in an interval, a round takes lon
   const all = Array.from({ length: 3_000 }, (_, index) =>
     parseAddress(`10.1.${index >> 8}.${index & 255}`),
   );
-  const knocked: Address[] = [];
+  const attempted: Address[] = [];
   const running = runProber(
     {
       ...{ clock, intervalMs, ledger: new ProbeResults({ fall: 2, rise: 2 }), onChange() {} },
       targets: () => new Map(all.map((address) => [address, parsePort(80)])),
       probeTcp({ address }) {
-        knocked.push(address);
+        attempted.push(address);
         return Promise.resolve(true);
       },
     },
@@ -61,11 +61,11 @@ test('with more targets than can be knocked at in an interval, a round takes lon
   );
   await clock.advance(10);
   // A long round has more slices, not larger ones: sockets by the hundred would outlive their use.
-  expect(knocked.length).toBe(50);
+  expect(attempted.length).toBe(50);
   await clock.advance(990);
-  expect(knocked.length).toBeLessThan(all.length);
+  expect(attempted.length).toBeLessThan(all.length);
   await clock.advance(500);
-  expect(new Set(knocked).size).toBe(all.length);
+  expect(new Set(attempted).size).toBe(all.length);
   stop.abort();
   await clock.advance(intervalMs);
   await running;

@@ -10,7 +10,7 @@ export interface ProberOptions {
   targets(): ProbeTargets;
   probeTcp(target: ProbeTarget, limitMs: number, signal: AbortSignal): Promise<boolean>;
   /** Called when a probe, or what there is to probe, has changed who is silent or whether we are cut off. */
-  onChange(silent: ReadonlySet<Address>): void;
+  onChange(unhealthy: ReadonlySet<Address>): void;
 }
 
 /** Probes never come in one burst: so many slices in an interval, and in a longer round more of them. */
@@ -28,12 +28,13 @@ export async function runProber(options: ProberOptions, signal: AbortSignal): Pr
   const pending = new Set<Promise<void>>();
   const probe = async (target: ProbeTarget) => {
     const answered = await options.probeTcp(target, intervalMs, signal);
-    if (!signal.aborted && ledger.record(target.address, answered)) options.onChange(ledger.silent);
+    if (!signal.aborted && ledger.record(target.address, answered))
+      options.onChange(ledger.unhealthy);
   };
   while (!signal.aborted) {
     const targets = options.targets();
     // Who is not sent to any more is not silent either: should it come back, it begins anew.
-    if (ledger.beginRound(targets)) options.onChange(ledger.silent);
+    if (ledger.beginRound(targets)) options.onChange(ledger.unhealthy);
     const roundMs = Math.max(intervalMs, (targets.size / mostPerSecond) * 1000);
     const slices = Math.ceil((slicesPerInterval * roundMs) / intervalMs);
     const slice = Math.ceil(targets.size / slices);

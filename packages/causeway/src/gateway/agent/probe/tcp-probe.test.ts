@@ -40,7 +40,7 @@ test('a refusal is an answer, too', async () => {
 });
 
 /** A port whose queue of connections is full: the kernel drops further attempts silently. */
-async function silentPort() {
+async function unansweringPort() {
   const listen = 'listen({ port: 0, host: "127.0.0.1", backlog: 1 }, report)';
   const script = `function report() { console.log(this.address().port) }
     require("node:net").createServer().${listen}`;
@@ -52,20 +52,20 @@ async function silentPort() {
   });
   const [text] = (await once(child.stdout, 'data')) as [Buffer];
   child.kill('SIGSTOP');
-  const silent = parsePort(Number(text.toString()));
+  const unhealthy = parsePort(Number(text.toString()));
   for (let count = 0; count < 4; count += 1) {
-    fillers.push(net.connect(silent, '127.0.0.1').on('error', () => {}));
+    fillers.push(net.connect(unhealthy, '127.0.0.1').on('error', () => {}));
   }
   await expect.poll(() => fillers.filter(({ connecting }) => !connecting).length).toBe(2);
-  return silent;
+  return unhealthy;
 }
 
 test('an attempt without an answer leaves no socket behind', async () => {
-  const silent = await silentPort();
+  const unhealthy = await unansweringPort();
   const attempts = () =>
     process.getActiveResourcesInfo().filter((name) => name === 'ConnectWrap').length;
   const before = attempts();
   expect(before).toBeGreaterThan(0);
-  expect(await probeTcp(systemClock, { address, port: silent }, 20, signal)).toBe(false);
+  expect(await probeTcp(systemClock, { address, port: unhealthy }, 20, signal)).toBe(false);
   await expect.poll(attempts).toBe(before);
 });

@@ -48,17 +48,17 @@ const question: TraceQuestion = {
 const ask = (
   state: GatewayState,
   wish: Partial<TraceQuestion> = {},
-  silent: readonly string[] = [],
+  unhealthy: readonly string[] = [],
 ) =>
   traceConnection(
-    { state, settings, silent: new Set(silent.map((each) => parseAddress(each))) },
+    { state, settings, unhealthy: new Set(unhealthy.map((each) => parseAddress(each))) },
     { ...question, ...wish },
   );
 
 describe('where a connection goes', () => {
   test('to one of the endpoints, with the rules that sent it there', () => {
     const answer = ask(stateWith(web));
-    expect(answer).toMatchObject({ outcome: 'forwarded', isSourceKept: true, silent: [] });
+    expect(answer).toMatchObject({ outcome: 'forwarded', isSourceKept: true, unhealthy: [] });
     expect(['10.244.1.1:8080', '10.244.1.2:8080']).toContain(answer.destination);
     expect([answer.destination, ...answer.others].sort()).toEqual([
       '10.244.1.1:8080',
@@ -104,7 +104,7 @@ describe('where a connection goes', () => {
     expect(answer).toMatchObject({
       destination: '10.244.1.2:8080',
       others: [],
-      silent: ['10.244.1.1:8080'],
+      unhealthy: ['10.244.1.1:8080'],
     });
   });
 });

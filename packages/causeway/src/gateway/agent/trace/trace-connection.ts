@@ -5,14 +5,19 @@ import { protocolNumbers } from '@causeway/nftables/model/operands';
 import { tracePacket, type Probe, type Trace } from '@causeway/nftables/trace/packet-tracer';
 import { isRouted, routedRuleset } from '@causeway/nftables/compile/routed-ruleset';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
-import { toNodes, toPolicies, toVirtualService, type Silent } from '../apply/layout-input.ts';
+import {
+  toNodes,
+  toPolicies,
+  toVirtualService,
+  type UnhealthyAddresses,
+} from '../apply/layout-input.ts';
 import { endpointKey, type Endpoint } from '../../protocol/endpoint.ts';
 import type { TraceAnswer, TraceQuestion } from '../../protocol/trace.ts';
 import type { GatewayState } from '../store/state.ts';
 
 export interface TraceSources {
   readonly state: GatewayState;
-  readonly silent: Silent;
+  readonly unhealthy: UnhealthyAddresses;
   readonly settings: LayoutSettings;
 }
 
@@ -30,7 +35,7 @@ export function traceConnection(sources: TraceSources, question: TraceQuestion):
   const trace = walk(sources, endpoint, probe);
   const destination = destinationOf(trace, endpoint);
   const all = destinationsOf(sources.state, endpoint);
-  const isSilent = ({ address }: Place) => sources.silent.has(address);
+  const isUnhealthy = ({ address }: Place) => sources.unhealthy.has(address);
   return {
     outcome: trace.sentTo === undefined ? outcomeOf(trace) : 'sent-unchanged',
     because: explain(trace, endpoint, question),
@@ -38,10 +43,10 @@ export function traceConnection(sources: TraceSources, question: TraceQuestion):
     destination,
     isSourceKept: !trace.masqueraded,
     others: all
-      .filter((each) => !isSilent(each))
+      .filter((each) => !isUnhealthy(each))
       .map(text)
       .filter((each) => each !== destination),
-    silent: all.filter(isSilent).map(text),
+    unhealthy: all.filter(isUnhealthy).map(text),
     // Who knows the seed can aim at one endpoint, and traces are pasted everywhere.
     steps: trace.steps.map(({ chain, rule }) => ({ chain, rule: rule.replace(/ seed \d+/, '') })),
   };
@@ -60,9 +65,13 @@ function findEndpoint({ endpoints }: GatewayState, question: TraceQuestion): End
 }
 
 /** Only what concerns the endpoint: the other services have no say in where its packets go. */
-function walk({ state, silent, settings }: TraceSources, endpoint: Endpoint, probe: Probe): Trace {
-  const service = toVirtualService(endpoint, silent);
-  const nodes = toNodes(state.nodes.values(), silent);
+function walk(
+  { state, unhealthy, settings }: TraceSources,
+  endpoint: Endpoint,
+  probe: Probe,
+): Trace {
+  const service = toVirtualService(endpoint, unhealthy);
+  const nodes = toNodes(state.nodes.values(), unhealthy);
   const options = { from: 'network', localAddresses: [endpoint.address] } as const;
   if (isRouted(service)) {
     const routed = routedRuleset(familyOf(endpoint.address), settings, [service], nodes);
@@ -130,7 +139,7 @@ function notServed({ endpoints }: GatewayState, question: TraceQuestion): TraceA
       : `This gateway serves other ports on the address: ${ports.join(', ')}.`;
   return {
     ...{ outcome: 'not-served', because, servedAs: '', destination: '' },
-    ...{ isSourceKept: true, others: [], silent: [], steps: [] },
+    ...{ isSourceKept: true, others: [], unhealthy: [], steps: [] },
   };
 }
 

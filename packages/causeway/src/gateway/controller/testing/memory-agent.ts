@@ -70,9 +70,9 @@ export class MemoryAgent implements AgentClient {
     }
   }
 
-  async handSilent(silent: Iterable<string>, signal: AbortSignal): Promise<void> {
+  async sendUnhealthy(unhealthy: Iterable<string>, signal: AbortSignal): Promise<void> {
     await this.#suffer(signal);
-    this.handed = [...silent].sort();
+    this.handed = [...unhealthy].sort();
   }
 
   async counters(signal: AbortSignal): Promise<readonly EndpointIdRecord[]> {
@@ -87,7 +87,7 @@ export class MemoryAgent implements AgentClient {
   }
 
   #describe(): AgentStatus {
-    const silent = { heard: 3, seen: this.sees, acted: [] };
+    const unhealthy = { heard: 3, seen: this.sees, acted: [] };
     const { generation, vrrp } = this;
     const withheld = this.isOlderVersion ? {} : { withheld: this.#withheld() };
     const rest = {
@@ -102,7 +102,7 @@ export class MemoryAgent implements AgentClient {
       generation,
       endpoints: this.holds.size,
       vrrp: { state: vrrp, since: null },
-      silent,
+      unhealthy,
       revisions: this.revisions,
       ...{ ...withheld, ...rest },
     } as unknown as AgentStatus;

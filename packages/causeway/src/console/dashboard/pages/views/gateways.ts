@@ -33,7 +33,7 @@ export class GatewaysView implements View {
 
 function card(row: GatewayRow, newest: number): HTMLElement {
   const { key, vrrp, vrrpSince, reachable, generation, endpoints, connections } = row;
-  const levers = [row.isDrained ? 'drained' : '', row.isFrozen ? 'frozen' : ''].filter(Boolean);
+  const overrides = [row.isDrained ? 'drained' : '', row.isFrozen ? 'frozen' : ''].filter(Boolean);
   const since = ago(vrrpSince, Date.now());
   const behind = generation < newest ? ` (${newest - generation} behind)` : '';
   const facts: readonly (readonly [string, string])[] = [
@@ -41,7 +41,7 @@ function card(row: GatewayRow, newest: number): HTMLElement {
     ['Generation', `${generation}${behind}`],
     ['Endpoints', String(endpoints)],
     ['Connections', `${connections} of ${row.connectionLimit}`],
-    ['Silent', row.silent.join(', ') || 'none'],
+    ['Silent', row.unhealthy.join(', ') || 'none'],
     ['Version', row.version],
   ];
   const list = element('dl', { class: 'facts' });
@@ -57,7 +57,7 @@ function card(row: GatewayRow, newest: number): HTMLElement {
       'p',
       {},
       badge(reachable ? vrrp : 'unreachable', mood),
-      ...levers.map((lever) => badge(lever, 'waiting')),
+      ...overrides.map((override) => badge(override, 'waiting')),
     ),
     row.message === '' ? undefined : element('p', { class: 'problem' }, row.message),
     list,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { silentLog } from '@causeway/base/observability/log';
+import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { VrrpStatus } from './vrrp-status.ts';
@@ -11,7 +11,7 @@ const left = new Map([['ext', new Set<Address>([parseAddress('192.0.2.1')])]]);
 
 test('who takes the addresses of a dead keepalived away has said before that it is not master', async () => {
   const clock = new SimulatedClock();
-  const status = new VrrpStatus(clock, silentLog, noMetrics);
+  const status = new VrrpStatus(clock, discardLog, noMetrics);
   status.enter('MASTER');
   const stop = new AbortController();
   const statesAtRemoval: string[] = [];
@@ -30,7 +30,7 @@ test('who takes the addresses of a dead keepalived away has said before that it 
     },
     stateOnLink: () => Promise.resolve(undefined),
   };
-  const watch = { aliveEveryMs: 100, sweepEveryMs: 1_000, log: silentLog, metrics: noMetrics };
+  const watch = { aliveEveryMs: 100, sweepEveryMs: 1_000, log: discardLog, metrics: noMetrics };
   const watching = keepAlive({ ...watch, mover, status, clock }, stop.signal);
   await clock.advance(2_000);
   await watching;
@@ -39,7 +39,7 @@ test('who takes the addresses of a dead keepalived away has said before that it 
 
 test('a link that can not be looked at while keepalived is dead ends nothing', async () => {
   const clock = new SimulatedClock();
-  const status = new VrrpStatus(clock, silentLog, noMetrics);
+  const status = new VrrpStatus(clock, discardLog, noMetrics);
   const stop = new AbortController();
   let starts = 0;
   const gone = () => Promise.reject(new CausewayError('unavailable', 'there is no link ext'));
@@ -53,7 +53,7 @@ test('a link that can not be looked at while keepalived is dead ends nothing', a
     removeOrphans: () => Promise.resolve(),
     stateOnLink: () => Promise.resolve(undefined),
   };
-  const watch = { aliveEveryMs: 100, sweepEveryMs: 1_000, log: silentLog, metrics: noMetrics };
+  const watch = { aliveEveryMs: 100, sweepEveryMs: 1_000, log: discardLog, metrics: noMetrics };
   const watching = keepAlive({ ...watch, mover, status, clock }, stop.signal);
   await clock.advance(10_000);
   expect(starts).toBe(3);

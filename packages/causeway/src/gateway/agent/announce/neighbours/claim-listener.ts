@@ -6,7 +6,7 @@ import type { AddressClaim } from './address-claim.ts';
 import { ClaimSockets } from './claim-sockets.ts';
 
 /** Node can't wait for such sockets, and a thread that does would take 15 MB. */
-const lookEveryMs = 250;
+const checkEveryMs = 250;
 
 /** What other machines on the link say about whose address is whose, until the signal fires. */
 export async function listenToClaims(
@@ -20,7 +20,7 @@ export async function listenToClaims(
   try {
     while (!signal.aborted) {
       for (const claim of sockets.take()) onClaim(claim);
-      await sleep(clock, lookEveryMs, signal).catch(() => undefined);
+      await sleep(clock, checkEveryMs, signal).catch(() => undefined);
     }
   } finally {
     sockets.close();

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Topology } from '../kernel/gateway/topology.ts';
-import type { Knock, Target } from './knock.ts';
+import type { Attempt, Target } from './attempt.ts';
 
-export interface Knocking {
+export interface Attempts {
   /** Whom to knock at from now on. */
   at(targets: readonly Target[]): void;
   stop(): Promise<void>;
@@ -18,19 +18,19 @@ export interface Knocker {
 }
 
 /** Starts somebody who knocks at Services and tells each time what came of it. */
-export function startKnocking(
+export function startAttempts(
   topology: Topology,
   { machine, everyMs, limitMs }: Knocker,
-  tell: (probeTcp: Knock) => void,
-): Knocking {
-  const script = path.join(import.meta.dirname, 'programs', 'knocker.ts');
+  tell: (probeTcp: Attempt) => void,
+): Attempts {
+  const script = path.join(import.meta.dirname, 'programs', 'attempt-client.ts');
   const there = ['ip', 'netns', 'exec', topology.network.namespace(machine)];
   const words = [process.execPath, script, String(everyMs), String(limitMs)];
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...there, ...words], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  createInterface({ input: child.stdout }).on('line', (line) => tell(JSON.parse(line) as Knock));
+  createInterface({ input: child.stdout }).on('line', (line) => tell(JSON.parse(line) as Attempt));
   let last = '';
   return {
     at(targets) {

@@ -4,21 +4,21 @@ import type { Random } from '@causeway/base/simulation/random';
 import { OpenStackError } from '../error.ts';
 import { isGatewayStatus } from '../retry.ts';
 
-export interface LookPace {
+export interface RetryPace {
   readonly clock: Clock;
   readonly random: Random;
 }
 
 /** After a lost answer: time for the service to begin with what it may have got. */
-const lookPause: BackoffPolicy = { baseMs: 250, maxMs: 2_000, jitter: 0.2 };
+const retryPause: BackoffPolicy = { baseMs: 250, maxMs: 2_000, jitter: 0.2 };
 const mostTries = 4;
 
 /**
  * A write below a load balancer that must not be repeated blindly: `write` looks at what is there
  * before it sends anything, and is called again after a lost answer.
  */
-export async function lookAgainAfterLoss<T>(
-  { clock, random }: LookPace,
+export async function readAgainAfterLoss<T>(
+  { clock, random }: RetryPace,
   signal: AbortSignal,
   write: () => Promise<T>,
 ): Promise<T> {
@@ -27,7 +27,7 @@ export async function lookAgainAfterLoss<T>(
       return await write();
     } catch (error) {
       if (signal.aborted || !isLost(error) || tries >= mostTries) throw error;
-      await sleep(clock, backoffDelay(lookPause, tries, random), signal);
+      await sleep(clock, backoffDelay(retryPause, tries, random), signal);
     }
   }
 }

@@ -6,7 +6,7 @@ export interface Target {
 }
 
 /** What came of knocking once. */
-export interface Knock {
+export interface Attempt {
   readonly key: string;
   /** Wall time. */
   readonly beganAt: number;

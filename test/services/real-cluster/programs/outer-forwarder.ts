@@ -1,8 +1,8 @@
 // Runs in a cluster's network: connections to a port there come out at a socket in the file system.
 //
-//   outer-door.ts ADDRESS PORT SOCKET
+//   outer-forwarder.ts ADDRESS PORT SOCKET
 
-import { openDoor } from '../../door.ts';
+import { openForwarder } from '../../tcp-forwarder.ts';
 
 const [host = '', port = '', socket = ''] = process.argv.slice(2);
-await openDoor({ host, port: Number(port) }, { path: socket });
+await openForwarder({ host, port: Number(port) }, { path: socket });

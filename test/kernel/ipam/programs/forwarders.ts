@@ -1,10 +1,10 @@
 // Runs in the network of the allocators: each socket in the file system leads to a port there.
 //
-//   doors.ts SOCKET=PORT SOCKET=PORT ...
+//   forwarders.ts SOCKET=PORT SOCKET=PORT ...
 
-import { openDoor } from '../../../services/door.ts';
+import { openForwarder } from '../../../services/tcp-forwarder.ts';
 
 for (const word of process.argv.slice(2)) {
   const [socket = '', port = ''] = word.split('=');
-  await openDoor({ path: socket }, { host: '127.0.0.1', port: Number(port) });
+  await openForwarder({ path: socket }, { host: '127.0.0.1', port: Number(port) });
 }

@@ -28,7 +28,7 @@ function gateIn(mode: GateMode): Override {
   };
 }
 
-export const levers: Readonly<Record<FaultName, Override>> = {
+export const faultActions: Readonly<Record<FaultName, Override>> = {
   killed: moment((system, place) => system.unit(place).kill()),
   paused: (system, place) => {
     system.unit(place).pause();

@@ -1,9 +1,11 @@
 import net from 'node:net';
 
 /** A port, or a socket in the file system. */
-export type DoorEnd = { readonly host: string; readonly port: number } | { readonly path: string };
+export type ForwarderEnd =
+  | { readonly host: string; readonly port: number }
+  | { readonly path: string };
 
-export interface Door {
+export interface Forwarder {
   /** Where it listens, if that is a port. */
   readonly port: number;
   close(): Promise<void>;
@@ -13,7 +15,7 @@ export interface Door {
  * Connections to one end come out at the other. The file system is the same in all network
  * namespaces: two doors, a socket there between them, lead from one into another.
  */
-export async function openDoor(from: DoorEnd, to: DoorEnd): Promise<Door> {
+export async function openForwarder(from: ForwarderEnd, to: ForwarderEnd): Promise<Forwarder> {
   const open = new Set<net.Socket>();
   const server = net.createServer((client) => {
     const target = net.connect(to);

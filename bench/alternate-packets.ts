@@ -13,7 +13,7 @@ interface Addressed {
 const rounds = 7;
 
 /** Runs the program in turns over two addresses and answers with the round whose ratio is the median. */
-export async function inTurns(
+export async function alternate(
   client: Host,
   args: readonly string[],
   subject: Addressed,

@@ -13,18 +13,18 @@ const rulesFor = (clusterAddress: string) => `table ip knocks {
 `;
 
 /** How often gateways themselves begin a connection to a cluster address, and to nodes. */
-export class KnockCounts {
+export class AttemptCounts {
   readonly #topology: Topology;
 
   private constructor(topology: Topology) {
     this.#topology = topology;
   }
 
-  static async start(topology: Topology, clusterAddress: string): Promise<KnockCounts> {
+  static async start(topology: Topology, clusterAddress: string): Promise<AttemptCounts> {
     for (const gateway of gateways) {
       await topology.network.run(gateway, ['nft', '-f', '-'], rulesFor(clusterAddress));
     }
-    return new KnockCounts(topology);
+    return new AttemptCounts(topology);
   }
 
   /** One number for each gateway. */

@@ -32,8 +32,12 @@ export async function serveAsOccm(lab: OctaviaLab, name: string, port = 80): Pro
   );
   await balancing.waiter.active(id, call);
   const floatingNetworkId = lab.publicNetwork;
-  const wish = { description: 'Floating IP for Kubernetes', floatingNetworkId, portId: vipPortId };
-  const { address } = await lab.neutron.floatingIps.create(wish, call);
+  const desired = {
+    description: 'Floating IP for Kubernetes',
+    floatingNetworkId,
+    portId: vipPortId,
+  };
+  const { address } = await lab.neutron.floatingIps.create(desired, call);
   const status = { loadBalancer: { ingress: [{ ip: address }] } };
   const at = { namespace: 'default', name };
   await lab.client.patchMerge(services, at, { status }, { subresource: 'status' });

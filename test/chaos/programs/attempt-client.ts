@@ -1,10 +1,10 @@
-// Somebody who connects to every Service again and again. Usage: knocker.ts EVERY-MS LIMIT-MS. Reads one line for each change of
+// Somebody who connects to every Service again and again. Usage: attempt-client.ts EVERY-MS LIMIT-MS. Reads one line for each change of
 // whom to knock at, a JSON list of { key, host, port }; prints one line for each answer or failure.
 
 import net from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Knock, Target } from '../knock.ts';
+import type { Attempt, Target } from '../attempt.ts';
 
 const [everyMs = 0, limitMs = 0] = process.argv.slice(2).map(Number);
 let targets: readonly Target[] = [];
@@ -25,7 +25,7 @@ async function probeTcp(target: Target): Promise<void> {
     (said) => ({ said }),
     (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
   );
-  const probeTcp: Knock = { key: target.key, beganAt, tookMs: Date.now() - beganAt, ...outcome };
+  const probeTcp: Attempt = { key: target.key, beganAt, tookMs: Date.now() - beganAt, ...outcome };
   process.stdout.write(`${JSON.stringify(probeTcp)}\n`);
 }
 

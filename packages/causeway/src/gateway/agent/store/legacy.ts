@@ -1,0 +1,31 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+
+const renamedFiles = [['levers.json', 'overrides.json']] as const;
+const legacyProbeResults = z.looseObject({ silent: z.array(z.string()) });
+
+/** Renames the files of 0.1.0 in the state directory. A file that has its new name already stays. */
+export async function renameLegacyFiles(stateDirectory: string): Promise<void> {
+  for (const [before, after] of renamedFiles) {
+    const target = path.join(stateDirectory, after);
+    if (await exists(target)) continue;
+    const source = path.join(stateDirectory, before);
+    if (await exists(source)) await fs.rename(source, target);
+  }
+}
+
+/** 0.1.0 stored unhealthy backends under `silent`. */
+export function fromLegacyProbeResults(stored: unknown): unknown {
+  const legacy = legacyProbeResults.safeParse(stored);
+  if (!legacy.success) return stored;
+  const { silent, ...others } = legacy.data;
+  return { unhealthy: silent, ...others };
+}
+
+async function exists(file: string): Promise<boolean> {
+  return fs.access(file).then(
+    () => true,
+    () => false,
+  );
+}

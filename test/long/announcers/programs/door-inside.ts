@@ -1,8 +1,0 @@
-// Inside of a network namespace: a port of its loopback address that leads to a socket in the file
-// system.   node door-inside.ts PORT SOCKET
-
-import { openDoor } from '../../../services/door.ts';
-
-const [port = '', socketPath = ''] = process.argv.slice(2);
-await openDoor({ host: '127.0.0.1', port: Number(port) }, { path: socketPath });
-process.stdout.write('open\n');
