@@ -8,7 +8,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { systemClock } from '@causeway/base/time/clock';
 import { cleanUpAgentCommand } from './cleanup.ts';
 import { runAgentCommand } from './run.ts';
-import { addConfigOptions, readConfig } from '../config/options.ts';
+import { addQueryOptions, readConfig } from '../config/options.ts';
 import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
 import { readTextFile } from '../terminal/read-text-file.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
@@ -47,9 +47,12 @@ export function agentCommand(): Command {
 
 const reasonOption = ['-r, --reason <text>', 'why, for those who come after'] as const;
 
+/** How to reach the agent on this machine. */
+const socketFlags = ['--name', '--runtime-directory', '--secrets-file'] as const;
+
 function statusCommand(): Command {
   const command = new Command('status').description('what this gateway serves and how it is');
-  addOutputOption(addConfigOptions(command, agentSettings));
+  addOutputOption(addQueryOptions(command, agentSettings, socketFlags));
   return command.action(async (options: { output: OutputFormat }) => {
     printStatus(
       options.output,
@@ -65,7 +68,7 @@ function overrideCommand(
   description: string,
 ): Command {
   const command = new Command(name).description(description).option(...reasonOption);
-  addOutputOption(addConfigOptions(command, agentSettings));
+  addOutputOption(addQueryOptions(command, agentSettings, socketFlags));
   return command.action(async (options: { output: OutputFormat; reason?: string }) => {
     const status = await withAgent(command, (client, signal) =>
       client.pull(override, on, options.reason, signal),
@@ -78,7 +81,7 @@ function undoCommand(): Command {
   const command = new Command('undo')
     .description('go back to what was served before the last change, and freeze')
     .requiredOption(...reasonOption);
-  addOutputOption(addConfigOptions(command, agentSettings));
+  addOutputOption(addQueryOptions(command, agentSettings, socketFlags));
   return command.action(async (options: { output: OutputFormat; reason: string }) => {
     const status = await withAgent(command, async (client, signal) => {
       await client.undo(options.reason, signal);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { addConfigOptions, readConfig } from './options.ts';
+import { addConfigOptions, addQueryOptions, readConfig } from './options.ts';
 
 const schema = z.strictObject({
   logLevel: z.enum(['debug', 'info']).default('info').describe('What to log.'),
@@ -24,6 +24,25 @@ test('every setting has a flag that says what it is and what it is by default', 
   const { config, help } = await parse('--metrics-port', '1', '--dry-run', '--log-level', 'debug');
   expect(config).toEqual({ logLevel: 'debug', metrics: { port: 1 }, dryRun: true });
   expect(help).toMatch(/--metrics-port <number>\s+Port of the metrics\. \(default: 9100\)/);
+});
+
+test('a query command has the named flags alone, and reads the other settings from elsewhere', async () => {
+  const command = addQueryOptions(new Command('query'), schema, ['--dry-run']);
+  const help = command.helpInformation();
+  expect(help).toContain('--dry-run');
+  expect(help).toContain('--config');
+  expect(help).not.toContain('--metrics-port');
+  command.parse(['--dry-run'], { from: 'user' });
+  expect(await readConfig(command, schema)).toMatchObject({
+    dryRun: true,
+    metrics: { port: 9100 },
+  });
+});
+
+test('a query command can not name a flag that no setting has', () => {
+  expect(() => addQueryOptions(new Command('query'), schema, ['--none'])).toThrow(
+    'no setting has the flag --none',
+  );
 });
 
 test('a boolean can be said to be false, and a choice must be one of them', async () => {

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { z } from 'zod';
+import { CausewayError } from '@causeway/base/error/causeway-error';
 import { loadConfig, type ConfigConverter } from '@causeway/base/settings/load-settings';
 import { settingsOf, type Setting } from '@causeway/base/settings/settings';
 
@@ -11,8 +12,28 @@ export function addConfigOptions(command: Command, schema: z.ZodType): Command {
 }
 
 /**
- * The command's configuration: flags over environment over file over defaults. A file of another form
- * is handed to `convert`, which answers with ours, or undefined if it is in our form already.
+ * Gives a command `--config` and the named flags of a daemon's schema. Commands that query a daemon read the
+ * daemon's file. The other settings come from that file or the environment.
+ */
+export function addQueryOptions(
+  command: Command,
+  schema: z.ZodType,
+  flags: readonly string[],
+): Command {
+  command.option('-c, --config <file>', "YAML file with the daemon's settings");
+  const settings = new Map(settingsOf(schema).map((setting) => [setting.flag, setting]));
+  for (const flag of flags) {
+    const setting = settings.get(flag);
+    if (setting === undefined)
+      throw new CausewayError('internal', `no setting has the flag ${flag}`);
+    command.addOption(optionFor(setting));
+  }
+  return command;
+}
+
+/**
+ * Reads the command's settings: flags, then environment, then file, then defaults. `convert` translates a file
+ * in another program's form, and returns undefined for a file in Causeway's form.
  */
 export function readConfig<Schema extends z.ZodType>(
   command: Command,

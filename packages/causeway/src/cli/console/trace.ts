@@ -21,9 +21,10 @@ import {
 } from '../../console/overview/trace-text.ts';
 import { traceOnNode, type NodeTrace } from '../../node-proxy/trace-on-node.ts';
 import { withCluster } from '../cluster/cluster-connection.ts';
-import { addConfigOptions, readConfig } from '../config/options.ts';
+import { addQueryOptions, readConfig } from '../config/options.ts';
 import { makeAgents } from '../controller/gateway.ts';
 import { controllerCommandSettings } from '../controller/load-settings.ts';
+import { gatewayFlags } from '../controller/query-options.ts';
 import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
 
 interface TraceOptions {
@@ -40,7 +41,9 @@ export function traceCommand(): Command {
     .argument('<target>', 'ADDRESS:PORT that it connects to, or [ADDRESS]:PORT')
     .addOption(new Option('--protocol <name>', 'what it speaks').choices(protocols).default('TCP'))
     .option('--client-port <number>', "the client's port", '40000');
-  addOutputOption(addConfigOptions(command, controllerCommandSettings));
+  addOutputOption(
+    addQueryOptions(command, controllerCommandSettings, [...gatewayFlags, '--gateway-enabled']),
+  );
   return command.action(async (client: string, text: string, options: TraceOptions) => {
     const question = {
       client: parseAddress(client),

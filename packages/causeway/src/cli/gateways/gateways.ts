@@ -16,9 +16,10 @@ import type { ControllerSettings } from '../controller/settings.ts';
 import { systemClock } from '@causeway/base/time/clock';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
-import { addConfigOptions, readConfig } from '../config/options.ts';
+import { addQueryOptions, readConfig } from '../config/options.ts';
 import { openStackOf } from '../controller/gateway.ts';
 import { controllerCommandSettings } from '../controller/load-settings.ts';
+import { gatewayFlags } from '../controller/query-options.ts';
 import { askGateways, printGateways } from './list.ts';
 import { handBackCommand } from '../octavia/hand-back.ts';
 import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
@@ -45,7 +46,7 @@ function listCommand(): Command {
   const command = new Command('list').description(
     'how each gateway is, as the controller sees it and, where its secret is at hand, as it says itself',
   );
-  addOutputOption(addConfigOptions(command, controllerCommandSettings));
+  addOutputOption(addQueryOptions(command, controllerCommandSettings, gatewayFlags));
   return command.action(async ({ output }: { output: OutputFormat }) => {
     await withGatewayConfigMap(command, async (_client, gateways, settings, signal) => {
       printGateways(output, await askGateways(gateways, settings, signal));
@@ -60,7 +61,7 @@ function fenceCommand(): Command {
     )
     .argument('<name>', "the gateway's name")
     .requiredOption('-r, --reason <text>', 'why, for those who come after');
-  addConfigOptions(command, controllerCommandSettings);
+  addQueryOptions(command, controllerCommandSettings, gatewayFlags);
   return command.action(async (name: string, { reason }: { reason: string }) => {
     await withGatewayConfigMap(command, async (client, gateways, settings, signal) => {
       checkName(name, gateways, settings);
@@ -76,7 +77,7 @@ function unfenceCommand(): Command {
   const command = new Command('unfence')
     .description('let a gateway take part again, once it has confirmed what it lost')
     .argument('<name>', "the gateway's name");
-  addConfigOptions(command, controllerCommandSettings);
+  addQueryOptions(command, controllerCommandSettings, gatewayFlags);
   return command.action(async (name: string) => {
     await withGatewayConfigMap(command, async (client, gateways, settings, signal) => {
       checkName(name, gateways, settings);
@@ -87,11 +88,23 @@ function unfenceCommand(): Command {
   });
 }
 
+/** How to reach Neutron, and what the gateways need there. */
+const neutronFlags = [
+  '--kubeconfig',
+  '--context',
+  '--cloud',
+  '--gateway-port-manager',
+  '--gateway-subnets',
+  '--gateway-address-pairs-mode',
+  '--gateway-address-pairs-networks',
+  '--gateway-address-pairs-limit',
+] as const;
+
 function checkCommand(): Command {
   const command = new Command('check').description(
     'whether Neutron lets each gateway use its addresses, in which way, and why',
   );
-  addOutputOption(addConfigOptions(command, controllerCommandSettings));
+  addOutputOption(addQueryOptions(command, controllerCommandSettings, neutronFlags));
   return command.action(async ({ output }: { output: OutputFormat }) => {
     const settings = await readConfig(command, controllerCommandSettings);
     if (settings.gateway.portManager === 'static') {

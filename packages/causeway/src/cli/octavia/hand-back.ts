@@ -6,8 +6,9 @@ import { leases, services } from '@causeway/kubernetes/objects/resources';
 import { holderOf, type HandBack } from '../../services/hand-back.ts';
 import { systemClock } from '@causeway/base/time/clock';
 import { withCluster } from '../cluster/cluster-connection.ts';
-import { addConfigOptions, readConfig } from '../config/options.ts';
+import { addQueryOptions, readConfig } from '../config/options.ts';
 import { controllerCommandSettings } from '../controller/load-settings.ts';
+import { clusterFlags } from '../controller/query-options.ts';
 
 /** `hand-back`: gives Services to whoever served them before. */
 export function handBackCommand(receiver: string, decide: (service: Service) => HandBack): Command {
@@ -16,7 +17,7 @@ export function handBackCommand(receiver: string, decide: (service: Service) => 
       `give the Services back to ${receiver} with the addresses they have, once the controller is stopped`,
     )
     .option('--dry-run', 'only say what would be done');
-  addConfigOptions(command, controllerCommandSettings);
+  addQueryOptions(command, controllerCommandSettings, [...clusterFlags, '--leader-election-name']);
   return command.action(async ({ dryRun = false }: { dryRun?: boolean }) => {
     const { kubeconfig, context, leaderElection } = await readConfig(
       command,

@@ -8,8 +8,9 @@ import { LedgerCheck, type Repair } from '../../pool/ledger-check.ts';
 import { PoolLedger } from '../../pool/pool-ledger.ts';
 import type { ControllerSettings } from '../controller/settings.ts';
 import { systemClock } from '@causeway/base/time/clock';
-import { addConfigOptions, readConfig } from '../config/options.ts';
+import { addQueryOptions, readConfig } from '../config/options.ts';
 import { controllerCommandSettings } from '../controller/load-settings.ts';
+import { clusterFlags } from '../controller/query-options.ts';
 import { ipamClient, required } from '../controller/pool.ts';
 import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
 import { ProgressBars } from '../terminal/progress.ts';
@@ -28,12 +29,24 @@ interface CheckOptions {
   readonly output: OutputFormat;
 }
 
+/** How to reach the cluster and the ledger. */
+const ledgerFlags = [
+  ...clusterFlags,
+  '--pool-servers',
+  '--pool-site',
+  '--pool-cluster',
+  '--pool-token-file',
+  '--pool-authority-file',
+  '--pool-announcer',
+  '--pool-classes',
+] as const;
+
 function checkCommand(): Command {
   const command = new Command('check')
     .description('what the cluster and the ledger do not agree on; fails if there is anything')
     .option('--repair', 'free what is leaked, and claim what the ledger has lost')
     .option('--all', 'also if that frees more than half of what the cluster holds');
-  addOutputOption(addConfigOptions(command, controllerCommandSettings));
+  addOutputOption(addQueryOptions(command, controllerCommandSettings, ledgerFlags));
   return command.action(async (options: CheckOptions) => {
     const settings = await readConfig(command, controllerCommandSettings);
     const signal = stopSignal();

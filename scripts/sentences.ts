@@ -1,0 +1,68 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+
+const mostWords = 30;
+
+/** Generated pages, and decisions, which stay as they were written. */
+const notChecked = /^docs\/(?:reference|decisions)\//;
+
+/** One line for each sentence of the pages that has more than 30 words. */
+export async function findLongSentences(root: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const file of fs.glob(['docs/**/*.md', 'README.md', 'CONTRIBUTING.md'], {
+    cwd: root,
+  })) {
+    if (notChecked.test(file)) continue;
+    const sentences = longSentencesIn(await fs.readFile(path.join(root, file), 'utf8'));
+    for (const { line, text } of sentences) found.push(`${file}:${line}: ${text}`);
+  }
+  return found.sort();
+}
+
+interface Sentence {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** The sentences of a page that have more than 30 words. A cell of a table and an item of a list end a sentence. */
+export function longSentencesIn(page: string): Sentence[] {
+  const long: Sentence[] = [];
+  for (const { line, text } of blocksOf(page)) {
+    for (const sentence of text.split(/(?<=[.!?:])\s/)) {
+      if (countWords(sentence) > mostWords) long.push({ line, text: sentence });
+    }
+  }
+  return long;
+}
+
+/** Paragraphs, items and cells, without blocks of code. */
+function blocksOf(page: string): Sentence[] {
+  const blocks: { line: number; text: string }[] = [];
+  let isCode = false;
+  let isOpen = false;
+  for (const [index, raw] of page.split('\n').entries()) {
+    const text = raw.trim();
+    if (text.startsWith('```')) isCode = !isCode;
+    const last = blocks.at(-1);
+    if (isCode || text === '' || text.startsWith('```') || text.startsWith('<')) {
+      isOpen = false;
+    } else if (text.startsWith('|')) {
+      for (const cell of text.split('|')) blocks.push({ line: index + 1, text: cell.trim() });
+      isOpen = false;
+    } else if (isOpen && last !== undefined && !/^(?:[-*#>]|\d{1,3}\.) /.test(text)) {
+      last.text += ` ${text}`;
+    } else {
+      blocks.push({ line: index + 1, text });
+      isOpen = true;
+    }
+  }
+  return blocks;
+}
+
+/** Words of prose: code and the targets of links don't count. */
+function countWords(sentence: string): number {
+  const prose = sentence
+    .replaceAll(/`[^`]{1,400}`/g, 'code')
+    .replaceAll(/\]\([^)\s]{1,400}\)/g, ']');
+  return prose.split(/\s/).filter((word) => /[a-z0-9]/i.test(word)).length;
+}

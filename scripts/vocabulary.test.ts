@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { privateTermsIn } from './vocabulary.ts';
+
+test.each([
+  ['an identifier', 'const lookAgain = 1;', 'identifier "look": use check'],
+  ['a private field', 'class A { #silentSince = 0; }', 'identifier "silent": use unhealthy'],
+  ['a property', 'const a = { toldAt: 1 };', 'identifier "told": use send'],
+  ['a message', "log.info('the gateways are told');", 'message "told": use send'],
+  ['a template', 'const text = `${name} is silent`;', 'message "silent": use unhealthy'],
+  ['a metric', "const name = 'causeway_silent_total';", 'message "silent": use unhealthy'],
+  ['a vague word', "log.info('who answers');", 'message "who": name it'],
+])('reports a private term in %s', (_, source, expected) => {
+  const found = privateTermsIn('packages/base/src/some.ts', `\n${source}`);
+  expect(found).toHaveLength(1);
+  expect(found[0]).toContain(`packages/base/src/some.ts:2: ${expected}`);
+});
+
+test('reports a private term in a file name', () => {
+  const [found] = privateTermsIn('packages/base/src/look-again.ts', '');
+  expect(found).toContain('file name "look"');
+});
+
+test.each([
+  ['a longer word', 'const lookup = dashboard;'],
+  ['a comment', '// what nobody was told'],
+  ['an option of another program', "run('curl --silent');"],
+  ['a name that was in use before', 'const unhealthySince = 0;'],
+])('accepts %s', (_, source) => {
+  expect(privateTermsIn('packages/base/src/some.ts', source)).toEqual([]);
+});
+
+test('accepts messages of the embedded doubles, which imitate other programs', () => {
+  expect(privateTermsIn('packages/fake-openstack/src/a.ts', "say('not possible');")).toEqual([]);
+});
