@@ -6,15 +6,22 @@ import { removeTables } from '../../gateway/agent/linux-kernel.ts';
 import { agentSettings, socketFile, type AgentSettings } from '../../gateway/agent/settings.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { systemClock } from '@causeway/base/time/clock';
-import { addConfigOptions, readConfig } from '../config/options.ts';
+import { addQueryOptions, readConfig } from '../config/options.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
 /** `causeway agent cleanup`: for a gateway that is to be none any more. */
 export function cleanUpAgentCommand(): Command {
   const command = new Command('cleanup').description(
-    'remove what an agent that was stopped has left: its keepalived with all addresses, and all rules',
+    'remove what a stopped agent has left: its keepalived with all addresses, and all rules',
   );
-  return addConfigOptions(command, agentSettings).action(async () => {
+  const flags = [
+    '--name',
+    '--runtime-directory',
+    '--addresses-start',
+    '--nftables-driver',
+    '--nftables-table',
+  ];
+  return addQueryOptions(command, agentSettings, flags).action(async () => {
     await cleanUp(await readConfig(command, agentSettings), stopSignal());
     process.stdout.write('its addresses and rules are gone\n');
   });

@@ -27,7 +27,7 @@ import type { ConnectionTable } from '../../node-proxy/stale-connections.ts';
 import { systemClock } from '@causeway/base/time/clock';
 import { collectWhenIdle, ownMemory } from '@causeway/base/process/collect-when-idle';
 import { supervise } from '@causeway/base/work/supervisor';
-import { addConfigOptions, readConfig } from '../config/options.ts';
+import { addConfigOptions, addQueryOptions, readConfig } from '../config/options.ts';
 import { wrapBase } from './wrap.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
@@ -50,17 +50,19 @@ function runCommand(): Command {
 
 function cleanUpCommand(): Command {
   const command = new Command('cleanup').description('remove all rules that the proxy has written');
-  return addConfigOptions(command, proxySettings).action(async () => {
-    const { settings } = await read(command);
-    const driver = await openDriver(settings);
-    const { table } = settings.nftables;
-    try {
-      await driver.apply({ table, operations: [{ op: 'remove-table' }] }, stopSignal());
-    } finally {
-      await driver.close();
-    }
-    process.stdout.write(`the table ${table} is gone\n`);
-  });
+  return addQueryOptions(command, proxySettings, ['--nftables-driver', '--nftables-table']).action(
+    async () => {
+      const { settings } = await read(command);
+      const driver = await openDriver(settings);
+      const { table } = settings.nftables;
+      try {
+        await driver.apply({ table, operations: [{ op: 'remove-table' }] }, stopSignal());
+      } finally {
+        await driver.close();
+      }
+      process.stdout.write(`the table ${table} is gone\n`);
+    },
+  );
 }
 
 function definitionsCommand(): Command {
