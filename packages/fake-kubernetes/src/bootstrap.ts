@@ -5,7 +5,7 @@ import type { ClusterApi } from './cluster-api.ts';
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 const manager = 'kube-apiserver';
 
-/** Makes what every cluster has from its first moment: its namespaces and the Service of the API. */
+/** Creates the initial objects of every cluster: its namespaces and the Service of the API server. */
 export function bootstrap(cluster: ClusterApi, clusterIpRange: Prefix, port: number): void {
   for (const name of namespaces) {
     cluster.create(

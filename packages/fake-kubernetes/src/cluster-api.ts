@@ -4,7 +4,7 @@ import type { ObjectStore } from './store.ts';
 
 export interface WriteOptions {
   readonly dryRun?: boolean;
-  /** Who is writing, for `managedFields`. */
+  /** Field manager of the write, for `managedFields`. */
   readonly fieldManager?: string;
 }
 
@@ -20,20 +20,20 @@ export interface DeleteOptions {
 }
 
 /**
- * What the API does, without HTTP: every write is defaulted, validated, versioned and told to watchers
- * before the call returns, all synchronously. The built-in controllers read from `store` and write here.
- * Refusals are thrown as ApiErrors.
+ * The API without HTTP. Before a call returns, each write is defaulted, validated, versioned and sent to
+ * watchers, all synchronously. The built-in controllers read from `store` and write here. Rejections are
+ * thrown as ApiErrors.
  */
 export interface ClusterApi {
   readonly store: ObjectStore;
-  /** The served definition of a resource (`deployments.apps`), built in or from a CRD. */
+  /** The served definition of a resource (`deployments.apps`), either built in or from a CRD. */
   definition(resource: GroupResource): ResourceDefinition | undefined;
   definitions(): readonly ResourceDefinition[];
-  /** `metadata` needs a name or a generateName, and a namespace where the resource has them. */
+  /** `metadata` needs a name or a generateName, and a namespace if the resource is namespaced. */
   create(resource: GroupResource, object: NewObject, options?: WriteOptions): KubeObject;
-  /** With a resourceVersion in `metadata` only if that is still the stored one, else 409. */
+  /** If `metadata` contains a resourceVersion that differs from the stored one, throws a 409. */
   update(resource: GroupResource, object: KubeObject, options?: UpdateOptions): KubeObject;
-  /** Deletes, or marks for deletion while there are finalizers. The object as it was left. */
+  /** Deletes the object, or marks it for deletion if it has finalizers. Returns the resulting object. */
   delete(
     resource: GroupResource,
     namespace: string | undefined,
@@ -42,7 +42,7 @@ export interface ClusterApi {
   ): KubeObject;
 }
 
-/** An object that is not stored yet: the server sets the rest of its metadata. */
+/** An object before it is stored. The server sets the remaining metadata. */
 export interface NewObject {
   readonly apiVersion: string;
   readonly kind: string;

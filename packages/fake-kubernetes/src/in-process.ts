@@ -35,8 +35,8 @@ const hourMs = 3_600_000;
 const listensNowhere = 6443;
 
 /**
- * The embedded API without sockets, certificates or real time: requests are handed over and answered
- * within the process, so that a simulation can decide when each takes place and when it is heard of.
+ * The embedded API without sockets, certificates or real time. Requests are handled in process, so that a
+ * simulation controls the time of each request and of its response.
  */
 export class InProcessKubernetes {
   readonly #cluster: EmbeddedCluster;
@@ -59,12 +59,12 @@ export class InProcessKubernetes {
     if (range !== undefined) bootstrap(this.#cluster, range, listensNowhere);
   }
 
-  /** The objects themselves, for tests that look behind the API. */
+  /** Direct access to the objects, for tests that bypass the API. */
   get cluster(): ClusterApi {
     return this.#cluster;
   }
 
-  /** Any request but a watch. What it changes is changed when the answer is there. */
+  /** Handles any request except a watch. Its changes are visible when the promise resolves. */
   async answer(request: TransportRequest): Promise<InProcessAnswer> {
     try {
       const document = this.#document(request);
@@ -76,7 +76,7 @@ export class InProcessKubernetes {
     }
   }
 
-  /** Opens a watch, whose lines go to the sink; or answers why it can't. */
+  /** Opens a watch that writes to the sink, or returns the error response. */
   watch(request: TransportRequest, sink: WatchSink): WatchStream | InProcessAnswer {
     try {
       const call = this.#call(request);
@@ -102,12 +102,12 @@ export class InProcessKubernetes {
     }
   }
 
-  /** Ends every open watch properly, as a server does when their time is up. */
+  /** Ends every open watch cleanly, like a server after the watch timeout. */
   endWatches(): void {
     for (const watch of this.#watches) watch.end();
   }
 
-  /** What the server says about itself: which groups and kinds it serves. */
+  /** Discovery documents: the served groups and kinds. */
   #document({ method, path, headers }: TransportRequest): InProcessAnswer | undefined {
     if (method !== 'GET') return undefined;
     const { pathname } = new URL(path, 'https://localhost');

@@ -2,7 +2,7 @@ import { KubeClient } from '@causeway/kubernetes/client/client';
 import { systemClock } from '@causeway/base/time/clock';
 import { InProcessKubernetes } from './in-process.ts';
 
-/** A client of a cluster that is in this process's memory alone, for tests of what reads and writes objects. */
+/** A client of an in-memory cluster, for tests of code that reads and writes objects. */
 export function memoryKubeClient(): KubeClient {
   const kubernetes = new InProcessKubernetes();
   return new KubeClient({

@@ -1,4 +1,4 @@
-/** A JSON object whose fields are looked at one by one. */
+/** A JSON object with unknown fields. */
 export interface JsonObject {
   [field: string]: unknown;
 }
@@ -37,13 +37,13 @@ export interface ObjectMeta {
   finalizers?: string[];
   ownerReferences?: OwnerReference[];
   managedFields?: ManagedFieldsEntry[];
-  /** Never stored: servers once told objects where they are. */
+  /** Never stored. Old servers set it to the path of the object. */
   selfLink?: string;
 }
 
 /**
- * An object of the API. What the store holds and hands out is never changed in place: to change an
- * object, `structuredClone` it, change the copy and write it back.
+ * An API object. Objects in the store are immutable. To change an object, `structuredClone` it, change the
+ * copy and write it back.
  */
 export interface KubeObject extends JsonObject {
   apiVersion: string;
@@ -55,7 +55,9 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value if it is an object, else an empty one: for reading through fields that may be absent. */
+/**
+ * Returns the value if it is an object, otherwise an empty object. Used to read fields that can be absent.
+ */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
@@ -64,7 +66,7 @@ export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value under a path of field names, or undefined where the path ends early. */
+/** The value at a path of field names, or undefined if the path doesn't exist. */
 export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   let current = value;
   for (const name of path) {

@@ -1,7 +1,7 @@
 import type { KubeObject } from './object.ts';
 import type { Cause } from './status.ts';
 
-/** One column of `kubectl get`, printed by the server. */
+/** One column of `kubectl get`, formatted by the server. */
 export interface Column {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -9,27 +9,26 @@ export interface Column {
   readonly description: string;
   /** 0 is always shown, 1 only with `-o wide`. */
   readonly priority: number;
-  /** The cell's value; `now` in milliseconds since 1970, for ages. */
+  /** The cell's value. `now` is in milliseconds since 1970 and is used for ages. */
   cell(object: KubeObject, now: number): string | number | boolean | null;
 }
 
-/** Where the `/scale` subresource finds its numbers, as paths of field names. */
+/** Fields of the `/scale` subresource, as paths of field names. */
 export interface ScalePaths {
   readonly specReplicas: readonly string[];
   readonly statusReplicas: readonly string[];
-  /** A path to a selector: a `LabelSelector`, a plain map of labels, or its text (custom resources). */
+  /** Path to a selector: a `LabelSelector`, a map of labels, or text (custom resources). */
   readonly selector?: readonly string[];
 }
 
 /**
- * One resource that the API serves, at one version. Everything about a kind that is not the same for
- * all kinds is here: the server itself knows no kinds.
+ * One resource in one version. It contains everything specific to a kind; the server itself is independent of
+ * kinds.
  *
- * A write passes through the hooks in this order: pruning by the schema, `defaults`, then
- * `prepareCreate` or `prepareUpdate`, then `validate`, then the store. Hooks get a draft that they may
- * change in place; they run synchronously within one write, so what they see in the store stays true
- * until the write is committed. A dry run passes through the same hooks and is then dropped: hooks
- * must not remember drafts (allocators learn what is taken from the store's events).
+ * A write passes these steps in order: pruning by the schema, `defaults`, `prepareCreate` or `prepareUpdate`,
+ * `validate`, the store. Hooks get a draft that they can change in place. Hooks run synchronously within one
+ * write, so the store doesn't change before the write is committed. A dry run passes the same hooks and is
+ * then dropped, so hooks must not keep drafts. Allocators learn about allocations from the store's events.
  */
 export interface ResourceDefinition {
   /** Empty for the core group. */
@@ -38,66 +37,71 @@ export interface ResourceDefinition {
   readonly plural: string;
   readonly singular: string;
   readonly kind: string;
-  /** Where it is not the kind with `List` behind it. */
+  /** Set if it differs from the kind with the suffix `List`. */
   readonly listKind?: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly namespaced: boolean;
-  /** Whether there is a `/status`, whose writes change nothing but `status`, and others no status. */
+  /**
+   * Whether the resource has `/status`. If so, writes to `/status` change only the status, and other writes
+   * don't change it.
+   */
   readonly statusSubresource: boolean;
   readonly scale?: ScalePaths;
-  /** Set where its objects are those of another resource, in other words. */
+  /** Set if the resource shows the objects of another resource in a different form. */
   readonly view?: View;
   /**
-   * Whether `metadata.generation` counts changes of the desired state. Where it does, everything
-   * outside `metadata` and `status` is desired state.
+   * Whether `metadata.generation` counts changes of the desired state. The desired state is everything
+   * outside of `metadata` and `status`.
    */
   readonly countsGeneration: boolean;
-  /** Whether changed annotations count as well: Deployments. */
+  /** Whether changed annotations count too. True for Deployments. */
   readonly countsAnnotations?: boolean;
-  /** Fills in what the user left out. Runs on every write and must change nothing the second time. */
+  /** Sets default values. Runs on every write and has to be idempotent. */
   defaults(draft: KubeObject): void;
-  /** Allocates and sets what the server decides on creation. May throw an ApiError. */
+  /** Allocates and sets server-controlled fields on creation. Can throw an ApiError. */
   prepareCreate(draft: KubeObject): void;
-  /** Carries over what the server decided earlier, releases, allocates anew. May throw an ApiError. */
+  /** Carries over server-controlled fields, releases them and allocates new ones. Can throw an ApiError. */
   prepareUpdate(draft: KubeObject, old: KubeObject): void;
   /**
-   * What is wrong with the object, its metadata (name, labels, annotations, finalizers, owners)
-   * included; with `old`, also which changes are not allowed.
+   * Returns the errors of an object, including its metadata (name, labels, annotations, finalizers, owners).
+   * With `old`, also returns forbidden changes.
    */
   validate(object: KubeObject, old?: KubeObject): readonly Cause[];
   /** Like `validate`, for a write to `/status`. */
   validateStatus?(object: KubeObject, old: KubeObject): readonly Cause[];
-  /** The values of all fields that field selectors may name beside `metadata.name` and `.namespace`. */
+  /** Values of all fields that field selectors support, in addition to `metadata.name` and `.namespace`. */
   fieldLabels(object: KubeObject): Readonly<Record<string, string>>;
   readonly columns: readonly Column[];
-  /** What a row of a table says about the whole object, beside its cells. */
+  /** Conditions of a table row, in addition to its cells. */
   rowConditions?(object: KubeObject): readonly object[];
-  /** What clients are warned of whenever they use the resource at this version. */
+  /** Warning for every use of the resource in this version. */
   readonly deprecation?: string;
-  /** What the writer of this object is warned of. */
+  /** Warnings for the writer of this object. */
   warnings?(object: KubeObject): readonly string[];
-  /** Whether a new object keeps the status it came with: Nodes register themselves that way. */
+  /** Whether a new object keeps its given status. True for Nodes, which register themselves. */
   readonly keepsStatusOnCreate?: boolean;
-  /** Whether an update of an object that is not there creates it: Services, Endpoints, Leases, Events. */
+  /** Whether an update creates a missing object. True for Services, Endpoints, Leases and Events. */
   readonly createsOnUpdate?: boolean;
-  /** Whether an update has to name the resourceVersion it is based on: custom resources, Leases. */
+  /** Whether an update has to contain a resourceVersion. True for custom resources and Leases. */
   readonly requiresVersionOnUpdate?: boolean;
-  /** Whether all objects can be deleted in one request; Namespaces go one by one. */
+  /** Whether one request can delete all objects. False for Namespaces. */
   readonly deletesCollections?: boolean;
-  /** Subresources beside status and scale, with their verbs. */
+  /** Subresources in addition to status and scale, with their verbs. */
   readonly moreSubresources?: Readonly<Record<string, readonly string[]>>;
-  /** Whether a deletion is answered with the object: Pods, Services, ServiceAccounts. Else a Status. */
+  /**
+   * Whether a deletion returns the object instead of a Status. True for Pods, Services and ServiceAccounts.
+   */
   readonly returnsDeleted?: boolean;
-  /** Whether something beside `metadata.finalizers` keeps a deleted object: `spec.finalizers`. */
+  /** Whether another field than `metadata.finalizers` blocks the deletion: `spec.finalizers`. */
   holdsDeletion?(object: KubeObject): boolean;
-  /** What changes as the object is marked for deletion: Namespaces become `Terminating`. */
+  /** Changes the object when it is marked for deletion: Namespaces become `Terminating`. */
   prepareDelete?(draft: KubeObject): void;
-  /** Seconds until a deletion takes effect when the caller names none; Pods have 30 of them. */
+  /** Default seconds until a deletion takes effect. The default for Pods is 30. */
   defaultGracePeriodSeconds?(object: KubeObject): number;
 }
 
-/** One resource shown as another: the hooks and the columns see objects as they are stored. */
+/** Shows one resource as another. Hooks and columns get the objects in their stored form. */
 export interface View {
   readonly of: GroupResource;
   readonly storageApiVersion: string;
@@ -105,12 +109,12 @@ export interface View {
   fromStored(object: KubeObject): KubeObject;
 }
 
-/** Where the store keeps the objects of a resource. */
+/** The resource under which the store keeps the objects. */
 export function storageResource(definition: ResourceDefinition): GroupResource {
   return definition.view?.of ?? groupResource(definition);
 }
 
-/** How the store and the messages name a resource: `services`, `deployments.apps`. */
+/** The name of a resource in the store and in messages: `services`, `deployments.apps`. */
 export type GroupResource = string;
 
 export function groupResource(definition: {

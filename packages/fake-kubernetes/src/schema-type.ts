@@ -1,6 +1,6 @@
 /**
- * A schema as an OpenAPI document or a CustomResourceDefinition writes it, with references already
- * resolved (so it may be cyclic). Built-in types and custom resources are both described by it.
+ * A schema in the format of an OpenAPI document or a CustomResourceDefinition. References are resolved, so
+ * the schema can be cyclic. Both built-in types and custom resources use it.
  */
 export interface Schema {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';

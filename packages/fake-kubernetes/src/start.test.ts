@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const stop of stopping.splice(0)) await stop();
 });
 
-/** A server whose next requests go wrong as `faults` says, and a client of it. */
+/** Starts a server that applies `faults` to its next requests, and returns a client for it. */
 async function start() {
   const server = await startEmbeddedKubernetes({ fault: () => faults.shift() });
   const dispatcher = new Agent({ connect: { ca: server.ca } });
@@ -43,28 +43,28 @@ const configMaps = '/api/v1/namespaces/default/configmaps';
 const named = (name: string) => ({ metadata: { name } });
 
 describe('startEmbeddedKubernetes', () => {
-  test('starts with what every cluster has', async () => {
+  test('starts with the initial objects of a cluster', async () => {
     const { call } = await start();
     const { body } = await call('GET', '/api/v1/namespaces/default/services/kubernetes');
     expect(body).toMatchObject({ spec: { clusterIP: '10.96.0.1', ports: [{ port: 443 }] } });
     expect((await call('GET', '/api/v1/namespaces/kube-system')).status).toBe(200);
   });
 
-  test('a fault that drops before: nothing is done', async () => {
+  test('drops a request before it takes effect', async () => {
     const { call } = await start();
     faults = [{ kind: 'drop-before' }];
     await expect(call('POST', configMaps, named('a'))).rejects.toThrow();
     expect((await call('GET', `${configMaps}/a`)).status).toBe(404);
   });
 
-  test('a fault that drops after: it is done, and nobody is told', async () => {
+  test('drops the response after the request takes effect', async () => {
     const { call } = await start();
     faults = [{ kind: 'drop-after' }];
     await expect(call('POST', configMaps, named('a'))).rejects.toThrow();
     expect((await call('GET', `${configMaps}/a`)).status).toBe(200);
   });
 
-  test('a fault that refuses: with its reason and when to come back', async () => {
+  test('rejects a request with a reason and a retry time', async () => {
     const { call } = await start();
     faults = [{ kind: 'refuse', reason: 'TooManyRequests', retryAfterSeconds: 7 }];
     const refused = await call('POST', configMaps, named('a'));
@@ -74,7 +74,7 @@ describe('startEmbeddedKubernetes', () => {
     expect((await call('GET', `${configMaps}/a`)).status).toBe(404);
   });
 
-  test('a fault that delays only delays, one that hangs ends with the server', async () => {
+  test('delays a request, and keeps a hanging request open until the server stops', async () => {
     const { call, server } = await start();
     faults = [{ kind: 'delay', milliseconds: 1 }, { kind: 'hang' }];
     expect((await call('POST', configMaps, named('a'))).status).toBe(201);
@@ -83,14 +83,14 @@ describe('startEmbeddedKubernetes', () => {
     await hanging;
   });
 
-  test('keeps its objects, its address and its credentials through a restart', async () => {
+  test('keeps its objects, address and credentials across a restart', async () => {
     const { call, server } = await start();
     await call('POST', configMaps, named('a'));
     await server.restart();
     expect((await call('GET', `${configMaps}/a`)).status).toBe(200);
   });
 
-  test('ends, expires and cuts watches on demand', async () => {
+  test('ends and expires watches and closes connections on demand', async () => {
     const { server, dispatcher } = await start();
     const watch = async () => {
       const { body } = await request(

@@ -21,18 +21,18 @@ export interface EmbeddedKubernetesOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly random?: Random;
-  /** The loopback address unless said otherwise. */
+  /** Default: the loopback address. */
   readonly host?: string;
-  /** Any free port unless said otherwise. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** What Services get their addresses and node ports from. */
+  /** Ranges of cluster addresses and node ports of Services. */
   readonly network?: ServiceNetwork;
   readonly store?: StoreOptions;
-  /** How often watches that ask for bookmarks get one. */
+  /** Interval of bookmarks in watches that request them. */
   readonly bookmarkEveryMs?: number;
-  /** Runs the controllers that make a cluster live: Deployments get pods, Services get endpoints. */
+  /** Runs the controllers of a live cluster: Deployments get pods, Services get endpoints. */
   readonly controllers?: ControllersOptions;
-  /** Lets tests make requests go wrong; see Fault. */
+  /** Lets tests inject faults into requests; see Fault. */
   readonly fault?: FaultHook;
 }
 
@@ -41,21 +41,21 @@ export interface EmbeddedKubernetes {
   readonly url: string;
   /** Bearer token of an administrator. */
   readonly token: string;
-  /** The authority that signed the server's certificate, as PEM. */
+  /** Certificate of the authority that signed the server's certificate, as PEM. */
   readonly ca: string;
   /** A client certificate of an administrator. */
   readonly adminCertificate: KeyPair;
   /** A kubeconfig for the administrator, as YAML. */
   readonly kubeconfig: string;
-  /** The same API without HTTP, for what runs in this process. */
+  /** The same API without HTTP, for code in this process. */
   readonly cluster: ClusterApi;
-  /** Forgets the history and tells every open watch so, as a server does that compacts. */
+  /** Drops the history and ends every open watch with Expired, like a server after a compaction. */
   expireHistory(): void;
-  /** Ends every open watch properly, as a server does when their time is up. */
+  /** Ends every open watch cleanly, like a server after the watch timeout. */
   endWatches(): void;
-  /** Cuts every connection where it stands. */
+  /** Closes every connection immediately. */
   cutConnections(): void;
-  /** Stops listening, cuts everything, and listens again at the same place with the same objects. */
+  /** Stops listening, closes all connections, and listens again on the same address with the same objects. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export const defaultNetwork: ServiceNetwork = {
 const hourMs = 3_600_000;
 const administrator = { name: 'admin', groups: ['system:masters'] };
 
-/** Starts an API server in this process, over HTTPS and with nothing in it but what every cluster has. */
+/** Starts an HTTPS API server in this process. It contains only the initial objects of a cluster. */
 export async function startEmbeddedKubernetes(
   options: EmbeddedKubernetesOptions = {},
 ): Promise<EmbeddedKubernetes> {

@@ -1,6 +1,6 @@
 import { CausewayError, type ErrorCode } from '@causeway/base/error/causeway-error';
 
-/** Why the API refused, in the words of `metav1.StatusReason`. */
+/** Reason of a rejection, as in `metav1.StatusReason`. */
 export type StatusReason =
   | 'AlreadyExists'
   | 'BadRequest'
@@ -21,7 +21,7 @@ export type StatusReason =
   | 'Unknown'
   | 'UnsupportedMediaType';
 
-/** One reason within a refusal, as `metav1.StatusCause`. */
+/** One cause of a rejection, as in `metav1.StatusCause`. */
 export interface Cause {
   /** `FieldValueRequired`, `FieldValueInvalid`, `FieldManagerConflict`, … */
   readonly reason: string;
@@ -39,7 +39,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** A `metav1.Status` as it goes over the wire. */
+/** A `metav1.Status` in its wire format. */
 export interface StatusBody {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -72,7 +72,7 @@ const reasons: Readonly<Record<StatusReason, readonly [httpStatus: number, code:
   UnsupportedMediaType: [415, 'unsupported'],
 };
 
-/** A refusal of the embedded API: what a handler throws and what the client reads as a Status. */
+/** A rejection by the embedded API. Handlers throw it, and the client gets it as a Status. */
 export class ApiError extends CausewayError {
   readonly reason: StatusReason;
   readonly httpStatus: number;
@@ -100,7 +100,7 @@ export class ApiError extends CausewayError {
   }
 }
 
-/** `services "x"` and `deployments.apps "x"`: how the API names an object in its messages. */
+/** Identity of an object in messages: `services "x"`, `deployments.apps "x"`. */
 export interface ObjectIdentity {
   readonly group: string;
   readonly plural: string;
@@ -110,7 +110,7 @@ export interface ObjectIdentity {
 
 const qualified = (group: string, name: string) => (group === '' ? name : `${name}.${group}`);
 
-/** In refusals of one object the details name the plural, except for `Invalid`, which names the kind. */
+/** The details of a rejection contain the plural, except for `Invalid`, which contains the kind. */
 function detailsOf(object: ObjectIdentity, kind: string): StatusDetails {
   return {
     ...(object.name === '' ? {} : { name: object.name }),
@@ -158,7 +158,7 @@ export function forbidden(
   });
 }
 
-/** The 422: every cause is in the message too, a single one bare and several in brackets. */
+/** The 422 rejection. The message contains every cause: a single cause as is, several in brackets. */
 export function invalid(object: ObjectIdentity, causes: readonly Cause[]): ApiError {
   const lines = causes.map((cause) => `${cause.field}: ${cause.message}`);
   const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
@@ -169,14 +169,14 @@ export function invalid(object: ObjectIdentity, causes: readonly Cause[]): ApiEr
   });
 }
 
-/** A refusal that is nobody's fault: something ran out, or went wrong within. */
+/** A rejection that the client did not cause: an exhausted range or an internal error. */
 export function internalError(why: string): ApiError {
-  // The server names neither a reason nor a field here.
+  // The server gives neither a reason nor a field here.
   const causes = [{ message: why } as Cause];
   return new ApiError('InternalError', `Internal error occurred: ${why}`, { causes });
 }
 
-/** The 422 of a bad query, which is about no object. */
+/** The 422 rejection of an invalid query, which refers to no object. */
 export function invalidOptions(kind: string, causes: readonly Cause[]): ApiError {
   return invalid({ group: 'meta.k8s.io', plural: '', kind, name: '' }, causes);
 }

@@ -9,7 +9,7 @@ const service = (namespace: string, name: string): KubeObject => ({
 });
 
 describe('ObjectStore', () => {
-  test('lists by namespace and name, whatever the order of insertion', () => {
+  test('lists by namespace and name, independently of the insertion order', () => {
     const store = new ObjectStore();
     for (const name of ['b', 'a', 'c']) store.insert('services', service('two', name));
     store.insert('services', service('one', 'z'));
@@ -31,7 +31,7 @@ describe('ObjectStore', () => {
     expect(store.version).toBe(12);
   });
 
-  test('a watch replays what it missed and then follows', () => {
+  test('replays missed changes in a watch and then follows', () => {
     const store = new ObjectStore();
     const first = store.insert('services', service('a', 'x'));
     store.insert('services', service('a', 'y'));
@@ -52,7 +52,7 @@ describe('ObjectStore', () => {
     expect(seen[1]?.previous).toBe(first);
   });
 
-  test('a watch from before the history is told that it expired', () => {
+  test('rejects a watch from before the history as expired', () => {
     const store = new ObjectStore({ historyLimit: 2 });
     for (let index = 0; index < 6; index += 1) store.insert('services', service('a', `${index}`));
     expect(() => store.watch('services', 2, () => {})).toThrow('too old resource version');
@@ -63,7 +63,7 @@ describe('ObjectStore', () => {
     expect(() => store.watch('services', 6, () => {})).toThrow('too old resource version');
   });
 
-  test('remembers what was there at an earlier version', () => {
+  test('lists the objects at an earlier version', () => {
     const store = new ObjectStore();
     const x = store.insert('services', service('a', 'x'));
     store.insert('services', service('a', 'y'));
@@ -79,7 +79,7 @@ describe('ObjectStore', () => {
     expect(() => store.listAt('services', then)).toThrow('too old resource version');
   });
 
-  test('tells what a listener writes after the change that led to it, to everyone once', () => {
+  test("notifies each listener once of a listener's write, after the change that caused it", () => {
     const store = new ObjectStore();
     const seen: string[] = [];
     store.watch('services', 0, ({ object }) => {

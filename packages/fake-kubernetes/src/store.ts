@@ -6,22 +6,22 @@ import { ApiError } from './status.ts';
 export interface Change {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly version: number;
-  /** The object after the change; for a deletion its last state, at the version of the deletion. */
+  /** The object after the change. For a deletion, its last state with the version of the deletion. */
   readonly object: KubeObject;
-  /** The object before the change, absent for an addition: selectors need both sides. */
+  /** The object before the change, absent for an addition. Selectors need both states. */
   readonly previous?: KubeObject;
 }
 
 export interface StoreOptions {
-  /** How many changes of one resource a watch can go back. */
+  /** The number of changes per resource that a watch can go back. */
   readonly historyLimit?: number;
   readonly firstVersion?: number;
 }
 
 /**
- * The objects of all resources, in memory. Every change gets the next number of one counter that all
- * resources share, and is told to listeners synchronously and in order, before the write returns. A
- * write that a listener makes is told once all listeners know of the change that led to it.
+ * The objects of all resources, in memory. One counter numbers the changes of all resources. Listeners are
+ * notified synchronously and in order, before the write returns. If a listener writes, that change is sent
+ * after all listeners got the change that caused it.
  */
 export class ObjectStore {
   #version: number;
@@ -49,7 +49,7 @@ export class ObjectStore {
     return this.#shelves.get(resource)?.objects.get(keyOf(namespace, name));
   }
 
-  /** All objects, or one namespace's, ordered by namespace and name. */
+  /** All objects, or those of one namespace, sorted by namespace and name. */
   list(resource: GroupResource, namespace?: string): readonly KubeObject[] {
     const shelf = this.#shelves.get(resource);
     if (shelf === undefined) return [];
@@ -59,7 +59,7 @@ export class ObjectStore {
       : all.filter((object) => object.metadata.namespace === namespace);
   }
 
-  /** The objects as they were at an earlier version. Throws `Expired` where that is forgotten. */
+  /** The objects at an earlier version. Throws `Expired` if the history doesn't reach back that far. */
   listAt(resource: GroupResource, version: number, namespace?: string): readonly KubeObject[] {
     const shelf = this.#shelf(resource);
     if (version >= this.#version) return this.list(resource, namespace);
@@ -69,7 +69,7 @@ export class ObjectStore {
       .filter((object) => namespace === undefined || object.metadata.namespace === namespace);
   }
 
-  /** The caller has made sure that the name is free. */
+  /** The caller ensures that the name is free. */
   insert(resource: GroupResource, object: KubeObject): KubeObject {
     const stored = this.#stamped(object);
     const change: Change = { type: 'ADDED', version: this.#version, object: stored };
@@ -77,7 +77,7 @@ export class ObjectStore {
     return stored;
   }
 
-  /** The caller has made sure that the object is there and that its version is the expected one. */
+  /** The caller ensures that the object exists and has the expected version. */
   replace(resource: GroupResource, object: KubeObject): KubeObject {
     const shelf = this.#shelf(resource);
     const key = keyOfObject(object);
@@ -94,7 +94,7 @@ export class ObjectStore {
     return stored;
   }
 
-  /** Takes the object out; what is returned and told to listeners has the version of the deletion. */
+  /** Removes the object. The returned object and the notification have the version of the deletion. */
   remove(resource: GroupResource, object: KubeObject): KubeObject {
     const shelf = this.#shelf(resource);
     const key = keyOfObject(object);
@@ -107,9 +107,9 @@ export class ObjectStore {
   }
 
   /**
-   * Calls the listener for every change after `after`: first, before this returns, for those that have
-   * happened, then as they happen. Listeners must not throw. Throws `Expired` where the history no
-   * longer reaches back that far.
+   * Calls the listener for every change after `after`. Past changes are sent before this returns, later
+   * changes as they happen. Listeners must not throw. Throws `Expired` if the history doesn't reach back that
+   * far.
    */
   watch(
     resource: GroupResource,
@@ -119,7 +119,7 @@ export class ObjectStore {
     const shelf = this.#shelf(resource);
     if (after < shelf.compactedAt) throw expired(after, shelf.compactedAt);
     let seen = after;
-    // Whoever starts while a change is being told has had it from the history already.
+    // A watch that starts during a notification has already got this change from the history.
     const tell = (change: Change) => {
       if (change.version <= seen) return;
       seen = change.version;
@@ -130,18 +130,18 @@ export class ObjectStore {
     return { close: () => void shelf.listeners.delete(tell) };
   }
 
-  /** Calls the listener for every change from now on, of resources that are yet to come too. */
+  /** Calls the listener for every future change, including those of new resources. */
   follow(listener: (resource: GroupResource, change: Change) => void): { close(): void } {
     this.#followers.add(listener);
     return { close: () => void this.#followers.delete(listener) };
   }
 
-  /** The resources that there are or were objects of. */
+  /** The resources that have or had objects. */
   resources(): readonly GroupResource[] {
     return [...this.#shelves.keys()];
   }
 
-  /** Forgets the history, so that a watch from any earlier version is told that it expired. */
+  /** Drops the history, so that a watch from any earlier version gets `Expired`. */
   compact(): void {
     for (const shelf of this.#shelves.values()) shelf.compact(this.#version);
   }
@@ -185,7 +185,7 @@ export class ObjectStore {
 class Shelf {
   readonly objects = new Map<string, KubeObject>();
   readonly listeners = new Set<(change: Change) => void>();
-  /** A watch can start at this version or a later one. */
+  /** The earliest version at which a watch can start. */
   compactedAt = 0;
   readonly #historyLimit: number;
   #history: Change[] = [];
@@ -232,7 +232,7 @@ class Shelf {
     this.compactedAt = version;
   }
 
-  /** Lets the history grow to twice its limit before cutting it, so that a change costs no copy. */
+  /** Truncates the history only at twice its limit, so that most changes need no copy. */
   #remember(change: Change): void {
     this.#history.push(change);
     if (this.#history.length < this.#historyLimit * 2) return;

@@ -1,6 +1,6 @@
 import type { Token } from './keystone/tokens.ts';
 
-/** Who asks, and in which project. */
+/** The caller and its project. */
 export interface Actor {
   readonly projectId: string;
   readonly isAdmin: boolean;
@@ -16,7 +16,7 @@ export function actorOf(token: Token): Actor {
   };
 }
 
-/** The cloud itself at work, as Octavia is when it makes ports. */
+/** The actor of the cloud's own services, for example of Octavia when it creates Neutron ports. */
 export function serviceActor(projectId: string): Actor {
   return { projectId, isAdmin: true, roles: new Set(['admin']) };
 }

@@ -18,7 +18,7 @@ export interface Services {
   readonly octavia: OctaviaApi;
 }
 
-/** The three services with their first users and networks, not yet answering anywhere. */
+/** The three services with their initial users and networks, without HTTP servers. */
 export function assemble(settings: Settings): Services {
   const { clock, region, tokenLifetimeMs } = settings;
   const keystone = createKeystone({ clock, region, tokenLifetimeMs });

@@ -1,6 +1,6 @@
 import { accounts, type Account } from './seed.ts';
 
-/** A clouds.yaml with one cloud for each account, as text: JSON is YAML too. */
+/** A clouds.yaml with one cloud for each account. The text is JSON, which is also valid YAML. */
 export function cloudsYaml(authUrl: string, region: string): string {
   const entry = (account: Account) => ({
     region_name: region,
@@ -20,7 +20,7 @@ export function cloudsYaml(authUrl: string, region: string): string {
   return `${JSON.stringify({ clouds }, undefined, 2)}\n`;
 }
 
-/** What a shell has to set to work as `demo`. */
+/** The environment variables of the account `demo`, as a shell file. */
 export function openrc(authUrl: string, region: string): string {
   const { user, password, domain, project } = accounts.demo;
   const variables = {

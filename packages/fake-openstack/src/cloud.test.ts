@@ -45,7 +45,7 @@ async function createPort(token: string): Promise<Response> {
 const made = () => cloud.neutron.ports.count('name', 'made');
 
 describe('If-Match', () => {
-  it('takes a change only from who has seen the last one', async () => {
+  it('accepts a change only with the current revision number', async () => {
     await start({});
     const token = await signIn();
     const { port } = (await (await createPort(token)).json()) as {
@@ -64,8 +64,8 @@ describe('If-Match', () => {
   });
 });
 
-describe('time', () => {
-  it('ends tokens', async () => {
+describe('simulated time', () => {
+  it('expires tokens', async () => {
     const clock = new SimulatedClock();
     await start({ clock, tokenLifetimeMs: 60_000 });
     const token = await signIn();
@@ -77,7 +77,7 @@ describe('time', () => {
     expect((await ask()).status).toBe(401);
   });
 
-  it('takes load balancers from PENDING to ACTIVE', async () => {
+  it('moves load balancers from PENDING_CREATE to ACTIVE', async () => {
     const clock = new SimulatedClock();
     await start({ clock, provisioningDelayMs: 5_000 });
     const token = await signIn();
@@ -98,7 +98,7 @@ describe('time', () => {
 });
 
 describe('faults', () => {
-  it('cut the connection before or after the work is done', async () => {
+  it('close the connection before or after the request takes effect', async () => {
     await start();
     const token = await signIn();
     const fault = { service: 'network', method: 'POST', path: /\/ports$/, times: 1 } as const;
@@ -111,7 +111,7 @@ describe('faults', () => {
     expect((await createPort(token)).status, 'only once').toBe(201);
   });
 
-  it('answer in the place of the service, or lie about what it did', async () => {
+  it('replace the answer with or without the effect of the request', async () => {
     await start();
     const token = await signIn();
     const busy = { kind: 'answer', status: 429, retryAfterSeconds: 7 } as const;
@@ -125,7 +125,7 @@ describe('faults', () => {
     expect(made()).toBe(2);
   });
 
-  it('take all tokens away at once', async () => {
+  it('revoke all tokens', async () => {
     await start();
     const token = await signIn();
     cloud.keystone.tokens.revokeAll();
@@ -133,7 +133,7 @@ describe('faults', () => {
     expect((await createPort(await signIn())).status).toBe(201);
   });
 
-  it('leave a trace for those who count requests', async () => {
+  it('leave requests visible to request listeners', async () => {
     await start();
     const seen: string[] = [];
     const end = cloud.onRequest(({ service, method, status }) => {
@@ -146,7 +146,7 @@ describe('faults', () => {
   });
 });
 
-it('shows the defect of Octavia 11.0.0 when asked to', async () => {
+it('simulates the defect of Octavia 11.0.0 on request', async () => {
   await start({ populatedCreateDefect: true });
   const demo = cloud.keystone.directory.findProject('default', 'demo');
   const [subnet] = cloud.neutron.subnets.by('name', 'private-v4');
@@ -158,7 +158,7 @@ it('shows the defect of Octavia 11.0.0 when asked to', async () => {
   expect(cloud.octavia.listenersOf(row.id)[0]?.provisioning_status).toBe('PENDING_CREATE');
 });
 
-it('holds thousands of projects and load balancers, each found by its index', async () => {
+it('supports thousands of projects and load balancers with lookups by index', async () => {
   await start();
   const { directory } = cloud.keystone;
   const network = cloud.neutron.networks.get(privateNetwork());

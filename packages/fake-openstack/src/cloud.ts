@@ -16,31 +16,31 @@ import type { OctaviaState } from './octavia/state.ts';
 import { accounts } from './seed.ts';
 import { readSettings, type EmbeddedOptions } from './settings.ts';
 
-/** Keystone, Neutron and Octavia in this process, over HTTP on the loopback address. */
+/** Keystone, Neutron and Octavia in this process, served over HTTP on the loopback address. */
 export interface EmbeddedOpenStack {
-  /** Keystone's, with `/v3`. */
+  /** URL of Keystone, including `/v3`. */
   readonly authUrl: string;
   readonly networkUrl: string;
   readonly loadBalancerUrl: string;
   readonly region: string;
   readonly accounts: typeof accounts;
-  /** The text of a clouds.yaml with one cloud for each account. */
+  /** A clouds.yaml with one cloud for each account, as text. */
   readonly cloudsYaml: string;
-  /** The text of a shell file that sets OS_* for the account `demo`. */
+  /** A shell file that sets OS_* for the account `demo`, as text. */
   readonly openrc: string;
   readonly faults: Faults;
-  /** The state itself, for seeds and for tests that look behind the API. */
+  /** Direct access to the state, for seeds and for tests that bypass the API. */
   readonly keystone: Keystone;
   readonly neutron: NeutronState;
   readonly octavia: OctaviaState;
   readonly provisioning: Provisioning;
-  /** Makes a load balancer that is ACTIVE at once. The values are those of the API's request. */
+  /** Creates a load balancer that is ACTIVE immediately. The values are those of an API request. */
   addLoadBalancer(projectId: string, values: Readonly<Record<string, unknown>>): LoadBalancerRow;
-  /** Makes a monitored member fail its checks, or pass them again. Written `address:port`. */
+  /** Makes the health checks of a monitored member fail or succeed. The format is `address:port`. */
   setMemberDown(member: string, isDown?: boolean): void;
-  /** While broken, new load balancers end in ERROR. */
+  /** While compute is broken, new load balancers end in ERROR. */
   setComputeBroken(isBroken: boolean): void;
-  /** Calls back after each request; answers with a function that ends it. */
+  /** Calls the listener after each request. Returns a function that removes the listener. */
   onRequest(listener: (record: RequestRecord) => void): () => void;
   stop(): Promise<void>;
 }

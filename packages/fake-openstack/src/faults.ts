@@ -1,29 +1,29 @@
 import type { ServiceName } from './http/call.ts';
 
-/** What goes wrong. */
+/** Effect of a fault. */
 export type FaultEffect =
-  /** The connection is cut, before the service looks at the request or after it has done the work. */
+  /** Closes the connection, either before the service handles the request or after it took effect. */
   | { readonly kind: 'drop'; readonly when: 'before-commit' | 'after-commit' }
-  /** The service answers with this and does nothing. */
+  /** The service returns this answer and does nothing. */
   | {
       readonly kind: 'answer';
       readonly status: number;
       readonly retryAfterSeconds?: number;
       readonly text?: string;
     }
-  /** The work is done, and the answer says otherwise: a gateway that gave up waiting. */
+  /** The request takes effect, but the answer has another status, like that of a proxy after a timeout. */
   | { readonly kind: 'lie'; readonly status: number }
   | { readonly kind: 'delay'; readonly milliseconds: number };
 
 export interface Fault {
   readonly service?: ServiceName;
   readonly method?: string;
-  /** Matched against the path without the query. */
+  /** Matched against the path without its query. */
   readonly path?: RegExp;
   readonly effect: FaultEffect;
-  /** How many requests it hits; all of them if left out. */
+  /** Number of affected requests. Default: all. */
   readonly times?: number;
-  /** How many matching requests pass unharmed first. */
+  /** Number of matching requests to skip first. */
   readonly after?: number;
 }
 
@@ -33,13 +33,13 @@ export interface RequestLine {
   readonly path: string;
 }
 
-/** The faults of one cloud. Tests add them while the cloud runs. */
+/** The faults of one cloud. Tests can add faults while the cloud runs. */
 export class Faults {
   private readonly planned = new Set<{ fault: Fault; pass: number; left: number }>();
-  /** Every answer takes this long. */
+  /** Latency of every answer. */
   latencyMs = 0;
 
-  /** Answers with a function that takes the fault away again. */
+  /** Returns a function that removes the fault. */
   add(fault: Fault): () => void {
     const plan = { fault, pass: fault.after ?? 0, left: fault.times ?? Number.POSITIVE_INFINITY };
     this.planned.add(plan);
@@ -51,7 +51,7 @@ export class Faults {
     this.latencyMs = 0;
   }
 
-  /** The effects on this request, counted off. */
+  /** Returns the effects on this request and updates the counters of the faults. */
   take(line: RequestLine): FaultEffect[] {
     const effects: FaultEffect[] = [];
     for (const plan of this.planned) {

@@ -16,25 +16,25 @@ export interface InProcessRequest {
   readonly body: string | undefined;
 }
 
-/** What becomes of a request: an answer, or a connection that breaks before or after the work. */
+/** Result of a request: an answer, or a connection closed before or after the request takes effect. */
 export type InProcessOutcome = Answer | 'dropped';
 
-/** Keystone, Neutron and Octavia without sockets: requests are handed over and answered at once. */
+/** Keystone, Neutron and Octavia without sockets. Requests are handled synchronously. */
 export interface InProcessOpenStack {
-  /** Keystone's, with `/v3`; known to nobody but this cloud. */
+  /** URL of Keystone, including `/v3`. It is valid only within this cloud. */
   readonly authUrl: string;
   readonly region: string;
-  /** The text of a clouds.yaml with one cloud for each account. */
+  /** A clouds.yaml with one cloud for each account, as text. */
   readonly cloudsYaml: string;
   readonly faults: Faults;
-  /** The state itself, for seeds and for tests that look behind the API. */
+  /** Direct access to the state, for seeds and for tests that bypass the API. */
   readonly keystone: Keystone;
   readonly neutron: NeutronState;
   readonly octavia: OctaviaState;
   readonly provisioning: Provisioning;
-  /** Which service an address belongs to. */
+  /** Returns the service of a URL. */
   serviceAt(url: string): ServiceName;
-  /** Does what is asked, in one go. Delays of faults are left to who hands the request over. */
+  /** Handles the request synchronously. The caller applies the delays of faults. */
   answer(request: InProcessRequest): InProcessOutcome;
 }
 

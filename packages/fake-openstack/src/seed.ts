@@ -13,7 +13,7 @@ export interface Account {
   readonly project: string;
 }
 
-/** The accounts of a new cloud. `demo` may also work in the project of `alt`. */
+/** The accounts of a new cloud. `demo` also has access to the project of `alt`. */
 export const accounts = {
   admin: { user: 'admin', password: 'admin', domain: 'Default', project: 'admin' },
   demo: { user: 'demo', password: 'demo', domain: 'Default', project: 'demo' },
@@ -24,7 +24,7 @@ export const accounts = {
 
 const tenantRoles = ['member', 'load-balancer_member'];
 
-/** People and projects. `service` is the project that the services themselves work in. */
+/** Users and projects. `service` is the project of the services themselves. */
 export function seedIdentity({ directory }: Keystone): {
   admin: Project;
   demo: Project;

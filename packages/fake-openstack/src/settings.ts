@@ -7,31 +7,31 @@ import { octaviaQuotaNames, type OctaviaQuotas } from './octavia/state.ts';
 export interface EmbeddedOptions {
   readonly clock?: Clock;
   readonly region?: string;
-  /** Ports to listen on; free ones if left out. */
+  /** Ports to listen on. Default: free ports. */
   readonly ports?: {
     readonly identity: number;
     readonly network: number;
     readonly loadBalancer: number;
   };
   readonly tokenLifetimeMs?: number;
-  /** How long a load balancer stays in PENDING_* after each write. */
+  /** Duration of PENDING_* after each write to a load balancer. */
   readonly provisioningDelayMs?: number;
-  /** Forces pages of this size on every list. */
+  /** Maximum page size of every list. */
   readonly pageSize?: number;
-  /** -1 is no limit, which is what every project starts with. */
+  /** -1 means no limit, which is the default of every project. */
   readonly neutronQuotas?: Partial<Quotas>;
   readonly octaviaQuotas?: Partial<OctaviaQuotas>;
   readonly maxAddressPairs?: number;
-  /** The minor version of Octavia's API that is announced. */
+  /** The announced minor version of Octavia's API. */
   readonly octaviaMinorVersion?: number;
   readonly offerings?: Partial<Offerings>;
   /**
-   * Octavia as its own service, or LBaaS v2 on Neutron's endpoint as Mitaka had it. LBaaS v2 has no
-   * Octavia in the catalog.
+   * Octavia as a separate service, or LBaaS v2 on Neutron's endpoint as in Mitaka. With LBaaS v2, the catalog
+   * doesn't contain Octavia.
    */
   readonly loadBalancing?: 'octavia' | 'lbaas-v2';
   /**
-   * A defect of Octavia 11.0.0: what is created below a load balancer in the same request stays in
+   * Simulates a defect of Octavia 11.0.0: objects created in the same request as their load balancer stay in
    * PENDING_CREATE although the load balancer becomes ACTIVE.
    */
   readonly populatedCreateDefect?: boolean;

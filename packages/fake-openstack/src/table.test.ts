@@ -13,7 +13,7 @@ function tableOf(...things: Thing[]): Table<Thing> {
   return table;
 }
 
-it('finds rows by their indexes through changes and removals', () => {
+it('finds rows by index after changes and removals', () => {
   const red = { id: 'b', color: 'red', tags: ['x', 'y'] };
   const table = tableOf(red, { id: 'a', color: 'red', tags: [] });
   expect(table.count('color', 'red')).toBe(2);
@@ -26,7 +26,7 @@ it('finds rows by their indexes through changes and removals', () => {
   expect(table.size).toBe(1);
 });
 
-it('lists in its order, whatever the order of arrival', () => {
+it("lists rows in the table's order, independently of the insertion order", () => {
   const table = tableOf(
     { id: 'c', color: 'red', tags: [] },
     { id: 'a', color: 'red', tags: [] },

@@ -1,11 +1,11 @@
-/** Anything that a service keeps. */
+/** Any stored object. */
 export interface Row {
   readonly id: string;
 }
 
 /**
- * Rows by id, with indexes for the fields that lists are narrowed by. Thousands of objects are found
- * by their index, never by walking the table.
+ * Rows by ID, with indexes for the fields that lists filter by. Lookups among thousands of objects use an
+ * index, never a scan of the table.
  */
 export class Table<T extends Row> {
   private readonly rows = new Map<string, T>();
@@ -38,7 +38,7 @@ export class Table<T extends Row> {
     return row;
   }
 
-  /** Changes a row in place and keeps the indexes true. */
+  /** Changes a row in place and updates the indexes. */
   update(row: T, change: Partial<T>): T {
     Object.assign(row, change);
     for (const index of this.indexes.values()) {
@@ -58,7 +58,7 @@ export class Table<T extends Row> {
     return this.indexes.has(name);
   }
 
-  /** Rows whose index has this key, in no particular order. */
+  /** Rows with this key in the index, in any order. */
   by(indexName: string, key: string): T[] {
     const ids = this.indexes.get(indexName)?.entries.get(key) ?? [];
     return [...ids].flatMap((id) => this.rows.get(id) ?? []);
@@ -82,7 +82,7 @@ export class Table<T extends Row> {
 interface Index<T> {
   readonly keysOf: (row: T) => readonly string[];
   readonly entries: Map<string, Set<string>>;
-  /** Under which keys a row was entered, so that it is found again after it has changed. */
+  /** The keys of each row when it was indexed, to find its entries after the row has changed. */
   readonly keysById: Map<string, readonly string[]>;
 }
 

@@ -1,4 +1,4 @@
-/** The four ways to ask for tags, the same in Neutron and Octavia. Tags are split at commas. */
+/** The four tag filters, equal in Neutron and Octavia. Tags are separated by commas. */
 export interface TagFilter {
   readonly all: readonly string[];
   readonly any: readonly string[];

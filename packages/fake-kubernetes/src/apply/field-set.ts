@@ -1,11 +1,13 @@
 import { isObject, type JsonObject } from '../object.ts';
 
 /**
- * A set of fields of one object, as a tree. Steps are written as in `FieldsV1`: `f:spec` a field,
- * `k:{"port":80}` the item of a list with those keys, `v:"x"` the item of a list with that value.
+ * A set of fields of one object, as a tree. The notation of steps is that of `FieldsV1`:
+ * - `f:spec` is a field.
+ * - `k:{"port":80}` is the list item with those keys.
+ * - `v:"x"` is the list item with that value.
  */
 export interface FieldSet {
-  /** Whether the field that this node stands for is itself in the set. */
+  /** Whether the set contains the field of this node itself. */
   readonly member: boolean;
   readonly children: ReadonlyMap<string, FieldSet>;
 }
@@ -20,7 +22,7 @@ export function isEmpty(set: FieldSet): boolean {
   return !set.member && set.children.size === 0;
 }
 
-/** A node that holds only children with something in them. */
+/** Creates a node and drops empty children. */
 export function node(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
   const kept = new Map<string, FieldSet>();
   for (const [step, child] of children) if (!isEmpty(child)) kept.set(step, child);
@@ -38,7 +40,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return { member: a.member || b.member, children };
 }
 
-/** The fields of `a` that are not themselves in `b`. */
+/** Returns the fields of `a` that `b` doesn't contain. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a;
   return node(
@@ -60,7 +62,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   );
 }
 
-/** The set without a top-level field and everything below it. */
+/** Returns the set without a top-level field and the fields below it. */
 export function without(set: FieldSet, step: string): FieldSet {
   return node(
     set.member,
@@ -68,7 +70,7 @@ export function without(set: FieldSet, step: string): FieldSet {
   );
 }
 
-/** Where the fields are, as messages write it: `.spec.ports[port=80,protocol="TCP"].nodePort`. */
+/** Paths of the fields, in the notation of messages: `.spec.ports[port=80,protocol="TCP"].nodePort`. */
 export function pathsOf(set: FieldSet, prefix = ''): string[] {
   const own = set.member && prefix !== '' ? [prefix] : [];
   const below = [...set.children].flatMap(([step, child]) =>
@@ -77,7 +79,7 @@ export function pathsOf(set: FieldSet, prefix = ''): string[] {
   return [...own, ...below];
 }
 
-/** One step as messages write it: `.spec`, `[port=80,protocol="TCP"]`, `[="x"]`, `[3]`. */
+/** One step in the notation of messages: `.spec`, `[port=80,protocol="TCP"]`, `[="x"]`, `[3]`. */
 export function shownStep(step: string): string {
   const content = step.slice(2);
   if (step.startsWith('i:')) return `[${content}]`;
@@ -97,7 +99,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   return result;
 }
 
-/** Undefined where the value is not in the format. */
+/** Returns undefined if the value is not in `FieldsV1` format. */
 export function fromFieldsV1(value: unknown, isRoot = true): FieldSet | undefined {
   if (!isObject(value)) return undefined;
   const children: [string, FieldSet][] = [];

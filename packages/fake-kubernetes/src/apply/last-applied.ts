@@ -3,16 +3,16 @@ import type { Schema } from '../schema-type.ts';
 import { difference, emptySet, type FieldSet, union } from './field-set.ts';
 import { compare, fieldsOf } from './typed-value.ts';
 
-/** Where client-side apply keeps what it applied last. */
+/** Annotation in which client-side apply stores the last applied configuration. */
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The one manager that takes over from client-side apply. */
+/** The only manager that takes over fields from client-side apply. */
 export const upgradingManager = 'kubectl';
 
 /**
- * The fields that client-side apply set and that are still as it left them. Server-side apply by
- * kubectl may take these over from whoever owns them, or moving from the one to the other would
- * conflict with itself.
+ * Fields that client-side apply set and that have not changed since. Server-side apply by kubectl can take
+ * these fields over from any owner. Otherwise, the migration from client-side to server-side apply would
+ * cause a conflict.
  */
 export function takeableFields(schema: Schema | undefined, live: KubeObject): FieldSet {
   const last = lastApplied(live);
@@ -32,7 +32,10 @@ function lastApplied(live: KubeObject): JsonObject | undefined {
   }
 }
 
-/** Client-side apply would undo what was applied since, so its annotation follows along. */
+/**
+ * Updates the annotation of client-side apply. With an outdated annotation, client-side apply would revert
+ * newer changes.
+ */
 export function updateLastApplied(draft: KubeObject, config: JsonObject): void {
   if (draft.metadata.annotations?.[annotation] === undefined) return;
   draft.metadata.annotations[annotation] = `${JSON.stringify(sorted(config))}\n`;

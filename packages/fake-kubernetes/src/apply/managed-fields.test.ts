@@ -9,7 +9,7 @@ import { applyConfiguration, trackUpdate } from './managed-fields.ts';
 const schema = builtInSchema({ group: '', version: 'v1', kind: 'Service' });
 const writer = (manager: string) => ({ manager, apiVersion: 'v1', time: '2026-01-01T00:00:00Z' });
 
-/** Applies one configuration after another, each by its manager; the object and its owners. */
+/** Applies the configurations in order, each with its manager. Returns the object and its owners. */
 function applyAll(
   ...steps: readonly (readonly [manager: string, spec: object, force?: boolean])[]
 ) {
@@ -34,14 +34,14 @@ const http = { port: 80, protocol: 'TCP', name: 'http' };
 const tls = { port: 443, protocol: 'TCP', name: 'tls' };
 
 describe('applyConfiguration', () => {
-  test('merges lists by key, each applier its own items', () => {
+  test('merges lists by key, so that each applier keeps its own items', () => {
     expect(applyAll(['one', { ports: [http] }], ['two', { ports: [tls] }])).toEqual({
       spec: { ports: [http, tls] },
       owners: ['one', 'two'],
     });
   });
 
-  test('takes away what its applier no longer applies, and nothing else', () => {
+  test('removes only the fields that the applier no longer applies', () => {
     const after = applyAll(
       ['one', { ports: [http], type: 'NodePort' }],
       ['two', { ports: [tls] }],
@@ -50,7 +50,7 @@ describe('applyConfiguration', () => {
     expect(after).toEqual({ spec: { ports: [tls], type: 'NodePort' }, owners: ['one', 'two'] });
   });
 
-  test('keeps what two appliers agree on until both let go', () => {
+  test('keeps a field that two appliers share until both drop it', () => {
     const both = [
       ['one', { type: 'NodePort', externalName: 'x' }],
       ['two', { type: 'NodePort' }],
@@ -64,7 +64,7 @@ describe('applyConfiguration', () => {
     });
   });
 
-  test('conflicts name the field and its owner; force takes it', () => {
+  test('names the field and its owner in a conflict, and takes the field with force', () => {
     const conflict = () =>
       applyAll(['one', { ports: [http] }], ['two', { ports: [{ ...http, name: 'x' }] }]);
     expect(conflict).toThrow(ApiError);
@@ -78,7 +78,7 @@ describe('applyConfiguration', () => {
 });
 
 describe('trackUpdate', () => {
-  test('a writer owns what it changed, and others lose it', () => {
+  test('gives the writer the fields it changed and removes them from other owners', () => {
     const first = trackUpdate({
       schema,
       before: {},
@@ -111,7 +111,7 @@ describe('field sets', () => {
   }));
   const sets = tree.map((value) => fromFieldsV1(value) ?? { member: false, children: new Map() });
 
-  test('are written and read back, and obey the laws of sets', () => {
+  test('survive a round trip through FieldsV1 and follow the laws of sets', () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
         expect(toFieldsV1(fromFieldsV1(toFieldsV1(a)) ?? b)).toEqual(toFieldsV1(a));

@@ -16,22 +16,22 @@ import {
 import { merge, prune } from './merge.ts';
 import { compare, fieldsOf } from './typed-value.ts';
 
-/** Who writes, how and when. */
+/** Manager, version and time of a write. */
 export interface Writer {
   readonly manager: string;
   readonly apiVersion: string;
   readonly subresource?: string;
-  /** To the second, RFC 3339. Writes of a Scale have none. */
+  /** RFC 3339, precise to the second. Undefined for writes of a Scale. */
   readonly time?: string;
 }
 
-/** One line of `metadata.managedFields`, read. */
+/** One parsed entry of `metadata.managedFields`. */
 interface Ownership {
   readonly entry: Omit<ManagedFieldsEntry, 'fieldsV1'>;
   readonly fields: FieldSet;
 }
 
-/** Fields that the server itself decides and nobody owns. */
+/** Fields that the server sets and that no manager owns. */
 const unowned = ['apiVersion', 'kind'];
 const unownedMetadata = [
   'name',
@@ -60,11 +60,14 @@ export interface UpdateTracking {
   readonly after: JsonObject;
   readonly entries: readonly ManagedFieldsEntry[];
   readonly writer: Writer;
-  /** A top-level field that this kind of write cannot change, whatever it says: `status`. */
+  /** Top-level field that this kind of write can't change: `status`. */
   readonly ignored?: string;
 }
 
-/** Who owns what after an ordinary write: the writer what it changed, the others what is left of theirs. */
+/**
+ * Calculates the owners after an update. The writer owns the fields it changed; other managers keep their
+ * remaining fields.
+ */
 export function trackUpdate(update: UpdateTracking): ManagedFieldsEntry[] {
   const { schema, before, after, writer } = update;
   const { added, modified, removed } = compare(schema, ownable(before), ownable(after));
@@ -89,7 +92,7 @@ export interface Application {
   readonly entries: readonly ManagedFieldsEntry[];
   readonly writer: Writer;
   readonly force: boolean;
-  /** Fields that the writer may take over from others without being told to. */
+  /** Fields that the writer can take over without `force`. */
   readonly takeable?: FieldSet;
 }
 
@@ -98,7 +101,10 @@ export interface Applied {
   readonly entries: ManagedFieldsEntry[];
 }
 
-/** Server-side apply: the merged object and who owns what; throws a Conflict where others own it. */
+/**
+ * Server-side apply: returns the merged object and its owners. Throws a Conflict if other managers own a
+ * changed field.
+ */
 export function applyConfiguration(application: Application): Applied {
   const { schema, live, config, writer } = application;
   const owners = read(application.entries);
@@ -125,7 +131,7 @@ export function applyConfiguration(application: Application): Applied {
   };
 }
 
-/** An applied configuration that sets nothing but its identity owns nothing. */
+/** An applied configuration that contains only its identity owns no fields. */
 const withoutIdentity = (fields: FieldSet) => {
   const metadata = fields.children.get('f:metadata');
   return metadata !== undefined && metadata.children.size === 0
@@ -146,7 +152,7 @@ function isSameWriter(
   );
 }
 
-/** The writer's own line; its time is that of the last write that changed the object. */
+/** The writer's own entry. Its time is that of the last write that changed the object. */
 function owned(
   before: Ownership | undefined,
   fields: FieldSet,
@@ -220,7 +226,7 @@ function conflictError(conflicts: readonly Ownership[]): ApiError {
 function described(entry: Ownership['entry']): string {
   const subresource =
     entry.subresource === undefined ? '' : ` with subresource "${entry.subresource}"`;
-  // Appliers are known by their name alone: they may change the version that they apply.
+  // The name alone identifies an applier, because an applier can change the version that it applies.
   const version = entry.operation === 'Apply' ? '' : ` using ${entry.apiVersion}`;
   return `"${entry.manager}"${subresource}${version}`;
 }

@@ -3,7 +3,7 @@ import type { Schema } from '../schema-type.ts';
 import { emptySet, type FieldSet } from './field-set.ts';
 import { elementsOf, stepOf } from './typed-value.ts';
 
-/** Lays an applied configuration over the live value: what it sets wins, the rest stays. */
+/** Merges an applied configuration into the live value. The configuration wins; other fields stay. */
 export function merge(schema: Schema | undefined, live: unknown, config: unknown): unknown {
   const left = elementsOf(schema, live);
   const right = elementsOf(schema, config);
@@ -19,7 +19,7 @@ export function merge(schema: Schema | undefined, live: unknown, config: unknown
 
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Items keep their live order as far as the order of the configuration allows. */
+/** Items keep their live order as far as the order of the configuration allows it. */
 function mergeLists(
   schema: Schema | undefined,
   live: readonly unknown[],
@@ -49,8 +49,8 @@ function mergeLists(
 }
 
 /**
- * Takes away what an applier no longer applies: the fields of `last` that nobody owns now. An item
- * that goes takes everything below it along.
+ * Removes the fields of `last` that no manager owns now, because the applier no longer applies them. Removing
+ * an item removes the fields below it.
  */
 export function prune(
   schema: Schema | undefined,
@@ -78,7 +78,7 @@ export function prune(
     if (below !== undefined) kept.set(step, below);
   }
   if (!hasChanged) return value;
-  // What is left empty goes too, unless someone wants it to be there and empty.
+  // An empty remainder is removed too, unless a manager owns the empty value.
   if (kept.size === 0 && !owned.member) return undefined;
   if (Array.isArray(value)) return [...kept.values()];
   return Object.fromEntries([...kept].map(([step, below]) => [step.slice(2), below]));

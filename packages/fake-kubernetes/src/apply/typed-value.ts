@@ -3,15 +3,17 @@ import { isObject, type JsonObject } from '../object.ts';
 import type { Schema } from '../schema-type.ts';
 import { emptySet, type FieldSet, leaf, node, shownStep } from './field-set.ts';
 
-/** A part of a value that can be owned by itself. */
+/** A part of a value that a manager can own separately. */
 export interface Element {
   readonly schema: Schema | undefined;
   readonly value: unknown;
-  /** Items of lists and entries of maps exist by themselves; fields of a structure do not. */
+  /**
+   * True for items of lists and entries of maps, which exist independently; false for fields of a structure.
+   */
   readonly isItem: boolean;
 }
 
-/** The parts of a value by their steps, or undefined where it is owned only as a whole. */
+/** Returns the parts of a value by step, or undefined if the value can only be owned as a whole. */
 export function elementsOf(
   schema: Schema | undefined,
   value: unknown,
@@ -45,14 +47,14 @@ function listElements(
   const steps = items.map((item) => stepOf(schema, item));
   const elements = new Map<string, Element>();
   for (const [index, step] of steps.entries()) {
-    // A list with an item that has no key, or the same key twice, is only comparable as a whole.
+    // A list that has an item without a key, or a duplicate key, can only be compared as a whole.
     if (step === undefined || elements.has(step)) return undefined;
     elements.set(step, { schema: schema?.items, value: items[index], isItem: true });
   }
   return elements;
 }
 
-/** How an item of a list is named in a field set; undefined in lists that are owned as a whole. */
+/** The step of a list item in a field set; undefined for lists that are owned as a whole. */
 export function stepOf(schema: Schema | undefined, item: unknown): string | undefined {
   switch (schema?.['x-kubernetes-list-type']) {
     case 'set':
@@ -73,7 +75,7 @@ function keyStep(schema: Schema, item: JsonObject): string | undefined {
   return Object.keys(keys).length === 0 ? undefined : `k:${JSON.stringify(keys)}`;
 }
 
-/** Where a list names one item twice, as messages write it. */
+/** Paths of list items that occur twice, in the notation of messages. */
 export function duplicateItems(schema: Schema | undefined, value: unknown, path = ''): string[] {
   if (isObject(value)) {
     return Object.entries(value).flatMap(([name, field]) =>
@@ -92,7 +94,7 @@ export function duplicateItems(schema: Schema | undefined, value: unknown, path 
   ];
 }
 
-/** All fields that a value sets: what its applier owns. */
+/** All fields that a value sets. The applier owns them. */
 export function fieldsOf(schema: Schema | undefined, value: unknown): FieldSet {
   const elements = elementsOf(schema, value);
   if (elements === undefined || elements.size === 0) return leaf;
@@ -113,7 +115,7 @@ export interface Comparison {
 
 const same: Comparison = { added: emptySet, modified: emptySet, removed: emptySet };
 
-/** Which fields differ between two values. Undefined is absent, null is present and empty. */
+/** Compares the fields of two values. Undefined means absent; null means present and empty. */
 export function compare(schema: Schema | undefined, before: unknown, after: unknown): Comparison {
   if (before === after) return same;
   const left = elementsOf(schema, before);
@@ -138,7 +140,7 @@ export function compare(schema: Schema | undefined, before: unknown, after: unkn
   return { added: pick('added'), modified: pick('modified'), removed: pick('removed') };
 }
 
-/** Beside what differs below, an element that appears or vanishes does so itself. */
+/** Marks an added or removed element itself, in addition to the differences below it. */
 function compareElement(before: Element | undefined, after: Element | undefined): Comparison {
   const below = compare((before ?? after)?.schema, before?.value, after?.value);
   if (before === undefined) return { ...below, added: { ...below.added, member: true } };
@@ -153,8 +155,8 @@ function compareWhole(before: unknown, after: unknown): Comparison {
 }
 
 /**
- * The object that a server with fixed types holds before anything is set: structures that every object
- * has are there and empty, lists that have to be there are null.
+ * The object that a server with fixed types has before any field is set. Structures that every object has are
+ * present and empty; required lists are null.
  */
 export function zeroValue(schema: Schema | undefined): JsonObject {
   const result: JsonObject = {};

@@ -61,7 +61,10 @@ describe('CEL', () => {
     expect(() => evaluate(parse(source), { self })).toThrow(message);
   });
 
-  test.each(['self.', '1 +', 'a b', '(1', "'open"])('%s is no expression', (source) => {
-    expect(() => parse(source)).toThrow();
-  });
+  test.each(['self.', '1 +', 'a b', '(1', "'open"])(
+    'rejects the invalid expression %s',
+    (source) => {
+      expect(() => parse(source)).toThrow();
+    },
+  );
 });

@@ -6,7 +6,7 @@ import type { Expression } from './parse.ts';
 
 export type Scope = Readonly<Record<string, unknown>>;
 
-/** Works an expression out. Values are JSON; whole numbers are integers. */
+/** Evaluates an expression. Values are JSON; whole numbers are integers. */
 export function evaluate(expression: Expression, scope: Scope): unknown {
   switch (expression.kind) {
     case 'literal':
@@ -52,7 +52,7 @@ const escapes: readonly (readonly [string, string])[] = [
   ['__slash__', '/'],
 ];
 
-/** Fields whose names are no CEL names are written in another way. */
+/** Decodes the CEL escapes of a field name that is not a valid CEL identifier. */
 function unescaped(name: string): string {
   const keyword = /^__([a-z]+)__$/.exec(name)?.[1];
   const known = escapes.find(([written]) => written === name);
@@ -116,7 +116,7 @@ function binary(
   }
 }
 
-/** Either side may decide alone, even if the other one cannot be worked out. */
+/** Either side alone can decide the result, even if the evaluation of the other side fails. */
 function logical(decisive: boolean, left: Expression, right: Expression, scope: Scope): boolean {
   let failure: CelEvaluationError | undefined;
   for (const side of [left, right]) {
@@ -210,7 +210,7 @@ function bind([name, value, body]: readonly Expression[], scope: Scope): unknown
   return evaluate(body, { ...scope, [name.name]: evaluate(value, scope) });
 }
 
-/** Lists are gone through by their items, maps by their keys. */
+/** The macros iterate over the items of a list and over the keys of a map. */
 function macro(name: string, value: unknown, args: readonly Expression[], scope: Scope): unknown {
   const [variable, ...bodies] = args;
   const [body, result] = bodies;

@@ -10,7 +10,7 @@ import { isObject } from '../object.ts';
 import { compiledPattern } from '../schema/pattern.ts';
 import { CelEvaluationError, CelSyntaxError } from './errors.ts';
 
-/** An address or a network as a value of its own, which text is not. */
+/** An IP address or network as a CEL value, distinct from a string. */
 class IpValue {
   readonly text: string;
 

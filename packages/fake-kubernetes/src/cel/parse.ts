@@ -10,7 +10,7 @@ export type Expression =
   | { readonly kind: 'index'; readonly of: Expression; readonly index: Expression }
   | {
       readonly kind: 'call';
-      /** Absent for plain functions. */
+      /** Absent for functions without a receiver. */
       readonly on?: Expression;
       readonly name: string;
       readonly args: readonly Expression[];
@@ -29,7 +29,7 @@ export type Expression =
       readonly no: Expression;
     };
 
-/** Operators from the loosest to the tightest. */
+/** Operators in order of precedence, lowest first. */
 const levels: readonly (readonly string[])[] = [
   ['||'],
   ['&&'],
@@ -175,7 +175,7 @@ class Parser {
   }
 }
 
-/** Whether the expression speaks of a name anywhere. */
+/** Whether the expression refers to a name. */
 export function mentions(expression: Expression, name: string): boolean {
   return JSON.stringify(expression).includes(JSON.stringify({ kind: 'name', name }));
 }

@@ -14,7 +14,7 @@ const text =
   /(r|R)?(?:"""([\s\S]*?)"""|'''([\s\S]*?)'''|"((?:\\.|[^"\\\n])*)"|'((?:\\.|[^'\\\n])*)')/y;
 const sign = /&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()[\]{}]/y;
 
-/** The words of a CEL expression. */
+/** Splits a CEL expression into tokens. */
 export function tokenize(source: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;

@@ -14,7 +14,7 @@ const server = authority.issue({
 const client = authority.issue({ commonName: 'admin', organizations: ['system:masters'] });
 
 describe('createAuthority', () => {
-  test('signs certificates that verify and say who they are for', () => {
+  test('signs certificates that verify and contain their subject', () => {
     const root = new X509Certificate(authority.certificate);
     const leaf = new X509Certificate(server.certificate);
     expect(root.ca).toBe(true);
@@ -30,7 +30,7 @@ describe('createAuthority', () => {
     expect(new X509Certificate(server.certificate).serialNumber).not.toBe(root.serialNumber);
   });
 
-  test('both sides of a TLS connection accept them', async () => {
+  test('creates certificates that both sides of a TLS connection accept', async () => {
     const listener = tls.createServer({
       cert: server.certificate,
       key: server.key,

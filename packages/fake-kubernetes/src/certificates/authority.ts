@@ -11,11 +11,11 @@ export interface KeyPair {
 export interface CertificateRequest {
   readonly commonName: string;
   readonly organizations?: readonly string[];
-  /** Host names and addresses that a server answers for. */
+  /** Host names and addresses of the server. */
   readonly hosts?: readonly string[];
 }
 
-/** A certificate authority that lives as long as the process: for servers that only run here. */
+/** A certificate authority for servers in this process. It lasts as long as the process. */
 export interface Authority {
   /** The authority's own certificate, as PEM. */
   readonly certificate: string;
@@ -97,7 +97,7 @@ function leafExtensions(key: KeyObject, authorityId: Buffer, request: Certificat
   ];
 }
 
-/** A host name is tagged 2, an address 7 as its bare bytes. */
+/** The tag of a host name is 2. The tag of an address is 7, and its content is the raw bytes. */
 function generalName(host: string): Der {
   const address = tryParseAddress(host);
   return address === undefined
@@ -138,7 +138,7 @@ function certificate(parts: CertificateParts): string {
     der.unsignedInteger(randomBytes(16)),
     algorithm,
     parts.issuer,
-    // A day back, for clients whose clocks are behind.
+    // The validity begins one day earlier, for clients with slow clocks.
     der.sequence(der.utcTime(parts.wallTime - dayMs), der.utcTime(parts.wallTime + lifetimeMs)),
     parts.subject,
     publicKeyInfo(parts.subjectKey),

@@ -1,4 +1,4 @@
-/** Distinguished encoding of ASN.1: as much of it as a certificate needs. */
+/** Distinguished encoding (DER) of ASN.1, limited to the needs of certificates. */
 export type Der = Buffer;
 
 const tags = {
@@ -32,7 +32,7 @@ export const setOf = (...items: readonly Der[]): Der => encode(tags.set, Buffer.
 export const boolean = (value: boolean): Der =>
   encode(tags.boolean, Buffer.from([value ? 0xff : 0x00]));
 
-/** A non-negative integer from its bytes, the most significant first. */
+/** A non-negative integer from its bytes, most significant byte first. */
 export function unsignedInteger(bytes: Uint8Array): Der {
   const firstSet = bytes.findIndex((byte) => byte !== 0);
   const trimmed = firstSet === -1 ? Buffer.from([0]) : Buffer.from(bytes.subarray(firstSet));
@@ -43,7 +43,7 @@ export function unsignedInteger(bytes: Uint8Array): Der {
 export const octetString = (content: Uint8Array): Der =>
   encode(tags.octetString, Buffer.from(content));
 
-/** A string of bits whose number is a multiple of eight, less the unused ones at the end. */
+/** A bit string. `unusedBits` is the number of unused bits at the end of the last byte. */
 export const bitString = (content: Uint8Array, unusedBits = 0): Der =>
   encode(tags.bitString, Buffer.concat([Buffer.from([unusedBits]), content]));
 
@@ -66,12 +66,12 @@ function base128(value: number): number[] {
   return bytes;
 }
 
-/** A time before 2050, to the second. */
+/** A time before 2050, precise to the second. */
 export function utcTime(millisecondsSince1970: number): Der {
   const digits = new Date(millisecondsSince1970).toISOString().replaceAll(/[-:T]|\.\d+/g, '');
   return encode(tags.utcTime, Buffer.from(digits.slice(2), 'ascii'));
 }
 
-/** A value under a context-specific tag; constructed where it holds encoded values. */
+/** A value with a context-specific tag. `constructed` is true if the content consists of encoded values. */
 export const tagged = (number: number, content: Uint8Array, constructed: boolean): Der =>
   encode((constructed ? 0xa0 : 0x80) | number, Buffer.from(content));

@@ -7,7 +7,7 @@ import { serveCustomResource } from '../resources/custom/custom-resource.ts';
 import type { ObjectStore } from '../store.ts';
 import type { Registry } from './registry.ts';
 
-/** Serves what CustomResourceDefinitions define, from the moment their names are accepted. */
+/** Serves the resources of CustomResourceDefinitions as soon as their names are accepted. */
 export function serveCustomResources(store: ObjectStore, registry: Registry): void {
   store.watch(definitionsResource, store.version, ({ type, object }) => {
     const crd = object as CustomResourceDefinition;

@@ -8,16 +8,16 @@ import { checkDeletable } from './namespaces.ts';
 import { timestamp } from './new-object.ts';
 
 export interface Deletion {
-  /** The object as the deletion left it. */
+  /** The object after the deletion request. */
   readonly object: KubeObject;
-  /** Whether it is gone; else it is marked and goes once nothing holds it. */
+  /** Whether the object is deleted. If not, it is marked and is deleted once nothing blocks its deletion. */
   readonly isGone: boolean;
 }
 
-/** The finalizers that stand for a policy; the garbage collector removes them. */
+/** Finalizers that represent a deletion policy. The garbage collector removes them. */
 const policyFinalizers = { Foreground: 'foregroundDeletion', Orphan: 'orphan' } as const;
 
-/** Whether an object that is marked for deletion has nothing left to wait for. */
+/** Whether an object that is marked for deletion can be deleted now. */
 export function isFinished(definition: ResourceDefinition, object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   return (
@@ -53,8 +53,8 @@ export function deleteObject(
 }
 
 /**
- * Kinds that end gracefully are marked even when they go at once, and so is what was marked before;
- * everything else goes as it was.
+ * The final object has a deletion mark if its kind has a grace period or if it was marked before. Other
+ * objects are deleted without a mark.
  */
 const unmarked = (definition: ResourceDefinition, found: KubeObject, marked: KubeObject) =>
   found.metadata.deletionTimestamp === undefined &&
@@ -68,7 +68,7 @@ function checkPreconditions(
   { preconditions = {} }: DeleteOptions,
 ): void {
   const { uid, resourceVersion } = preconditions;
-  // The one place where a conflict names the kind in the place of the resource.
+  // Only here does a conflict contain the kind in place of the resource.
   const byKind = { ...identity, plural: identity.kind };
   if (uid !== undefined && uid !== metadata.uid) {
     throw conflict(
@@ -84,7 +84,7 @@ function checkPreconditions(
   }
 }
 
-/** The object with its deletion decided: when it may go and which finalizers the policy asks for. */
+/** Returns the object with its deletion time and the finalizers of the deletion policy. */
 function mark(
   definition: ResourceDefinition,
   found: KubeObject,

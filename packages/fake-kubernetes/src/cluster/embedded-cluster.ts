@@ -22,7 +22,7 @@ import { Writes } from './writes.ts';
 
 const inProcessManager = 'causeway-sandbox';
 
-/** The API without its HTTP: what is served, what is stored, and the writes that connect the two. */
+/** The API without HTTP: served resources, the store, and the writes between them. */
 export class EmbeddedCluster implements ClusterApi {
   readonly store: ObjectStore;
   readonly registry = new Registry();
@@ -72,7 +72,7 @@ export class EmbeddedCluster implements ClusterApi {
     return this.remove(this.#served(resource).definition, namespace, name, options).object;
   }
 
-  /** Like `delete`, and says whether the object is gone or only marked. */
+  /** Like `delete`, and also returns whether the object is deleted or only marked. */
   remove(
     definition: ResourceDefinition,
     namespace: string | undefined,
@@ -95,7 +95,7 @@ export class EmbeddedCluster implements ClusterApi {
   }
 }
 
-/** Reads a copy of the object as its kind; what does not fit the kind is a defect of the caller. */
+/** Decodes a copy of the object as its kind. A value that doesn't fit the kind is a bug in the caller. */
 function draftOf(served: ServedResource, object: JsonObject): KubeObject {
   const { object: read, mismatches } = served.decode(structuredClone(object));
   const [mismatch] = mismatches;

@@ -2,10 +2,10 @@ import { fieldAt } from '../object.ts';
 import { forbidden, notFound, type ObjectIdentity } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
 
-/** Namespaces that cannot be deleted. */
+/** Namespaces that can't be deleted. */
 const immortal = ['default', 'kube-system', 'kube-public'];
 
-/** New objects need a namespace that is there and stays. */
+/** Checks that the namespace of a new object exists and is not being deleted. */
 export function checkNamespaceForCreate(
   store: ObjectStore,
   namespace: string,

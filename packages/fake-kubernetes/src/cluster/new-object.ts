@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { asObject, type JsonObject, type KubeObject } from '../object.ts';
 
-/** Letters and digits that do not spell words or look alike, as the API server picks suffixes from. */
+/** Letters and digits that don't form words or resemble each other, as in the API server's name suffixes. */
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
 const longestGeneratedBase = 63 - suffixLength;
@@ -14,12 +14,12 @@ export function generatedName(base: string): string {
   return base.slice(0, longestGeneratedBase) + suffix;
 }
 
-/** RFC 3339 to the second. */
+/** RFC 3339, precise to the second. */
 export function timestamp(wallTime: number): string {
   return `${new Date(wallTime).toISOString().slice(0, 19)}Z`;
 }
 
-/** Sets what the server decides about a new object, whatever the caller wrote there. */
+/** Sets the server-controlled fields of a new object and overwrites the caller's values. */
 export function fillSystemFields(draft: KubeObject, wallTime: number): void {
   const { metadata } = draft;
   metadata.uid = randomUUID();
@@ -33,7 +33,7 @@ export function fillSystemFields(draft: KubeObject, wallTime: number): void {
   }
 }
 
-/** A body as an object whose metadata is there, what is missing of it empty. */
+/** Returns a body as an object with metadata. Missing metadata fields are empty. */
 export function asDraft(body: JsonObject): KubeObject {
   const metadata = { name: '', uid: '', resourceVersion: '', creationTimestamp: '' };
   return {

@@ -8,10 +8,10 @@ import {
 } from '../object.ts';
 import type { ScalePaths } from '../resource-definition.ts';
 
-/** The schema of what `/scale` takes and gives. */
+/** The kind that `/scale` accepts and returns. */
 export const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
 
-/** How many replicas an object asks for and has, as the one kind that all scalable objects share. */
+/** Desired and actual replicas of an object, as the Scale kind that all scalable objects share. */
 export function scaleOf(paths: ScalePaths, object: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const selector = selectorText(
@@ -41,7 +41,7 @@ function countAt(object: KubeObject, path: readonly string[]): number {
   return typeof value === 'number' ? value : 0;
 }
 
-/** A copy of the object with the number of replicas that a Scale asks for. */
+/** A copy of the object with the number of replicas of a Scale. */
 export function withScale(paths: ScalePaths, object: KubeObject, scale: JsonObject): KubeObject {
   const draft = structuredClone(object);
   const replicas = fieldAt(scale, 'spec', 'replicas') ?? 0;
@@ -60,7 +60,7 @@ export function withScale(paths: ScalePaths, object: KubeObject, scale: JsonObje
 
 const operators: Readonly<Record<string, string>> = { In: 'in', NotIn: 'notin' };
 
-/** A selector as text, whether it is one already, a map of labels or a LabelSelector. */
+/** Returns the text form of a selector, which can be text, a map of labels or a LabelSelector. */
 function selectorText(selector: unknown): string {
   if (typeof selector === 'string') return selector;
   if (!isObject(selector)) return '';

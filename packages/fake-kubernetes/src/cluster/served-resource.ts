@@ -4,16 +4,16 @@ import { type Decoded, decodeAs } from '../openapi/decode.ts';
 import { apiVersionOf, type ResourceDefinition } from '../resource-definition.ts';
 import type { Schema } from '../schema-type.ts';
 
-/** A resource at one version, with what the server needs to read and merge its objects. */
+/** A resource in one version, with the functions that decode and merge its objects. */
 export interface ServedResource {
   readonly definition: ResourceDefinition;
-  /** Describes the whole object, metadata included; undefined where nothing is known of it. */
+  /** Schema of the whole object, including metadata. Undefined if the object has no schema. */
   readonly schema: Schema | undefined;
-  /** Custom resources differ in a few rules: no strategic merge, a status that is written alone. */
+  /** Custom resources follow different rules: no strategic merge, and a separate write for the status. */
   readonly isCustom: boolean;
-  /** The `apiVersion` that objects are stored with; other versions differ from it in nothing else. */
+  /** The `apiVersion` of stored objects. Other versions differ only in this field. */
   readonly storageApiVersion: string;
-  /** Reads a body as the kind: unknown fields fall away and are named. */
+  /** Decodes a body as the kind. Unknown fields are dropped and reported. */
   decode(body: JsonObject): Decoded;
 }
 

@@ -12,11 +12,11 @@ import { identityOf, staleVersion, type UpdateRequest, type Writes } from './wri
 
 export interface ApplyRequest extends UpdateRequest {
   readonly force: boolean;
-  /** The configuration as it was sent, before it was read as its kind. */
+  /** The configuration as sent, before decoding. */
   readonly sent: JsonObject;
 }
 
-/** Applies a configuration: creates the object, or merges it into what is there. */
+/** Applies a configuration: creates the object, or merges the configuration into the existing object. */
 export function applyObject(
   store: ObjectStore,
   writes: Writes,
@@ -44,7 +44,7 @@ export function applyObject(
     force: request.force,
     ...(isUpgrade && live !== undefined ? { takeable: takeableFields(served.schema, live) } : {}),
   });
-  // Read once more as its kind: what was applied as nothing (null, an empty map) is nothing.
+  // Decodes the result again, which drops empty applied values (null, an empty map).
   const draft = asDraft(served.decode(structuredClone(object)).object);
   if (isUpgrade) updateLastApplied(draft, request.sent);
   const write = { ...request, entries };
@@ -53,7 +53,7 @@ export function applyObject(
     : { object: writes.update(served, draft, write), isNew: false };
 }
 
-/** What the endpoint can change: the status on `/status`, and everything else elsewhere. */
+/** The fields that the endpoint can change: the status on `/status`, all other fields elsewhere. */
 function relevant(served: ServedResource, config: KubeObject, request: ApplyRequest): JsonObject {
   const { status, ...rest } = config;
   if (request.subresource === 'status') {
@@ -65,7 +65,7 @@ function relevant(served: ServedResource, config: KubeObject, request: ApplyRequ
   return served.definition.statusSubresource ? rest : config;
 }
 
-/** What nobody ever claimed belongs to whoever wrote before the first application. */
+/** Fields without an owner belong to the manager `before-first-apply`. */
 function ownersOf(served: ServedResource, live: KubeObject): readonly ManagedFieldsEntry[] {
   const { managedFields } = live.metadata;
   if (managedFields !== undefined && managedFields.length > 0) return managedFields;

@@ -21,9 +21,9 @@ import type { ServedResource } from './served-resource.ts';
 
 export interface WriteRequest {
   readonly dryRun?: boolean;
-  /** Who writes, for `managedFields`. */
+  /** Field manager of the write, for `managedFields`. */
   readonly fieldManager: string;
-  /** Who owns what afterwards, where that has been worked out already (server-side apply). */
+  /** The resulting owners, if already calculated (server-side apply). */
   readonly entries?: readonly ManagedFieldsEntry[];
 }
 
@@ -38,15 +38,15 @@ export const staleVersion =
 
 export function identityOf(served: ServedResource, name: string): ObjectIdentity {
   const { group, plural, kind, view } = served.definition;
-  // What is shown in other words is still refused in its own.
+  // Error messages of a view contain the group of the stored resource.
   const own = view === undefined ? group : view.of.split('.').slice(1).join('.');
   return { group: own, plural, kind, name };
 }
 
 /**
- * Creates and updates objects: each write passes the checks, the hooks of its definition and the
- * tracking of ownership, and is then committed, all without a break. Drafts are the caller's to give
- * away; they are changed in place.
+ * Creates and updates objects. Each write passes the checks, the hooks of its definition and the ownership
+ * tracking. It is then committed synchronously. Drafts are changed in place and must not be reused by the
+ * caller.
  */
 export class Writes {
   readonly #store: ObjectStore;
@@ -81,7 +81,7 @@ export class Writes {
     return request.dryRun === true ? withoutVersion(draft) : this.#store.insert(resource, draft);
   }
 
-  /** The object as it is after the update; an update that changes nothing is none. */
+  /** Returns the object after the update. An update without a difference is not committed. */
   update(served: ServedResource, draft: KubeObject, request: UpdateRequest): KubeObject {
     const { definition } = served;
     const resource = storageResource(definition);
@@ -149,7 +149,7 @@ export class Writes {
     });
   }
 
-  /** A writer may hand in the list of owners itself, for instance to migrate its own entries. */
+  /** A writer can pass its own list of owners, for example to migrate its entries. */
   #trackUpdate(
     served: ServedResource,
     draft: KubeObject,
@@ -171,8 +171,8 @@ export class Writes {
 }
 
 /**
- * Where nobody owns anything, ownership has been given up and an update does not start it again; for a
- * Scale, where nobody owns the number of replicas.
+ * An object without owners has opted out of ownership tracking, so an update doesn't start it again. For a
+ * Scale, the same applies to the number of replicas.
  */
 function isTracked(
   { definition }: ServedResource,
@@ -184,14 +184,14 @@ function isTracked(
   return entries.some(({ fieldsV1 }) => fieldAt(fieldsV1, ...path) !== undefined);
 }
 
-/** Whoever creates an object does not own its status, not even where it may come with one. */
+/** The creator of an object doesn't own its status, even if the status is accepted on creation. */
 function withoutStatus({ definition }: ServedResource, draft: KubeObject): KubeObject {
   if (!definition.statusSubresource) return draft;
   const { status: _, ...rest } = draft;
   return rest;
 }
 
-/** Fields are owned by the names that the writer knows them by. */
+/** Ownership uses the field names of the version that the writer uses. */
 function shownBy({ definition }: ServedResource, object: KubeObject): KubeObject {
   return definition.view === undefined ? object : definition.view.fromStored(object);
 }
@@ -216,7 +216,7 @@ function missingName({ metadata }: KubeObject): readonly Cause[] {
   ];
 }
 
-/** Only a deletion decides when an object goes. */
+/** Only a deletion request changes the deletion time of an object. */
 function movedDeletion(draft: KubeObject, old: KubeObject): readonly Cause[] {
   const { deletionTimestamp } = draft.metadata;
   if (deletionTimestamp === undefined || deletionTimestamp === old.metadata.deletionTimestamp) {
@@ -254,7 +254,7 @@ function checkPreconditions(
     return;
   }
   if (served.definition.requiresVersionOnUpdate !== true || request.entries !== undefined) return;
-  // Here the server names the resource where it names the kind elsewhere.
+  // This message contains the resource in place of the kind, as in the real server.
   refuse({ ...identity, kind: identity.plural }, [
     {
       reason: 'FieldValueInvalid',
@@ -264,7 +264,7 @@ function checkPreconditions(
   ]);
 }
 
-/** A write to a subresource changes its part only; other writes change everything but the status. */
+/** A write to a subresource changes only its part. Other writes change everything except the status. */
 function keepWhatIsNotWritten(
   served: ServedResource,
   draft: KubeObject,

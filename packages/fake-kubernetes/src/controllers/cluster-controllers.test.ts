@@ -63,7 +63,7 @@ const endpoints = () =>
     .list('endpointslices.discovery.k8s.io', 'default')
     .flatMap((slice) => (slice['endpoints'] ?? []) as Endpoint[]);
 
-/** How many turns of the event loop pass before something is written, up to fifty. */
+/** Number of event loop iterations before the next write, at most 50. */
 async function idleTurns(): Promise<number> {
   const { version } = cluster.store;
   for (let turn = 0; turn < 50; turn += 1) {
@@ -74,7 +74,7 @@ async function idleTurns(): Promise<number> {
 }
 
 describe('a live cluster', () => {
-  test('runs what a Deployment asks for, spread over its nodes', async () => {
+  test('runs the replicas of a Deployment, spread over its nodes', async () => {
     deploy(4);
     await expect.poll(() => deployment().status?.availableReplicas).toBe(4);
     const nodes = pods().map(({ spec }) => spec.nodeName);
@@ -86,7 +86,7 @@ describe('a live cluster', () => {
     expect(new Set(addresses).size).toBe(4);
   });
 
-  test('rolls out a new version without losing the service', async () => {
+  test('rolls out a new version and keeps the Service available', async () => {
     deploy(4);
     await expect.poll(() => ready().length).toBe(4);
     let fewest = 4;
@@ -107,7 +107,7 @@ describe('a live cluster', () => {
     expect(fewest).toBeGreaterThanOrEqual(3);
   });
 
-  test('takes a pod out of its endpoints while it is not ready', async () => {
+  test('removes a pod from its endpoints while it is not ready', async () => {
     deploy(2);
     cluster.create('services', {
       apiVersion: 'v1',
@@ -125,7 +125,7 @@ describe('a live cluster', () => {
     await expect.poll(serving).toBe(2);
   });
 
-  test('ends pods that are deleted, and gives their addresses back in the end', async () => {
+  test('terminates deleted pods and releases their addresses', async () => {
     deploy(1);
     await expect.poll(() => ready().length).toBe(1);
     const [pod] = pods();
@@ -137,7 +137,7 @@ describe('a live cluster', () => {
     expect(pods()).toHaveLength(1);
   });
 
-  test('leaves pods that fit no node where they are, and says why', async () => {
+  test('keeps pods that fit no node pending and gives the reason', async () => {
     cluster.create('pods', {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -156,7 +156,7 @@ describe('a live cluster', () => {
     await expect.poll(() => pods()[0]?.spec.nodeName).toBe('node-2');
   });
 
-  test('runs a daemon on every node that takes it, and rolls it over one by one', async () => {
+  test('runs a daemon on every eligible node and updates the daemons one by one', async () => {
     cluster.create('daemonsets.apps', {
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
@@ -179,7 +179,7 @@ describe('a live cluster', () => {
     await expect.poll(() => pods().length).toBe(2);
   });
 
-  test('comes to rest when there is nothing left to do', async () => {
+  test('stops writing when there is nothing left to do', async () => {
     deploy(2);
     for (const selector of [{ app: 'web' }, { app: 'nobody' }]) {
       const metadata = { name: `svc-${selector.app}`, namespace: 'default' };

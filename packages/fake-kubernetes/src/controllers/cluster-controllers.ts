@@ -17,13 +17,13 @@ import { statefulSetController } from './stateful-set-controller.ts';
 import { runStoreController, type ControllerSetting } from './store-controller.ts';
 
 export interface ClusterControllersOptions extends ControllerSetting {
-  /** Binds pods to the cluster's nodes. Without it, pods wait for someone else to do so. */
+  /** Binds pods to the cluster's nodes. Without it, pods wait for an external scheduler. */
   readonly schedulesPods?: boolean;
-  /** Runs pods that are bound. Without it, their status is left to someone else. */
+  /** Runs bound pods. Without it, another component has to write their status. */
   readonly runner?: PodRunner;
 }
 
-/** Makes a cluster live until the signal fires: everything between a user's wish and running pods. */
+/** Runs the controllers of a live cluster, from Deployments to running pods, until the signal fires. */
 export async function runClusterControllers(
   options: ClusterControllersOptions,
   signal: AbortSignal,

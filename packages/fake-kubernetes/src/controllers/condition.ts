@@ -1,6 +1,6 @@
 import type { Condition } from '../resources/workload-type.ts';
 
-/** The conditions with one of them set. The time of its transition changes only with its status. */
+/** Sets one condition. Its transition time changes only with its status. */
 export function withCondition(
   conditions: readonly Condition[] | undefined,
   condition: Condition,

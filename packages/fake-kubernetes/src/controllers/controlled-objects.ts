@@ -4,7 +4,7 @@ import type { Pod } from '../resources/pod/pod-type.ts';
 import type { Change, ObjectStore } from '../store.ts';
 import { keyOf, type ControllerSetting } from './store-controller.ts';
 
-/** What controllers of workloads work with. */
+/** Dependencies of workload controllers. */
 export interface WorkloadSetting extends ControllerSetting {
   readonly controlled: ControlledObjects;
 }
@@ -14,11 +14,11 @@ const resources = ['pods', 'replicasets.apps', 'controllerrevisions.apps'] as co
 type Controlled = (typeof resources)[number];
 
 /**
- * Who controls what, kept up with the store: a controller with ten pods does not go through the ten
- * thousand of its namespace to find them.
+ * Index of controlled objects by controller, updated from the store. A controller with ten pods finds them
+ * without a scan of the ten thousand pods in its namespace.
  */
 export class ControlledObjects {
-  /** By resource and controller, or by resource and namespace where there is none. */
+  /** Keyed by resource and controller, or by resource and namespace for objects without a controller. */
   readonly #groups = new Map<string, Map<string, KubeObject>>();
   readonly #subscriptions: readonly { close(): void }[];
 
@@ -29,12 +29,12 @@ export class ControlledObjects {
     });
   }
 
-  /** The objects that the owner controls, ordered by name. */
+  /** The objects that the owner controls, sorted by name. */
   of(resource: Controlled, owner: KubeObject): KubeObject[] {
     return this.#group(`${resource} ${owner.metadata.uid}`);
   }
 
-  /** The objects of a namespace that nobody controls. */
+  /** The objects of a namespace without a controller. */
   free(resource: Controlled, namespace: string | undefined): KubeObject[] {
     return this.#group(`${resource} /${namespace ?? ''}`);
   }

@@ -6,7 +6,7 @@ import {
 } from '../resources/custom/crd-type.ts';
 import type { ControllerSetting, StoreController } from './store-controller.ts';
 
-/** Deletes the objects of a CustomResourceDefinition that was deleted, then lets it go too. */
+/** Deletes the objects of a deleted CustomResourceDefinition, then removes its finalizer. */
 export function customResourceCleanup(setting: ControllerSetting): StoreController {
   const { store } = setting.api;
   return {

@@ -27,7 +27,7 @@ const resource = 'daemonsets.apps';
 const hashLabel = 'controller-revision-hash';
 const retryDelayMs = 1_000;
 
-/** Keeps one pod on every node that takes it, also on those that are not ready yet. */
+/** Keeps one pod on every eligible node, including nodes that are not ready yet. */
 export function daemonSetController(setting: WorkloadSetting): StoreController {
   const sets = new DaemonSets(setting);
   return {
@@ -43,7 +43,7 @@ export function daemonSetController(setting: WorkloadSetting): StoreController {
   };
 }
 
-/** What daemons put up with: they are what makes a node ready. */
+/** Tolerations of daemon pods. Daemons can be the reason that a node becomes ready. */
 const daemonTolerations = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
@@ -89,7 +89,7 @@ class DaemonSets {
       });
   }
 
-  /** Gives every node its pod and takes pods off nodes that should have none. */
+  /** Creates missing pods on eligible nodes and deletes pods from other nodes. */
   #place(set: DaemonSet, hash: string): ApiError | undefined {
     const wanted = new Set(this.#nodes(set).map(({ metadata }) => metadata.name));
     const taken = new Set<string>();
@@ -123,7 +123,7 @@ class DaemonSets {
     this.#recorder.record(set, { type: 'Normal', reason: 'SuccessfulDelete', message });
   }
 
-  /** Replaces pods of an earlier template, as many at a time as may be missing. */
+  /** Replaces pods of an earlier template, and keeps the number of missing pods within `maxUnavailable`. */
   #replaceOld(set: DaemonSet, hash: string): void {
     const { type, rollingUpdate } = set.spec.updateStrategy;
     if (type !== 'RollingUpdate') return;

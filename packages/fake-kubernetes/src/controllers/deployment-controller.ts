@@ -22,7 +22,7 @@ const resource = 'replicasets.apps';
 
 type Progress = DeploymentFacts['progress'];
 
-/** Rolls Deployments out: one ReplicaSet for each version of the template, sized step by step. */
+/** Rolls out Deployments: one ReplicaSet for each version of the template, scaled step by step. */
 export function deploymentController(setting: WorkloadSetting): StoreController {
   const rollouts = new Rollouts(setting);
   return {
@@ -45,7 +45,7 @@ class Rollouts {
     this.#recorder = new EventRecorder(setting, 'deployment-controller');
   }
 
-  /** A pod's ReplicaSet's Deployment: it waits for pods to be gone before it recreates. */
+  /** The Deployment of a pod's ReplicaSet. A `Recreate` rollout waits until the old pods are deleted. */
   *deploymentsOf({ metadata }: Pod | { metadata: Pod['metadata'] }): Iterable<string> {
     const { api } = this.#setting;
     const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
@@ -90,7 +90,7 @@ class Rollouts {
     return this.#sets(deployment).find((set) => jsonEqual(withoutHash(set.spec.template), wanted));
   }
 
-  /** Finds or makes the ReplicaSet of the present template and gives it the newest revision. */
+  /** Finds or creates the ReplicaSet of the current template and gives it the newest revision. */
   #ensureCurrent(deployment: Deployment): Progress {
     const { api } = this.#setting;
     const sets = this.#sets(deployment);

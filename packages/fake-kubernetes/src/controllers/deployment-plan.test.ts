@@ -43,51 +43,51 @@ describe('planRollout', () => {
       { new: 3 },
     ],
     [
-      'is quiet when all is well',
+      'plans nothing when all replicas are available',
       rollout(deployment(3, rolling('25%', '25%')), set('new', 3, 3)),
       {},
     ],
     [
-      'adds one beside three',
+      'adds one pod to three old pods',
       rollout(deployment(3, rolling('25%', '25%')), set('new', 0, 0), [set('old', 3, 3)]),
       { new: 1 },
     ],
     [
-      'waits while the new one starts',
+      'waits while the new pod starts',
       rollout(deployment(3, rolling('25%', '25%')), set('new', 1, 0), [set('old', 3, 3)]),
       {},
     ],
     [
-      'takes an old one for each new one',
+      'removes an old pod for each available new pod',
       rollout(deployment(3, rolling('25%', '25%')), set('new', 1, 1), [set('old', 3, 3)]),
       { old: 2 },
     ],
     [
-      'takes old ones that do not serve at once',
+      'removes unavailable old pods immediately',
       rollout(deployment(4, rolling(1, 1)), set('new', 1, 0), [set('old', 4, 1)]),
       { old: 3 },
     ],
     [
-      'without surge it makes room first',
+      'removes an old pod first without surge',
       rollout(deployment(3, rolling(0, 1)), set('new', 0, 0), [set('old', 3, 3)]),
       { old: 2 },
     ],
     [
-      'recreates after the last one is gone',
+      'scales the old set down before it recreates',
       rollout(deployment(2, { type: 'Recreate' }), set('new', 0, 0), [set('old', 2, 2)]),
       { old: 0 },
     ],
     [
-      'and not before',
+      'waits for the old pods before it recreates',
       rollout(deployment(2, { type: 'Recreate' }), set('new', 0, 0), [set('old', 0, 0)], true),
       {},
     ],
     [
-      'and then it does',
+      'recreates after the old pods are deleted',
       rollout(deployment(2, { type: 'Recreate' }), set('new', 0, 0), [set('old', 0, 0)], false),
       { new: 2 },
     ],
-    ['shrinks', rollout(deployment(1, rolling('25%', '25%')), set('new', 3, 3)), { new: 1 }],
+    ['scales down', rollout(deployment(1, rolling('25%', '25%')), set('new', 3, 3)), { new: 1 }],
   ])('%s', (_, given, sizes) => {
     expect(Object.fromEntries(planRollout(given))).toEqual(sizes);
   });
@@ -98,7 +98,7 @@ describe('planRollout', () => {
     constantFrom(0, 1, 2, '25%', '50%'),
   );
 
-  test('ends with the new set alone, never with too few or too many on the way', () => {
+  test('ends with only the new set and stays within the surge and unavailability limits', () => {
     forAll(
       property(counts, ([replicas, maxSurge, maxUnavailable]) => {
         const owner = deployment(replicas, rolling(maxSurge, maxUnavailable));

@@ -3,15 +3,15 @@ import type { Deployment, ReplicaSet } from '../resources/workload-type.ts';
 
 export interface Rollout {
   readonly deployment: Deployment;
-  /** The ReplicaSet of the present template. */
+  /** The ReplicaSet of the current template. */
   readonly current: ReplicaSet;
-  /** Those of earlier templates, oldest first. */
+  /** ReplicaSets of earlier templates, oldest first. */
   readonly earlier: readonly ReplicaSet[];
-  /** Whether pods of earlier ReplicaSets still run, also those that are on their way out. */
+  /** Whether pods of earlier ReplicaSets still run, including terminating pods. */
   readonly hasEarlierPods: boolean;
 }
 
-/** The sizes that ReplicaSets should have now, by name; those that stay are not named. */
+/** New sizes of ReplicaSets by name. ReplicaSets without a change are left out. */
 export type Sizes = ReadonlyMap<string, number>;
 
 const wanted = ({ spec }: ReplicaSet) => spec.replicas;
@@ -19,18 +19,18 @@ const available = ({ status }: ReplicaSet) => status?.availableReplicas ?? 0;
 const sum = (sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number) =>
   sets.reduce((total, set) => total + count(set), 0);
 
-/** How many pods may be missing and how many may be there at once on top of those asked for. */
+/** The maximum number of missing pods and of additional pods during a rollout. */
 export function rolloutMargins({ spec }: Deployment): { surge: number; unavailable: number } {
   if (spec.strategy.type === 'Recreate') return { surge: 0, unavailable: 0 };
   const { maxSurge, maxUnavailable } = spec.strategy.rollingUpdate ?? {};
   const surge = scaledCount(maxSurge, spec.replicas, 'up');
   const unavailable = scaledCount(maxUnavailable, spec.replicas, 'down');
-  // With neither, nothing could ever move.
+  // If both are zero, the rollout can't proceed.
   const isStuck = surge === 0 && unavailable === 0;
   return { surge, unavailable: Math.min(isStuck ? 1 : unavailable, spec.replicas) };
 }
 
-/** The next step of a rollout: it is asked again after every change until nothing is left to do. */
+/** The next step of a rollout. The controller calls it again after every change until no step is left. */
 export function planRollout(rollout: Rollout): Sizes {
   const { deployment, current, earlier } = rollout;
   if (deployment.spec.paused === true) return planPaused(deployment, [...earlier, current]);
@@ -41,7 +41,7 @@ export function planRollout(rollout: Rollout): Sizes {
   return shrinkEarlier(deployment, current, earlier, margins.unavailable);
 }
 
-/** While a rollout is paused, the size may change but not the mix: the newest active set takes it. */
+/** During a paused rollout, only the newest active ReplicaSet is resized. The others keep their sizes. */
 export function planPaused({ spec }: Deployment, sets: readonly ReplicaSet[]): Sizes {
   const active = sets.filter((set) => wanted(set) > 0);
   const target = active.at(-1) ?? sets.at(-1);
@@ -89,7 +89,7 @@ function shrinkEarlier(
     sizes.set(set.metadata.name, size - taken);
     return taken;
   };
-  // Pods that do not serve go first: taking them away costs nothing.
+  // Unavailable pods are removed first, because they don't serve traffic.
   for (const set of earlier) excess -= take(set, Math.min(excess, wanted(set) - available(set)));
   let spare = Math.min(sum(all, available) - fewest, Math.max(excess, 0));
   for (const set of earlier) spare -= take(set, spare);

@@ -9,7 +9,7 @@ export interface DeploymentFacts {
   readonly current: ReplicaSet | undefined;
   readonly sets: readonly ReplicaSet[];
   readonly pods: readonly Pod[];
-  /** What happened in this turn, if anything that counts as progress did. */
+  /** The progress of this reconcile, if any. */
   readonly progress: { readonly reason: string; readonly message: string } | undefined;
 }
 
@@ -20,7 +20,7 @@ const total = (
   name: 'availableReplicas' | 'readyReplicas' | 'replicas',
 ) => sets.reduce((sum, { status }) => sum + (status?.[name] ?? 0), 0);
 
-/** The status of a Deployment; what counts nothing is left out, as the API writes it. */
+/** The status of a Deployment. Zero counts are left out, as in the real API. */
 export function deploymentStatus(facts: DeploymentFacts, wallTime: number, time: string): Status {
   const { deployment, current, sets, pods } = facts;
   const replicas = total(sets, 'replicas');
@@ -91,7 +91,7 @@ function conditions(
     : dated(list, failure, time);
 }
 
-/** A condition that says something new goes to the end of the list, with the time it did. */
+/** A changed condition moves to the end of the list and gets a new update time. */
 function dated(list: readonly Condition[], condition: Condition, time: string): Condition[] {
   const had = list.find(({ type }) => type === condition.type);
   if (had === condition) return [...list];

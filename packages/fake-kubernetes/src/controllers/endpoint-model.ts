@@ -5,7 +5,7 @@ import { isPodFinished, isPodReady, type Pod } from '../resources/pod/pod-type.t
 import { ipFamilyOf } from '../resources/service/service-families.ts';
 import type { IpFamily, Service, ServicePort } from '../resources/service/service-type.ts';
 
-/** A port as one pod serves it: named target ports may be different numbers in different pods. */
+/** A port as one pod serves it. A named target port can have different numbers in different pods. */
 export interface ServedPort {
   readonly name: string;
   readonly port: number;
@@ -28,7 +28,7 @@ export function addressOf(pod: Pod, family: IpFamily): string | undefined {
   return (pod.status?.podIPs ?? []).map(({ ip }) => ip).find((ip) => ipFamilyOf(ip) === family);
 }
 
-/** The Service's ports as the pod serves them; a named port that the pod lacks is left out. */
+/** The Service's ports as the pod serves them. A named port that the pod doesn't define is left out. */
 export function servedPorts(service: Service, pod: Pod): ServedPort[] {
   return (service.spec.ports ?? []).flatMap((port) => {
     const number = targetNumber(port, pod);

@@ -27,7 +27,7 @@ import { TriggerTimes } from './trigger-times.ts';
 const headlessLabel = 'service.kubernetes.io/headless';
 const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 
-/** Keeps the EndpointSlices of Services with a selector in step with their pods. */
+/** Keeps the EndpointSlices of Services with a selector in sync with their pods. */
 export function endpointSliceController(setting: ControllerSetting): StoreController {
   const writer = new SliceWriter(setting, 'endpointslice-controller.k8s.io');
   const slices = new Slices(setting, writer);
@@ -49,7 +49,7 @@ export function endpointSliceController(setting: ControllerSetting): StoreContro
   };
 }
 
-/** The Services that select a pod, or did before it changed. */
+/** The Services that select a pod, or that selected it before its change. */
 export function servicesOfPod({ api }: ControllerSetting): (change: Change) => Iterable<string> {
   return function* keys({ object, previous }) {
     for (const service of api.store.list('services', object.metadata.namespace)) {
@@ -77,7 +77,7 @@ class Slices {
     const { api } = this.#setting;
     const { namespace, name } = splitKey(key);
     const service = api.store.get('services', namespace, name) as Service | undefined;
-    // What belonged to a Service that is gone is left to the garbage collector.
+    // The garbage collector deletes the EndpointSlices of a deleted Service.
     if (service === undefined) this.#triggers.forget(key);
     if (service === undefined || service.metadata.deletionTimestamp !== undefined) return done;
     const isServed = service.spec.type !== 'ExternalName' && service.spec.selector !== undefined;
@@ -104,7 +104,7 @@ class Slices {
   }
 }
 
-/** Endpoints by family and by the ports they serve. Each family has a group, be it an empty one. */
+/** Groups endpoints by address family and served ports. Each family has a group, which can be empty. */
 function groupEndpoints(
   service: Service,
   pods: readonly Pod[],
@@ -117,7 +117,8 @@ function groupEndpoints(
       const address = addressOf(pod, family);
       if (address === undefined) continue;
       const node = nodeNamed(pod.spec.nodeName ?? '') as Node | undefined;
-      // A pod whose node is gone is about to go too; only who asks for every pod still gets it.
+      // A pod on a deleted node is about to be deleted. Only Services with `publishNotReadyAddresses` still
+      // include it.
       if (node === undefined && service.spec.publishNotReadyAddresses !== true) continue;
       const ports = servedPorts(service, pod);
       const key = canonicalText(ports);

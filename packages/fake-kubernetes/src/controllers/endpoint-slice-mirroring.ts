@@ -17,7 +17,7 @@ const managedLabel = 'endpoints.kubernetes.io/managed-by';
 const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 const appliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Endpoints that somebody set by hand, for a Service without a selector, are shown as slices too. */
+/** Mirrors manually created Endpoints of Services without a selector to EndpointSlices. */
 export function endpointSliceMirroring(setting: ControllerSetting): StoreController {
   const writer = new SliceWriter(setting, 'endpointslicemirroring-controller.k8s.io');
   return {
@@ -61,7 +61,7 @@ function mirror({ api }: ControllerSetting, writer: SliceWriter, key: string): O
   return done;
 }
 
-/** A subset may mix families; a slice has one. */
+/** A subset can contain both families; a slice contains one. */
 function groupsOf({
   addresses = [],
   notReadyAddresses = [],

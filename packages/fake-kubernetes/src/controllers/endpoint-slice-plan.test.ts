@@ -29,13 +29,13 @@ function slice(endpoints: readonly Endpoint[]): EndpointSlice {
     kind: 'EndpointSlice',
     metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '' },
     addressType: 'IPv4',
-    // As the API writes them: an empty list is null.
+    // As in the real API, an empty list is null.
     endpoints: endpoints.length === 0 ? null : [...endpoints],
     ports: endpoints.length === 0 ? null : ports,
   };
 }
 
-/** The slices after a plan has been carried out. */
+/** Returns the slices after the plan is applied. */
 function carryOut(
   groups: readonly EndpointGroup[],
   slices: readonly EndpointSlice[],
@@ -51,13 +51,13 @@ function carryOut(
 }
 
 describe('planSlices', () => {
-  test('makes an empty slice for a Service without endpoints, once', () => {
+  test('creates one empty slice for a Service without endpoints', () => {
     const slices = carryOut([group([])], []);
     expect(slices).toHaveLength(1);
     expect(planSlices([group([])], slices)).toEqual({ create: [], update: [], remove: [] });
   });
 
-  test('changes only the slice whose endpoint changed', () => {
+  test('changes only the slice of the changed endpoint', () => {
     const all = Array.from({ length: 150 }, (_, id) => endpoint(id));
     const slices = carryOut([group(all)], []);
     expect(slices.map(({ endpoints }) => endpoints?.length)).toEqual([100, 50]);
@@ -67,14 +67,14 @@ describe('planSlices', () => {
     expect([plan.create, plan.remove]).toEqual([[], []]);
   });
 
-  test('fills slices that have room before it makes new ones', () => {
+  test('fills slices with free space before it creates new ones', () => {
     const slices = carryOut([group(Array.from({ length: 150 }, (_, id) => endpoint(id)))], []);
     const plan = planSlices([group(Array.from({ length: 200 }, (_, id) => endpoint(id)))], slices);
     expect(plan.create).toEqual([]);
     expect(plan.update.map(({ endpoints }) => endpoints.length)).toEqual([100]);
   });
 
-  test('whatever comes and goes, each endpoint is in one slice, and then nothing is left to do', () => {
+  test('keeps each endpoint in exactly one slice and then plans no further change', () => {
     const ids = array(integer({ min: 0, max: 400 }), { maxLength: 350 });
     forAll(
       property(array(ids, { minLength: 1, maxLength: 4 }), (steps) => {

@@ -24,8 +24,8 @@ const endpointKey = ({ addresses, targetRef }: Endpoint) =>
   `${targetRef?.uid ?? ''} ${addresses.join()}`;
 
 /**
- * Spreads endpoints over slices of at most a hundred, and moves as few of them as it can: an endpoint
- * stays in the slice it is in, new ones fill slices that have room, and only then are new slices made.
+ * Distributes endpoints over slices of at most 100 and moves as few as it can. An endpoint stays in its
+ * slice. New endpoints fill slices with free space before new slices are created.
  */
 export function planSlices(
   groups: readonly EndpointGroup[],
@@ -62,7 +62,7 @@ function spreadGroup(group: EndpointGroup, slices: readonly EndpointSlice[]): Sl
     }),
   }));
   const rest = [...waiting.values()];
-  // Slices that change anyway are filled before others are touched; the fullest ones first.
+  // Fills slices that change anyway before other slices, the fullest ones first.
   const hasChanged = ({ slice, endpoints }: (typeof kept)[number]) =>
     !jsonEqual(endpoints, slice.endpoints ?? []);
   const order = [...kept].sort(

@@ -1,8 +1,8 @@
 import type { ClusterApi } from '../cluster-api.ts';
 
 /**
- * With a Service go the Endpoints of its name, whoever made them, in the same request: whoever makes
- * the Service anew with the next one finds them gone. Belongs to the API server itself.
+ * Deletes the Endpoints of a deleted Service in the same request, regardless of their creator. A client that
+ * recreates the Service in its next request finds no old Endpoints. This is part of the API server itself.
  */
 export function endpointsCleanup(api: ClusterApi): { close(): void } {
   return api.store.watch('services', api.store.version, ({ type, object }) => {

@@ -17,7 +17,7 @@ const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 const managerLabel = 'endpoints.kubernetes.io/managed-by';
 const headlessLabel = 'service.kubernetes.io/headless';
 
-/** Keeps the older form of endpoints: one object for each Service, of its first family only. */
+/** Writes Endpoints, the older form: one object per Service, with its first address family only. */
 export function endpointsController(setting: ControllerSetting): StoreController {
   const triggers = new TriggerTimes();
   return {
@@ -69,7 +69,10 @@ function reconcile({ api }: ControllerSetting, triggers: TriggerTimes, key: stri
   return done;
 }
 
-/** Pods that serve the same ports share a subset; addresses are ordered, so equal worlds look equal. */
+/**
+ * Pods that serve the same ports share a subset. Addresses are sorted, so that equal inputs give equal
+ * subsets.
+ */
 export function endpointSubsets(service: Service, pods: readonly Pod[]): EndpointsSubset[] {
   const family = service.spec.ipFamilies?.[0] ?? 'IPv4';
   const showsAll = service.spec.publishNotReadyAddresses === true;

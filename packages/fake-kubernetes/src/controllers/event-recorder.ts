@@ -11,8 +11,8 @@ interface Note {
 }
 
 /**
- * Tells users what a controller did, as Events. The same words about the same object are one Event that
- * counts. An Event that cannot be written is only logged: it must never stop the work it speaks of.
+ * Records controller actions as Events. Repeated messages about an object increase the count of one Event. A
+ * failed write of an Event is only logged, because it must not stop the controller.
  */
 export class EventRecorder {
   readonly #setting: ControllerSetting;
@@ -62,14 +62,14 @@ export class EventRecorder {
     }
   }
 
-  /** The Event that said the same before, if it is still there. */
+  /** The existing Event with the same message, if any. */
   #find(namespace: string, about: KubeObject, note: Note): KubeObject | undefined {
     const name = this.#names.get(wordsOf(about, note));
     return name === undefined ? undefined : this.#setting.api.store.get('events', namespace, name);
   }
 
   #remember(about: KubeObject, note: Note, name: string): void {
-    // The oldest words are forgotten first: who repeats them then gets a new Event.
+    // Drops the oldest entry first. If its message is repeated later, a new Event is created.
     const [oldest] = this.#names.keys();
     if (this.#names.size >= mostRemembered && oldest !== undefined) this.#names.delete(oldest);
     this.#names.set(wordsOf(about, note), name);

@@ -4,16 +4,17 @@ import { groupResource, type GroupResource } from '../resource-definition.ts';
 import { OwnerIndex } from './owner-index.ts';
 import type { ControllerSetting, StoreController } from './store-controller.ts';
 
-/** `resource|namespace|name`: objects of every resource go through one queue. */
+/** `resource|namespace|name`. Objects of all resources share one queue. */
 type ObjectKey = string;
 
 const keyOf = (resource: GroupResource, { metadata }: KubeObject): ObjectKey =>
   `${resource}|${metadata.namespace ?? ''}|${metadata.name}`;
 
 /**
- * Deletes what nobody owns any more. An object goes when all of its owners are gone; an owner that is
- * deleted in the foreground waits for those of its dependents that say they hold it; an owner that is
- * deleted with `Orphan` first lets its dependents go free.
+ * Deletes objects without owners.
+ * - An object is deleted when all its owners are deleted.
+ * - A foreground deletion waits for dependents with `blockOwnerDeletion`.
+ * - A deletion with `Orphan` first removes the owner from its dependents.
  */
 export function garbageCollector(setting: ControllerSetting): StoreController {
   const index = new OwnerIndex();
@@ -25,7 +26,7 @@ export function garbageCollector(setting: ControllerSetting): StoreController {
       const isGone = type === 'DELETED';
       const owners = index.set(key, isGone ? [] : (object.metadata.ownerReferences ?? []));
       yield* index.dependents(object.metadata.uid);
-      // An owner in the foreground waits for its dependents: their going concerns it.
+      // A foreground deletion waits for dependents, so a change of a dependent queues its previous owners.
       for (const uid of owners) yield index.keyOf(uid) ?? key;
       index.name(object.metadata.uid, isGone ? undefined : key);
       if (!isGone) yield key;
@@ -83,7 +84,7 @@ class Collector {
       }
       return;
     }
-    // Below an owner that waits, the wait goes on to what the object owns itself.
+    // If an owner waits for this object, the deletion also waits for the object's own dependents.
     const hasOwn = this.#index.dependents(uid).length > 0;
     const propagationPolicy = leaving.length > 0 && hasOwn ? 'Foreground' : 'Background';
     this.#setting.api.delete(resource, namespace, name, {
@@ -92,7 +93,7 @@ class Collector {
     });
   }
 
-  /** The owner as it is, `undefined` where it is gone, `unknown` where its kind is not served. */
+  /** The owner; `undefined` if it is deleted, `unknown` if its kind is not served. */
   #owner(reference: OwnerReference, dependent: KubeObject): KubeObject | 'unknown' | undefined {
     const { api } = this.#setting;
     const [version = '', group = ''] = reference.apiVersion.split('/').reverse();

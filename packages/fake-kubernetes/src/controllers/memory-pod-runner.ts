@@ -6,8 +6,8 @@ import type { PodRunner, RunningPod } from './pod-runner.ts';
 import { keyOf } from './store-controller.ts';
 
 /**
- * Runs pods in name only: they get an address and are ready at once, unless a test says otherwise. What
- * would take a container a while takes no time here.
+ * Simulates pods without containers. Pods get an address and are ready immediately, unless a test decides
+ * otherwise. Starting and stopping takes no time.
  */
 export class MemoryPodRunner implements PodRunner {
   readonly #ranges: readonly Prefix[];
@@ -18,7 +18,7 @@ export class MemoryPodRunner implements PodRunner {
   readonly #listeners = new Set<(key: string) => void>();
   #next = 1;
 
-  /** Pods get addresses of these ranges, at most one of each family. */
+  /** Ranges of pod addresses, at most one per address family. */
   constructor(
     podRanges: readonly Prefix[],
     hostAddressOf: (pod: Pod) => string = () => '192.0.2.1',
@@ -57,14 +57,14 @@ export class MemoryPodRunner implements PodRunner {
     return { close: () => void this.#listeners.delete(listener) };
   }
 
-  /** Makes a pod (`namespace/name`) ready or not, as its probes would. */
+  /** Sets the readiness of a pod (`namespace/name`), like a probe result. */
   setReady(key: string, isReady: boolean): void {
     if (isReady) this.#unready.delete(key);
     else this.#unready.add(key);
     for (const listener of this.#listeners) listener(key);
   }
 
-  /** Goes round the range, so that an address rests before it is used again. */
+  /** Allocates addresses in a cycle, so that a released address is not reused immediately. */
   #take(uid: string): number {
     const sizes = this.#ranges.map((range) => Number(prefixSize(range)));
     const size = Math.min(...sizes, 2 ** 20);

@@ -10,7 +10,7 @@ import { now } from './timestamp.ts';
 
 const finalizer = 'kubernetes';
 
-/** Empties namespaces that were deleted, and lets them go when nothing is left in them. */
+/** Deletes the content of a deleted namespace, then removes its finalizer. */
 export function namespaceController(setting: ControllerSetting): StoreController {
   const { store } = setting.api;
   return {

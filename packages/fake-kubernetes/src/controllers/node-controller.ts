@@ -6,7 +6,7 @@ import { ownKey, type ControllerSetting, type StoreController } from './store-co
 const notReady = 'node.kubernetes.io/not-ready';
 const unreachable = 'node.kubernetes.io/unreachable';
 
-/** Keeps pods off nodes that are not ready, and lets them onto those that are. */
+/** Taints nodes that are not ready or unreachable, and removes the taint when they are ready. */
 export function nodeController(setting: ControllerSetting): StoreController {
   return {
     name: 'node',
@@ -30,7 +30,7 @@ function reconcile({ api }: ControllerSetting, name: string): Outcome {
   return done;
 }
 
-/** A node that says nothing about itself is taken for one that is well. */
+/** A node without conditions counts as ready. */
 function conditionTaint({ status }: Node): { key: string; effect: string }[] {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready === undefined || ready.status === 'True') return [];

@@ -1,12 +1,12 @@
 import type { OwnerReference } from '../object.ts';
 
-/** Who owns whom, by uid, and under which key an object of a uid is found. */
+/** Index of owners by UID, and of object keys by UID. */
 export class OwnerIndex {
   readonly #dependents = new Map<string, Set<string>>();
   readonly #owners = new Map<string, readonly string[]>();
   readonly #keys = new Map<string, string>();
 
-  /** Sets an object's owners and answers with the uids it had before. */
+  /** Sets an object's owners and returns the UIDs of its previous owners. */
   set(key: string, references: readonly OwnerReference[]): readonly string[] {
     const before = this.#owners.get(key) ?? [];
     for (const uid of before) {

@@ -20,8 +20,8 @@ import {
 import { now } from './timestamp.ts';
 
 /**
- * Does for every node what its kubelet would: starts pods that are bound to it, reports how they are,
- * and ends those that are deleted.
+ * Does the work of every node's kubelet: starts bound pods, reports their status, and terminates deleted
+ * pods.
  */
 export async function runPodController(
   setting: ControllerSetting,
@@ -63,7 +63,7 @@ async function reconcilePod(
   }
   if (isPodFinished(pod)) return done;
   const running = await runner.start(pod, signal);
-  // The world may have changed while the pod started.
+  // The pod can have changed while it started.
   const latest = api.store.get('pods', namespace, name) as Pod | undefined;
   if (latest?.metadata.uid !== pod.metadata.uid) return done;
   const status = runningStatus(latest, running, runner.isReady(latest), now(clock));

@@ -3,7 +3,7 @@ import type { KubeObject } from '../object.ts';
 import type { Pod, PodTemplate } from '../resources/pod/pod-type.ts';
 import { controllerReference } from './store-controller.ts';
 
-/** Makes a pod from a template, under a given name or one made up from the owner's. */
+/** Creates a pod from a template, with the given name or with a name generated from the owner's. */
 export function createPod(
   api: ClusterApi,
   owner: KubeObject,

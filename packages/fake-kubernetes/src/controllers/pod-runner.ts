@@ -1,22 +1,22 @@
 import type { Pod } from '../resources/pod/pod-type.ts';
 
-/** How a pod that runs can be reached. */
+/** Addresses of a running pod. */
 export interface RunningPod {
-  /** The pod's addresses, one of each family at most, the cluster's first family first. */
+  /** The pod's addresses, at most one per family, the cluster's first family first. */
   readonly addresses: readonly string[];
   readonly hostAddresses: readonly string[];
 }
 
 /**
- * What runs pods on nodes: in memory only, or for real. Both calls may be repeated after an error or a
- * restart, and must then answer the same.
+ * Runs pods on nodes, either in memory or for real. `start` and `stop` can be repeated after an error or a
+ * restart and must then return the same result.
  */
 export interface PodRunner {
   start(pod: Pod, signal: AbortSignal): Promise<RunningPod>;
-  /** Ends the pod, with `graceSeconds` for it to do so by itself. */
+  /** Terminates the pod, with `graceSeconds` for a graceful shutdown. */
   stop(pod: Pod, graceSeconds: number, signal: AbortSignal): Promise<void>;
   /** Whether the pod's containers are ready now. */
   isReady(pod: Pod): boolean;
-  /** Calls back with `namespace/name` when that may have changed. */
+  /** Calls the listener with `namespace/name` when the readiness may have changed. */
   onReadinessChange(listener: (key: string) => void): { close(): void };
 }

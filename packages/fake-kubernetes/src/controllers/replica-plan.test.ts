@@ -41,7 +41,7 @@ const demand = (replicas: number, minReadySeconds = 0) => ({
 });
 
 describe('planReplicas', () => {
-  test('makes what is missing and counts what is there', () => {
+  test('creates missing pods and counts existing ones', () => {
     const plan = planReplicas(demand(4), [pod('a'), pod('b', { ready: false })], now);
     expect(plan.create).toBe(2);
     expect(plan.remove).toEqual([]);
@@ -54,7 +54,7 @@ describe('planReplicas', () => {
     });
   });
 
-  test('counts neither pods that have ended nor pods that leave', () => {
+  test('counts neither finished nor terminating pods', () => {
     const pods = [pod('a'), pod('b', { phase: 'Failed' }), pod('c', { isLeaving: true })];
     const plan = planReplicas(demand(1), pods, now);
     expect([plan.create, plan.remove]).toEqual([0, []]);
@@ -63,15 +63,15 @@ describe('planReplicas', () => {
 
   test.each<readonly [string, readonly Pod[], readonly string[]]>([
     ['a pod without a node first', [pod('a'), pod('b', { node: '' })], ['b']],
-    ['a pod that has not started', [pod('a'), pod('b', { phase: 'Pending' })], ['b']],
-    ['a pod that is not ready', [pod('a', { ready: false }), pod('b')], ['a']],
-    ['the younger one', [pod('a'), pod('b', { created: '2026-01-01T00:30:00Z' })], ['b']],
-  ])('takes %s', (_, pods, removed) => {
+    ['a pod that has not started first', [pod('a'), pod('b', { phase: 'Pending' })], ['b']],
+    ['a pod that is not ready first', [pod('a', { ready: false }), pod('b')], ['a']],
+    ['the younger pod first', [pod('a'), pod('b', { created: '2026-01-01T00:30:00Z' })], ['b']],
+  ])('removes %s', (_, pods, removed) => {
     const plan = planReplicas(demand(1), pods, now);
     expect(plan.remove.map(({ metadata }) => metadata.name)).toEqual(removed);
   });
 
-  test('waits until a ready pod has been so for long enough', () => {
+  test('waits until a ready pod is available', () => {
     const fresh = pod('a', { since: '2026-01-01T00:59:50Z' });
     const plan = planReplicas(demand(1, 30), [fresh], now);
     expect(plan.counts).toMatchObject({ readyReplicas: 1, availableReplicas: 0 });

@@ -12,7 +12,7 @@ export interface ReplicaPlan {
   readonly create: number;
   readonly remove: readonly Pod[];
   readonly counts: ReplicaCounts;
-  /** When a pod that is ready will have been so for long enough, in milliseconds from now. */
+  /** Milliseconds until the next ready pod becomes available. */
   readonly nextAvailableMs: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface ReplicaDemand {
   readonly minReadySeconds: number;
 }
 
-/** Which pods to make or remove, and what to report about those that are there. */
+/** Decides which pods to create or delete, and the counts of existing pods. */
 export function planReplicas(
   demand: ReplicaDemand,
   pods: readonly Pod[],
@@ -55,7 +55,7 @@ function hasLabels({ metadata }: Pod, labels: Readonly<Record<string, string>>):
   return Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
 }
 
-/** How long until a ready pod counts as available; at most 0 when it does. */
+/** Milliseconds until a ready pod counts as available; 0 or less if it already does. */
 export function availableInMs(pod: Pod, minReadySeconds: number, wallTime: number): number {
   if (minReadySeconds === 0) return 0;
   const ready = (pod.status?.conditions ?? []).find(({ type }) => type === 'Ready');
@@ -65,7 +65,7 @@ export function availableInMs(pod: Pod, minReadySeconds: number, wallTime: numbe
 
 const phaseRank: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
-/** Pods that serve least go first: not scheduled, not running, not ready, then the youngest. */
+/** Sorts the least useful pods first: not scheduled, not running, not ready, then the youngest. */
 function leastUseful(left: Pod, right: Pod): number {
   const scheduled = (pod: Pod) => ((pod.spec.nodeName ?? '') === '' ? 0 : 1);
   const phase = (pod: Pod) => phaseRank[pod.status?.phase ?? 'Pending'] ?? 0;

@@ -31,7 +31,7 @@ function selectorOf(owner: Replicated): LabelSelector {
     : { matchLabels: (owner as ReplicationController).spec.selector ?? {} };
 }
 
-/** Keeps as many pods as a ReplicaSet or a ReplicationController asks for. */
+/** Keeps the number of pods that a ReplicaSet or a ReplicationController specifies. */
 export function replicaController(
   setting: WorkloadSetting,
   resource: GroupResource,
@@ -131,7 +131,7 @@ function failureCondition(
   );
 }
 
-/** A pod concerns its controller, or, as long as it has none, whoever selects it. */
+/** The controller of a pod or, if the pod has no controller, all owners that select it. */
 function podKeys(
   { api }: WorkloadSetting,
   resource: GroupResource,
@@ -148,7 +148,7 @@ function podKeys(
   };
 }
 
-/** Takes over pods that fit and have no controller, lets go of own ones that no longer fit. */
+/** Adopts matching pods without a controller and releases own pods that no longer match. */
 function claimPods(setting: WorkloadSetting, owner: Replicated, selector: LabelSelector): Pod[] {
   const { api, controlled } = setting;
   const kept = ownPods(setting, owner).filter((pod) => {

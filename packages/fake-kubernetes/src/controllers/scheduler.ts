@@ -15,7 +15,7 @@ import {
 } from './store-controller.ts';
 import { now } from './timestamp.ts';
 
-/** Binds pods to nodes: to one that takes them and has the fewest. It knows nothing of resources. */
+/** Binds each pod to the eligible node with the fewest pods. It ignores resource requests. */
 export function scheduler(setting: ControllerSetting): StoreController {
   const { api } = setting;
   return {
@@ -53,7 +53,7 @@ function schedule({ api, clock }: ControllerSetting, key: string): Outcome {
     ...draft.status,
     conditions: withPodCondition(draft, scheduled('True'), now(clock)),
   };
-  // A binding is no ordinary update, which could not set the node: it goes to the store directly.
+  // An ordinary update can't set the node, so the binding goes directly to the store.
   api.store.replace('pods', draft);
   return done;
 
@@ -70,7 +70,7 @@ function scheduled(status: string, why: { reason?: string; message?: string } = 
   return { type: 'PodScheduled', status, lastProbeTime: null, ...why };
 }
 
-/** The pod's conditions with one of them set; the time of its transition changes with its status. */
+/** Sets one condition of the pod. Its transition time changes only with its status. */
 export function withPodCondition(pod: Pod, condition: PodCondition, time: string): PodCondition[] {
   const conditions = pod.status?.conditions ?? [];
   const had = conditions.find(({ type }) => type === condition.type);

@@ -1,7 +1,7 @@
 import { done } from '@causeway/base/work/controller';
 import { ownKey, type ControllerSetting, type StoreController } from './store-controller.ts';
 
-/** Every namespace has a ServiceAccount `default`. */
+/** Creates the ServiceAccount `default` in every namespace. */
 export function serviceAccountController({ api }: ControllerSetting): StoreController {
   return {
     name: 'serviceaccount',

@@ -10,15 +10,15 @@ const serviceLabel = 'kubernetes.io/service-name';
 const managerLabel = 'endpointslice.kubernetes.io/managed-by';
 
 export interface WantedSlices {
-  /** Whom the slices belong to; it has the Service's name. */
+  /** Owner of the slices. It has the Service's name. */
   readonly owner: KubeObject;
   readonly groups: readonly EndpointGroup[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Annotations as they should be on a slice that is written; others keep theirs. */
+  /** Returns the annotations of a slice that is written. Other slices keep their annotations. */
   annotate(had: Readonly<Record<string, string>>): Record<string, string>;
 }
 
-/** Writes the slices that one manager is in charge of, and no others. */
+/** Writes only the slices of one manager. */
 export class SliceWriter {
   readonly #setting: ControllerSetting;
   readonly #manager: string;
@@ -28,7 +28,7 @@ export class SliceWriter {
     this.#manager = manager;
   }
 
-  /** The key of the Service that a slice of this manager's is about. */
+  /** The key of the Service of a slice, for slices of this manager. */
   *servicesOf({ object, previous }: Change): Iterable<string> {
     for (const one of [object, previous]) {
       const name = one?.metadata.labels?.[serviceLabel];

@@ -6,7 +6,7 @@ import { runStoreController, type ControllerSetting } from './store-controller.t
 
 export type ControllersOptions = Omit<ClusterControllersOptions, keyof ControllerSetting>;
 
-/** Starts what belongs to every API server and, where asked for, what makes the cluster live. */
+/** Starts the controllers of every API server and, if requested, those of a live cluster. */
 export function startControllers(
   setting: ControllerSetting,
   options: ControllersOptions | undefined,

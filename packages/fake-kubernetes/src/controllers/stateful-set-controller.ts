@@ -31,7 +31,7 @@ interface Revision extends KubeObject {
   data: { spec: { template: PodTemplate } };
 }
 
-/** Gives StatefulSets their pods: numbered, in order, each with a name that stays. */
+/** Manages the pods of StatefulSets: numbered, ordered, with stable names. */
 export function statefulSetController(setting: WorkloadSetting): StoreController {
   const sets = new StatefulSets(setting);
   return {
@@ -71,7 +71,7 @@ class StatefulSets {
     return { set, pods, current, update, wallTime: clock.wallTime() };
   }
 
-  /** Takes steps until the next one has to wait for a pod. */
+  /** Takes steps until the next step has to wait for a pod. */
   #step(set: StatefulSet, current: string, update: string): ApiError | undefined {
     const { api } = this.#setting;
     const most = set.spec.replicas * 2 + 1;
@@ -138,7 +138,7 @@ class StatefulSets {
       .sort((left, right) => left.revision - right.revision);
   }
 
-  /** The revision of the present template, made or brought to the front. */
+  /** Creates the revision of the current template, or makes an existing one the newest. */
   #ensureRevision(set: StatefulSet): string {
     const { api } = this.#setting;
     const known = this.#revisions(set);
@@ -171,7 +171,7 @@ class StatefulSets {
     return name;
   }
 
-  /** The revision that was complete last: what a partition keeps back. */
+  /** The last completely rolled out revision. Pods below a partition keep it. */
   #currentRevision(set: StatefulSet, update: string): string {
     const had = set.status?.currentRevision;
     const isKnown = this.#revisions(set).some(({ metadata }) => metadata.name === had);

@@ -22,7 +22,7 @@ function set(replicas: number, change: Partial<StatefulSet['spec']> = {}): State
   return { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: metadata('db'), spec };
 }
 
-/** `0`: ready and new; `1!`: not ready; `2-`: leaving; `3o`: of the old revision; `4x`: failed. */
+/** `0`: ready and new; `1!`: not ready; `2-`: terminating; `3o`: old revision; `4x`: failed. */
 function pod(text: string): Pod {
   const ordinal = Number.parseInt(text, 10);
   const isReady = !text.includes('!');
@@ -62,24 +62,34 @@ const partition = (value: number) => ({
 
 describe('nextStatefulSetStep', () => {
   test.each<readonly [string, StatefulSet, readonly string[], string]>([
-    ['starts with the first', set(3), [], 'create 0 new'],
-    ['waits for it', set(3), ['0!'], 'none'],
-    ['goes on', set(3), ['0'], 'create 1 new'],
-    ['is content', set(2), ['0', '1'], 'none'],
+    ['starts with the first pod', set(3), [], 'create 0 new'],
+    ['waits until the first pod is ready', set(3), ['0!'], 'none'],
+    ['continues with the next pod', set(3), ['0'], 'create 1 new'],
+    ['does nothing when all pods are ready', set(2), ['0', '1'], 'none'],
     ['fills a gap first', set(3), ['0', '2'], 'create 1 new'],
-    ['replaces one that failed', set(2), ['0', '1x'], 'remove db-1'],
-    ['takes the last away first', set(1), ['0', '1', '2'], 'remove db-2'],
-    ['one at a time', set(1), ['0', '1', '2-'], 'none'],
-    ['does not shrink while something is wrong', set(2), ['0!', '1', '2'], 'none'],
-    ['all at once where that is asked for', set(3, parallel), ['0!'], 'create 1 new'],
-    ['also on the way down', set(1, parallel), ['0', '1', '2-'], 'remove db-1'],
-    ['updates from the top', set(3), ['0o', '1o', '2o'], 'remove db-2'],
-    ['waits for the update', set(3), ['0o', '1o', '2!'], 'none'],
-    ['then the next', set(3), ['0o', '1o', '2'], 'remove db-1'],
-    ['keeps what is below the partition', set(3, partition(2)), ['0o', '1o', '2'], 'none'],
-    ['and makes it again as it was', set(3, partition(2)), ['1o', '2'], 'create 0 old'],
-    ['updates nothing by itself', set(1, { updateStrategy: { type: 'OnDelete' } }), ['0o'], 'none'],
-    ['starts where it is told', set(2, { ordinals: { start: 5 } }), ['5'], 'create 6 new'],
+    ['replaces a failed pod', set(2), ['0', '1x'], 'remove db-1'],
+    ['removes the last pod first', set(1), ['0', '1', '2'], 'remove db-2'],
+    ['removes one pod at a time', set(1), ['0', '1', '2-'], 'none'],
+    ['does not scale down while a pod is not ready', set(2), ['0!', '1', '2'], 'none'],
+    ['creates pods in parallel with Parallel', set(3, parallel), ['0!'], 'create 1 new'],
+    ['removes pods in parallel with Parallel', set(1, parallel), ['0', '1', '2-'], 'remove db-1'],
+    ['updates the last pod first', set(3), ['0o', '1o', '2o'], 'remove db-2'],
+    ['waits for the updated pod', set(3), ['0o', '1o', '2!'], 'none'],
+    ['updates the next pod after that', set(3), ['0o', '1o', '2'], 'remove db-1'],
+    ['keeps pods below the partition', set(3, partition(2)), ['0o', '1o', '2'], 'none'],
+    [
+      'recreates a pod below the partition with its old revision',
+      set(3, partition(2)),
+      ['1o', '2'],
+      'create 0 old',
+    ],
+    [
+      'updates no pods with OnDelete',
+      set(1, { updateStrategy: { type: 'OnDelete' } }),
+      ['0o'],
+      'none',
+    ],
+    ['starts at the given ordinal', set(2, { ordinals: { start: 5 } }), ['5'], 'create 6 new'],
   ])('%s', (_, owner, pods, step) => {
     expect(next(owner, pods)).toBe(step);
   });

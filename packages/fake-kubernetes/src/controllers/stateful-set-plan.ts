@@ -4,7 +4,7 @@ import { availableInMs } from './replica-plan.ts';
 
 export const revisionLabel = 'controller-revision-hash';
 
-/** What to do next with a StatefulSet's pods. One step at a time, so that their order holds. */
+/** The next step for the pods of a StatefulSet. Single steps preserve the order. */
 export type StatefulSetStep =
   | { readonly kind: 'create'; readonly ordinal: number; readonly revision: string }
   | { readonly kind: 'remove'; readonly pod: Pod }
@@ -13,7 +13,7 @@ export type StatefulSetStep =
 export interface StatefulSetFacts {
   readonly set: StatefulSet;
   readonly pods: readonly Pod[];
-  /** The revision that pods below the partition keep. */
+  /** The revision of pods below the partition. */
   readonly current: string;
   readonly update: string;
   readonly wallTime: number;
@@ -25,15 +25,15 @@ export function ordinalOf({ metadata }: Pod): number {
 
 const isTerminating = ({ metadata }: Pod) => metadata.deletionTimestamp !== undefined;
 
-/** Ready for as long as the set asks for. */
+/** Whether the pod has been ready for `minReadySeconds`. */
 export function isAvailable({ set, wallTime }: StatefulSetFacts, pod: Pod): boolean {
   const minReadySeconds = set.spec.minReadySeconds ?? 0;
   return isPodReady(pod) && availableInMs(pod, minReadySeconds, wallTime) <= 0;
 }
 
 /**
- * Pods come up in order, each after the one before it serves, and go in reverse. With `Parallel` the
- * order holds for updates only. Several steps may follow each other: it is asked again after each.
+ * Pods start in order, each after its predecessor is available, and stop in reverse order. With `Parallel`,
+ * the order applies to updates only. The controller calls this again after each step.
  */
 export function nextStatefulSetStep(facts: StatefulSetFacts): StatefulSetStep {
   const { set, pods } = facts;
@@ -68,7 +68,7 @@ function revisionFor({ set, current, update }: StatefulSetFacts, ordinal: number
   return keepsCurrent ? current : update;
 }
 
-/** Replaces pods of earlier revisions from the top down, one at a time. */
+/** Replaces pods of earlier revisions one at a time, highest ordinal first. */
 function nextUpdate(
   facts: StatefulSetFacts,
   start: number,

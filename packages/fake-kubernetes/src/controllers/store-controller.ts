@@ -17,17 +17,16 @@ export interface ControllerSetting {
 }
 
 /**
- * One of the controllers that make a cluster live. It is handed keys, looks at the store, which is
- * never stale, and writes through the API, which answers at once: a reconciliation sees and changes the
- * world without anyone in between.
+ * A controller of a live cluster. It gets keys, reads the store, which is never stale, and writes through the
+ * API, which returns synchronously. No other write happens during a reconcile.
  */
 export interface StoreController {
   readonly name: string;
-  /** Which keys a changed object of a resource concerns; the store's present content counts as added. */
+  /** Maps a changed object of a resource to keys. Existing objects count as added. */
   readonly watches?: Readonly<Record<GroupResource, (change: Change) => Iterable<string>>>;
-  /** The same for controllers that look at every resource, whatever is served. */
+  /** The same for controllers that watch every served resource. */
   follows?(resource: GroupResource, change: Change): Iterable<string>;
-  /** Called before the work begins, with what adds a key for reasons that the store does not know. */
+  /** Called before the first reconcile, with a function that adds keys for reasons outside the store. */
   onStart?(add: (key: string) => void): void;
   reconcile(key: string, signal: AbortSignal): Outcome | Promise<Outcome>;
 }
@@ -56,7 +55,7 @@ export async function runStoreController(
         log,
         metrics,
         async reconcile(key, context) {
-          // Reconciliations are synchronous: between any two, others get their turn on the event loop.
+          // Reconciles are synchronous. Between two of them, other tasks run on the event loop.
           await nextTurn();
           return controller.reconcile(key, context.signal);
         },
@@ -88,7 +87,7 @@ function subscribe(
   return [...watches, store.follow(follow)];
 }
 
-/** `namespace/name`, or only the name where there is no namespace. */
+/** `namespace/name`, or only the name for cluster-scoped objects. */
 export function keyOf({ metadata }: KubeObject): string {
   return metadata.namespace === undefined
     ? metadata.name
@@ -104,7 +103,7 @@ export function* ownKey({ object }: Change): Iterable<string> {
   yield keyOf(object);
 }
 
-/** The key of the object's controller if it is of this kind, also of the one it had before. */
+/** The keys of the object's current and previous controller of this kind. */
 export function controllerKey(kind: string): (change: Change) => Iterable<string> {
   return function* keys({ object, previous }) {
     for (const one of [object, previous]) {
@@ -114,7 +113,7 @@ export function controllerKey(kind: string): (change: Change) => Iterable<string
   };
 }
 
-/** What a controller writes into the objects it makes. */
+/** The owner reference of objects that a controller creates. */
 export function controllerReference(owner: KubeObject) {
   return {
     apiVersion: owner.apiVersion,

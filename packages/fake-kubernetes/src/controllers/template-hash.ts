@@ -2,7 +2,7 @@ import { canonicalText } from '../schema/json.ts';
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** A short text that two equal templates share, made of letters that spell no words. */
+/** A short hash of a template. Its alphabet doesn't form words. */
 export function templateHash(template: unknown, collisions = 0): string {
   const text = canonicalText(template) + (collisions === 0 ? '' : String(collisions));
   let hash = 0x811c9dc5;

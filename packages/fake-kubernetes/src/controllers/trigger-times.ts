@@ -8,8 +8,8 @@ interface Seen {
 }
 
 /**
- * When the change happened that endpoints are updated for: the earliest of the changes of readiness, and
- * of the Service's creation, that had not been seen before. A pod that leaves is no such change.
+ * Finds the time of the change that causes an update of endpoints. This is the earliest new readiness change,
+ * or the Service's creation time. The removal of a pod doesn't count.
  */
 export class TriggerTimes {
   readonly #seen = new Map<string, Seen>();
@@ -26,7 +26,7 @@ export class TriggerTimes {
     return newTimes.sort()[0];
   }
 
-  /** Lets go of a Service that is no more. */
+  /** Deletes the record of a deleted Service. */
   forget(key: string): void {
     this.#seen.delete(key);
   }

@@ -2,7 +2,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Log } from '@causeway/base/observability/log';
 import { ApiError } from '../status.ts';
 
-/** What is answered for whatever a handler threw. What is not meant for the client is logged. */
+/** Converts a thrown value to the ApiError of the response. Errors other than ApiErrors are logged. */
 export function asApiError(thrown: unknown, log: Log): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const error = CausewayError.from(thrown);

@@ -23,21 +23,21 @@ export interface ApiServerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly host: string;
-  /** 0 for any free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly certificate: string;
   readonly key: string;
-  /** Signs the certificates of clients. */
+  /** Certificate of the authority that signs client certificates. */
   readonly clientAuthority: string;
   readonly tokens: ReadonlyMap<string, User>;
   readonly watchTimes: WatchTimes;
   readonly fault: FaultHook;
 }
 
-/** A watch whose client reads too slowly is cut once this much waits for it. */
+/** A watch is closed once this many bytes wait for a slow client. */
 const largestBacklog = 64 * 1024 * 1024;
 
-/** The HTTPS side of the embedded API. */
+/** The HTTPS server of the embedded API. */
 export class ApiServer {
   readonly #options: ApiServerOptions;
   readonly #server: https.Server;
@@ -53,7 +53,7 @@ export class ApiServer {
       key: options.key,
       ca: options.clientAuthority,
       requestCert: true,
-      // A certificate is one way to say who one is; the others are looked at without it.
+      // Client certificates are optional, because clients can also authenticate with a token.
       rejectUnauthorized: false,
       keepAliveTimeout: 120_000,
     });
@@ -63,7 +63,7 @@ export class ApiServer {
     });
   }
 
-  /** Listens and answers the address, `127.0.0.1:6443`. */
+  /** Listens and returns the address, for example `127.0.0.1:6443`. */
   async listen(): Promise<string> {
     this.#server.listen(this.#options.port, this.#options.host);
     await once(this.#server, 'listening');
@@ -73,7 +73,7 @@ export class ApiServer {
     return authority;
   }
 
-  /** Ends watches, all of them or those of one resource, in one of the ways a real server does. */
+  /** Ends the watches of one resource or of all resources, in one of the ways of a real server. */
   endWatches(how: 'cleanly' | 'expired', resource?: GroupResource): void {
     for (const watch of this.#watches) {
       if (resource !== undefined && watch.resource !== resource) continue;
@@ -82,7 +82,7 @@ export class ApiServer {
     }
   }
 
-  /** Cuts every connection where it stands. */
+  /** Closes every connection immediately. */
   cutConnections(): void {
     this.#server.closeAllConnections();
   }
@@ -139,7 +139,7 @@ export class ApiServer {
     else await sendReply(response, answer);
   }
 
-  /** Whether the fault has taken care of the request. */
+  /** Applies a fault before the request. Returns whether the fault replaces the normal handling. */
   async #suffer(fault: Fault | undefined, request: IncomingMessage): Promise<boolean> {
     switch (fault?.kind) {
       case 'delay':
@@ -243,7 +243,7 @@ async function sendReply(
   response.end();
 }
 
-/** Waits until the client has read on, or is gone. */
+/** Waits until the client has read the data or has disconnected. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -12,7 +12,7 @@ const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthentic
 const administrators = 'system:masters';
 const openPaths = /^\/(healthz|livez|readyz|version)(\/|$)/;
 
-/** Who is asking: by a certificate that the server's authority signed, or by a bearer token. */
+/** Identifies the client by a certificate of the server's authority or by a bearer token. */
 export function authenticate(request: IncomingMessage, tokens: ReadonlyMap<string, User>): User {
   const byCertificate = certificateUser(request);
   if (byCertificate !== undefined) return byCertificate;
@@ -34,7 +34,7 @@ function certificateUser(request: IncomingMessage): User | undefined {
   return { name, groups: [subject.O ?? []].flat() };
 }
 
-/** Administrators may do everything, everyone else may ask how the server is. */
+/** Administrators can do everything; other users can only read the health and the version. */
 export function authorize(user: User, method: string, path: string): void {
   if (user.groups.includes(administrators)) return;
   if (openPaths.test(path) && method === 'GET') return;

@@ -56,7 +56,7 @@ export function parseObject(
   return value;
 }
 
-/** Every JSON text is a YAML text, but JSON is read much faster. */
+/** JSON is a subset of YAML, but the JSON parser is much faster. */
 export function parseText(body: Buffer): unknown {
   const text = body.toString('utf8');
   try {
@@ -75,7 +75,7 @@ function parsedYaml(text: string): unknown {
   }
 }
 
-/** What to do about fields that the kind does not have. */
+/** Handling of fields that the kind doesn't define. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export function parseFieldValidation(text: string | null): FieldValidation {
@@ -89,13 +89,13 @@ export interface DecodedBody {
   readonly warnings: readonly string[];
 }
 
-/** The patch that a body is the result of. */
+/** The patch that produced a body. */
 export interface Patched {
   readonly type: string;
   readonly patch: unknown;
 }
 
-/** What a patch makes of an object can be wrong in itself: then it is the patch that is refused. */
+/** If the result of a patch is invalid, the error refers to the patch. */
 function unfitPatch(body: JsonObject, { type, patch }: Patched, why: string): ApiError {
   const shown = JSON.stringify(type === 'strategic' ? patch : body);
   const message = `Invalid value: ${JSON.stringify(shown)}: ${why}`;
@@ -104,7 +104,7 @@ function unfitPatch(body: JsonObject, { type, patch }: Patched, why: string): Ap
   });
 }
 
-/** Reads a body as an object of the kind that the path is about. */
+/** Decodes a body as an object of the kind that the path names. */
 export function decodeBody(
   served: ServedResource,
   body: JsonObject,

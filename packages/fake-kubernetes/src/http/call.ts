@@ -4,13 +4,13 @@ import type { ServedResource } from '../cluster/served-resource.ts';
 import { ApiError, invalidOptions } from '../status.ts';
 import type { ResourcePath } from './request-info.ts';
 
-/** A request as it came: over HTTP, or from within the process. */
+/** A request, received over HTTP or from within the process. */
 export interface ApiRequest extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** One request to a resource, as the handlers see it. */
+/** One request to a resource, as passed to the handlers. */
 export interface Call {
   readonly cluster: EmbeddedCluster;
   readonly served: ServedResource;
@@ -20,7 +20,7 @@ export interface Call {
   readonly wallTime: number;
 }
 
-/** What is answered: an object, or text in pieces for what may be long. */
+/** The response: an object, or text in chunks for long content. */
 export interface Reply {
   readonly status: number;
   readonly body: string | AsyncIterable<string>;
@@ -35,7 +35,7 @@ export const reply = (status: number, body: unknown, warnings: readonly string[]
 
 const longestManager = 128;
 
-/** Who writes, by its own word or else by the program's name in the User-Agent. */
+/** The field manager: the query parameter or, by default, the program name in the User-Agent. */
 export function fieldManagerOf({ query, request }: Call): string {
   const given = query.get('fieldManager');
   if (given !== null && given !== '') return given;
@@ -57,7 +57,7 @@ export function isDryRun(query: URLSearchParams): boolean {
   return values.length > 0;
 }
 
-/** The name in the path; handlers of single objects are called only where there is one. */
+/** The name in the path. Handlers of single objects are called only if the path contains a name. */
 export const nameIn = ({ path }: Call): string => path.name ?? '';
 
 export function methodNotAllowed(): ApiError {

@@ -17,7 +17,7 @@ export async function deleteOne(call: Call): Promise<Reply> {
   return isTold ? reply(200, success(call, deletion)) : objectReply(call, 200, deletion.object);
 }
 
-/** Answers with the objects as they were. */
+/** Returns the objects in their state before the deletion. */
 export async function deleteCollection(call: Call): Promise<Reply> {
   const { cluster, served, path, query } = call;
   const { definition } = served;
@@ -49,7 +49,7 @@ function success({ served }: Call, { object }: Deletion): object {
   };
 }
 
-/** Options come in the body, or else in the query. */
+/** The options are in the body or in the query. */
 async function deleteOptions(call: Call): Promise<DeleteOptions> {
   const { query, request } = call;
   const body = await readBody(request);

@@ -12,7 +12,7 @@ const allVerbs = [
   'update',
   'watch',
 ];
-/** The same verbs, in the order in which custom resources list them. */
+/** The same verbs, in the order of custom resources. */
 const customVerbs = [
   'delete',
   'deletecollection',
@@ -37,7 +37,7 @@ interface SubresourceEntry {
   readonly verbs: readonly string[];
 }
 
-/** Clients take the first group that has a name they look for, so the order of groups has a meaning. */
+/** The order of groups matters, because clients take the first group that contains a resource name. */
 const groupOrder = [
   'apps',
   'events.k8s.io',
@@ -66,7 +66,7 @@ function subresourcesOf({ definition, isCustom }: ServedResource): SubresourceEn
   return isCustom ? entries.reverse() : entries;
 }
 
-/** The versions of each group, the preferred one first. */
+/** The versions of each group, the preferred version first. */
 function versionsByGroup(served: readonly ServedResource[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const { definition } of served) {
@@ -90,7 +90,7 @@ function verbsOf({ definition, isCustom }: ServedResource): readonly string[] {
     : verbs;
 }
 
-/** `/api` and `/apis` in one document each, as current clients ask for them. */
+/** `/api` and `/apis` as one document each, the format that current clients request. */
 export function aggregatedDiscovery(served: readonly ServedResource[], core: boolean): object {
   const groups = [...versionsByGroup(served)].filter(([group]) => (group === '') === core);
   return {
@@ -111,7 +111,7 @@ export function aggregatedDiscovery(served: readonly ServedResource[], core: boo
 function aggregatedResource(served: ServedResource): object {
   const { definition } = served;
   const subresources = subresourcesOf(served);
-  // Built-in kinds leave out a group and version that are those of the document.
+  // Built-in kinds leave out the group and version if they equal those of the document.
   const responseKind = ({ group, version, kind }: Kind) =>
     group === definition.group && !served.isCustom
       ? { group: '', version: '', kind }

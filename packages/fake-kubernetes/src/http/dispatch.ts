@@ -4,7 +4,7 @@ import { deleteCollection, deleteOne } from './delete-handlers.ts';
 import { getObject, getScale, listObjects } from './read-handlers.ts';
 import { createObject, patchObject, replaceObject, writeScale } from './write-handlers.ts';
 
-/** Hands a request to its handler, by what the path names and by the method. */
+/** Calls the handler of a request, selected by path and method. */
 export async function dispatch(call: Call): Promise<Reply> {
   const { path, served } = call;
   const { definition } = served;

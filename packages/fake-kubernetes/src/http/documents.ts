@@ -21,7 +21,7 @@ export interface Document {
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** As it is asked for, and as it is answered: the first is no media type in Go's eyes. */
+/** The media type in the request and the one in the response. Go doesn't accept the first as a media type. */
 const protobufAsked = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
@@ -37,11 +37,11 @@ const versionInfo = {
   platform: 'linux/amd64',
 };
 
-/** Everything that is read but is no object: discovery, schemas, version and health. */
+/** Serves all documents that are not objects: discovery, schemas, version and health. */
 export class Documents {
   readonly #cluster: EmbeddedCluster;
   readonly #address: string;
-  /** Made once for each state of the registry. */
+  /** Valid for one revision of the registry. */
   readonly #cache = new Map<string, Document | undefined>();
   #revision = -1;
 

@@ -1,33 +1,33 @@
 import type { StatusReason } from '../status.ts';
 import type { ResourcePath } from './request-info.ts';
 
-/** What a test can decide by whether a request should go wrong. */
+/** Properties of a request that a test can use to select a fault. */
 export interface FaultSubject {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** What the path asks for, where it is about a resource. */
+  /** The parsed path, if it refers to a resource. */
   readonly resource: ResourcePath | undefined;
   readonly isWatch: boolean;
 }
 
-/** How a request goes wrong. */
+/** A fault of a request. */
 export type Fault =
-  /** It is answered late. */
+  /** The response is delayed. */
   | { readonly kind: 'delay'; readonly milliseconds: number }
-  /** It is refused, and nothing is done. */
+  /** The request is rejected and has no effect. */
   | {
       readonly kind: 'refuse';
       readonly reason: StatusReason;
       readonly message?: string;
       readonly retryAfterSeconds?: number;
     }
-  /** The connection is cut, and nothing is done. */
+  /** The connection is closed and the request has no effect. */
   | { readonly kind: 'drop-before' }
-  /** It is done, and the connection is cut instead of an answer. */
+  /** The request takes effect, but the connection is closed before the response. */
   | { readonly kind: 'drop-after' }
-  /** It is never answered, and the connection stays open. */
+  /** The request gets no response and the connection stays open. */
   | { readonly kind: 'hang' };
 
-/** Asked before every request; undefined lets it pass. */
+/** Called before every request. Returns undefined if the request has no fault. */
 export type FaultHook = (subject: FaultSubject) => Fault | undefined;

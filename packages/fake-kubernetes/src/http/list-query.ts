@@ -16,7 +16,7 @@ import {
 } from '../selectors/label-selector.ts';
 import { ApiError, type Cause, invalidOptions } from '../status.ts';
 
-/** Which objects a list, a watch or a deletion of a collection is about. */
+/** Selects the objects of a list, a watch or a collection deletion. */
 export interface Selection {
   readonly namespace: string | undefined;
   readonly labels: readonly Requirement[];
@@ -36,7 +36,7 @@ export function parseSelection(
 export const selectsAll = (selection: Selection): boolean =>
   selection.labels.length === 0 && selection.fields.length === 0;
 
-/** Whether an object is selected; the namespace is checked too. */
+/** Whether an object is selected. This includes the check of the namespace. */
 export function isSelected(
   definition: ResourceDefinition,
   { namespace, labels, fields }: Selection,
@@ -52,15 +52,15 @@ export function isSelected(
 export interface ListQuery {
   readonly limit: number | undefined;
   readonly continueFrom: ContinueToken | undefined;
-  /** The version that the list has to show exactly. */
+  /** The list has to show exactly this version. */
   readonly exactly: number | undefined;
-  /** The version that the list has to be at or beyond. */
+  /** The list has to show this version or a later one. */
   readonly notOlderThan: number | undefined;
 }
 
 export interface ContinueToken {
   readonly version: number;
-  /** Namespace and name of the last object of the page before. */
+  /** Namespace and name of the last object of the previous page. */
   readonly after: string;
 }
 
@@ -140,7 +140,7 @@ function decodeContinue(text: string): ContinueToken {
     const { rv, start } = value;
     if (typeof rv === 'number' && typeof start === 'string') return { version: rv, after: start };
   } catch {
-    // Not ours: refused below like every other token that cannot be read.
+    // The code below rejects the token, like every other token that can't be read.
   }
   throw new ApiError(
     'BadRequest',

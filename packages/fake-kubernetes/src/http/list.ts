@@ -23,7 +23,7 @@ export interface ListMetadata {
   readonly remainingItemCount?: number;
 }
 
-/** One page of a list, at one version: that of the first page where this one continues it. */
+/** One page of a list. A continued list keeps the version of its first page. */
 export function listPage(
   store: ObjectStore,
   definition: ResourceDefinition,
@@ -75,7 +75,7 @@ function versionedList(
   }
 }
 
-/** Asked for a version that is still to come: the client should try again soon. */
+/** The requested version is in the future. The client should retry soon. */
 export function tooLargeVersion(asked: number, current: number): ApiError {
   return new ApiError('Timeout', `Too large resource version: ${asked}, current: ${current}`, {
     causes: [
@@ -87,13 +87,13 @@ export function tooLargeVersion(asked: number, current: number): ApiError {
 
 const itemsPerChunk = 200;
 
-/** The list as JSON, in chunks between which others get their turn. */
+/** The list as JSON, in chunks. Other tasks run between the chunks. */
 export async function* serializeList(
   definition: ResourceDefinition,
   isCustom: boolean,
   { items, metadata }: Page,
 ): AsyncGenerator<string> {
-  // Lists of custom resources always say whether they go on.
+  // Lists of custom resources always contain `continue`.
   const shown = isCustom ? { continue: '', ...metadata } : metadata;
   const kind = definition.listKind ?? `${definition.kind}List`;
   yield `{"kind":"${kind}","apiVersion":"${apiVersionOf(definition)}","metadata":${JSON.stringify(shown)},"items":[`;

@@ -1,6 +1,6 @@
 import { ApiError } from '../status.ts';
 
-/** In which shape the client wants objects. */
+/** The representation of objects that the client requests. */
 export type Shape = 'object' | 'table' | 'metadata';
 
 interface MediaType {
@@ -8,7 +8,7 @@ interface MediaType {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The first shape of the Accept header that can be served; everything is served as JSON. */
+/** The first supported shape of the Accept header. All shapes are served as JSON. */
 export function negotiateShape(accept: string | undefined): Shape {
   const wanted = parseAccept(accept);
   if (wanted.length === 0) return 'object';

@@ -20,7 +20,7 @@ export function getScale(call: Call): Reply {
   return reply(200, scaleOf(scale, existing(call)));
 }
 
-/** The object that the path names, or the refusal that says it is not there. */
+/** Returns the object that the path names, or throws NotFound. */
 export function existing(call: Call): KubeObject {
   const { cluster, served, path } = call;
   const object = cluster.get(served.definition, path.namespace, nameIn(call));
@@ -28,7 +28,7 @@ export function existing(call: Call): KubeObject {
   return object;
 }
 
-/** One object in the shape that the client asked for. */
+/** One object in the requested shape. */
 export function objectReply(
   call: Call,
   status: number,

@@ -1,4 +1,4 @@
-/** What a path of the API asks for. */
+/** A parsed API path. */
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;
@@ -8,12 +8,12 @@ export interface ResourcePath {
   readonly subresource?: string;
 }
 
-/** The part of a namespace's own path that is not a resource within it. */
+/** Segments after a namespace's name that are subresources of the namespace, not resources in it. */
 const namespaceSubresources = ['status', 'finalize'];
 
 /**
- * Reads `/api/v1/…` and `/apis/GROUP/VERSION/…`; undefined where the path ends before it names a
- * resource, or is none of the two.
+ * Parses `/api/v1/…` and `/apis/GROUP/VERSION/…`. Returns undefined if the path has another form or doesn't
+ * name a resource.
  */
 export function parseResourcePath(pathname: string): ResourcePath | undefined {
   const parts = decoded(pathname);

@@ -17,7 +17,7 @@ export interface RoutedRequest {
   readonly request: ApiRequest;
 }
 
-/** The call that a request makes. Throws where nobody serves such a resource. */
+/** Builds the call of a request. Throws if the resource is not served. */
 export function callOf({ cluster, clock, resource, query, request }: RoutedRequest): Call {
   const served =
     resource === undefined
@@ -27,14 +27,14 @@ export function callOf({ cluster, clock, resource, query, request }: RoutedReque
   return { cluster, served, path: resource, query, request, wallTime: clock.wallTime() };
 }
 
-/** Below a group that nobody serves there is nothing, not even a Status. */
+/** Whether the group of a path is served. The server answers other paths in plain text, without a Status. */
 export function isGroupServed(cluster: EmbeddedCluster, path: string): boolean {
   const [root, group] = path.split('/').slice(1);
   if (root === 'api') return true;
   return root === 'apis' && cluster.definitions().some((definition) => definition.group === group);
 }
 
-/** What a watch asks for; a watch of one object is one that selects its name. */
+/** Parses a watch request. A watch of one object selects its name. */
 export function watchRequestOf({ served, path, query, request }: Call): WatchRequest {
   if (path.name !== undefined) query.set('fieldSelector', `metadata.name=${path.name}`);
   return {

@@ -1,10 +1,10 @@
 import { asObject, type KubeObject } from '../object.ts';
 import { apiVersionOf, type ResourceDefinition } from '../resource-definition.ts';
 
-/** Everything of an object but its kind and version, as JSON without the opening brace. */
+/** JSON of each object without kind and apiVersion, and without the opening brace. */
 const bodies = new WeakMap<KubeObject, string>();
 
-/** Stored objects never change, so each is turned into text once, however many read and watch it. */
+/** Stored objects never change, so each object is serialized once for all readers and watches. */
 function bodyOf(object: KubeObject): string {
   const known = bodies.get(object);
   if (known !== undefined) return known;
@@ -20,12 +20,12 @@ function shownBody({ view }: ResourceDefinition, object: KubeObject): string {
   return bodyOf(view === undefined ? object : view.fromStored(object));
 }
 
-/** The object as JSON, at the version it was asked for. */
+/** The object as JSON in the requested version. */
 export function serialize(definition: ResourceDefinition, object: KubeObject): string {
   return `{"kind":"${definition.kind}","apiVersion":"${apiVersionOf(definition)}",${shownBody(definition, object)}`;
 }
 
-/** An item of a list: where all items are of one built-in type, they do not say so again. */
+/** An item of a list. Items of built-in kinds omit kind and apiVersion. */
 export function serializeItem(
   definition: ResourceDefinition,
   object: KubeObject,
@@ -34,7 +34,7 @@ export function serializeItem(
   return isCustom ? serialize(definition, object) : `{${shownBody(definition, object)}`;
 }
 
-/** Only the metadata of an object. */
+/** Returns only the metadata of an object. */
 export function partialMetadata(object: KubeObject): object {
   return {
     kind: 'PartialObjectMetadata',

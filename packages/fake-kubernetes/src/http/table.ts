@@ -2,13 +2,13 @@ import type { KubeObject } from '../object.ts';
 import type { ResourceDefinition } from '../resource-definition.ts';
 import { partialMetadata } from './serialize.ts';
 
-/** How much of each object comes with its row. */
+/** How much of each object its row contains. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 export interface TableOptions {
   readonly includeObject: IncludeObject;
   readonly now: number;
-  /** The rows that follow the first event of a watch come without their headings. */
+  /** False after the first event of a watch, because only that event contains the headings. */
   readonly withHeadings: boolean;
 }
 

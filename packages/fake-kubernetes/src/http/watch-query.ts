@@ -2,10 +2,10 @@ import { type Cause, invalidOptions } from '../status.ts';
 import { parseCount, parseVersion } from './list-query.ts';
 
 export interface WatchQuery {
-  /** Start after this version; undefined or 0 starts with everything that is there. */
+  /** Starts after this version. With undefined or 0, starts with all existing objects. */
   readonly after: number | undefined;
   readonly bookmarks: boolean;
-  /** Whether the objects that are there come first and a marked bookmark after them. */
+  /** Whether to send existing objects first, followed by an annotated bookmark. */
   readonly sendInitialEvents: boolean;
   readonly timeoutSeconds: number | undefined;
 }

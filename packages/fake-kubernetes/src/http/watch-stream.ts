@@ -16,16 +16,16 @@ export interface WatchRequest extends WatchQuery {
   readonly includeObject: IncludeObject;
 }
 
-/** Where the lines of a watch go. */
+/** Destination of the lines of a watch. */
 export interface WatchSink {
   write(line: string): void;
-  /** Ends the response properly: the client may resume from the last version it has seen. */
+  /** Ends the response cleanly. The client can resume from the last version it received. */
   end(): void;
 }
 
 export interface WatchTimes {
   readonly bookmarkEveryMs: number;
-  /** How long a watch lasts whose client names no end. */
+  /** Duration of a watch if the client sets no timeout. */
   readonly defaultTimeoutMs: number;
 }
 
@@ -33,7 +33,7 @@ const initialEventsEnd = 'k8s.io/initial-events-end';
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** One watch: from its first event to its end, by timeout, by the client or by the server. */
+/** One watch, from its first event until the timeout, the client or the server ends it. */
 export class WatchStream {
   readonly #store: ObjectStore;
   readonly #clock: Clock;
@@ -83,7 +83,7 @@ export class WatchStream {
     this.#endTimer = this.#clock.timer(timeoutMs, () => this.end());
   }
 
-  /** Ends it properly, with a last bookmark so that the client resumes from now. */
+  /** Ends the watch cleanly. A last bookmark lets the client resume from the current version. */
   end(): void {
     if (!this.#isOpen) return;
     if (this.#request.bookmarks) this.#sendBookmark();
@@ -91,7 +91,7 @@ export class WatchStream {
     this.#sink.end();
   }
 
-  /** Tells the client, within the stream, why it cannot go on. */
+  /** Sends the error to the client within the stream and ends the watch. */
   fail(thrown: unknown): void {
     if (!this.#isOpen) return;
     const error =
@@ -101,7 +101,7 @@ export class WatchStream {
     this.#sink.end();
   }
 
-  /** The client is gone: nothing more is written. */
+  /** Stops all writes after the client has disconnected. */
   close(): void {
     this.#isOpen = false;
     this.#subscription?.close();
@@ -117,7 +117,7 @@ export class WatchStream {
     if (sendInitialEvents && bookmarks) this.#sendBookmark({ [initialEventsEnd]: 'true' });
   }
 
-  /** An object that enters the selection is new to this watch, one that leaves it is gone. */
+  /** An object that enters the selection is sent as ADDED, an object that leaves it as DELETED. */
   #tell(change: Change): void {
     const { definition, selection } = this.#request;
     const matches = (object: KubeObject | undefined) =>
@@ -128,7 +128,9 @@ export class WatchStream {
     else if (was) this.#send('DELETED', this.#lastSeen(change));
   }
 
-  /** What left the selection is shown as it was while it was in, at the version of its leaving. */
+  /**
+   * An object that leaves the selection is sent in its last selected state, with the version of the change.
+   */
   #lastSeen({ type, object, previous }: Change): KubeObject {
     if (type === 'DELETED' || previous === undefined) return object;
     const { resourceVersion } = object.metadata;
@@ -178,7 +180,7 @@ export class WatchStream {
     this.#write('BOOKMARK', JSON.stringify(object));
   }
 
-  /** In a watch of tables the version is found in the row's object. */
+  /** In a watch of tables, the row's object contains the version. */
   #bookmarkTable(metadata: object): object {
     const object = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata };
     const cells = this.#request.definition.columns.map(() => '');

@@ -117,7 +117,7 @@ function applyPatch(call: Call, patch: unknown, subresource?: Subresource): Repl
   return objectReply(call, isNew ? 201 : 200, object);
 }
 
-/** What is applied has to fit its schema: there is nothing to be lenient about in a wish. */
+/** An applied configuration has to match its schema exactly. Unknown fields are rejected. */
 function checkApplied(served: ServedResource, patch: JsonObject): void {
   const { definition, schema } = served;
   const { apiVersion, kind, metadata } = patch;
@@ -182,7 +182,7 @@ function patchedObject(
   return result;
 }
 
-/** Changes how many replicas are asked for, by the Scale itself or by a patch of it. */
+/** Changes the number of replicas with a Scale or a patch of it. */
 export async function writeScale(call: Call): Promise<Reply> {
   const { cluster, served, request } = call;
   const { scale } = served.definition;
@@ -225,7 +225,7 @@ function updateRequest(call: Call, subresource: Subresource | undefined) {
   return { ...writeRequest(call), ...(subresource === undefined ? {} : { subresource }) };
 }
 
-/** The namespace is the path's; an object that names another one was sent to the wrong place. */
+/** The path determines the namespace. An object with another namespace is rejected. */
 function placeInNamespace({ path, served }: Call, draft: KubeObject): void {
   const { metadata } = draft;
   if (!served.definition.namespaced || path.namespace === undefined) {

@@ -4,7 +4,7 @@ import documents from './built-in-schemas.json' with { type: 'json' };
 
 const referencePrefix = '#/components/schemas/';
 
-/** The published schemas by their long names, references not resolved: what `/openapi` serves. */
+/** The published schemas by their full names, with unresolved references. `/openapi` serves them. */
 export const publishedSchemas: Readonly<Record<string, unknown>> = documents;
 
 interface GroupVersionKind {
@@ -16,13 +16,13 @@ interface GroupVersionKind {
 const resolved = new Map<string, Schema>();
 const typeNames = new WeakMap<object, string>();
 
-/** The full name of the type that a schema of ours describes: `io.k8s.api.core.v1.ServicePort`. */
+/** The full type name of a schema: `io.k8s.api.core.v1.ServicePort`. */
 export function typeNameOf(schema: Schema): string {
   const inherited: unknown = Object.getPrototypeOf(schema);
   return typeNames.get(schema) ?? (isObject(inherited) ? (typeNames.get(inherited) ?? '') : '');
 }
 
-/** The schema of a built-in kind, or undefined where the embedded API has none. */
+/** The schema of a built-in kind, or undefined if the embedded API has none. */
 export function builtInSchema(wanted: GroupVersionKind): Schema | undefined {
   const name = builtInSchemaName(wanted);
   return name === undefined ? undefined : schemaNamed(name);
@@ -51,7 +51,7 @@ function namesByKind(): Map<string, string> {
   return names;
 }
 
-/** Resolved once each and then shared; a schema that refers to itself becomes a cycle. */
+/** Resolves each schema once and shares it. A schema that refers to itself becomes cyclic. */
 function schemaNamed(name: string): Schema {
   const known = resolved.get(name);
   if (known !== undefined) return known;
@@ -76,8 +76,8 @@ function resolve(schema: unknown): Schema {
       ? { additionalProperties: resolve(additionalProperties) }
       : {}),
   };
-  // A reference with a default beside it is published as an allOf of one. It inherits rather than
-  // copies, as the content of what it refers to may still be on its way in a circle of references.
+  // A reference with a default is published as an `allOf` with one entry. The result inherits from the target
+  // instead of copying it, because a cyclic target may still be incomplete.
   if (!Array.isArray(allOf)) return own;
   return Object.assign(Object.create(resolve(allOf[0])) as object, own);
 }

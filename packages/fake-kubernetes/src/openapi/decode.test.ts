@@ -11,7 +11,7 @@ const definition = builtInSchema({
 if (service === undefined || definition === undefined) throw new Error('the schemas are missing');
 
 describe('decodeAs', () => {
-  test('drops what the kind does not have and names it', () => {
+  test('drops and reports fields that the kind does not define', () => {
     const { object, unknownFields } = decodeAs(service, {
       kind: 'Service',
       spec: { colour: 'red', ports: [{ port: 80, tone: 1 }], selector: { any: 'key' } },
@@ -23,7 +23,7 @@ describe('decodeAs', () => {
     expect(unknownFields).toEqual(['spec.colour', 'spec.ports[0].tone']);
   });
 
-  test('drops nulls and empty optional lists and maps, keeps empty structures', () => {
+  test('drops nulls and empty optional lists and maps, and keeps empty structures', () => {
     const { object } = decodeAs(service, {
       metadata: { labels: {}, annotations: null, name: 'x' },
       spec: { ports: [], sessionAffinityConfig: {} },
@@ -45,11 +45,11 @@ describe('decodeAs', () => {
     [{ spec: { ports: [{ port: 1.5 }] } }, 'number 1.5'],
     [{ spec: { ports: [{ port: 80, targetPort: true }] } }, 'spec.ports.targetPort'],
     [{ metadata: { labels: { a: 1 } } }, 'metadata.labels.a of type string'],
-  ])('complains about %j', (value, complaint) => {
+  ])('reports a mismatch for %j', (value, complaint) => {
     expect(decodeAs(service, value).mismatches.join('\n')).toContain(complaint);
   });
 
-  test('follows schemas that contain themselves', () => {
+  test('follows schemas that refer to themselves', () => {
     const deep = {
       properties: { a: { items: { anything: 1 }, properties: { b: { type: 'string' } } } },
     };

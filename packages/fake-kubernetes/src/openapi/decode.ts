@@ -4,15 +4,15 @@ import type { Schema } from '../schema-type.ts';
 
 export interface Decoded {
   readonly object: JsonObject;
-  /** Paths of fields that the kind does not have, `spec.ports[0].colour`; they were dropped. */
+  /** Paths of dropped fields that the kind doesn't define: `spec.ports[0].colour`. */
   readonly unknownFields: readonly string[];
-  /** What could not be read as the type the kind has there: field and complaint. */
+  /** Values of the wrong type: field and error message. */
   readonly mismatches: readonly string[];
 }
 
 /**
- * Reads an object as a built-in kind, as a server with a fixed type for each kind does: unknown fields
- * fall away, so do nulls and empty optional lists and maps, and a value of the wrong type is refused.
+ * Decodes an object as a built-in kind, like a server with fixed types. Unknown fields, nulls, and empty
+ * optional lists and maps are dropped. A value of the wrong type is rejected.
  */
 export function decodeAs(schema: Schema, value: JsonObject): Decoded {
   const reading = new Reading();
@@ -73,7 +73,7 @@ class Reading {
     const entries: [string, unknown][] = [];
     for (const [key, entry] of Object.entries(value)) {
       const read = this.value(additionalProperties, entry, `${path}.${key}`, owner);
-      // A null in a map of strings is the empty string; anywhere else the entry is as good as absent.
+      // In a map of strings, null means the empty string. In other maps, the entry counts as absent.
       if (read !== undefined) entries.push([key, read]);
       else if (additionalProperties.type === 'string') entries.push([key, '']);
     }
@@ -82,14 +82,14 @@ class Reading {
 
   #array(schema: Schema, value: unknown, path: string, owner: string): unknown {
     if (!Array.isArray(value)) {
-      // Bytes are published as a string of format byte; everything else listed here is a list.
+      // Bytes are published as a string with the format `byte`, so this schema is a list.
       return this.#mismatch(owner, path, value, 'slice');
     }
     const items = schema.items ?? {};
     return value.map((item, index) => this.value(items, item, `${path}[${index}]`, owner));
   }
 
-  /** `int-or-string` and quantities: one of several plain types. */
+  /** `int-or-string` and quantities: one of several primitive types. */
   #union(choices: readonly Schema[], value: unknown, path: string, owner: string): unknown {
     const fits = choices.some(({ type }) =>
       type === 'integer' ? Number.isInteger(value) : typeof value === type,

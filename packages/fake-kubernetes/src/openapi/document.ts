@@ -8,11 +8,11 @@ const version3Prefix = '#/components/schemas/';
 const version2Prefix = '#/definitions/';
 const info = { title: 'Kubernetes', version: 'v1.36.3' };
 
-/** The name of a group and version under `/openapi/v3`: `api/v1`, `apis/apps/v1`. */
+/** The path of a group and version under `/openapi/v3`: `api/v1`, `apis/apps/v1`. */
 const documentPath = (apiVersion: string) =>
   apiVersion.includes('/') ? `apis/${apiVersion}` : `api/${apiVersion}`;
 
-/** `/openapi/v3`: where to find the document of each group and version. */
+/** `/openapi/v3`: index of the documents of each group and version. */
 export function documentIndex(served: readonly ServedResource[]): object {
   const versions = new Set(served.map(({ definition }) => apiVersionOf(definition)));
   const paths = [...versions].map((apiVersion) => {
@@ -24,7 +24,7 @@ export function documentIndex(served: readonly ServedResource[]): object {
   return { paths: Object.fromEntries(paths) as Record<string, object> };
 }
 
-/** `/openapi/v3/apis/GROUP/VERSION`; undefined where nothing is served there. */
+/** `/openapi/v3/apis/GROUP/VERSION`. Returns undefined if the path is not served. */
 export function documentFor(served: readonly ServedResource[], path: string): object | undefined {
   const members = served.filter(
     ({ definition }) => documentPath(apiVersionOf(definition)) === path,
@@ -38,7 +38,7 @@ export function documentFor(served: readonly ServedResource[], path: string): ob
   };
 }
 
-/** `/openapi/v2`: everything in one document. */
+/** `/openapi/v2`: all schemas in one document. */
 export function version2Document(served: readonly ServedResource[]): object {
   return {
     swagger: '2.0',
@@ -49,11 +49,11 @@ export function version2Document(served: readonly ServedResource[]): object {
 }
 
 /**
- * `/openapi/v2` in the protobuf form that kubectl asks for before it sends a List: a document of version and
- * title alone. What has no schema there is not checked by kubectl, only by the server, which does so anyway.
+ * `/openapi/v2` as protobuf, which kubectl requests before it sends a List. The document contains only
+ * version and title. Kubectl skips checks of kinds without a schema; the server checks them anyway.
  */
 export function version2Protobuf(): string {
-  // Every length and character is below 128, so the text has the same bytes.
+  // All lengths and characters are below 128, so the text and the bytes are equal.
   const field = (number: number, value: string) =>
     String.fromCharCode((number << 3) | 2, value.length) + value;
   return field(1, '2.0') + field(2, field(1, info.title) + field(2, info.version));
@@ -73,7 +73,7 @@ function schemasOf(members: readonly ServedResource[]): Record<string, unknown> 
   return schemas;
 }
 
-/** Adds a published schema and everything it refers to. */
+/** Adds a published schema and all schemas it refers to. */
 function include(schemas: Record<string, unknown>, name: string): void {
   if (schemas[name] !== undefined || publishedSchemas[name] === undefined) return;
   schemas[name] = publishedSchemas[name];
@@ -90,7 +90,7 @@ function references(schema: unknown): string[] {
   );
 }
 
-/** Built-in kinds have their long published names; custom ones their group turned around. */
+/** Built-in kinds have their published full names. Names of custom kinds start with the reversed group. */
 function schemaName(definition: ResourceDefinition): string {
   const { group, version, kind } = definition;
   return builtInSchemaName(definition) ?? [...group.split('.').reverse(), version, kind].join('.');
@@ -110,7 +110,7 @@ function customSchema({ definition, schema }: ServedResource): object {
   };
 }
 
-/** As many operations as clients look for: which kind lives where, and which options a write takes. */
+/** Only the operations that clients read: the kinds of the paths and the options of writes. */
 function pathsOf(definition: ResourceDefinition): Record<string, object> {
   const { group, version, kind, plural, namespaced } = definition;
   const root = `/${documentPath(apiVersionOf(definition))}`;
@@ -133,7 +133,7 @@ function pathsOf(definition: ResourceDefinition): Record<string, object> {
   };
 }
 
-/** The same schemas, with references as the older format writes them. */
+/** The same schemas, with references in the older format. */
 function rewritten(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(rewritten);
   if (!isObject(value)) return value;

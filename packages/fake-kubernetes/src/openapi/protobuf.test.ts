@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { decodeProtobuf } from './protobuf.ts';
 
-/** What `kubectl create service nodeport web --tcp=80:8080` and `create namespace` send. */
+/**
+ * Encoders for the messages of `kubectl create service nodeport web --tcp=80:8080` and `create namespace`.
+ */
 const length = (content: Buffer) => Buffer.concat([Buffer.from([content.length]), content]);
 const bytes = (number: number, content: Buffer | string) =>
   Buffer.concat([Buffer.from([(number << 3) | 2]), length(Buffer.from(content))]);
@@ -14,7 +16,7 @@ const envelope = (apiVersion: string, kind: string, ...fields: Buffer[]) =>
   ]);
 
 describe('decodeProtobuf', () => {
-  test('reads structures, lists, maps, unions and leaves out what is not set', () => {
+  test('reads structures, lists, maps and unions, and leaves out unset fields', () => {
     const port = Buffer.concat([
       ...[bytes(1, ''), bytes(2, 'TCP'), integer(3, 80)],
       ...[bytes(4, Buffer.concat([integer(1, 1), integer(2, 0), bytes(3, 'http')])), integer(5, 0)],
@@ -39,7 +41,7 @@ describe('decodeProtobuf', () => {
     });
   });
 
-  test('keeps a zero that was meant, and reads structures that are inlined', () => {
+  test('keeps an explicit zero and reads inlined structures', () => {
     const claim = bytes(3, bytes(1, '/data'));
     const volume = Buffer.concat([bytes(1, 'v'), bytes(2, claim)]);
     const template = bytes(2, bytes(1, volume));
@@ -50,17 +52,14 @@ describe('decodeProtobuf', () => {
   });
 
   test.each([
-    ['no envelope', Buffer.from('{"kind":"Service"}')],
-    [
-      'a field that ends too early',
-      Buffer.concat([Buffer.from('k8s\0'), Buffer.from([0x0a, 0x7f])]),
-    ],
-    ['a number without an end', Buffer.concat([Buffer.from('k8s\0'), Buffer.alloc(12, 0xff)])],
-  ])('refuses %s', (_, body) => {
+    ['a body without an envelope', Buffer.from('{"kind":"Service"}')],
+    ['a truncated field', Buffer.concat([Buffer.from('k8s\0'), Buffer.from([0x0a, 0x7f])])],
+    ['an unterminated number', Buffer.concat([Buffer.from('k8s\0'), Buffer.alloc(12, 0xff)])],
+  ])('rejects %s', (_, body) => {
     expect(() => decodeProtobuf(body)).toThrow('malformed');
   });
 
-  test('says which kinds it cannot read', () => {
+  test("names the kinds that it can't read", () => {
     expect(() => decodeProtobuf(envelope('v1', 'Nonsense'))).toThrow(
       'Nonsense in v1 is read as JSON',
     );

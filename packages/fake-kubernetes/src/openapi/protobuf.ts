@@ -5,13 +5,13 @@ import { builtInSchema, typeNameOf } from './built-in-schemas.ts';
 import fieldNumbers from './field-numbers.json' with { type: 'json' };
 import { malformed, wireFields } from './wire-reader.ts';
 
-/** What kubectl's `create` subcommands send: they write their objects as protobuf. */
+/** Media type of kubectl's `create` subcommands, which send protobuf. */
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 
 const magic = Buffer.from('k8s\0', 'latin1');
 const numbers: Readonly<Record<string, Readonly<Record<string, string>>>> = fieldNumbers;
 
-/** Reads an object out of the envelope that says which kind it is. */
+/** Decodes the object in the envelope that names its kind. */
 export function decodeProtobuf(body: Buffer): JsonObject {
   if (!body.subarray(0, magic.length).equals(magic)) throw malformed();
   const envelope = fieldsByNumber(body.subarray(magic.length));
@@ -19,7 +19,7 @@ export function decodeProtobuf(body: Buffer): JsonObject {
   const apiVersion = text(type.get(1));
   const kind = text(type.get(2));
   const [version = '', group = ''] = apiVersion.split('/').reverse();
-  // The options of a deletion come under the version of what is deleted.
+  // DeleteOptions have the apiVersion of the deleted object.
   const schema =
     kind === 'DeleteOptions'
       ? builtInSchema({ group: '', version: 'v1', kind })
@@ -37,7 +37,7 @@ function fieldsByNumber(encoded: Buffer): Map<number, bigint | Buffer> {
   return new Map([...wireFields(encoded)].map(({ number, value }) => [number, value]));
 }
 
-/** Reads the fields of a structure; for one that is inlined the schema is that of the one around it. */
+/** Decodes the fields of a structure. An inlined structure uses the schema of its parent. */
 function message(encoded: Buffer, typeName: string, schema: Schema): JsonObject {
   const names = numbers[typeName] ?? {};
   const result: JsonObject = {};
@@ -60,7 +60,7 @@ function message(encoded: Buffer, typeName: string, schema: Schema): JsonObject 
 const isMap = (schema: Schema) =>
   schema.properties === undefined && typeof schema.additionalProperties === 'object';
 
-/** Fields that are not pointers are always sent: their zero value says nothing. */
+/** Non-pointer fields are always sent, so their zero value means unset. */
 function set(result: JsonObject, name: string, value: unknown, zeroIsAbsent: boolean): void {
   const isZero = value === '' || value === 0 || value === false;
   if (value !== undefined && !(zeroIsAbsent && isZero)) result[name] = value;
@@ -81,7 +81,7 @@ function put(result: JsonObject, name: string, schema: Schema, entry: Buffer): v
   result[name] = map;
 }
 
-/** Types whose JSON is not that of their fields. */
+/** Types with a JSON form that differs from their fields. */
 const specialTypes: Readonly<Record<string, (encoded: Buffer) => unknown>> = {
   'io.k8s.apimachinery.pkg.apis.meta.v1.Time': (encoded) => time(encoded, 0),
   'io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime': (encoded) => time(encoded, 6),

@@ -1,12 +1,12 @@
 import { ApiError } from '../status.ts';
 
-/** One field of a protobuf message, not interpreted yet. */
+/** One undecoded field of a protobuf message. */
 export interface WireField {
   readonly number: number;
   readonly value: bigint | Buffer;
 }
 
-/** Splits a protobuf message into its fields. Numbers come as integers, 64-bit ones as their bytes. */
+/** Splits a protobuf message into its fields. Numbers are returned as integers, 64-bit numbers as bytes. */
 export function* wireFields(message: Buffer): Generator<WireField> {
   const cursor = { message, position: 0 };
   while (cursor.position < message.length) {

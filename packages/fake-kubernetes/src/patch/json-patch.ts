@@ -10,7 +10,10 @@ interface Operation {
   readonly value?: unknown;
 }
 
-/** Applies an RFC 6902 patch to a copy of the document. Refusals are 422, a malformed patch 400. */
+/**
+ * Applies an RFC 6902 patch to a copy of the document. A patch that can't be applied gives 422, a malformed
+ * patch 400.
+ */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   if (!Array.isArray(patch)) {
     throw new ApiError('BadRequest', 'error decoding patch: the patch is not a list of operations');
@@ -108,7 +111,7 @@ function steps(path: string): string[] {
   return parsed;
 }
 
-/** The reason stays with us: like a real server, the answer says only that there is one. */
+/** The response hides the reason, like that of a real server. */
 const refused = (why: string) =>
   new ApiError(
     'Invalid',

@@ -1,6 +1,6 @@
 import { isObject } from '../object.ts';
 
-/** The steps of an RFC 6901 pointer, unescaped; undefined where it is not one. */
+/** The unescaped steps of an RFC 6901 pointer, or undefined if the pointer is invalid. */
 export function parsePointer(pointer: string): string[] | undefined {
   if (pointer === '') return [];
   if (!pointer.startsWith('/')) return undefined;
@@ -10,7 +10,7 @@ export function parsePointer(pointer: string): string[] | undefined {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The value under the steps; undefined where there is none. */
+/** The value at the steps, or undefined if it doesn't exist. */
 export function valueAt(root: unknown, steps: readonly string[]): unknown {
   let current = root;
   for (const step of steps) {

@@ -1,6 +1,6 @@
 import { isObject } from '../object.ts';
 
-/** Applies an RFC 7386 patch: nulls remove, objects merge, everything else replaces. */
+/** Applies an RFC 7386 patch: nulls remove, objects merge, all other values replace. */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const result = isObject(document) ? { ...document } : {};

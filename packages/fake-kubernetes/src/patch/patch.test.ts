@@ -39,7 +39,7 @@ describe('JSON patch', () => {
     [[{ op: 'swap', path: '/a' }], 'Unexpected kind'],
     [{ op: 'add' }, 'not a list'],
     [['x'], 'needs "op"'],
-  ])('refuses %j', (patch, complaint) => {
+  ])('rejects %j', (patch, complaint) => {
     expect(refusalOf(patch)).toContain(complaint);
   });
 });
@@ -53,7 +53,7 @@ describe('merge patch', () => {
     expect(applyMergePatch(document, patch)).toEqual(expected);
   });
 
-  test('applying a patch twice is applying it once', () => {
+  test('has the same result when a patch is applied twice', () => {
     fc.assert(
       fc.property(fc.object(), fc.object(), (document, patch) => {
         const once = applyMergePatch(document, patch);
@@ -80,7 +80,7 @@ describe('strategic merge patch', () => {
       ],
     ],
     [
-      'puts new items before those it does not name',
+      'puts new items before items that the patch does not name',
       [{ name: 'c' }],
       [{ name: 'c' }, { name: 'a', image: 'a:1', args: ['x'] }, { name: 'b', image: 'b:1' }],
     ],
@@ -100,7 +100,7 @@ describe('strategic merge patch', () => {
     );
   });
 
-  test('obeys an order and drops what is not retained', () => {
+  test('follows the element order and drops keys that are not retained', () => {
     const patch = {
       spec: {
         template: { spec: { '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }] } },
@@ -116,7 +116,7 @@ describe('strategic merge patch', () => {
     expect(result).toMatchObject(containers([{ name: 'b' }, { name: 'a' }]));
   });
 
-  test('adds to and deletes from lists of plain values', () => {
+  test('adds to and deletes from lists of primitive values', () => {
     const document = { metadata: { finalizers: ['a', 'b'], labels: { x: '1', y: '2' } } };
     expect(
       applyStrategicMergePatch(deployment, document, {
@@ -129,7 +129,7 @@ describe('strategic merge patch', () => {
     ).toEqual({ metadata: { finalizers: ['b', 'c'], labels: { y: '2' } } });
   });
 
-  test('refuses an item without its key', () => {
+  test('rejects an item without its key', () => {
     expect(() => applyStrategicMergePatch(deployment, two, containers([{ image: 'x' }]))).toThrow(
       'does not contain declared merge key: name',
     );

@@ -9,9 +9,11 @@ const orderPrefix = '$setElementOrder/';
 const retainKeys = '$retainKeys';
 
 /**
- * Applies the patch that `kubectl apply`, `label`, `annotate` and `edit` send for built-in kinds: like a
- * merge patch, but lists merge by the key that the kind's schema names, and directives (`$patch`,
- * `$deleteFromPrimitiveList`, `$setElementOrder`, `$retainKeys`) say what a plain value cannot.
+ * Applies the patch that `kubectl apply`, `label`, `annotate` and `edit` send for built-in kinds. It differs
+ * from a merge patch in two ways:
+ * - Lists merge by the key that the kind's schema names.
+ * - The directives `$patch`, `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys` express other
+ *   changes.
  */
 export function applyStrategicMergePatch(
   schema: Schema | undefined,
@@ -108,8 +110,8 @@ function mergeLists(
 }
 
 /**
- * Items that the patch names come in the order it names them. The others are put between them where
- * the live list had them: before the first named item that came after them there.
+ * Items of the patch have the order of the patch. Other items keep their relative place: before the first
+ * patched item that follows them in the live list.
  */
 function inOrder(
   schema: Schema | undefined,

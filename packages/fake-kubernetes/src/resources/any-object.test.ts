@@ -19,7 +19,7 @@ const network = {
 
 const texts = ['', 'a', 'None', '10.96.0.9', 'fd00::9', 'LoadBalancer', 'NodePort', 'UPPER', 'x/y'];
 
-/** Any value that a schema allows, few levels deep; much is left out, as users do. */
+/** Any value that a schema allows, a few levels deep. Many fields are left out, as in real requests. */
 function anyOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
   switch (schema.type) {
     case 'string':
@@ -67,9 +67,9 @@ function newCluster(): EmbeddedCluster {
 
 const definitions = newCluster().definitions();
 
-describe('whatever a client sends', () => {
+describe('arbitrary objects', () => {
   test.each(definitions.map((definition) => [groupResource(definition), definition] as const))(
-    '%s are created, changed or refused, and printed',
+    '%s are created, updated or rejected, and printed',
     (resource, definition) => {
       const schema = builtInSchema(definition) ?? {};
       const members = anyOf(schema, 5);
@@ -86,7 +86,7 @@ describe('whatever a client sends', () => {
             try {
               return write();
             } catch (error) {
-              // A refusal is an answer; anything else is a defect.
+              // An ApiError is a valid response; any other error is a bug.
               expect(error).toBeInstanceOf(ApiError);
               expect((error as ApiError).reason).not.toBe('InternalError');
               return undefined;

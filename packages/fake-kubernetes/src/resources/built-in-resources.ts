@@ -23,7 +23,7 @@ import { services } from './service/service.ts';
 import { ServiceAllocations, type ServiceNetwork } from './service/service-allocations.ts';
 import { controllerRevisions, statefulSets } from './stateful-set.ts';
 
-/** The kinds that the embedded API serves by itself, over one store. */
+/** The built-in kinds of the embedded API, over one store. */
 export function builtInResources(
   store: ObjectStore,
   network: ServiceNetwork,

@@ -46,19 +46,19 @@ export const ageColumn: Column = column('Age', (object, now) =>
   timeSince(object.metadata.creationTimestamp, now),
 );
 
-/** When it was created, for kinds that show the time and leave the age to the client. */
+/** Creation time, for kinds that show the time and let the client calculate the age. */
 export const createdAtColumn: Column = {
   ...column('Created At', (object) => object.metadata.creationTimestamp),
   type: 'date',
 };
 
-/** How long ago a timestamp was, `<unknown>` where there is none. */
+/** Time since a timestamp; `<unknown>` without a timestamp. */
 export function timeSince(timestamp: string | undefined, now: number): string {
   const time = timestamp === undefined ? Number.NaN : Date.parse(timestamp);
   return Number.isNaN(time) ? '<unknown>' : humanDuration(now - time);
 }
 
-/** `a=1,b=2`, or `<none>`: how labels are printed. */
+/** The printed form of labels: `a=1,b=2`, or `<none>`. */
 export function formatLabels(labels: Readonly<Record<string, string>> | undefined): string {
   const pairs = Object.entries(labels ?? {})
     .map(([key, value]) => `${key}=${value}`)

@@ -58,7 +58,7 @@ export const secrets = builtIn<Secret>({
   defaults(draft) {
     draft.type ??= 'Opaque';
     if (draft.stringData === undefined) return;
-    // Write-only: what is given as text is stored in base64 like the rest, and wins.
+    // `stringData` is write-only. Its values are stored in base64 in `data` and take precedence.
     const data = { ...draft.data };
     for (const [key, text] of Object.entries(draft.stringData)) {
       data[key] = Buffer.from(text).toString('base64');
@@ -84,7 +84,7 @@ export const secrets = builtIn<Secret>({
   },
 });
 
-/** The keys that a Secret of a known type must have. */
+/** Required keys of Secrets by type. */
 const keysByType: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/dockercfg': ['.dockercfg'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],

@@ -39,7 +39,7 @@ export interface DaemonSet extends KubeObject {
   };
 }
 
-/** How often the template has changed: an older field, kept alive as an annotation. */
+/** Counts the changes of the template. This annotation replaces an older field. */
 const generationAnnotation = 'deprecated.daemonset.template.generation';
 
 export const daemonSets = builtIn<DaemonSet>({

@@ -5,7 +5,7 @@ import { subdomainErrors } from '../schema/names.ts';
 import { ageColumn, nameColumn } from './columns.ts';
 import { validateFinalizerNames, validateMetadata } from './metadata-rules.ts';
 
-/** What differs between the built-in resources; everything left out is as most of them have it. */
+/** Options of a built-in resource. Omitted options have the most common value. */
 export interface BuiltIn<T extends KubeObject> {
   readonly group?: string;
   readonly version?: string;
@@ -19,7 +19,7 @@ export interface BuiltIn<T extends KubeObject> {
   readonly view?: View;
   readonly countsGeneration?: boolean;
   readonly countsAnnotations?: boolean;
-  /** What is wrong with a name; most names are DNS subdomains. */
+  /** Returns the errors of a name. Most names are DNS subdomains. */
   readonly nameErrors?: (name: string) => readonly string[];
   readonly defaults?: (draft: T) => void;
   readonly prepareCreate?: (draft: T) => void;
@@ -43,8 +43,8 @@ export interface BuiltIn<T extends KubeObject> {
 }
 
 /**
- * A definition of a built-in resource. Requests are decoded by the kind's schema before the hooks see
- * them, so the fields have the types that T says, as far as they are there.
+ * Defines a built-in resource. Requests are decoded with the kind's schema before the hooks run, so present
+ * fields have the types of T.
  */
 export function builtIn<T extends KubeObject>(options: BuiltIn<T>): ResourceDefinition {
   const { nameErrors = subdomainErrors, defaultGracePeriodSeconds } = options;

@@ -86,7 +86,7 @@ export const endpointSlices = builtIn<EndpointSlice>({
   },
 });
 
-/** An empty list is written as null in this kind. */
+/** This kind writes an empty list as null. */
 function fillUnset(draft: EndpointSlice): void {
   draft.endpoints ??= null;
   draft.ports ??= null;

@@ -53,7 +53,7 @@ export const endpoints = builtIn<Endpoints>({
 
 const mostShown = 3;
 
-/** The first three and how many more: `10.0.0.1:80,10.0.0.2:80,10.0.0.3:80 + 2 more...`. */
+/** The first three items and the number of others: `10.0.0.1:80,10.0.0.2:80,10.0.0.3:80 + 2 more...`. */
 export function shortList(items: readonly string[], none: string): string {
   if (items.length === 0) return none;
   const shown = items.slice(0, mostShown).join(',');

@@ -59,7 +59,7 @@ const shared = {
   prepareUpdate: fillUnset,
 } satisfies BuiltIn<Event>;
 
-/** Fields that an Event always shows, whether they say something or not. */
+/** Sets the fields that an Event always shows, even if they are empty. */
 function fillUnset(draft: Event): void {
   draft.firstTimestamp ??= null;
   draft.lastTimestamp ??= null;
@@ -75,8 +75,7 @@ export const events = builtIn<Event>({
 });
 
 /**
- * The same events under the newer group. They are stored in the older form; the newer one differs in
- * the names of some fields.
+ * The same Events in the newer group. They are stored in the older form; the newer form renames some fields.
  */
 export const newEvents = builtIn<Event>({
   ...shared,
@@ -99,7 +98,7 @@ export const newEvents = builtIn<Event>({
   },
 });
 
-/** Names of fields in the stored form and in the newer one. */
+/** Field names in the stored form and in the newer form. */
 const renamed: readonly (readonly [stored: string, newer: string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],

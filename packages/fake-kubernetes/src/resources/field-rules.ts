@@ -5,7 +5,7 @@ import { invalid, notSupported, required, type FieldError } from '../schema/fiel
 import { jsonEqual } from '../schema/json.ts';
 import { qualifiedNameErrors } from '../schema/names.ts';
 
-/** The rules for single fields that several kinds share. Each answers with what is wrong. */
+/** Rules for single fields that several kinds share. Each rule returns the errors. */
 
 export function validateAddress(text: string | undefined, path: string): FieldError[] {
   const detail = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
@@ -25,7 +25,10 @@ export function validatePrefix(text: string | undefined, path: string): FieldErr
   }
 }
 
-/** An address that traffic can be sent to: not one that only means something on one machine. */
+/**
+ * Validates an address that can receive traffic. Unspecified, loopback, link-local and link-local multicast
+ * addresses are invalid.
+ */
 export function validateEndpointAddress(text: string | undefined, path: string): FieldError[] {
   const address = tryParseAddress(text ?? '');
   if (address === undefined || text === undefined) {

@@ -142,7 +142,7 @@ function validateReference(
 
 const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
 
-/** Where a metric of a type has its particulars: `resource`, `containerResource`. */
+/** The field with the details of a metric type: `resource`, `containerResource`. */
 const sourceField = (type: string) => type.charAt(0).toLowerCase() + type.slice(1);
 
 function validateMetric(metric: Metric, path: string): FieldError[] {

@@ -1,4 +1,4 @@
-/** A length of time with two or three digits of precision: `45s`, `3m20s`, `5h`, `2d4h`, `3y`. */
+/** Formats a duration with two or three digits of precision: `45s`, `3m20s`, `5h`, `2d4h`, `3y`. */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000);
   if (seconds < -1) return '<invalid>';

@@ -14,7 +14,7 @@ export interface LabelRequirement {
   readonly values?: readonly string[];
 }
 
-/** Whether the selector picks an object with these labels. An absent selector picks nothing. */
+/** Whether the selector matches these labels. An undefined selector matches nothing. */
 export function selects(selector: LabelSelector | undefined, labels: Labels = {}): boolean {
   if (selector === undefined) return false;
   return (
@@ -46,7 +46,7 @@ export function isEmptySelector(selector: LabelSelector | undefined): boolean {
   );
 }
 
-/** As `kubectl get` prints it: `app=web,tier in (a,b)`, `<none>` for an empty one. */
+/** The format of `kubectl get`: `app=web,tier in (a,b)`, `<none>` for an empty selector. */
 export function formatSelector(selector: LabelSelector | undefined): string {
   if (selector === undefined || isEmptySelector(selector)) return '<none>';
   const parts: (readonly [string, string])[] = [

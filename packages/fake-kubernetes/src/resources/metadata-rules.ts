@@ -6,7 +6,10 @@ import { validateLabels } from './label-selector.ts';
 
 const mostAnnotationBytes = 256 * 1024;
 
-/** What is wrong with an object's metadata. Names are checked once, on creation: they never change. */
+/**
+ * Returns the errors of an object's metadata. Names are validated only on creation, because they never
+ * change.
+ */
 export function validateMetadata(
   { metadata }: KubeObject,
   old: KubeObject | undefined,
@@ -27,7 +30,7 @@ function validateNames(
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (generateName !== undefined) {
-    // What follows the prefix makes it a whole name: it may end in a dash.
+    // The prefix can end in a dash, because a suffix follows.
     const base = generateName.replace(/-$/, '0');
     errors.push(
       ...nameErrors(base).map((why) => invalid('metadata.generateName', generateName, why)),
@@ -83,7 +86,7 @@ function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
 const policyFinalizers = ['orphan', 'foregroundDeletion'];
 const plainFinalizers = [...policyFinalizers, 'kubernetes'];
 
-/** Built-in kinds want to see from a finalizer's name whose it is. */
+/** Built-in kinds require a domain in finalizer names, except for the standard names. */
 export function validateFinalizerNames({ metadata }: KubeObject): FieldError[] {
   return (metadata.finalizers ?? []).flatMap((finalizer, index) => {
     if (finalizer.includes('/') || plainFinalizers.includes(finalizer)) return [];

@@ -13,8 +13,8 @@ export interface Namespace extends KubeObject {
 const nameLabel = 'kubernetes.io/metadata.name';
 
 /**
- * A namespace goes in two steps: a deletion marks it and leaves it `Terminating` while `kubernetes`
- * stands in `spec.finalizers`; the namespace controller empties it and takes that word out.
+ * A deletion marks the namespace, which stays `Terminating` while `spec.finalizers` contains `kubernetes`.
+ * The namespace controller deletes its content and then removes this finalizer.
  */
 export const namespaces = builtIn<Namespace>({
   plural: 'namespaces',

@@ -77,7 +77,7 @@ export const nodes = builtIn<Node>({
     draft.status.nodeInfo = { ...emptyNodeInfo, ...draft.status.nodeInfo };
   },
   prepareCreate({ spec }) {
-    // Until someone has looked at its conditions, a new node takes no pods.
+    // A new node accepts no pods until the node controller has checked its conditions.
     const key = 'node.kubernetes.io/not-ready';
     if ((spec.taints ?? []).some((taint) => taint.key === key)) return;
     spec.taints = [...(spec.taints ?? []), { effect: 'NoSchedule', key }];

@@ -18,8 +18,8 @@ const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const nano = 1_000_000_000n;
 
 /**
- * An amount of something as the API writes it: the shortest form with a whole number in front, so that
- * `1000m` and `1` are the same. What is not understood stays as it is.
+ * The canonical form of a quantity: the shortest form with a whole number, so that `1000m` and `1` are equal.
+ * Unsupported input is returned unchanged.
  */
 export function canonicalQuantity(value: number | string): string {
   const text = String(value);
@@ -32,7 +32,7 @@ export function canonicalQuantity(value: number | string): string {
   return (sign === '-' ? '-' : '') + (isBinary ? binaryForm(amount / nano) : decimalForm(amount));
 }
 
-/** In billionths, rounded up: nothing the API counts is smaller. */
+/** The amount in billionths, rounded up. This is the smallest unit of the API. */
 function inNano(digits: string, suffix: string): bigint {
   const [whole = '', fraction = ''] = digits.split('.');
   const unscaled = BigInt(`${whole}${fraction}`);

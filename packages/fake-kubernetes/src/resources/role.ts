@@ -30,7 +30,7 @@ interface RoleBinding extends KubeObject {
 
 const group = 'rbac.authorization.k8s.io';
 
-/** Roles are stored and shown; the embedded API does not judge anybody by them. */
+/** Roles are stored and returned, but the embedded API doesn't enforce them. */
 const role = {
   group,
   createsOnUpdate: true,

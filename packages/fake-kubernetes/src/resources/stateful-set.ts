@@ -77,7 +77,7 @@ export const statefulSets = builtIn<StatefulSet>({
   },
 });
 
-/** Mounts may name the volumes that the claims will become. */
+/** Volume mounts can refer to the volumes of volume claim templates. */
 function withClaims(spec: StatefulSet['spec']): StatefulSet['spec']['template'] {
   const claims = (spec.volumeClaimTemplates ?? []).map(({ metadata }) => ({
     name: metadata?.name ?? '',
@@ -149,7 +149,7 @@ interface ControllerRevision extends KubeObject {
   data?: object;
 }
 
-/** What a StatefulSet's pods were made from, one for each version of its template. */
+/** Templates of a StatefulSet's pods, one revision for each version. */
 export const controllerRevisions = builtIn<ControllerRevision>({
   group: 'apps',
   plural: 'controllerrevisions',

@@ -18,7 +18,7 @@ import {
 import type { PodTemplate } from './pod/pod-type.ts';
 import { validatePodTemplate } from './pod/pod-validation.ts';
 
-/** What the kinds that make pods from a template have in common. */
+/** Fields that all kinds with a pod template share. */
 
 interface Templated extends KubeObject {
   spec: { template: PodTemplate };
@@ -41,7 +41,7 @@ export const selectorColumn: Column = wideColumn<Selecting>('Selector', ({ spec 
   formatSelector(spec.selector),
 );
 
-/** The selector of a workload must pick the pods that its own template makes, and not everything. */
+/** The selector of a workload must match the pods of its template, and must not match everything. */
 export function validateSelector(selector: LabelSelector | undefined, kind: string): FieldError[] {
   if (selector === undefined) return [required('spec.selector')];
   const errors = validateLabelSelector(selector, 'spec.selector');
@@ -76,7 +76,7 @@ export function validateTemplate(
   return errors;
 }
 
-/** A count, or a part of a whole in percent: rounded up or down as the caller says. */
+/** Resolves a count or a percentage of a total. The caller chooses the rounding. */
 export function scaledCount(
   value: number | string | undefined,
   whole: number,

@@ -32,12 +32,12 @@ describe('applyDefaults', () => {
   test.each([
     ['fills defaults into defaults', {}, { replicas: 1, strategy: { kind: 'rolling', surge: 2 } }],
     [
-      'leaves what is given, and drops nulls that are not allowed',
+      'keeps given values and drops nulls that are not allowed',
       { spec: { replicas: 3, note: null, maybe: null, strategy: {}, ports: [{}] } },
       { replicas: 3, maybe: null, strategy: { surge: 2 }, ports: [{ proto: 'TCP' }] },
     ],
     [
-      'takes null for not given where there is a default',
+      'treats null as absent if the field has a default',
       { spec: { replicas: null } },
       { replicas: 1, strategy: { kind: 'rolling', surge: 2 } },
     ],
@@ -45,7 +45,7 @@ describe('applyDefaults', () => {
     expect(applyDefaults(schema, given)).toEqual({ spec });
   });
 
-  test('changes nothing the second time', () => {
+  test('is idempotent', () => {
     assert(
       property(object(), (spec) => {
         const once = applyDefaults(schema, { spec });

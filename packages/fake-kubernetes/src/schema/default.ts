@@ -4,8 +4,8 @@ import { isArray } from './json.ts';
 import { memberSchema } from './schema.ts';
 
 /**
- * The value with the schema's defaults filled in, top down: a default object is itself completed by
- * the defaults of its fields. A null that the schema does not allow is taken as not given.
+ * Returns the value with the schema's defaults, applied top down. A default object also gets the defaults of
+ * its fields. A null that the schema doesn't allow counts as absent.
  */
 export function applyDefaults(schema: Schema | undefined, value: unknown): unknown {
   return fill(schema, dropNulls(schema, value));
@@ -39,7 +39,7 @@ function isUnwantedNull(schema: Schema | undefined, value: unknown): boolean {
   return value === null && schema !== undefined && schema.nullable !== true;
 }
 
-/** Removes members that are null where the schema neither allows null nor has a default. */
+/** Removes null members if the schema neither allows null nor has a default. */
 function dropNulls(schema: Schema | undefined, value: unknown): unknown {
   if (isArray(value)) return value.map((item) => dropNulls(schema?.items, item));
   if (!isObject(value)) return value;

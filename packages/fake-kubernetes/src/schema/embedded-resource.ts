@@ -10,7 +10,7 @@ import {
 } from './names.ts';
 import { memberSchema } from './schema.ts';
 
-/** Objects within an object that are resources themselves need a type and sound metadata. */
+/** Validates type and metadata of resources that are embedded in an object. */
 export function validateEmbeddedResources(
   schema: Schema | undefined,
   value: unknown,

@@ -1,7 +1,7 @@
 import type { Cause } from '../status.ts';
 import { canonicalText } from './json.ts';
 
-/** Why a field was refused, by the names that the API's causes use. */
+/** Reason of an invalid field, as in the API's causes. */
 export type FieldErrorReason =
   | 'FieldValueDuplicate'
   | 'FieldValueForbidden'
@@ -15,12 +15,12 @@ export type FieldErrorReason =
   | 'FieldValueTypeInvalid'
   | 'InternalError';
 
-/** One mistake in an object: where, of what sort, and the sentence a user reads. */
+/** One error in an object: field, reason and message. */
 export interface FieldError extends Cause {
   readonly reason: FieldErrorReason;
 }
 
-/** How errors that belong to no field name theirs. */
+/** Field name of errors that refer to no field. */
 export const noField = '<nil>';
 
 function body(title: string, value: string | undefined, detail: string): string {
@@ -29,7 +29,7 @@ function body(title: string, value: string | undefined, detail: string): string 
     .join(': ');
 }
 
-/** A value that the server prints by its own inner names and order, which we can only spell out. */
+/** A value in the server's internal notation, which can only be given as text. */
 export class Verbatim {
   readonly text: string;
 
@@ -38,7 +38,7 @@ export class Verbatim {
   }
 }
 
-/** A value inside a message: text quoted, numbers plain, the rest as JSON with sorted keys. */
+/** A value in a message: strings are quoted, numbers are plain, other values are JSON with sorted keys. */
 function shown(value: unknown): string {
   return value instanceof Verbatim ? value.text : canonicalText(value);
 }

@@ -2,8 +2,8 @@ import { tryParseAddress } from '@causeway/base/address/address';
 import { withoutLeadingZeros } from '@causeway/base/address/leading-zeros';
 
 /**
- * The string formats that the API server checks. Names compare without dashes (`date-time` is
- * `datetime`); a format it does not know is not checked at all.
+ * The string formats that the API server checks. Names are compared without dashes (`date-time` is
+ * `datetime`). An unknown format is not checked.
  */
 const checks: Readonly<Record<string, (text: string) => boolean>> = {
   bsonobjectid: (text) => /^[0-9a-fA-F]{24}$/.test(text),
@@ -41,7 +41,7 @@ const checks: Readonly<Record<string, (text: string) => boolean>> = {
     /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i.test(text),
 };
 
-/** Whether the text has the format; formats that are not checked fit everything. */
+/** Whether the text has the format. Every text fits an unchecked format. */
 export function fitsFormat(format: string, text: string): boolean {
   const check = checks[format.replaceAll('-', '')];
   return check === undefined || check(text);
@@ -53,7 +53,7 @@ export function isCheckedFormat(format: string): boolean {
 
 const longestAddress = 128;
 
-/** An address as these two formats have always taken it: octets may have leading zeros. */
+/** An address in the lenient notation of these formats, which allows leading zeros in octets. */
 function isLooseAddress(text: string): boolean {
   return text.length <= longestAddress && tryParseAddress(withoutLeadingZeros(text)) !== undefined;
 }
@@ -93,7 +93,7 @@ function isHostname(text: string): boolean {
     );
 }
 
-/** An absolute URI, or an absolute path: what a request line may hold. */
+/** An absolute URI or an absolute path, as in a request line. */
 function isRequestUri(text: string): boolean {
   if (/[\s\p{Cc}]/u.test(text)) return false;
   if (text.startsWith('/')) return true;

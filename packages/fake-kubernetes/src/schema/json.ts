@@ -1,6 +1,6 @@
 import { isObject } from '../object.ts';
 
-/** Deep equality as the API server sees it: the order of keys does not matter, that of items does. */
+/** Deep equality as in the API server: the order of keys doesn't matter, the order of items does. */
 export function jsonEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left) && Array.isArray(right)) {
@@ -13,7 +13,7 @@ export function jsonEqual(left: unknown, right: unknown): boolean {
   return keys.every((key) => Object.hasOwn(right, key) && jsonEqual(left[key], right[key]));
 }
 
-/** A text that two values share exactly when they are equal: JSON with sorted keys. */
+/** Canonical text of a value: JSON with sorted keys. Equal values have equal texts. */
 export function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
   if (isObject(value)) {
@@ -26,7 +26,7 @@ export function canonicalText(value: unknown): string {
   return value === undefined ? 'null' : JSON.stringify(value);
 }
 
-/** Whether the value is an array, without losing that nothing is known about its items. */
+/** Whether the value is an array. Unlike `Array.isArray`, it keeps the items `unknown`. */
 export function isArray(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../object.ts';
 import type { Schema } from '../schema-type.ts';
 import { canonicalText, isArray } from './json.ts';
 
-/** Lists of type `set` hold each item once, lists of type `map` each key once. */
+/** Lists of type `set` contain each item once; lists of type `map` contain each key once. */
 export function validateListTypes(schema: Schema, value: unknown, path = ''): FieldError[] {
   if (isArray(value)) {
     const { items } = schema;
@@ -62,7 +62,7 @@ function keyOf(keyNames: readonly string[], item: unknown): JsonObject {
   return key;
 }
 
-/** The place of each item's second appearance; further ones are not reported again. */
+/** The index of each item's second occurrence. Further occurrences are not reported. */
 function repeated(items: readonly unknown[]): number[] {
   const seen = new Map<string, number>();
   const places: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * The rules for names that the API server checks everywhere. Each answers with the sentences of what
- * is wrong, none if nothing is. A name that was left out is an empty one.
+ * The API server's rules for names. Each rule returns a list of error messages. An absent name counts as
+ * empty.
  */
 
 const label1123 = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -68,7 +68,7 @@ export function subdomainErrors(text = ''): string[] {
   return errors;
 }
 
-/** Names that are only a segment of a path, as custom resources within objects have them. */
+/** Names that have to be valid path segments, for example of embedded resources. */
 export function pathSegmentErrors(text = ''): string[] {
   if (text === '.' || text === '..') return [`may not be '${text}'`];
   return ['/', '%']
@@ -96,7 +96,7 @@ export function labelValueErrors(text = ''): string[] {
   return errors;
 }
 
-/** A label key, a finalizer: a name, or a domain, a slash and a name. */
+/** A label key or a finalizer: a name, optionally with a domain and a slash in front. */
 export function qualifiedNameErrors(text = '', what = 'a qualified name'): string[] {
   const parts = text.split('/');
   const sentence =

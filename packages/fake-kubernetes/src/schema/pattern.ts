@@ -2,8 +2,8 @@ const compiled = new Map<string, RegExp | undefined>();
 const mostKept = 1_000;
 
 /**
- * A pattern written for Go's regular expressions, or undefined where it does not compile. The two
- * dialects agree on what schemas use; `(?i)` in front and `\z` at the end are translated.
+ * Compiles a Go regular expression. Returns undefined if it doesn't compile. Both dialects agree on the
+ * syntax that schemas use; a leading `(?i)` and a trailing `\z` are translated.
  */
 export function compiledPattern(pattern: string): RegExp | undefined {
   const known = compiled.get(pattern);
@@ -25,7 +25,7 @@ function translate(pattern: string): RegExp | undefined {
     try {
       return new RegExp(body, `${flags?.[1] ?? ''}${mode}`);
     } catch {
-      // Escapes such as `\-` are errors in Unicode mode only: try without it.
+      // Escapes such as `\-` are invalid only in Unicode mode, so the loop retries without it.
     }
   }
   return undefined;

@@ -28,7 +28,7 @@ const schema: Schema = {
 };
 
 describe('pruneObject', () => {
-  test('keeps what the schema names, the type and the metadata', () => {
+  test('keeps the fields of the schema, the type and the metadata', () => {
     const object = {
       apiVersion: 'example.com/v1',
       kind: 'Thing',

@@ -5,13 +5,13 @@ import { memberSchema } from './schema.ts';
 
 export interface Pruned {
   readonly value: JsonObject;
-  /** Paths of what was removed, sorted: `spec.containers[0].nmae`. */
+  /** Sorted paths of removed fields: `spec.containers[0].nmae`. */
   readonly unknown: readonly string[];
 }
 
 const typeAndMetadata = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** The object without the fields that the schema does not name. */
+/** Returns the object without the fields that the schema doesn't define. */
 export function pruneObject(schema: Schema | undefined, object: JsonObject): Pruned {
   const unknown: string[] = [];
   const root: Schema = { ...schema, 'x-kubernetes-embedded-resource': true };

@@ -45,29 +45,29 @@ describe('validateRules', () => {
       ['spec: Invalid value: min may not exceed max'],
     ],
     [
-      'cannot be worked out',
+      'cannot be evaluated',
       { min: 1 },
       undefined,
       ['spec: Invalid value: "object": no such key: max evaluating rule: min may not exceed max'],
     ],
     [
-      'speaks of values',
+      'checks the values of a map',
       { min: 1, max: 2, named: { a: 1, b: -1 } },
       undefined,
       ['spec.named[b]: Invalid value: -1: got -1'],
     ],
-    ['about a change, without one', { min: 1, max: 2, fixed: 'a' }, undefined, []],
+    ['compares with a missing old value', { min: 1, max: 2, fixed: 'a' }, undefined, []],
     [
-      'about a change',
+      'compares with the old value',
       { min: 1, max: 2, fixed: 'b' },
       { min: 1, max: 2, fixed: 'a' },
       ['spec.fixed: Invalid value: "b": failed rule: self == oldSelf'],
     ],
-  ])('a rule that %s', (_, spec, old, errors) => {
+  ])('handles a rule that %s', (_, spec, old, errors) => {
     expect(told(spec, old)).toEqual(errors);
   });
 
-  test('knows where there are rules', () => {
+  test('finds rules in a schema', () => {
     expect(hasRules(schema)).toBe(true);
     expect(hasRules({ type: 'object', properties: { a: { type: 'string' } } })).toBe(false);
   });

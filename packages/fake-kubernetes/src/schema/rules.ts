@@ -8,7 +8,7 @@ import { canonicalText, isArray } from './json.ts';
 
 type Rule = NonNullable<Schema['x-kubernetes-validations']>[number];
 
-/** Whether there is a rule anywhere in the schema. */
+/** Whether the schema contains a rule. */
 export function hasRules(schema: Schema): boolean {
   const { properties = {}, items, additionalProperties } = schema;
   return (
@@ -20,8 +20,8 @@ export function hasRules(schema: Schema): boolean {
 }
 
 /**
- * What the rules in a schema say about an object. A rule that asks for more of CEL than is understood
- * here says nothing. Rules about a change are asked only where there is a value to compare with.
+ * Returns the errors of the rules in a schema. Rules that use unsupported CEL features are skipped.
+ * Transition rules run only if an old value exists.
  */
 export function validateRules(
   schema: Schema,
@@ -31,7 +31,7 @@ export function validateRules(
   return visit(schema, visible(object), old === undefined ? undefined : visible(old), '');
 }
 
-/** Rules see nothing of the metadata but the names. */
+/** Rules can only read the names in the metadata. */
 function visible(object: JsonObject): JsonObject {
   const { name, generateName } = asObject(object['metadata']);
   const names = Object.entries({ name, generateName }).filter(([, value]) => value !== undefined);
@@ -67,7 +67,7 @@ function visitItems(schema: Schema, value: unknown, old: unknown, path: string):
   );
 }
 
-/** Only the items of a list with keys can be told apart from one version to the next. */
+/** Only lists with keys allow matching an item with its old version. */
 function itemKey(schema: Schema): ((item: unknown) => string) | undefined {
   if (schema['x-kubernetes-list-type'] !== 'map') return undefined;
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
@@ -158,7 +158,7 @@ function refusal(
   detail: string,
 ): FieldError {
   const showsValue = reason === 'FieldValueInvalid' || reason === 'FieldValueDuplicate';
-  // A duplicate is shown without further words.
+  // A duplicate is reported without a detail.
   const words = reason === 'FieldValueDuplicate' ? undefined : detail;
   const parts = [titles[reason], showsValue ? shown : undefined, words];
   return { field, reason, message: parts.filter((part) => part !== undefined).join(': ') };
@@ -169,7 +169,7 @@ function messageOf({ rule, message, messageExpression }: Rule, scope: Scope): st
   return computed ?? message?.trim() ?? `failed rule: ${rule.trim()}`;
 }
 
-/** The text an expression gives, or undefined where it gives none worth showing. */
+/** The text result of an expression, or undefined if there is no usable text. */
 function textOf(source: string, scope: Scope): string | undefined {
   const expression = expressionOf(source);
   if (expression === undefined) return undefined;

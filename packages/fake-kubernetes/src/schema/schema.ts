@@ -54,12 +54,12 @@ const schemaSyntax: z.ZodType = z.lazy(() =>
   }),
 );
 
-/** Reads a schema out of a CustomResourceDefinition. Throws where a keyword has a value of the wrong type. */
+/** Parses the schema of a CustomResourceDefinition. Throws if a keyword has a value of the wrong type. */
 export function parseSchema(value: unknown): Schema {
   return schemaSyntax.parse(value) as Schema;
 }
 
-/** The schema that a member of an object answers to, or undefined where nothing is said about it. */
+/** The schema of an object's member, or undefined if the schema doesn't define it. */
 export function memberSchema(schema: Schema | undefined, name: string): Schema | undefined {
   const own = schema?.properties;
   if (own !== undefined && Object.hasOwn(own, name)) return own[name];

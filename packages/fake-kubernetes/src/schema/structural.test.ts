@@ -29,29 +29,29 @@ const schema: Schema = {
 
 describe('validateStructural', () => {
   test.each<readonly [string, Schema, readonly string[]]>([
-    ['a structural one', schema, []],
+    ['accepts a structural schema', schema, []],
     [
-      'fields without a type',
+      'rejects fields without a type',
       { type: 'object', properties: { spec: {} } },
       ['s.properties[spec].type: Required value: must not be empty for specified object fields'],
     ],
     [
-      'an array without items',
+      'rejects an array without items',
       { type: 'object', properties: { spec: { type: 'array' } } },
       ['s.properties[spec].items: Required value: must be specified'],
     ],
     [
-      'a root that is no object',
+      'rejects a root that is not an object',
       { type: 'string' },
       ['s.type: Invalid value: "string": must be object at the root'],
     ],
     [
-      'types inside of alternatives',
+      'rejects types inside of alternatives',
       { type: 'object', properties: { a: { type: 'string', anyOf: [{ type: 'string' }] } } },
       ['s.properties[a].anyOf[0].type: Forbidden: must be empty to be structural'],
     ],
     [
-      'an integer or a string',
+      'accepts an integer or a string',
       {
         type: 'object',
         properties: {
@@ -64,12 +64,12 @@ describe('validateStructural', () => {
       [],
     ],
     [
-      'fields that only an alternative names',
+      'rejects fields that only an alternative defines',
       { type: 'object', anyOf: [{ properties: { a: { enum: [1] } } }] },
       ['s.properties[a]: Required value: because it is defined in s.anyOf[0].properties[a]'],
     ],
     [
-      'restrictions of metadata',
+      'rejects restrictions of metadata',
       { type: 'object', properties: { metadata: { type: 'object', required: ['labels'] } } },
       [
         's.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',

@@ -12,8 +12,8 @@ const missingType: Readonly<Record<Level, string>> = {
 };
 
 /**
- * Whether a schema is structural: every field it speaks of has one type, said once and outside of
- * `anyOf`, `oneOf`, `allOf` and `not`, so that pruning and defaulting have one meaning.
+ * Validates that a schema is structural. Every field has exactly one type, declared outside of `anyOf`,
+ * `oneOf`, `allOf` and `not`, so that pruning and defaulting are unambiguous.
  */
 export function validateStructural(schema: Schema, path: string): FieldError[] {
   const errors = [
@@ -99,7 +99,7 @@ function validateType(schema: Schema, level: Level, path: string): FieldError[] 
   return [];
 }
 
-/** What a schema may say of `apiVersion`, `kind` and `metadata`, which the server defines itself. */
+/** Validates the schema of `apiVersion`, `kind` and `metadata`, which the server defines itself. */
 function validateTypeMembers(schema: Schema, level: Level, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const name of ['kind', 'apiVersion'] as const) {
@@ -129,7 +129,7 @@ function validateTypeMembers(schema: Schema, level: Level, path: string): FieldE
 
 const intOrString: readonly Schema[] = [{ type: 'integer' }, { type: 'string' }];
 
-/** The one place where alternatives may name types: the two spellings of "an integer or a string". */
+/** The only alternatives that can contain types: the two notations of "an integer or a string". */
 function intOrStringException(schema: Schema): 'anyOf' | 'allOf' | undefined {
   if (jsonEqual(schema.anyOf, intOrString)) return 'anyOf';
   return jsonEqual(schema.allOf?.[0]?.anyOf, intOrString) ? 'allOf' : undefined;
@@ -157,7 +157,7 @@ function validateJunctors(
   return errors;
 }
 
-/** What may not stand inside a junctor, and the words that say so. */
+/** Keywords that are forbidden inside a junctor, with the error messages. */
 const forbiddenInside: readonly (readonly [keyof Schema, string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -196,7 +196,7 @@ function validateNested(
   return errors;
 }
 
-/** Every field that a junctor restricts must be defined outside of it too. */
+/** Every field that a junctor restricts must also be defined outside of it. */
 function validateJunctorsComplete(
   nested: Schema,
   outer: Schema,

@@ -10,7 +10,7 @@ const spec = (schema: Schema): Schema => ({
   properties: { spec: { type: 'object', properties: { field: schema } } },
 });
 
-/** A schema of `spec.field`, a value that fits, one that does not, and what is said about it. */
+/** Title, schema of `spec.field`, a valid value, an invalid value, and the errors of the latter. */
 const table: readonly (readonly [string, Schema, unknown, unknown, readonly string[]])[] = [
   [
     'type integer',
@@ -31,7 +31,7 @@ const table: readonly (readonly [string, Schema, unknown, unknown, readonly stri
     ],
   ],
   [
-    'a fraction is no integer',
+    'a fraction is not an integer',
     { type: 'integer' },
     3,
     3.5,
@@ -100,14 +100,14 @@ const table: readonly (readonly [string, Schema, unknown, unknown, readonly stri
     ],
   ],
   [
-    'longest',
+    'maximum length',
     { type: 'string', maxLength: 2 },
     'ab',
     'abc',
     ['FieldValueTooLong spec.field: Too long: may not be more than 2 bytes'],
   ],
   [
-    'shortest',
+    'minimum length',
     { type: 'string', minLength: 2 },
     'ab',
     'a',
@@ -116,7 +116,7 @@ const table: readonly (readonly [string, Schema, unknown, unknown, readonly stri
     ],
   ],
   [
-    'fewest items',
+    'minimum number of items',
     { type: 'array', items: { type: 'string' }, minItems: 1 },
     ['a'],
     [],
@@ -125,7 +125,7 @@ const table: readonly (readonly [string, Schema, unknown, unknown, readonly stri
     ],
   ],
   [
-    'most items',
+    'maximum number of items',
     { type: 'array', items: { type: 'string' }, maxItems: 1 },
     ['a'],
     ['a', 'b'],

@@ -15,15 +15,15 @@ import { canonicalText, isArray, jsonEqual } from './json.ts';
 import { compiledPattern } from './pattern.ts';
 
 /**
- * The errors of a value and how many checks it passed. Of several alternatives that all fail, the
- * API server reports the one that came closest, so the count is part of the result.
+ * The errors of a value and the number of passed checks. If all alternatives fail, the API server reports the
+ * alternative with the most passed checks, so the result includes the count.
  */
 interface Outcome {
   readonly errors: readonly FieldError[];
   readonly passed: number;
 }
 
-/** What is wrong with a value under a schema, in the words of the API server. */
+/** Returns the errors of a value under a schema, with the API server's messages. */
 export function validateValue(schema: Schema, value: unknown, path = ''): FieldError[] {
   return [...check(schema, value, path).errors];
 }
@@ -99,7 +99,7 @@ function checkString(schema: Schema, value: string, path: string): Outcome {
   return outcome(errors);
 }
 
-/** Length and pattern are looked at until one of them does not fit. */
+/** Checks length and pattern, and returns the first error. */
 function stringError(schema: Schema, value: string, path: string): FieldError | undefined {
   const length = Array.from(value).length;
   if (schema.maxLength !== undefined && length > schema.maxLength) {
@@ -133,7 +133,7 @@ function checkNumber(schema: Schema, value: number, path: string): Outcome {
     errors.push(invalid(noField, '', `Checked value must be of type integer ${format} in ${path}`));
   }
   const { multipleOf, maximum, minimum } = schema;
-  // The server counts whole numbers by whole factors only.
+  // For whole numbers, the server truncates the factor to a whole number.
   const factor = Number.isInteger(value) ? Math.trunc(multipleOf ?? 1) : (multipleOf ?? 1);
   if (factor <= 0) {
     const detail = `factor MultipleOf declared for ${path} must be positive: ${factor}`;
@@ -248,7 +248,7 @@ function general(detail: string): FieldError {
   return invalid(noField, '', detail);
 }
 
-/** The name of the field at a path; the root has none. */
+/** The name of the field at a path; the root has no name. */
 function fieldName(path: string): string {
   return path === '' ? noField : path.replace(/^\./, '');
 }

@@ -8,7 +8,7 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** Parses `fieldSelector=`: `metadata.name=x,spec.nodeName!=y`. A backslash escapes `,`, `=` and itself. */
+/** Parses `fieldSelector=`: `metadata.name=x,spec.nodeName!=y`. A backslash escapes `,`, `=` and `\`. */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
   return text
     .split(/(?<!\\),/)
@@ -26,7 +26,7 @@ export function parseFieldSelector(text: string): readonly FieldRequirement[] {
     });
 }
 
-/** All fields of an object that a selector may name. */
+/** All fields of an object that a selector can use. */
 export function selectableFields(
   definition: ResourceDefinition,
   object: KubeObject,
@@ -38,7 +38,7 @@ export function selectableFields(
   };
 }
 
-/** Refuses a selector that names a field the kind cannot be selected by, tried on a blank object. */
+/** Rejects a selector with a field that the kind doesn't support. The check uses a blank object. */
 export function checkFieldSelector(
   definition: ResourceDefinition,
   requirements: readonly FieldRequirement[],

@@ -12,7 +12,7 @@ const namePattern =
   /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const valuePattern = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** Parses what stands in `labelSelector=`: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>3`. */
+/** Parses the value of `labelSelector=`: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>3`. */
 export function parseLabelSelector(text: string): readonly Requirement[] {
   return splitRequirements(text).map((part) => parseRequirement(part, text));
 }
@@ -39,7 +39,7 @@ function isMet(requirement: Requirement, value: string | undefined): boolean {
   }
 }
 
-/** Splits at the commas outside brackets. */
+/** Splits at commas outside of parentheses. */
 function splitRequirements(text: string): string[] {
   if (text.trim() === '') return [];
   const parts: string[] = [];

@@ -1,7 +1,9 @@
 import type { FaultEffect } from '../faults.ts';
 import type { Answer } from './call.ts';
 
-/** What becomes of a request under these faults: the work may be done or not, the answer true or not. */
+/**
+ * Handles a request under these faults. The faults decide whether it takes effect and which answer it gets.
+ */
 export function answerUnder(
   effects: readonly FaultEffect[],
   handle: () => Answer,

@@ -1,19 +1,19 @@
 export type ServiceName = 'identity' | 'network' | 'load-balancer';
 
-/** Any JSON object, as it came over the wire. */
+/** Any JSON object in its wire format. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** One request, read completely. */
+/** One complete request. */
 export interface Call {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** By lower-case name. */
+  /** Keyed by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: RequestBody;
-  /** What the path's parameters were in this request. */
+  /** Values of the path's parameters. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The service's own address without a slash at the end, for links. */
+  /** The service's own URL without a trailing slash, for links. */
   readonly baseUrl: string;
 }
 
@@ -30,7 +30,7 @@ export interface Answer {
   readonly text?: { readonly type: string; readonly content: string };
 }
 
-/** All state is in memory, so a request is handled in one go: it has happened, or it has not. */
+/** All state is in memory, so a request is handled synchronously and atomically. */
 export type Handler = (call: Call) => Answer;
 
 export function isObject(value: unknown): value is JsonObject {

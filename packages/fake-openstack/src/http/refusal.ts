@@ -1,12 +1,12 @@
 /**
- * A request that a service declines. The service that throws it also words the body, because each of
- * the three has a shape of its own.
+ * A request that a service rejects. The service that throws it also formats the body, because each of the
+ * three services has its own format.
  */
 export class Refusal extends Error {
   readonly status: number;
-  /** Neutron's name for what happened; the others have none. */
+  /** Neutron's error type; empty for the other services. */
   readonly type: string;
-  /** Octavia answers some requests in plain text. */
+  /** Whether the answer is plain text, as for some Octavia requests. */
   readonly plain: boolean;
 
   constructor(status: number, message: string, options: { type?: string; plain?: boolean } = {}) {

@@ -18,9 +18,9 @@ export class Routes<Handler> {
     return this;
   }
 
-  /** The route for the request; 'method' where the path is known and the method is not. */
+  /** Returns the route of the request; 'method' if the path matches but the method doesn't. */
   find(method: string, path: string): RouteMatch<Handler> | 'path' | 'method' {
-    // Servers decode a path before they route, so an escaped slash separates like any other.
+    // Servers decode a path before routing, so an escaped slash is a separator too.
     const segments = split(decode(path));
     let isPathKnown = false;
     for (const route of this.routes) {

@@ -7,20 +7,20 @@ import type { FaultEffect, Faults } from '../faults.ts';
 import { answerUnder } from './answer-under-faults.ts';
 import { parseBody, type Answer, type Call, type RequestBody, type ServiceName } from './call.ts';
 
-/** A request before it is known what it asks for. */
+/** A request before routing. */
 export type UnroutedCall = Omit<Call, 'parameters'>;
 
 export interface ServiceServerOptions {
   readonly service: ServiceName;
   readonly clock: Clock;
   readonly faults: Faults;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Must not throw: refusals are answers too. */
+  /** Must not throw. Rejections are answers too. */
   readonly handle: (call: UnroutedCall) => Answer;
 }
 
-/** What was asked of a service, for tests that count requests. */
+/** A handled request, for tests that count requests. */
 export interface RequestRecord {
   readonly service: ServiceName;
   readonly method: string;
@@ -31,7 +31,7 @@ export interface RequestRecord {
 
 const longestBody = 16 * 1024 * 1024;
 
-/** One service's HTTP side: reading, faults, latency, answering. */
+/** The HTTP server of one service: parsing, faults, latency, answers. */
 export class ServiceServer {
   private readonly options: ServiceServerOptions;
   private readonly server: http.Server;
@@ -62,7 +62,7 @@ export class ServiceServer {
     await closed;
   }
 
-  /** Calls back after each request; answers with a function that ends it. */
+  /** Calls the listener after each request. Returns a function that removes the listener. */
   onRequest(listener: (record: RequestRecord) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

@@ -4,7 +4,7 @@ import type { Table } from '../table.ts';
 import { bodyOf, list, v3, type Keystone } from './api.ts';
 import { domainView, projectView, roleView, userView } from './views.ts';
 
-/** What administrators do with projects, users, domains, roles and the catalog. */
+/** Administration of projects, users, domains, roles and the catalog. */
 export function addAdministrationRoutes(keystone: Keystone): void {
   addProjectRoutes(keystone);
   addUserRoutes(keystone);

@@ -14,10 +14,10 @@ export interface KeystoneOptions {
   readonly region: string;
 }
 
-/** A handler behind a token. */
+/** A handler that requires a token. */
 export type AuthenticatedHandler = (call: Call, token: Token) => Answer;
 
-/** Keystone's state and the frame that its routes hang in. */
+/** Keystone's state and routes. */
 export class Keystone {
   readonly clock: Clock;
   readonly directory = new Directory();
@@ -40,17 +40,17 @@ export class Keystone {
     }
   }
 
-  /** Adds a route that anyone may use. */
+  /** Adds a route without authentication. */
   openRoute(method: string, path: string, handler: Handler): void {
     this.routes.add(method, path, handler);
   }
 
-  /** Adds a route of `/v3` that needs a token. */
+  /** Adds a route of `/v3` that requires a token. */
   route(method: string, pattern: string, handler: AuthenticatedHandler): void {
     this.routes.add(method, `/v3${pattern}`, (call) => handler(call, this.tokenOf(call)));
   }
 
-  /** Adds a route of `/v3` for administrators; the rule is what Keystone names when it refuses. */
+  /** Adds a route of `/v3` for administrators. Keystone names the rule in its rejection. */
   adminRoute(method: string, pattern: string, rule: string, handler: Handler): void {
     this.route(method, pattern, (call, token) => {
       if (!isAdmin(token)) throw forbidden(rule);
@@ -91,7 +91,7 @@ export function v3(call: Call): string {
   return `${call.baseUrl}/v3`;
 }
 
-/** Keystone has one page, and links that say so. */
+/** Keystone returns all items on one page, with links that have no next or previous page. */
 export function list(call: Call, name: string, items: readonly unknown[]): Answer {
   const query = call.query.size === 0 ? '' : `?${call.query.toString()}`;
   const links = { next: null, self: `${call.baseUrl}${call.path}${query}`, previous: null };

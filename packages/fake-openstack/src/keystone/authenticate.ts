@@ -17,7 +17,7 @@ interface Proof {
   readonly credential?: ApplicationCredential;
 }
 
-/** Keystone tells nobody why it does not believe them. */
+/** Keystone doesn't disclose the reason of a failed authentication. */
 export function unauthenticated(message?: string): Refusal {
   return new Refusal(401, message ?? 'The request you have made requires authentication.');
 }
@@ -29,7 +29,7 @@ function expecting(what: string): Refusal {
   );
 }
 
-/** Turns the body of `POST /v3/auth/tokens` into a token. */
+/** Creates a token from the body of `POST /v3/auth/tokens`. */
 export function authenticate(context: Authentication, body: unknown): Token {
   const auth = isObject(body) ? body['auth'] : undefined;
   if (!isObject(auth)) throw expecting('auth in request body');
@@ -155,7 +155,7 @@ function findProject(directory: Directory, wanted: JsonObject): Project | undefi
   return domain === undefined ? undefined : directory.findProject(domain.id, name);
 }
 
-/** Nobody gets a scope in which they have no role. Domains have no roles here. */
+/** Rejects a scope in which the user has no role. This implementation has no roles for domains. */
 function tokenRequest(directory: Directory, proof: Proof, scope: TokenScope): TokenRequest {
   const roles = rolesIn(directory, proof, scope);
   if (scope.kind !== 'unscoped' && roles.length === 0) throw unauthenticated();

@@ -15,7 +15,7 @@ export interface CatalogEndpoint {
   readonly url: string;
 }
 
-/** Which service answers where. The same for every project. */
+/** The endpoints of the services, equal for all projects. */
 export class Catalog {
   readonly services: CatalogService[] = [];
   readonly region: string;

@@ -51,13 +51,13 @@ interface Assignment {
 
 const named = (row: { name: string; domain_id: string }) => [`${row.domain_id}/${row.name}`];
 
-/** Which role brings which others along. */
+/** Roles that a role implies. */
 const implied: Readonly<Record<string, readonly string[]>> = {
   admin: ['member', 'reader'],
   member: ['reader'],
 };
 
-/** Who there is: domains, projects, users, roles and who has which role where. */
+/** Domains, projects, users, roles and role assignments. */
 export class Directory {
   readonly domains = new Table<Domain>({ name: (row) => [row.name] }, byId);
   readonly projects = new Table<Project>({ name: named, anyName: (row) => [row.name] }, byId);
@@ -121,7 +121,7 @@ export class Directory {
     if (assignment?.roles.size === 0) this.assignments.delete(id);
   }
 
-  /** The roles of a user in a project, with those that they imply. */
+  /** The roles of a user in a project, including implied roles. */
   rolesOf(userId: string, projectId: string): Role[] {
     const direct = this.assignments.get(`${userId}/${projectId}`)?.roles ?? [];
     const names = new Set([...direct].flatMap((name) => [name, ...(implied[name] ?? [])]));

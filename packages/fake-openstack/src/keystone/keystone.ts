@@ -3,7 +3,7 @@ import { Keystone, type KeystoneOptions } from './api.ts';
 import { addApplicationCredentialRoutes } from './application-credentials.ts';
 import { addTokenRoutes } from './token-routes.ts';
 
-/** Keystone without anybody in it. */
+/** Creates Keystone without users. */
 export function createKeystone(options: KeystoneOptions): Keystone {
   const keystone = new Keystone(options);
   addTokenRoutes(keystone);

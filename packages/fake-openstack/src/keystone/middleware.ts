@@ -1,7 +1,7 @@
 import type { Answer } from '../http/call.ts';
 import type { Keystone } from './api.ts';
 
-/** What keystonemiddleware answers in front of Neutron and Octavia alike. */
+/** The answer of keystonemiddleware, which Neutron and Octavia share. */
 export function unauthenticatedAnswer(keystone: Keystone): Answer {
   const url = keystone.catalog.services.find(({ type }) => type === 'identity')?.endpoints[0]?.url;
   return {

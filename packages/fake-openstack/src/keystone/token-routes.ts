@@ -5,7 +5,7 @@ import { authenticate } from './authenticate.ts';
 import type { Token } from './tokens.ts';
 import { domainView, projectView, tokenView } from './views.ts';
 
-/** Version documents, tokens, and what a token is good for. */
+/** Routes for version documents, tokens, and the projects, domains and catalog of a token. */
 export function addTokenRoutes(keystone: Keystone): void {
   addOpenRoutes(keystone);
   keystone.route('GET', '/auth/tokens', (call, token) => {

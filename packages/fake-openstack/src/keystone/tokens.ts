@@ -21,16 +21,16 @@ export interface Token {
 }
 
 export type TokenRequest = Omit<Token, 'id' | 'auditIds' | 'issuedAt' | 'expiresAt'> & {
-  /** A token made from another lives no longer than that one and names it in its trail. */
+  /** The token that this token is created from. It limits the expiry and appears in the audit IDs. */
   readonly parent?: Token;
 };
 
-/** Tokens that were issued and have neither expired nor been revoked. */
+/** Issued tokens that are neither expired nor revoked. */
 export class Tokens {
   private readonly clock: Clock;
   private readonly live = new Map<string, Token>();
   lifetimeMs: number;
-  /** How many were ever issued, for tests that count. */
+  /** Number of tokens ever issued, for tests. */
   issued = 0;
 
   constructor(clock: Clock, lifetimeMs: number) {
@@ -53,7 +53,7 @@ export class Tokens {
     return token;
   }
 
-  /** The token with this id if it still holds. */
+  /** The token with this ID if it is still valid. */
   find(id: string): Token | undefined {
     const token = this.live.get(id);
     if (token === undefined) return undefined;
@@ -70,7 +70,7 @@ export class Tokens {
     this.live.delete(id);
   }
 
-  /** As when Keystone's keys are rotated away: every client needs a new token. */
+  /** Simulates the removal of Keystone's keys by a rotation: every client needs a new token. */
   revokeAll(): void {
     this.live.clear();
   }
@@ -81,7 +81,7 @@ export class Tokens {
     }
   }
 
-  /** Tokens stand in the order of their issue, so the expired ones are in front. */
+  /** Tokens are in the order of issue, so expired tokens come first. */
   private dropExpired(): void {
     const now = this.clock.wallTime();
     for (const token of this.live.values()) {

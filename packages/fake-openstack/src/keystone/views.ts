@@ -4,7 +4,7 @@ import type { Token } from './tokens.ts';
 
 type View = Record<string, unknown>;
 
-/** `2026-11-15T12:00:41.000000Z`, as Keystone writes times. */
+/** The time format of Keystone: `2026-11-15T12:00:41.000000Z`. */
 function keystoneTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, '.000000Z');
 }
@@ -79,7 +79,7 @@ export function roleView(role: Role, base: string): View {
   };
 }
 
-/** Its secret is shown once, when it is made. */
+/** The secret is returned only on creation. */
 export function applicationCredentialView(credential: ApplicationCredential, base: string): View {
   const { id, name, description, user_id, project_id, expiresAt } = credential;
   return {

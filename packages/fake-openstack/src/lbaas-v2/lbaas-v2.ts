@@ -4,7 +4,7 @@ import { addListenerRoutes, addPoolRoutes } from './listeners-and-pools.ts';
 import { addLoadBalancerRoutes } from './load-balancers.ts';
 import { addHealthMonitorRoutes, addMemberRoutes } from './members-and-monitors.ts';
 
-/** Mitaka's load balancing: the engine of Octavia behind the paths and words of Neutron. */
+/** The load balancing API of Mitaka: the Octavia implementation behind Neutron's paths and messages. */
 export function addLbaasV2Routes(api: NeutronApi, octavia: OctaviaApi): void {
   addLoadBalancerRoutes(api, octavia);
   addListenerRoutes(api, octavia);

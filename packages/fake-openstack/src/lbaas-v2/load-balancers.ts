@@ -19,7 +19,7 @@ const creatable = [
 ];
 const changeable = ['name', 'description', 'admin_state_up'];
 
-/** Load balancers one at a time: no tree below them, no cascade. */
+/** Routes for single load balancers, without a tree and without a cascading deletion. */
 export function addLoadBalancerRoutes(api: NeutronApi, octavia: OctaviaApi): void {
   const { state, parts } = octavia;
   const base = '/lbaas/loadbalancers';

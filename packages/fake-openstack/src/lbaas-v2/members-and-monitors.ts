@@ -28,7 +28,7 @@ const monitorNames = [
   'expected_codes',
 ];
 
-/** Members one by one; there is no batch. */
+/** Routes for single members. The API has no batch request. */
 export function addMemberRoutes(api: NeutronApi, octavia: OctaviaApi): void {
   const { state } = octavia;
   const base = '/lbaas/pools/:poolId/members';

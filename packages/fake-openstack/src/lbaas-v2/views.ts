@@ -10,7 +10,7 @@ import type { Values } from './wire.ts';
 
 const reference = ({ id }: { id: string }) => ({ id });
 
-/** Children have no status of their own here: only the load balancer does. */
+/** Only load balancers have a status in this API. */
 const common = (row: { id: string; project_id: string; admin_state_up: boolean }): Values => ({
   id: row.id,
   tenant_id: row.project_id,

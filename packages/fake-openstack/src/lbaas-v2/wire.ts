@@ -7,7 +7,7 @@ import type { Table } from '../table.ts';
 
 export type Values = Record<string, unknown>;
 
-/** LBaaS v2 is a part of Neutron: what the shared engine refuses is said in Neutron's words. */
+/** LBaaS v2 is a part of Neutron, so rejections of the shared implementation get Neutron's format. */
 export function inNeutronWords(work: () => Answer): Answer {
   try {
     return work();
@@ -36,7 +36,7 @@ export function entityInUse(using: string, id: string, used: string): Refusal {
   return conflict('EntityInUse', `${using} ${id} is using this ${used}`);
 }
 
-/** Reads a body with the fields that Mitaka knew; the rest is unknown to it. */
+/** Reads a body with the fields of Mitaka. Other fields are rejected. */
 export function readBody(
   call: Call,
   kind: string,
@@ -59,7 +59,7 @@ function pick(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
 }
 
-/** A list in the order of ids, filtered by equality, paged as Neutron pages. */
+/** A list in the order of IDs, filtered by equality, with Neutron's pagination. */
 export function listViews<T extends { id: string; project_id: string }>(
   rows: readonly T[],
   view: (row: T) => Values,
@@ -86,7 +86,10 @@ export function listViews<T extends { id: string; project_id: string }>(
   return { status: 200, body: { [collection]: page, [`${collection}_links`]: links } };
 }
 
-/** The row if the actor may see it. Unlike Octavia, Neutron does not admit that others exist. */
+/**
+ * Returns the row if the actor can see it. Unlike Octavia, Neutron answers NotFound for rows of other
+ * projects.
+ */
 export function visibleRow<T extends { id: string; project_id: string }>(
   table: Table<T>,
   kind: string,

@@ -5,7 +5,7 @@ import { Refusal } from '../http/refusal.ts';
 import { badRequest, conflict } from './refusals.ts';
 import type { AddressPairRow } from './rows.ts';
 
-/** Reads `allowed_address_pairs` as far as it does not depend on the port. */
+/** Parses `allowed_address_pairs`, without the checks that depend on the Neutron port. */
 export function readAddressPair(
   _name: string,
   value: unknown,
@@ -20,7 +20,9 @@ export function readAddressPair(
   };
 }
 
-/** Checks the pairs of a port and gives those without a MAC address the port's own. */
+/**
+ * Checks the address pairs of a Neutron port. Pairs without a MAC address get the MAC address of the port.
+ */
 export function addressPairs(
   pairs: readonly ReturnType<typeof readAddressPair>[],
   portMac: string,

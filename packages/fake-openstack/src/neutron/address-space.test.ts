@@ -5,7 +5,7 @@ import { parsePrefix } from '@causeway/base/address/prefix';
 import { AddressSpace, defaultPools, slaacAddress } from './address-space.ts';
 
 describe('AddressSpace', () => {
-  it('never gives an address twice, and gives all of them', () => {
+  it('never allocates an address twice, and allocates all addresses', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 9 }), { maxLength: 60 }), (commands) => {
         const space = new AddressSpace('192.0.2.0/28', [
@@ -31,7 +31,7 @@ describe('AddressSpace', () => {
     );
   });
 
-  it('gives an address outside the pools to whoever names it, once', () => {
+  it('allocates a requested address outside the pools once', () => {
     const space = new AddressSpace('192.0.2.0/28', [{ start: '192.0.2.2', end: '192.0.2.2' }]);
     expect(space.take(parseAddress('192.0.2.1'))).toBe(true);
     expect(space.take(parseAddress('192.0.2.1'))).toBe(false);
@@ -58,12 +58,12 @@ describe('defaultPools', () => {
       '2001:db8::',
       [{ start: '2001:db8::1', end: '2001:db8::ffff:ffff:ffff:ffff' }],
     ],
-  ])('of %s with the gateway %s', (cidr, gateway, pools) => {
+  ])('are correct for %s with the gateway %s', (cidr, gateway, pools) => {
     expect(defaultPools(parsePrefix(cidr), gateway)).toEqual(pools);
   });
 });
 
-it('makes SLAAC addresses as hosts do', () => {
+it('calculates SLAAC addresses like hosts', () => {
   expect(slaacAddress(parsePrefix('2001:db8:6::/64'), 'fa:16:3e:d3:fe:d9')).toBe(
     '2001:db8:6:0:f816:3eff:fed3:fed9',
   );

@@ -14,13 +14,13 @@ import {
 } from '@causeway/base/address/prefix';
 import type { AllocationPool } from './rows.ts';
 
-/** Which addresses of a subnet are taken. */
+/** The allocated addresses of a subnet. */
 export class AddressSpace {
   readonly prefix: Prefix;
   private readonly family: Family;
   private readonly taken = new Set<Address>();
   private pools: readonly { first: bigint; last: bigint }[] = [];
-  /** No pooled address below this one is free. */
+  /** All pool addresses below this one are allocated. */
   private lowest = 0n;
 
   constructor(cidr: string, pools: readonly AllocationPool[]) {
@@ -39,7 +39,7 @@ export class AddressSpace {
     this.lowest = this.pools[0]?.first ?? 0n;
   }
 
-  /** Takes the lowest free address of the pools. */
+  /** Allocates the lowest free address of the pools. */
   takeNext(): Address | undefined {
     for (const { first, last } of this.pools) {
       for (let value = this.lowest > first ? this.lowest : first; value <= last; value += 1n) {
@@ -53,7 +53,7 @@ export class AddressSpace {
     return undefined;
   }
 
-  /** Takes this very address, in a pool or not. False if someone has it. */
+  /** Allocates this address, inside or outside of the pools. Returns false if it is already allocated. */
   take(address: Address): boolean {
     if (this.taken.has(address)) return false;
     this.taken.add(address);
@@ -66,7 +66,10 @@ export class AddressSpace {
     if (value < this.lowest) this.lowest = value;
   }
 
-  /** Whether a port may have it: within the network, and not its broadcast or network address. */
+  /**
+   * Whether a Neutron port can use the address: within the network, and neither its broadcast nor its network
+   * address.
+   */
   isUsable(address: Address): boolean {
     if (!prefixContains(this.prefix, address)) return false;
     if (this.family === 6 || this.prefix.length >= 31) return true;
@@ -78,7 +81,7 @@ export class AddressSpace {
   }
 }
 
-/** The address that a host makes up for itself from its MAC address (RFC 4291, appendix A). */
+/** The address that a host derives from its MAC address (RFC 4291, appendix A). */
 export function slaacAddress(prefix: Prefix, mac: string): Address {
   const bytes = mac.split(':').map((part) => Number.parseInt(part, 16));
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = bytes;
@@ -89,7 +92,7 @@ export function slaacAddress(prefix: Prefix, mac: string): Address {
   return addressFromInteger(addressToInteger(prefix.address) | identifier, 6);
 }
 
-/** The pools that a subnet gets when none are asked for: everything but the gateway. */
+/** The default pools of a subnet: all addresses except the gateway. */
 export function defaultPools(prefix: Prefix, gateway: string | null): AllocationPool[] {
   const family = prefixFamily(prefix);
   const network = addressToInteger(prefix.address);

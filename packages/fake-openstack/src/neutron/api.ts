@@ -10,10 +10,10 @@ import type { NeutronState } from './state.ts';
 
 export type ActorHandler = (call: Call, actor: Actor) => Answer;
 
-/** The frame that Neutron's routes hang in: tokens in front, refusals in Neutron's words behind. */
+/** Neutron's routes, with the token check and Neutron's error format. */
 export class NeutronApi {
   readonly state: NeutronState;
-  /** Forces pages of this size, as `pagination_max_limit` does. */
+  /** Maximum page size, as with `pagination_max_limit`. */
   readonly maxPage: number | undefined;
   private readonly keystone: Keystone;
   private readonly routes = new Routes<ActorHandler>();
@@ -42,7 +42,7 @@ export class NeutronApi {
     const path = call.path.replace(/\.json$/, '');
     if (path === '/') return versions(call);
     if (!path.startsWith('/v2.0')) return plainNotFound;
-    // The token is looked at before the path.
+    // The token is checked before the path.
     const token = this.keystone.tokens.find(call.headers['x-auth-token'] ?? '');
     if (token === undefined) return unauthenticatedAnswer(this.keystone);
     const found = this.routes.find(call.method, path);
@@ -58,7 +58,7 @@ export class NeutronApi {
   }
 }
 
-/** The body of a create or an update: one object, or a list of them where the kind allows it. */
+/** The body of a create or an update: one object, or a list of objects if the kind allows it. */
 export function requestObjects(
   call: Call,
   member: string,

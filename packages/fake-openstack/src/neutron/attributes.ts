@@ -2,12 +2,12 @@ import { tryParseAddress } from '@causeway/base/address/address';
 import { isObject, type JsonObject } from '../http/call.ts';
 import { badRequest, invalidAttribute } from './refusals.ts';
 
-/** Reads one value of a body; throws a refusal that names the attribute. */
+/** Reads one value of a body. Throws a rejection that names the attribute. */
 export type Reader = (name: string, value: unknown) => unknown;
 
 export interface Attribute {
   readonly read: Reader;
-  /** Where it may be given. */
+  /** The methods that accept the attribute. */
   readonly in: 'post' | 'put' | 'both';
   readonly required?: boolean;
 }
@@ -62,7 +62,7 @@ export const object: Reader = (name, value) => {
   return value;
 };
 
-/** Passed on as it is. */
+/** Accepts any value unchanged. */
 export const anything: Reader = (_name, value) => value;
 
 export function orNull(read: Reader): Reader {
@@ -87,10 +87,10 @@ export function show(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The attributes of every resource that are shown and never given. */
+/** Attributes of every resource that are read-only. */
 const readOnly = ['id', 'status', 'tags', 'created_at', 'updated_at', 'revision_number'];
 
-/** Reads a body by the table of attributes. What was not given is not in the result. */
+/** Reads a body by the table of attributes. Absent attributes are absent in the result. */
 export function readAttributes(
   attributes: Attributes,
   body: JsonObject,
@@ -101,7 +101,7 @@ export function readAttributes(
     const attribute = attributes[name];
     if (attribute === undefined) {
       if (!readOnly.includes(name)) throw badRequest(`Unrecognized attribute(s) '${name}'`);
-      // A port alone takes `tags` without complaint, and ignores them.
+      // Only Neutron ports accept `tags` on creation, and ignore them.
       if (mode === 'post' && name === 'tags' && 'network_id' in attributes) continue;
       throw mode === 'post'
         ? badRequest(`Attribute '${name}' not allowed in POST`)

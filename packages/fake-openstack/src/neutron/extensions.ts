@@ -29,7 +29,7 @@ const aliases = [
   'standard-attr-timestamp',
 ];
 
-/** What this Neutron can do beyond its core, by the names that clients ask for. */
+/** Extensions of this Neutron, by their aliases. */
 export function addExtensionRoutes(api: NeutronApi, more: readonly string[]): void {
   const all = [...aliases, ...more].map((alias) => ({
     alias,

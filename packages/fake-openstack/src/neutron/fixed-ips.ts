@@ -8,7 +8,7 @@ import type { FixedIpRow, SubnetRow } from './rows.ts';
 import type { NeutronState } from './state.ts';
 import { subnetNotFound } from './subnets.ts';
 
-/** One entry of `fixed_ips` in a request. */
+/** One requested entry of `fixed_ips`. */
 interface Wanted {
   readonly subnetId: string | undefined;
   readonly address: Address | undefined;
@@ -23,8 +23,8 @@ export function readFixedIps(name: string, value: unknown): Wanted {
 }
 
 /**
- * Takes addresses for a port: those that were asked for, or without a wish one of each family and
- * one of every IPv6 subnet whose hosts choose for themselves. All or none.
+ * Allocates the addresses of a Neutron port: the requested ones or, by default, one of each family and one of
+ * every IPv6 subnet with SLAAC. Allocates all of them or none.
  */
 export function allocateFixedIps(
   state: NeutronState,

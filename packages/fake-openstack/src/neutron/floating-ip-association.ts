@@ -9,7 +9,9 @@ export interface Association {
   readonly router_id: string;
 }
 
-/** Finds the way from the external network to the port's address, or says why there is none. */
+/**
+ * Finds the router between the external network and the address of the Neutron port. Throws if there is none.
+ */
 export function associate(
   state: NeutronState,
   floating: { id: string; address: string; networkId: string },
@@ -63,7 +65,7 @@ export function dissociatePort(state: NeutronState, portId: string): void {
   }
 }
 
-/** Floating IPs that reach their ports through this interface. */
+/** Floating IPs that reach their Neutron ports through this interface. */
 export function floatingIpsBehind(
   state: NeutronState,
   routerId: string,

@@ -122,7 +122,10 @@ function wantedFixedIp(values: Values): string | undefined {
   return typeof wanted === 'string' ? wanted : undefined;
 }
 
-/** An update that says nothing of a port takes the address off its port: that is Neutron's way. */
+/**
+ * An update without `port_id` also disassociates the floating IP, unless it sets the description. Neutron
+ * behaves the same.
+ */
 function updateAssociation(
   state: NeutronState,
   row: FloatingIpRow,

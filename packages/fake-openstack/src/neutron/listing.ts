@@ -22,7 +22,7 @@ export interface Page {
   readonly links: readonly { readonly rel: string; readonly href: string }[] | undefined;
 }
 
-/** A list as Neutron gives it: filtered, sorted, cut into a page, with links where a limit was given. */
+/** A list in Neutron's format: filtered, sorted and paged, with links if the request has a limit. */
 export function listPage<T extends NeutronRow>(
   resource: Resource<T>,
   call: Call,
@@ -64,7 +64,7 @@ function readFilters<T extends NeutronRow>(
     const values = query.getAll(name);
     const special = resource.filters?.[name];
     if (special !== undefined) {
-      // Repeated sub-filters such as fixed_ips=subnet_id=… all have to hold.
+      // All repeated sub-filters such as fixed_ips=subnet_id=… have to match.
       return { name, values, matches: (row) => values.every((value) => special(row, value)) };
     }
     return { name, values, matches: (row) => equalsAny(fieldOf(resource, row, name), values) };
@@ -102,7 +102,7 @@ function equalsAny(value: unknown, wanted: readonly string[]): boolean {
   return wanted.includes(show(value));
 }
 
-/** The fewest rows that an index can narrow the list down to. */
+/** Narrows the list by the first filter that has an index. */
 function candidates<T extends NeutronRow>(
   resource: Resource<T>,
   filters: readonly Filter<T>[],
@@ -116,7 +116,7 @@ function candidates<T extends NeutronRow>(
       return rows.filter((row) => resource.isVisible(row, actor));
     }
     const index = name === 'tenant_id' ? 'project_id' : name;
-    // An empty value is no key: rows without one are in no index.
+    // An empty value can't be looked up, because rows without a value are in no index.
     if (!table.hasIndex(index) || values.includes('')) continue;
     const rows = [...new Set(values)].flatMap((value) => table.by(index, value));
     return table.sort(rows.filter((row) => resource.isVisible(row, actor)));
@@ -199,7 +199,7 @@ function cutPage<T extends NeutronRow>(
   return { page, links: pageLinks(page, limit, isReverse, call) };
 }
 
-/** Where the marker is, or where it would be had it not been filtered away. */
+/** The position of the marker, or its position if it were not filtered out. */
 function position(rows: readonly { id: string }[], marker: string): number {
   const exact = rows.findIndex((row) => row.id === marker);
   if (exact >= 0) return exact;
@@ -222,7 +222,7 @@ function pageLinks(
     if (reverse) query.append('page_reverse', 'True');
     return { rel, href: `${call.baseUrl}${call.path}?${query.toString()}` };
   };
-  // A full page may be the last one: only an empty or short page says that it is.
+  // A full page can be the last one. Only an empty or short page shows the end.
   const links = [];
   if (isReverse ? page.length > 0 : page.length >= limit) {
     links.push(link('next', page.at(-1)?.id, false));

@@ -26,7 +26,7 @@ export function isNetworkVisible(row: NetworkRow, actor: Actor): boolean {
   return actor.isAdmin || row.project_id === actor.projectId || row.shared || row.external;
 }
 
-/** Ports that go away with their network, because nobody but Neutron made them. */
+/** Neutron ports that are deleted with their network, because Neutron created them itself. */
 const disposable = ['network:dhcp'];
 
 export function networkResource(state: NeutronState): Resource<NetworkRow> {

@@ -13,7 +13,7 @@ import { subnetResource } from './subnets.ts';
 
 export interface NeutronOptions {
   readonly maxPage: number | undefined;
-  /** Further extensions to announce. */
+  /** Additional extensions to list. */
   readonly extensions: readonly string[];
 }
 

@@ -34,7 +34,7 @@ export function portNotFound(id: string) {
   return notFound('PortNotFound', `Port ${id} could not be found.`);
 }
 
-/** Ports with these owners are removed through what owns them. */
+/** Neutron ports with these owners can only be removed through their owner. */
 const servicePorts = ['network:router_interface', 'network:router_gateway', 'network:floatingip'];
 
 export function portResource(state: NeutronState): Resource<PortRow> {
@@ -42,7 +42,7 @@ export function portResource(state: NeutronState): Resource<PortRow> {
   const isVisible = (row: PortRow, actor: Actor) =>
     actor.isAdmin ||
     row.project_id === actor.projectId ||
-    // Whoever owns a network sees what others have on it.
+    // The owner of a network can see the Neutron ports of other projects on it.
     state.networks.get(row.network_id)?.project_id === actor.projectId;
   return {
     path: 'ports',
@@ -107,7 +107,7 @@ function createPort(state: NeutronState, values: Values, actor: Actor, projectId
   return insertPort(state, network, values, projectId);
 }
 
-/** Makes a port without asking whether anyone may; for Neutron itself and for Octavia. */
+/** Creates a Neutron port without permission checks. Used by Neutron itself and by Octavia. */
 export function insertPort(
   state: NeutronState,
   network: NetworkRow,
@@ -144,12 +144,12 @@ interface SecurityBefore {
   readonly mac: string;
   readonly project_id: string;
   readonly port_security_enabled: boolean;
-  /** undefined: the project's default group, if the port is secured at all. */
+  /** undefined: the project's default group if port security is enabled. */
   readonly security_groups: readonly string[] | undefined;
   readonly allowed_address_pairs: PortRow['allowed_address_pairs'];
 }
 
-/** Security groups and address pairs hold only while port security is on. */
+/** Security groups and address pairs require port security. */
 function readSecurity(
   state: NeutronState,
   values: Values,
@@ -201,7 +201,7 @@ function updatePort(state: NeutronState, row: PortRow, values: Values): void {
   });
 }
 
-/** Addresses that stay are kept; an entry without an address keeps one of its subnet. */
+/** Existing addresses in the request are kept. An entry without an address keeps an address of its subnet. */
 function changeFixedIps(
   state: NeutronState,
   row: PortRow,
@@ -225,7 +225,7 @@ function changeFixedIps(
   return [...kept, ...fresh];
 }
 
-/** Takes a port away; floating IPs that pointed at it are free again. */
+/** Deletes a Neutron port and disassociates its floating IPs. */
 export function deletePort(state: NeutronState, row: PortRow): void {
   dissociatePort(state, row.id);
   releaseFixedIps(state, row.fixed_ips);

@@ -9,7 +9,7 @@ export function quotasOf(state: NeutronState, projectId: string): Quotas {
   return state.quotas.get(projectId) ?? state.defaultQuotas;
 }
 
-/** Refuses what would be one too many. -1 is no limit. */
+/** Rejects a request that would exceed the quota. -1 means no limit. */
 export function enforceQuota(
   state: NeutronState,
   projectId: string,

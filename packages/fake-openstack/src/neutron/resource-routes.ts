@@ -10,7 +10,7 @@ import type { Resource } from './resource.ts';
 import type { NeutronRow } from './rows.ts';
 import { addTagRoutes } from './tag-routes.ts';
 
-/** List, show, create (one or many), update, delete and tags for one kind of object. */
+/** Routes to list, show, create (one or many), update, delete and tag one kind of object. */
 export function addResourceRoutes<T extends NeutronRow>(
   api: NeutronApi,
   resource: Resource<T>,
@@ -27,7 +27,7 @@ export function addResourceRoutes<T extends NeutronRow>(
     const views = rows.map((row) => resource.view(row, actor));
     return { status: 201, body: isBulk ? { [collection]: views } : { [member]: views[0] } };
   });
-  // Neutron reads a missing id as None.
+  // Neutron interprets a missing ID as None.
   api.route('PUT', `/${path}`, () => {
     throw resource.notFound('None');
   });
@@ -61,12 +61,14 @@ function findRow<T extends NeutronRow>(resource: Resource<T>, call: Call, actor:
   return row;
 }
 
-/** Some objects can be seen by those who do not own them: external networks, ports of a network. */
+/**
+ * Actors can see some objects that they don't own: external networks, and Neutron ports on their networks.
+ */
 function requireOwner(row: NeutronRow, actor: Actor, rule: string): void {
   if (!actor.isAdmin && row.project_id !== actor.projectId) throw disallowed(rule);
 }
 
-/** `If-Match: revision_number=7`: whoever read an older one has decided on what is no more. */
+/** `If-Match: revision_number=7` rejects an update that is based on an older revision. */
 function requireRevision({ revision_number }: NeutronRow, ifMatch: string | undefined): void {
   if (ifMatch === undefined) return;
   const [, expected] = /^revision_number=(\d+)$/.exec(ifMatch) ?? [];
@@ -77,7 +79,7 @@ function requireRevision({ revision_number }: NeutronRow, ifMatch: string | unde
   });
 }
 
-/** All or none: what was made before a failure is taken back. */
+/** Creates all objects or none. After a failure, created objects are removed. */
 function createAll<T extends NeutronRow>(
   api: NeutronApi,
   resource: Resource<T>,

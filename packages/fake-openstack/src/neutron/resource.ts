@@ -8,34 +8,34 @@ import type { QuotaName } from './state.ts';
 export type Values = Readonly<Record<string, unknown>>;
 
 /**
- * One kind of object: its wire format and its rules. Listing, paging, tags and bulk requests are the
- * same for all kinds and live in `resource-routes.ts`.
+ * One kind of object: its wire format and its rules. Listing, paging, tags and bulk requests are equal for
+ * all kinds and are in `resource-routes.ts`.
  */
 export interface Resource<T extends NeutronRow> {
-  /** In the path, such as `security-groups`. */
+  /** Name in the path, such as `security-groups`. */
   readonly path: string;
-  /** In the body, such as `security_groups` and `security_group`. */
+  /** Names in the body, such as `security_groups` and `security_group`. */
   readonly collection: string;
   readonly member: string;
   readonly quota: QuotaName;
   readonly table: Table<T>;
   readonly attributes: Attributes;
-  /** Attributes that need an administrator when they are given in a create. */
+  /** Attributes that only an administrator can set on creation. */
   readonly adminAttributes?: readonly string[];
-  /** What a list can be narrowed by, beside the attributes of the view. */
+  /** List filters in addition to the attributes of the view. */
   readonly filters?: Readonly<Record<string, (row: T, value: string) => boolean>>;
   readonly isVisible: (row: T, actor: Actor) => boolean;
-  /** All rows that this actor may see, found without walking the whole table where possible. */
+  /** All rows that this actor can see, found by an index if one exists. */
   readonly visible: (actor: Actor) => readonly T[];
   readonly view: (row: T, actor: Actor) => Record<string, unknown>;
   readonly notFound: (id: string) => Refusal;
   readonly create: (values: Values, actor: Actor, projectId: string) => T;
   readonly update: (row: T, values: Values, actor: Actor) => void;
-  /** Throws where something still needs the object. */
+  /** Throws if another object still uses the object. */
   readonly remove: (row: T, actor: Actor) => void;
 }
 
-/** The fields that all views have in common. */
+/** Fields that all views share. */
 export function commonView(row: NeutronRow): Record<string, unknown> {
   return {
     id: row.id,

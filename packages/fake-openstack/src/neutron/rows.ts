@@ -1,7 +1,7 @@
-/** What every Neutron object has. Rows are kept as they go over the wire. */
+/** Fields of every Neutron object. Rows have the wire format. */
 export interface NeutronRow {
   readonly id: string;
-  /** Empty on ports that Neutron made for itself. */
+  /** Empty for Neutron ports that Neutron created for itself. */
   readonly project_id: string;
   name: string;
   description: string;
@@ -67,7 +67,7 @@ export interface AddressPairRow {
 export interface FloatingIpRow extends NeutronRow {
   readonly floating_ip_address: string;
   readonly floating_network_id: string;
-  /** The port on the external network that holds the address. */
+  /** The Neutron port on the external network that has the address. */
   readonly own_port_id: string;
   port_id: string | null;
   fixed_ip_address: string | null;

@@ -28,7 +28,7 @@ export function securityGroupNotFound(id: string) {
   return notFound('SecurityGroupNotFound', `Security group ${id} does not exist`);
 }
 
-/** Every project has a default group from the moment someone looks. */
+/** Returns the default group of a project and creates it on the first access. */
 export function defaultSecurityGroup(state: NeutronState, projectId: string): SecurityGroupRow {
   const existing = state.securityGroups.by('project_id', projectId).find((row) => row.isDefault);
   if (existing !== undefined) return existing;

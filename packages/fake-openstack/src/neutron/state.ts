@@ -39,7 +39,7 @@ export const quotaNames: readonly QuotaName[] = [
 
 export type Quotas = Record<QuotaName, number>;
 
-/** Everything that Neutron knows. */
+/** The state of Neutron. */
 export class NeutronState {
   readonly clock: Clock;
   readonly networks = new Table<NetworkRow>({ project_id: project, name, tags }, byId);
@@ -78,9 +78,9 @@ export class NeutronState {
     { project_id: project, security_group_id: (row) => [row.security_group_id] },
     byId,
   );
-  /** By subnet. */
+  /** Keyed by subnet. */
   readonly addresses = new Map<string, AddressSpace>();
-  /** What administrators have set, by project. */
+  /** Quotas that administrators have set, by project. */
   readonly quotas = new Map<string, Quotas>();
   readonly defaultQuotas: Quotas;
   readonly maxAddressPairs: number;
@@ -91,7 +91,7 @@ export class NeutronState {
     this.maxAddressPairs = options.maxAddressPairs;
   }
 
-  /** What a new row begins with. */
+  /** Initial values of a new row. */
   newRow(projectId: string, values: { name?: unknown; description?: unknown }): NeutronRow {
     const now = this.now();
     return {
@@ -106,7 +106,7 @@ export class NeutronState {
     };
   }
 
-  /** What every change brings along. */
+  /** Values that every change updates. */
   touched(row: NeutronRow): Pick<NeutronRow, 'updated_at' | 'revision_number'> {
     return { updated_at: this.now(), revision_number: row.revision_number + 1 };
   }

@@ -141,7 +141,7 @@ function readCidr(values: Values, enableDhcp: boolean): Prefix {
   }
   let prefix: Prefix;
   try {
-    // Host bits are dropped without a word.
+    // Host bits are dropped without an error.
     const { address: host, length } = parseInterface(cidr);
     prefix = prefixOf(host, length);
   } catch {
@@ -159,7 +159,10 @@ function readCidr(values: Values, enableDhcp: boolean): Prefix {
   return prefix;
 }
 
-/** The first address; that of an IPv6 network is the network's own, which is a router's by rule. */
+/**
+ * The default is the first address. For IPv6 this is the network's own address, the subnet-router anycast
+ * address.
+ */
 function readGateway(values: Values, prefix: Prefix): Address | null {
   const wanted = values['gateway_ip'];
   if (wanted !== undefined) return wanted as Address | null;

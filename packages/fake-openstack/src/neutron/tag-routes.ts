@@ -6,7 +6,7 @@ import { invalidInput, notFound } from './refusals.ts';
 import type { Resource } from './resource.ts';
 import type { NeutronRow } from './rows.ts';
 
-/** Tags are set beside their object, one by one or all at once. */
+/** Routes for the tags of an object, one by one or all at once. */
 export function addTagRoutes<T extends NeutronRow>(api: NeutronApi, resource: Resource<T>): void {
   const base = `/${resource.path}/:id/tags`;
   const find = (call: Call, actor: Actor): T => {

@@ -19,14 +19,14 @@ export interface OctaviaParts {
   readonly state: OctaviaState;
   readonly provisioning: Provisioning;
   readonly offerings: Offerings;
-  /** The project that Octavia's own ports and security groups belong to. */
+  /** The project of Octavia's own Neutron ports and security groups. */
   readonly serviceProjectId: string;
   readonly maxPage: number;
-  /** The minor version of the API that the root document ends with. */
+  /** The highest minor version of the API in the root document. */
   readonly minorVersion: number;
 }
 
-/** The frame that Octavia's routes hang in. */
+/** Octavia's routes. */
 export class OctaviaApi {
   readonly parts: OctaviaParts;
   private readonly routes = new Routes<ActorHandler>();
@@ -39,7 +39,7 @@ export class OctaviaApi {
     return this.parts.state;
   }
 
-  /** Adds a route below `/v2/lbaas`, which also answers below `/v2.0/lbaas`. */
+  /** Adds a route below `/v2/lbaas`. It is also served below `/v2.0/lbaas`. */
   route(method: string, pattern: string, handler: ActorHandler): void {
     for (const version of ['v2', 'v2.0']) {
       this.routes.add(method, `/${version}/lbaas${pattern}`, handler);
@@ -83,7 +83,7 @@ export function bodyObject(call: Call, kind: string): JsonObject {
   const body = call.body.kind === 'json' && isObject(call.body.value) ? call.body.value : {};
   const inner = body[kind];
   if (!isObject(inner)) {
-    // Octavia stumbles over its own missing argument here.
+    // The real Octavia fails on the missing argument here.
     throw new Refusal(500, "'UnsetType' object has no attribute 'project_id'");
   }
   return inner;

@@ -89,7 +89,7 @@ export function objectOf(fields: Fields, where: string): FieldReader {
 
 export const anything: FieldReader = (_name, value) => value;
 
-/** Reads an object by the table of its fields; `where` is how Octavia names the object. */
+/** Reads an object by the table of its fields. `where` is Octavia's name of the object. */
 export function readFields(
   fields: Fields,
   body: JsonObject,

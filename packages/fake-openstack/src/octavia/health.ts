@@ -1,7 +1,7 @@
 import type { LoadBalancerRow, OperatingStatus, PoolRow } from './rows.ts';
 import type { OctaviaState } from './state.ts';
 
-/** Sets every operating status of a settled load balancer as its amphora's reports would. */
+/** Sets the operating statuses of an ACTIVE load balancer, like the reports of its amphora. */
 export function refreshHealth(state: OctaviaState, loadBalancer: LoadBalancerRow): void {
   if (loadBalancer.provisioning_status !== 'ACTIVE') return;
   let overall: OperatingStatus = 'ONLINE';

@@ -4,7 +4,7 @@ import { conflict, unsupportedOption, validationFailure } from './refusals.ts';
 import type { HealthMonitorRow, ListenerRow, LoadBalancerRow, MemberRow, PoolRow } from './rows.ts';
 import type { OctaviaState } from './state.ts';
 
-/** Rows from values that were read already, with the rules that hold between objects. */
+/** Creates rows from parsed values and checks the rules between objects. */
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ const defaultTimeouts = {
 
 type Timeouts = typeof defaultTimeouts;
 
-/** The timeouts among the values; null stands for the default. */
+/** The timeouts among the values. Null selects the default. */
 export function withDefaultTimeouts(values: Values): Partial<Timeouts> {
   const names = Object.keys(defaultTimeouts) as (keyof Timeouts)[];
   const given = names.filter((name) => values[name] !== undefined);

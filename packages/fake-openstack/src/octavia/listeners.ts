@@ -11,7 +11,7 @@ import type { ListenerRow, LoadBalancerRow } from './rows.ts';
 import { listenerFields } from './specs.ts';
 import { listenerView } from './views.ts';
 
-/** The load balancer that a child is about to be made for. */
+/** The load balancer of a new child. */
 export function parentOfNewChild(api: OctaviaApi, id: string, actor: Actor): LoadBalancerRow {
   const row = api.state.loadBalancers.get(id);
   if (row === undefined) {

@@ -12,11 +12,11 @@ export interface Listing<T extends OctaviaRow> {
   readonly collection: string;
   readonly table: Table<T>;
   readonly view: (row: T) => View;
-  /** What a list can be narrowed and sorted by, beside what all objects have. */
+  /** Fields for filters and sorting, in addition to those of all objects. */
   readonly fields: Fields;
-  /** Arguments whose name is not that of the field, and what they match. */
+  /** Filters with a name that differs from the field, and the value that they match. */
   readonly filters?: Readonly<Record<string, (row: T) => unknown>>;
-  /** Rows to choose from, where the path has narrowed them already. */
+  /** The rows to filter, if the path already restricts them. */
   readonly rows?: readonly T[];
 }
 
@@ -25,7 +25,7 @@ const auxiliary = new Set([
   ...tagArguments,
 ]);
 
-/** Octavia's way to list. Its links repeat the limit and the order, and forget the filters. */
+/** Lists rows like Octavia. The links contain the limit and the order, but not the filters. */
 export function listAnswer<T extends OctaviaRow>(
   listing: Listing<T>,
   call: Call,

@@ -107,7 +107,7 @@ function requireState(row: LoadBalancerRow, allowed: readonly string[]): void {
   throw conflict(`Invalid state ${row.provisioning_status} of loadbalancer resource ${row.id}`);
 }
 
-/** Makes a load balancer and all that was asked for below it. */
+/** Creates a load balancer and its requested tree. */
 export function createLoadBalancer(api: OctaviaApi, values: Values, actor: Actor): LoadBalancerRow {
   const { state, parts } = api;
   const projectId = (values['project_id'] ?? values['tenant_id'] ?? actor.projectId) as string;
@@ -136,7 +136,8 @@ export function createLoadBalancer(api: OctaviaApi, values: Values, actor: Actor
   try {
     insertTree(state, row, tree);
   } catch (error) {
-    // Octavia takes the port before it looks at the tree, and does not give it back.
+    // Octavia creates the Neutron port before it validates the tree, and doesn't delete the port after a
+    // failure.
     removeLoadBalancer(api, { ...row, ownsPort: false });
     throw error;
   }

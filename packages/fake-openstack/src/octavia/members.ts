@@ -103,7 +103,10 @@ export function deleteMember(api: OctaviaApi, pool: PoolRow, member: MemberRow):
   beginPoolWrite(api, pool, () => api.state.members.delete(member.id));
 }
 
-/** Makes the members exactly these, told apart by address and port. Even equal ones are locked. */
+/**
+ * Replaces the members of a pool. Address and port identify a member. Unchanged members become PENDING_UPDATE
+ * too.
+ */
 function replaceMembers(api: OctaviaApi, pool: PoolRow, call: Call): Answer {
   const { state } = api;
   const body = call.body.kind === 'json' && isObject(call.body.value) ? call.body.value : {};

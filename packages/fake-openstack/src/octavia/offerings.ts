@@ -19,9 +19,9 @@ export interface AvailabilityZone {
   readonly availability_zone_profile_id: string;
 }
 
-/** What a user can choose from: providers, flavors, availability zones. */
+/** Providers, flavors and availability zones that a user can choose. */
 export interface Offerings {
-  /** Descriptions by name. */
+  /** Descriptions, keyed by name. */
   readonly providers: ReadonlyMap<string, string>;
   readonly defaultProvider: string;
   readonly flavors: readonly Flavor[];

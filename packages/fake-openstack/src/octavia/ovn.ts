@@ -2,8 +2,8 @@ import { isObject } from '../http/call.ts';
 import { unsupportedOption } from './refusals.ts';
 
 /**
- * What the provider `ovn` refuses, in the words of its driver. It is the same service in front of it, so
- * all else is as with amphorae; weights, timeouts and connection limits it takes and ignores.
+ * Rejections of the provider `ovn`, with the messages of its driver. Everything else is equal to the amphora
+ * provider. The provider accepts and ignores weights, timeouts and connection limits.
  */
 
 type Values = Readonly<Record<string, unknown>>;

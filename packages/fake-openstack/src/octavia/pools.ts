@@ -91,7 +91,7 @@ function parentListener(api: OctaviaApi, values: Values): ListenerRow | undefine
   if (typeof id !== 'string') return undefined;
   const listener = api.state.listeners.get(id);
   if (listener === undefined) {
-    // Octavia stumbles here instead of saying that the listener is not there.
+    // The real Octavia fails here instead of answering that the listener does not exist.
     throw new Refusal(500, "'NoneType' object has no attribute 'load_balancer_id'");
   }
   return listener;
@@ -121,7 +121,7 @@ export function deletePool(api: OctaviaApi, row: PoolRow): void {
   });
 }
 
-/** A write below a pool: the pool and its listeners wait together with the load balancer. */
+/** Begins a write below a pool. The pool, its listeners and the load balancer become pending together. */
 export function beginPoolWrite(api: OctaviaApi, pool: PoolRow, finish?: () => void): void {
   const { state, parts } = api;
   const loadBalancer = loadBalancerOf(api, pool);
@@ -136,7 +136,7 @@ export function beginPoolWrite(api: OctaviaApi, pool: PoolRow, finish?: () => vo
   });
 }
 
-/** Below a pool the lock is named after the pool, whose own status counts too. */
+/** For a write below a pool, the rejection names the pool. The status of the pool is checked too. */
 export function requireMutablePool(api: OctaviaApi, pool: PoolRow): void {
   const loadBalancer = loadBalancerOf(api, pool);
   api.parts.provisioning.requireMutable(loadBalancer, 'Pool', pool.id);

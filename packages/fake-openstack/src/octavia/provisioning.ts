@@ -4,32 +4,32 @@ import { immutable } from './refusals.ts';
 import type { LoadBalancerRow, OctaviaRow, ProvisioningStatus } from './rows.ts';
 import type { OctaviaState } from './state.ts';
 
-/** One write to a load balancer, from the request to the moment when it is done. */
+/** One write to a load balancer, from the request to its completion. */
 export interface Operation {
   readonly loadBalancer: LoadBalancerRow;
   readonly kind: 'create' | 'update' | 'delete';
-  /** Runs when the work is done, before anything is ACTIVE again. */
+  /** Runs at completion, before any status becomes ACTIVE. */
   readonly finish?: () => void;
 }
 
-/** How an operation is to end; undefined for well. */
+/** Returns whether the operation fails. */
 export type FailureRule = (operation: Operation) => boolean;
 
 /**
- * The lock on a load balancer. A write is accepted only while the load balancer is ACTIVE, sets what
- * it touches to PENDING_*, and some time later all of it is ACTIVE again, or gone, or in ERROR.
+ * The lock of a load balancer. A write is accepted only while the load balancer is ACTIVE, and sets the
+ * affected objects to PENDING_*. After a delay, the objects are ACTIVE, deleted or in ERROR.
  */
 export class Provisioning {
   private readonly state: OctaviaState;
   private readonly clock: Clock;
   private readonly running = new Map<string, Timer>();
   private readonly failures = new Set<FailureRule>();
-  /** Children that stay in PENDING_CREATE for good: see `populatedCreateDefect`. */
+  /** Children that stay in PENDING_CREATE; see `populatedCreateDefect`. */
   private readonly stuck = new Set<string>();
   private readonly hasPopulatedCreateDefect: boolean;
-  /** Operations whose time has come while nothing may end. */
+  /** Operations that are due but held back by `hold`. */
   private held: Operation[] | undefined;
-  /** How long each operation takes. */
+  /** Duration of each operation. */
   delayMs: number;
 
   constructor(
@@ -43,7 +43,7 @@ export class Provisioning {
     this.hasPopulatedCreateDefect = options.populatedCreateDefect;
   }
 
-  /** Throws unless the load balancer takes writes. The lock is named after what the caller works on. */
+  /** Throws unless the load balancer accepts writes. `kind` and `id` name the locked object in the error. */
   requireMutable(loadBalancer: LoadBalancerRow, kind: string, id: string): void {
     if (loadBalancer.provisioning_status !== 'ACTIVE') throw immutable(kind, id);
   }
@@ -60,13 +60,13 @@ export class Provisioning {
     this.running.set(loadBalancer.id, timer);
   }
 
-  /** Operations for which a rule holds end in ERROR. Answers with a function that drops the rule. */
+  /** Operations that match the rule end in ERROR. Returns a function that removes the rule. */
   failWhen(rule: FailureRule): () => void {
     this.failures.add(rule);
     return () => void this.failures.delete(rule);
   }
 
-  /** Ends a create that is running now, for seeds that cannot wait. */
+  /** Completes a running create immediately, for seeds. */
   settle(loadBalancer: LoadBalancerRow): void {
     this.running.get(loadBalancer.id)?.cancel();
     this.end({ loadBalancer, kind: 'create' });
@@ -77,7 +77,9 @@ export class Provisioning {
     this.running.clear();
   }
 
-  /** Nothing ends until the answer is called: for tests that look at a locked load balancer. */
+  /**
+   * Holds back all completions until the returned function is called, for tests of a locked load balancer.
+   */
   hold(): () => void {
     this.held ??= [];
     return () => {
@@ -96,7 +98,7 @@ export class Provisioning {
     this.running.delete(loadBalancer.id);
     const now = this.state.now();
     if ([...this.failures].some((rule) => rule(operation))) {
-      // The children of a load balancer that could not be made stay as they were.
+      // The children of a failed load balancer keep their status.
       this.state.loadBalancers.update(loadBalancer, {
         provisioning_status: 'ERROR',
         updated_at: now,
@@ -110,7 +112,7 @@ export class Provisioning {
     refreshHealth(this.state, loadBalancer);
   }
 
-  /** A later write to the object itself gets it going again. */
+  /** Releases an object from `stuck` after a later write to it. */
   release(id: string): void {
     this.stuck.delete(id);
   }

@@ -16,7 +16,7 @@ export function notFound(kind: string, id: string): Refusal {
   return new Refusal(404, `${kind} ${id} not found.`);
 }
 
-/** A pool that is missing from the path of its members is answered in plain text. */
+/** If the pool in a member path does not exist, the answer is plain text. */
 export function poolOfPathNotFound(id: string): Refusal {
   return new Refusal(404, `Pool ${id} not found.`, { plain: true });
 }

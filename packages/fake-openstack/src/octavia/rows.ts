@@ -13,7 +13,7 @@ export type OperatingStatus =
   | 'NO_MONITOR'
   | 'DRAINING';
 
-/** What every object of a load balancer has. */
+/** Fields of every load balancing object. */
 export interface OctaviaRow {
   readonly id: string;
   name: string;
@@ -26,7 +26,7 @@ export interface OctaviaRow {
   updated_at: string | null;
 }
 
-/** A second address on the same port, of another subnet of the same network. */
+/** A second address on the same Neutron port, from another subnet of the same network. */
 export interface AdditionalVip {
   readonly subnet_id: string;
   readonly ip_address: string;
@@ -43,9 +43,9 @@ export interface LoadBalancerRow extends OctaviaRow {
   readonly vip_network_id: string;
   readonly additional_vips: readonly AdditionalVip[];
   vip_qos_policy_id: string | null;
-  /** The port was made for this load balancer and goes away with it. */
+  /** The Neutron port was created for this load balancer and is deleted with it. */
   readonly ownsPort: boolean;
-  /** Ports and groups in Neutron that Octavia made for itself. */
+  /** Neutron ports and security groups that Octavia created for itself. */
   readonly neutronIds: { readonly ports: readonly string[]; readonly groups: readonly string[] };
 }
 

@@ -12,7 +12,7 @@ import {
   type Fields,
 } from './fields.ts';
 
-/** The wire formats of what can be created and changed. */
+/** The wire formats of objects in create and update requests. */
 
 const common: Fields = {
   name: { read: nullable(text), in: 'both' },

@@ -15,7 +15,7 @@ const name = (row: OctaviaRow) => [row.name];
 const tags = (row: OctaviaRow) => row.tags;
 const loadbalancer_id = (row: { loadbalancer_id: string }) => [row.loadbalancer_id];
 
-/** Octavia lists the oldest first; times have whole seconds, so ids decide the rest. */
+/** Octavia lists the oldest rows first. Times have whole seconds, so IDs break ties. */
 function byAge(left: OctaviaRow, right: OctaviaRow): number {
   if (left.created_at !== right.created_at) return left.created_at < right.created_at ? -1 : 1;
   return byId(left, right);
@@ -64,12 +64,12 @@ export class OctaviaState {
     { project_id, name, tags, pool_id: (row) => [row.pool_id] },
     byAge,
   );
-  /** What administrators have set, by project. */
+  /** Quotas that administrators have set, by project. */
   readonly quotas = new Map<string, OctaviaQuotas>();
   readonly defaultQuotas: OctaviaQuotas;
-  /** Octavia keeps the rows of load balancers that are gone, and answers differently for them. */
+  /** Octavia keeps the rows of deleted load balancers and answers differently for them. */
   readonly deleted = new Set<string>();
-  /** `address:port` of members whose checks fail. */
+  /** `address:port` of members with failing health checks. */
   readonly membersDown = new Set<string>();
 
   constructor(clock: Clock, defaultQuotas: OctaviaQuotas) {
@@ -111,7 +111,7 @@ export class OctaviaState {
     return this.healthMonitors.by('pool_id', poolId)[0];
   }
 
-  /** Listeners that send to the pool. */
+  /** Listeners that use the pool as their default pool. */
   listenersWith(poolId: string): ListenerRow[] {
     return this.listeners.by('default_pool_id', poolId);
   }

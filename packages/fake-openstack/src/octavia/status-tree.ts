@@ -2,7 +2,7 @@ import type { LoadBalancerRow, OctaviaRow, PoolRow } from './rows.ts';
 import type { OctaviaState } from './state.ts';
 import type { View } from './views.ts';
 
-/** Every status below a load balancer in one answer. Pools that no listener uses are not in it. */
+/** Every status below a load balancer in one answer, without pools that no listener uses. */
 export function statusTree(state: OctaviaState, loadBalancer: LoadBalancerRow): View {
   return {
     ...statuses(loadBalancer),

@@ -17,7 +17,7 @@ import {
 } from './specs.ts';
 import type { OctaviaState } from './state.ts';
 
-/** What is to be made below a load balancer in the same request. */
+/** Objects to create below a load balancer in the same request. */
 export interface Tree {
   readonly listeners: readonly TreeListener[];
   readonly pools: readonly TreePool[];
@@ -36,14 +36,14 @@ interface TreePool {
   readonly healthMonitor: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads the tree before anything is made. Pools are told apart by their names. */
+/** Parses the tree before any object is created. Pools are identified by their names. */
 export function readTree(listeners: unknown, pools: unknown): Tree {
   const found = objects(pools).map(readPool);
   const readListeners = objects(listeners).map((body) => {
     const values = readFields(listenerTreeFields, body, 'post', 'load_balancer.loadbalancer');
     const pool = values['default_pool'];
     if (!isObject(pool)) return { values, defaultPool: undefined };
-    // A pool with nothing but a name refers to one that stands elsewhere in the request.
+    // A pool with only a name refers to another pool in the request.
     if (Object.keys(pool).some((key) => key !== 'name')) found.push(readPool(pool));
     return { values, defaultPool: poolName(pool) };
   });

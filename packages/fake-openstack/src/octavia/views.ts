@@ -45,7 +45,7 @@ export function loadBalancerView(state: OctaviaState, row: LoadBalancerRow): Vie
   };
 }
 
-/** The answer to a create: with the whole tree below it. */
+/** The answer to a create, with the complete tree. */
 export function loadBalancerTreeView(state: OctaviaState, row: LoadBalancerRow): View {
   return {
     ...loadBalancerView(state, row),

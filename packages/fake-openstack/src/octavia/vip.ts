@@ -21,7 +21,7 @@ export type Vip = Pick<
   | 'neutronIds'
 >;
 
-/** Finds or makes the port that carries the load balancer's address, and what Octavia needs beside it. */
+/** Finds or creates the Neutron port of the load balancer's address, and Octavia's additional objects. */
 export function takeVip(
   neutron: NeutronState,
   owner: { loadBalancerId: string; projectId: string; serviceProjectId: string; provider: string },
@@ -48,7 +48,7 @@ export function takeVip(
   };
 }
 
-/** Gives everything back. A port that the user brought stays. */
+/** Releases everything. A Neutron port that the user provided is kept. */
 export function releaseVip(neutron: NeutronState, loadBalancer: LoadBalancerRow): void {
   const port = neutron.ports.get(loadBalancer.vip_port_id);
   if (port !== undefined) {
@@ -98,7 +98,7 @@ function vipPort(
     );
     return { port, ownsPort: true };
   } catch (error) {
-    // Octavia passes on what Neutron said, as a failure of its own.
+    // Octavia reports Neutron's error as its own.
     if (error instanceof Refusal) throw providerError(owner.provider, error.message);
     throw error;
   }
@@ -113,7 +113,10 @@ function additionalVips(values: Values): readonly WantedVip[] {
   return (values['additional_vips'] as readonly WantedVip[] | undefined) ?? [];
 }
 
-/** All addresses are on one port, so their subnets are of one network, and each has one of them. */
+/**
+ * All addresses are on one Neutron port. Their subnets belong to one network, and each subnet has one
+ * address.
+ */
 function checkAdditionalSubnets(
   neutron: NeutronState,
   network: NetworkRow,
@@ -131,7 +134,7 @@ function checkAdditionalSubnets(
   }
   for (const { subnet_id: id } of additional) {
     const own = neutron.subnets.get(id);
-    // Octavia looks for the first one itself, and stumbles over the others.
+    // Octavia checks only the first subnet itself and fails on the others.
     if (own === undefined) throw new Refusal(500, `subnet not found (subnet id: ${id}).`);
     if (own.network_id === network.id) continue;
     throw validationFailure('All VIP subnets must belong to the same network.');
@@ -174,7 +177,7 @@ function vipNetwork(
   return { network, subnet: subnet ?? preferredSubnet(neutron, networkId, values) };
 }
 
-/** An address says which subnet is meant; otherwise the first IPv4 subnet, then IPv6. */
+/** An address determines its subnet. The default is the first IPv4 subnet, then the first IPv6 subnet. */
 function preferredSubnet(
   neutron: NeutronState,
   networkId: string,
@@ -185,7 +188,7 @@ function preferredSubnet(
   return subnets.find((subnet) => subnet.ip_version === 4) ?? subnets[0];
 }
 
-/** The port of the virtual machine that would do the work: tenants see it on their network. */
+/** The Neutron port of the amphora. Tenants see it on their network. */
 function amphoraPort(
   neutron: NeutronState,
   owner: { serviceProjectId: string },

@@ -13,7 +13,7 @@ import { validateValue } from '../../schema/validate.ts';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
-/** What is wrong with the schema in a CustomResourceDefinition. */
+/** Returns the errors of the schema in a CustomResourceDefinition. */
 export function validateCrdSchema(raw: unknown, hasStatus: boolean, path: string): FieldError[] {
   const schema = tryParse(raw);
   if (schema instanceof ZodError) {
@@ -44,7 +44,7 @@ function tryParse(raw: unknown): Schema | ZodError {
   }
 }
 
-/** Every schema below this one with its path, itself included. */
+/** This schema and every schema below it, with their paths. */
 function* nodes(schema: Schema, path: string): Generator<readonly [Schema, string]> {
   yield [schema, path];
   if (schema.items !== undefined) yield* nodes(schema.items, `${path}.items`);

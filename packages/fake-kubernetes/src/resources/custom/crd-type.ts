@@ -49,7 +49,7 @@ export interface CustomResourceDefinition extends KubeObject {
   };
 }
 
-/** How the store names the definitions themselves. */
+/** The resource name of CustomResourceDefinitions in the store. */
 export const definitionsResource = 'customresourcedefinitions.apiextensions.k8s.io';
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';

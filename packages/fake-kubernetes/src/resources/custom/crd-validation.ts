@@ -17,7 +17,7 @@ import {
 } from './crd-type.ts';
 import { validateCrdSchema } from './crd-schema-validation.ts';
 
-/** What is wrong with a CustomResourceDefinition itself. */
+/** Returns the errors of a CustomResourceDefinition itself. */
 export function validateCrd(
   crd: CustomResourceDefinition,
   old: CustomResourceDefinition | undefined,
@@ -43,7 +43,7 @@ export function validateCrd(
   ];
 }
 
-/** The name is not free to choose: it says where the resource is served. */
+/** The name of a definition has to consist of its plural and its group. */
 export function crdNameErrors(crd: CustomResourceDefinition): string[] {
   const { names, group } = crd.spec;
   const { name } = crd.metadata;
@@ -73,7 +73,7 @@ function validateVersions(given: readonly CrdVersion[] | undefined): FieldError[
       errors.push(invalid(`${path}.name`, version.name, wrong));
       if (index === 0) errors.push(invalid('spec.version', version.name, wrong));
     }
-    // Where there is one version only, the server speaks of its parts as the definition's own.
+    // With a single version, error paths start at `spec`, as in the real server.
     errors.push(...validateVersion(version, versions.length === 1 ? 'spec' : path));
   }
   const names = versions.map(({ name }) => name);
@@ -233,7 +233,7 @@ function validateConversion(
   return [];
 }
 
-/** Versions that objects may be stored in cannot go. */
+/** Versions in which objects may be stored can't be removed. */
 function validateStoredVersions({ spec, status }: CustomResourceDefinition): FieldError[] {
   const names = (spec.versions ?? []).map(({ name }) => name);
   const path = 'status.storedVersions';

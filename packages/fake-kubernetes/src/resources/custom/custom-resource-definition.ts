@@ -16,8 +16,8 @@ import {
 import { crdNameErrors, validateCrd } from './crd-validation.ts';
 
 /**
- * The kind whose objects define further kinds. Names are accepted and the resource established within
- * the write; a real server takes some milliseconds longer.
+ * The kind that defines custom resources. The names are accepted and the resource is established within the
+ * write; a real server needs some milliseconds more.
  */
 export function customResourceDefinitions(store: ObjectStore, clock: Clock): ResourceDefinition {
   const now = () => `${new Date(clock.wallTime()).toISOString().slice(0, 19)}Z`;
@@ -142,7 +142,7 @@ function terminating(crd: CustomResourceDefinition, time: string): Condition[] {
   );
 }
 
-/** Within a group no two resources may share a name of any sort. */
+/** Two resources of a group must not share a name of any kind. */
 function findConflict(
   crd: CustomResourceDefinition,
   store: ObjectStore,

@@ -23,7 +23,7 @@ import { validateMetadata } from '../metadata-rules.ts';
 import type { CrdColumn, CrdVersion, CustomResourceDefinition } from './crd-type.ts';
 import { evaluateJsonPath, parseJsonPath } from './json-path.ts';
 
-/** The versions of a custom resource that are served, the preferred one first. */
+/** The served versions of a custom resource, the preferred version first. */
 export function serveCustomResource(crd: CustomResourceDefinition): readonly ServedResource[] {
   const { versions = [] } = crd.spec;
   const storage = versions.find((version) => version.storage) ?? versions[0];
@@ -118,12 +118,12 @@ function validateCustomResource(
 ): FieldError[] {
   const errors = [...validateMetadata(object, old, subdomainErrors), ...validateOne(object, old)];
   if (old === undefined || errors.length === 0) return errors;
-  // What was wrong before, under an earlier schema, does not keep an object from changing elsewhere.
+  // Errors that the stored object already has, for example from a schema change, don't block other changes.
   const known = new Set(validateOne(old, undefined).map(describe));
   return errors.filter((error) => !known.has(describe(error)));
 }
 
-/** A write to the status is checked by the schema of the status alone, in its own words. */
+/** A write to the status is validated only against the schema of the status, with paths relative to it. */
 function validateStatusContent(
   schema: Schema,
   object: KubeObject,
@@ -138,7 +138,7 @@ function validateStatusContent(
   return [...errors, ...validateByRules(schema, errors, object, old)];
 }
 
-/** The number of replicas is read by its path too, whatever the schema says of it. */
+/** The number of replicas is also validated by its path, independently of the schema. */
 function validateScale(version: CrdVersion, object: KubeObject): FieldError[] {
   const path = version.subresources?.scale?.specReplicasPath;
   if (path === undefined) return [];
@@ -172,7 +172,7 @@ const blocking: readonly FieldErrorReason[] = [
   'FieldValueTypeInvalid',
 ];
 
-/** Rules may trust the types of what they look at, so they wait until those are right. */
+/** Rules rely on correct types, so they run only after type validation succeeds. */
 function validateByRules(
   schema: Schema,
   errors: readonly FieldError[],
@@ -248,7 +248,7 @@ function customColumn(column: CrdColumn): Column {
 
 const versionPattern = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
 
-/** Newer and more stable versions are greater: v2 > v1 > v1beta2 > v1alpha1 > anything else. */
+/** Newer and more stable versions are greater: v2 > v1 > v1beta2 > v1alpha1 > any other name. */
 export function compareVersions(left: string, right: string): number {
   const a = versionRank(left);
   const b = versionRank(right);

@@ -27,7 +27,7 @@ describe('JSONPath', () => {
     expect(evaluateJsonPath(parseJsonPath(text) ?? [], object)).toEqual(values);
   });
 
-  test.each(['spec.replicas', '.spec[', '.a[?(@.b>1)]'])('%s is not understood', (text) => {
+  test.each(['spec.replicas', '.spec[', '.a[?(@.b>1)]'])('does not support %s', (text) => {
     expect(parseJsonPath(text)).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
 import { isObject } from '../../object.ts';
 
 /**
- * The part of JSONPath that printer columns and scale paths use: `.a.b`, `['a']`, `[0]`, `[*]`, `[-1]`
- * and filters such as `[?(@.type=="Ready")]`.
+ * The supported subset of JSONPath, for printer columns and scale paths: `.a.b`, `['a']`, `[0]`, `[*]`,
+ * `[-1]` and filters such as `[?(@.type=="Ready")]`.
  */
 type Step =
   | { readonly kind: 'field'; readonly name: string }
@@ -13,7 +13,7 @@ type Step =
 const pieces =
   /\.?(?<field>[^.[\]]+)|\[(?<index>-?\d+)\]|\[(?<all>\*)\]|\['(?<quoted>[^']+)'\]|\[\?\(@(?<path>(?:\.[\w-]+)+)\s*==\s*(?<value>"[^"]*"|'[^']*'|[^)\s]+)\s*\)\]/y;
 
-/** The steps of a path, or undefined where it is not understood. */
+/** The steps of a path, or undefined if the path is not supported. */
 export function parseJsonPath(text: string): readonly Step[] | undefined {
   const steps: Step[] = [];
   const path = text.replace(/^\{(.*)\}$/, '$1');
@@ -39,7 +39,7 @@ function toStep(groups: Readonly<Record<string, string | undefined>>): Step {
   return { kind: 'field', name: field ?? quoted ?? '' };
 }
 
-/** All values that the path leads to. */
+/** All values at the path. */
 export function evaluateJsonPath(steps: readonly Step[], root: unknown): unknown[] {
   return steps.reduce<unknown[]>(
     (values, step) =>

@@ -22,7 +22,7 @@ export const podColumns: readonly Column[] = [
   wideColumn<Pod>('Readiness Gates', readinessGates),
 ];
 
-/** Side containers are started by `initContainers` and stay: they count as containers. */
+/** Sidecar containers are `initContainers` that keep running. They count as containers. */
 function sidecarNames({ spec }: Pod): ReadonlySet<string> {
   const sidecars = (spec.initContainers ?? []).filter((one) => one.restartPolicy === 'Always');
   return new Set(sidecars.map(({ name }) => name));
@@ -42,7 +42,7 @@ function isRunningAndReady({ ready, state }: ContainerStatus): boolean {
   return ready && state?.running !== undefined;
 }
 
-/** The one word that says most about a pod: its phase, or what holds one of its containers up. */
+/** The status text of a pod: its phase, or the reason why a container doesn't run. */
 function podReason(pod: Pod): string {
   const { status, metadata } = pod;
   if (metadata.deletionTimestamp !== undefined && !isPodFinished(pod)) {

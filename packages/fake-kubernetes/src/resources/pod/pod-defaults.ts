@@ -9,7 +9,7 @@ import type {
   Toleration,
 } from './pod-type.ts';
 
-/** What the server fills into a pod's spec, whether it stands in a Pod or in a template. */
+/** Defaults of a pod spec, in a Pod or in a template. */
 export function defaultPodSpec(spec: PodSpec): void {
   spec.containers ??= [];
   spec['dnsPolicy'] ??= 'ClusterFirst';
@@ -31,7 +31,7 @@ export function defaultPodTemplate(template: PodTemplate): void {
   defaultPodSpec(template.spec);
 }
 
-/** What only a Pod gets, on top of the defaults that templates have too. */
+/** Defaults that apply only to Pods, in addition to those of templates. */
 export function defaultPod(pod: Pod): void {
   pod.spec ??= { containers: [] };
   defaultPodSpec(pod.spec);
@@ -51,7 +51,7 @@ export function defaultPod(pod: Pod): void {
   }
 }
 
-/** Times that nobody knows are written as null. */
+/** Unknown times are null. */
 function defaultState(state: ContainerState = {}): ContainerState {
   if (state.running !== undefined) state.running.startedAt ??= null;
   if (state.terminated !== undefined) {
@@ -61,7 +61,7 @@ function defaultState(state: ContainerState = {}): ContainerState {
   return state;
 }
 
-/** What admission adds when a Pod is created. */
+/** Fields that admission adds when a Pod is created. */
 export function admitPod(pod: Pod): void {
   pod.spec['priority'] ??= 0;
   pod.spec['preemptionPolicy'] ??= 'PreemptLowerPriority';

@@ -121,7 +121,7 @@ export function hasCondition(pod: Pod, wanted: string): boolean {
   );
 }
 
-/** Whether the pod has ended for good, by itself or by an error. */
+/** Whether the pod has ended, with success or with an error. */
 export function isPodFinished(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }

@@ -21,7 +21,7 @@ const restartPolicies = ['Always', 'OnFailure', 'Never'];
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 
-/** The mistakes in a pod's spec that users make; what only a kubelet would notice is left to it. */
+/** Validates common user errors in a pod spec. Checks that only a kubelet does are left out. */
 export function validatePodSpec(spec: PodSpec, path: string): FieldError[] {
   const { containers, initContainers = [], volumes = [] } = spec;
   const errors: FieldError[] = [];
@@ -121,7 +121,7 @@ function validatePorts(container: Container, path: string): FieldError[] {
 const changeable =
   '`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-/** A running pod is what it is: of its spec only images, a deadline and tolerations may change. */
+/** Only images, the deadline and tolerations of an existing pod's spec can change. */
 export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
   for (const name of ['containers', 'initContainers'] as const) {
     if ((pod.spec[name]?.length ?? 0) === (old.spec[name]?.length ?? 0)) continue;

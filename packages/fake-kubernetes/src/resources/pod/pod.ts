@@ -45,7 +45,7 @@ export const pods = builtIn<Pod>({
     ...(old === undefined ? [] : validatePodUpdate(pod, old)),
   ],
   defaultGracePeriodSeconds(pod) {
-    // A pod that no node runs, or that has ended, has nothing to wait for.
+    // A pod without a node, or a finished pod, needs no grace period.
     const isRunning = pod.spec.nodeName !== undefined && pod.spec.nodeName !== '';
     const phase = pod.status?.phase;
     if (!isRunning || phase === 'Failed' || phase === 'Succeeded') return 0;

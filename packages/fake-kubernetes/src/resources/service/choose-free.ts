@@ -1,14 +1,14 @@
 import type { Random } from '@causeway/base/simulation/random';
 
-/** Numbers that Services hold, out of a range. */
+/** Numbers of a range that Services have allocated. */
 export interface Pool {
   readonly size: number;
   isTaken(offset: number): boolean;
 }
 
 /**
- * A free number of a pool. Its lower part is left to those who ask for a certain number, so that their
- * choice is rarely taken already; it is used only when the upper part is full.
+ * Chooses a free number. The lower part of the pool is reserved for explicit requests, so that these rarely
+ * conflict. It is used only when the upper part is full.
  */
 export function chooseFree(pool: Pool, reserved: number, random: Random): number | undefined {
   const upper = firstFree(pool, reserved, pool.size, random);

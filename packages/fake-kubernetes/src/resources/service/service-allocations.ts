@@ -18,18 +18,18 @@ import { chooseFree } from './choose-free.ts';
 import { heldClusterIps, heldNodePorts, type IpFamily, type Service } from './service-type.ts';
 
 export interface ServiceNetwork {
-  /** One or two prefixes of different families; the first one's family is the default. */
+  /** One or two prefixes of different families. The first prefix determines the default family. */
   readonly clusterIpRanges: readonly Prefix[];
   readonly nodePorts: { readonly first: number; readonly last: number };
 }
 
-/** Larger ranges are used as if they had this many addresses: choosing one must not take long. */
+/** Maximum number of addresses used from a range, so that the choice of an address stays fast. */
 const mostAddresses = 2 ** 20;
 
 /**
- * What Services hold of the cluster's addresses and node ports. It follows the store, so a write that
- * is dropped after its checks leaves nothing behind. Within one write, `claim` remembers what that
- * write has taken itself.
+ * Cluster addresses and node ports that Services have allocated. It follows the store, so a write that is
+ * dropped after validation leaves no allocation. Within one write, `claim` also tracks the write's own
+ * allocations.
  */
 export class ServiceAllocations {
   readonly families: readonly IpFamily[];
@@ -63,7 +63,7 @@ export class ServiceAllocations {
   }
 }
 
-/** What one write takes, on top of what is taken already. Refusals are sentences without a subject. */
+/** Allocations of one write, in addition to existing ones. Refusals are messages without a subject. */
 export class ServiceClaim {
   readonly #network: ServiceNetwork;
   readonly #random: Random;
@@ -76,7 +76,7 @@ export class ServiceClaim {
     this.#held = held;
   }
 
-  /** Takes the address asked for. */
+  /** Allocates the requested address. */
   takeAddress(text: string): { readonly refusal?: string } {
     const address = tryParseAddress(text);
     const range = this.#network.clusterIpRanges.find(
@@ -90,7 +90,7 @@ export class ServiceClaim {
     return {};
   }
 
-  /** Takes any free address of the family. */
+  /** Allocates any free address of the family. */
   chooseAddress(family: IpFamily): string {
     const range = this.#network.clusterIpRanges.find(
       (one) => prefixFamily(one) === (family === 'IPv4' ? 4 : 6),
@@ -137,7 +137,9 @@ export class ServiceClaim {
   }
 }
 
-/** The first address of a range names the network, and IPv4's last one is for broadcasts. */
+/**
+ * The first address of a range is the network address, and the last IPv4 address is the broadcast address.
+ */
 function isUsable(range: Prefix, address: Address): boolean {
   if (!prefixContains(range, address) || address === range.address) return false;
   const offset = addressToInteger(address) - addressToInteger(range.address);

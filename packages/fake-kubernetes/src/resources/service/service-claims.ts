@@ -14,7 +14,7 @@ import {
   type ServiceSpec,
 } from './service-type.ts';
 
-/** Gives a Service what it needs and does not have yet: families, addresses, node ports. */
+/** Allocates the missing families, addresses and node ports of a Service. */
 export function allocate(
   allocations: ServiceAllocations,
   service: Service,
@@ -45,7 +45,7 @@ function allocateAddresses(
   const had = old === undefined || old.type === 'ExternalName' ? [] : (old.clusterIPs ?? []);
   const addresses = [...(spec.clusterIPs ?? [])];
   for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
-    // What it had already stays; whether it may change at all is a matter of validation.
+    // Existing values stay. Validation decides whether they can change.
     if (index < had.length) continue;
     const wanted = addresses[index] ?? '';
     if (wanted === '') addresses[index] = chooseAddress(claim, service, family);
@@ -80,7 +80,7 @@ function allocatePorts(claim: ServiceClaim, service: Service, old: ServiceSpec |
   const { spec } = service;
   const { ports = [] } = spec;
   const had = new Set(old === undefined ? [] : heldNodePorts({ ports: old.ports ?? [] }));
-  // Protocols may share a number, as DNS does: ports that are equal get the same node port.
+  // Protocols can share a port number, as DNS does. Equal ports get the same node port.
   const byPort = new Map<number, number>();
   for (const [index, port] of ports.entries()) {
     const wanted = port.nodePort ?? 0;
@@ -100,7 +100,9 @@ function allocatePorts(claim: ServiceClaim, service: Service, old: ServiceSpec |
   }
 }
 
-/** On creation, a node port named for one protocol of a port goes for the other as well. */
+/**
+ * On creation, a node port requested for one protocol also applies to the other protocols of the same port.
+ */
 function requestedForSamePort(
   ports: readonly ServicePort[],
   { port }: ServicePort,

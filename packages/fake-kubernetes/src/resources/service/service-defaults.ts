@@ -1,6 +1,6 @@
 import { isExternallyAccessible, type Service } from './service-type.ts';
 
-/** To the server an empty text is the same as none. */
+/** The server treats empty strings as absent. */
 function dropEmptyTexts(fields: object): void {
   for (const [name, value] of Object.entries(fields)) {
     if (value === '') Reflect.deleteProperty(fields, name);
@@ -9,7 +9,7 @@ function dropEmptyTexts(fields: object): void {
 
 const affinitySeconds = 10_800;
 
-/** What the server fills into a Service before it allocates anything. */
+/** Sets the defaults of a Service before any allocation. */
 export function defaultService(service: Service): void {
   service.spec ??= {};
   const { spec } = service;

@@ -18,7 +18,7 @@ export function ipFamilyOf(text: string): IpFamily {
   return address !== undefined && familyOf(address) === 6 ? 'IPv6' : 'IPv4';
 }
 
-/** How `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` must fit together. */
+/** Validates the combination of `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy`. */
 export function validateClusterIps(spec: ServiceSpec): FieldError[] {
   if (spec.type === 'ExternalName') return [];
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
@@ -73,8 +73,8 @@ function validateAddresses(spec: ServiceSpec): FieldError[] {
 }
 
 /**
- * Decides a Service's policy and families: what the client said, else what it had, else the cluster's
- * first family alone. Changes the spec, or answers with what is wrong and leaves it unfinished.
+ * Decides a Service's policy and families, in this order: the request, the old values, the cluster's first
+ * family. Changes the spec, or returns errors and leaves the spec incomplete.
  */
 export function decideFamilies(
   spec: ServiceSpec,
@@ -83,7 +83,8 @@ export function decideFamilies(
 ): FieldError[] {
   if (spec.type === 'ExternalName' || keepsPreference(spec, old)) return [];
   const isBare = spec.clusterIP === 'None' && Object.keys(spec.selector ?? {}).length === 0;
-  // Who sets endpoints by hand may set both families, whatever the cluster's own ones are.
+  // A headless Service without a selector has manual endpoints, which can have both families independently of
+  // the cluster's families.
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isBare ? 'RequireDualStack' : 'SingleStack');
   const malformed = validateClusterIps(spec);
   if (malformed.length > 0) return malformed;
@@ -101,7 +102,7 @@ export function decideFamilies(
   return [];
 }
 
-/** A Service that prefers two families and changed nothing stays with the ones it has. */
+/** A Service that prefers dual stack keeps its families if none of these fields change. */
 function keepsPreference(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
   if (old === undefined || spec.ipFamilyPolicy !== 'PreferDualStack') return false;
   return (['ipFamilyPolicy', 'clusterIP', 'clusterIPs', 'ipFamilies', 'type'] as const).every(
@@ -109,7 +110,10 @@ function keepsPreference(spec: ServiceSpec, old: ServiceSpec | undefined): boole
   );
 }
 
-/** Asking for a single stack gives up the second address; giving one up without asking is an error. */
+/**
+ * A change to SingleStack releases the second address. Without this change, the removal of an address is an
+ * error.
+ */
 function adaptToPolicy(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (spec.ipFamilyPolicy === 'SingleStack') {
     const sameIps = jsonEqual(spec.clusterIPs, old.clusterIPs) && spec.clusterIP === old.clusterIP;

@@ -10,9 +10,8 @@ import {
 } from './service-type.ts';
 
 /**
- * A Service's fields depend on its type, and the server sets some of them itself. So that a client
- * may write the same manifest again, or only change the type, an update first carries over what was
- * allocated and drops what the new type has no use for, as long as the client did not touch it.
+ * Carries over allocated fields on an update, and drops fields that the new type doesn't use, unless the
+ * client changed them. This lets a client write the same manifest again or change only the type.
  */
 export function carryOver(service: Service, old: Service): void {
   carryAllocations(service.spec, old.spec);
@@ -44,7 +43,7 @@ function carryNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-/** `clusterIP` is the first of `clusterIPs`; clients that know only the older field may change it. */
+/** `clusterIP` is the first of `clusterIPs`. Clients that know only the older field can change it. */
 function syncClusterIps(spec: ServiceSpec, old: ServiceSpec): void {
   const hadAll = old.clusterIPs ?? [];
   const had = old.clusterIP ?? '';

@@ -53,7 +53,7 @@ export function isHeadless({ clusterIPs = [] }: ServiceSpec): boolean {
   return clusterIPs.length === 1 && clusterIPs[0] === 'None';
 }
 
-/** Whether the type opens ports on the nodes at all; a load balancer may have asked for none. */
+/** Whether the type uses node ports. A load balancer can opt out of them. */
 export function opensNodePorts({ type }: ServiceSpec): boolean {
   return type === 'NodePort' || type === 'LoadBalancer';
 }
@@ -67,13 +67,13 @@ export function needsHealthCheckPort({ type, externalTrafficPolicy }: ServiceSpe
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 }
 
-/** Whether traffic from outside the cluster can reach it. */
+/** Whether traffic from outside of the cluster can reach the Service. */
 export function isExternallyAccessible(spec: ServiceSpec): boolean {
   if (opensNodePorts(spec)) return true;
   return spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0;
 }
 
-/** The node ports a Service holds, the one of its health check included. */
+/** The allocated node ports of a Service, including the health check node port. */
 export function heldNodePorts(spec: ServiceSpec): number[] {
   const ports = (spec.ports ?? []).map(({ nodePort = 0 }) => nodePort);
   return [...ports, spec.healthCheckNodePort ?? 0].filter((port) => port !== 0);

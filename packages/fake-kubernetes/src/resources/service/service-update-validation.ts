@@ -11,7 +11,7 @@ import {
 
 const fixed = 'may not change once set';
 
-/** What a Service may not change: its addresses stay, but a second one may come and go. */
+/** Validates changes of a Service. Its addresses are immutable, but a second one can be added or removed. */
 export function validateServiceUpdate({ spec }: Service, { spec: old }: Service): FieldError[] {
   const errors: FieldError[] = [];
   if (spec.type !== 'ExternalName' && old.type !== 'ExternalName') {
@@ -75,7 +75,7 @@ function validateRelease({ ipFamilyPolicy }: ServiceSpec, what: string): FieldEr
   return [invalid('spec.ipFamilyPolicy', ipFamilyPolicy ?? null, detail)];
 }
 
-/** What a load balancer may report. */
+/** Validates the reported load balancer status. */
 export function validateServiceStatus({ spec, status }: Service): FieldError[] {
   const ingress = status?.loadBalancer?.ingress ?? [];
   const path = 'status.loadBalancer.ingress';

@@ -53,7 +53,7 @@ export function validateService(service: Service): FieldError[] {
   ];
 }
 
-/** What a type demands and what it has no place for. */
+/** Validates the fields that a type requires or forbids. */
 function validateShape(spec: ServiceSpec): FieldError[] {
   const errors: FieldError[] = [];
   const headless = isHeadless(spec);
@@ -137,7 +137,7 @@ function validateRepeatedPorts({ ports = [] }: ServiceSpec): FieldError[] {
       seen.add(key);
       return [];
     }
-    // The server shows its own structure here, with the fields that make the key.
+    // The real server prints its internal structure here, with the fields of the key.
     const shown = `{"Name":"","Protocol":${JSON.stringify(protocol)},"AppProtocol":null,"Port":${port},"TargetPort":0,"NodePort":0}`;
     const message = `Duplicate value: ${shown}`;
     return [{ field: `spec.ports[${index}]`, reason: 'FieldValueDuplicate' as const, message }];
@@ -147,7 +147,7 @@ function validateRepeatedPorts({ ports = [] }: ServiceSpec): FieldError[] {
 function validateLoadBalancerFields(spec: ServiceSpec): FieldError[] {
   const errors: FieldError[] = [];
   const ranges = spec.loadBalancerSourceRanges ?? [];
-  // The capital letter is the server's.
+  // The real server uses this capital letter.
   const rangesPath = 'spec.LoadBalancerSourceRanges';
   const isLoadBalancer = spec.type === 'LoadBalancer';
   if (ranges.length > 0 && !isLoadBalancer) errors.push(forbidden(rangesPath, onlyLoadBalancer));

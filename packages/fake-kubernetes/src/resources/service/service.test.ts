@@ -53,7 +53,7 @@ const dual = () => cluster('10.96.0.0/24', 'fd00::/112');
 const ports = [{ port: 80 }];
 
 describe('creation', () => {
-  test('fills in what a plain Service leaves out', () => {
+  test('sets the defaults of a minimal Service', () => {
     const { spec, status } = single().create('a', { ports });
     expect(spec).toEqual({
       type: 'ClusterIP',
@@ -69,7 +69,7 @@ describe('creation', () => {
     expect(status).toEqual({ loadBalancer: {} });
   });
 
-  test('takes the address and the node port asked for, once', () => {
+  test('allocates the requested address and node port only once', () => {
     const api = single();
     const wanted = {
       clusterIP: '10.96.0.9',
@@ -85,7 +85,7 @@ describe('creation', () => {
     ).toThrow('spec.ports[0].nodePort: Invalid value: 30005: provided port is already allocated');
   });
 
-  test('gives released addresses and ports to others', () => {
+  test('reuses released addresses and ports', () => {
     const api = single();
     const wanted = {
       clusterIP: '10.96.0.9',
@@ -96,7 +96,7 @@ describe('creation', () => {
     expect(api.create('b', wanted).spec.ports?.[0]?.nodePort).toBe(30_005);
   });
 
-  test('uses a range up before it says that it is full', () => {
+  test('allocates the whole range before it reports that it is full', () => {
     const api = cluster('10.96.0.0/29');
     const addresses = Array.from(
       { length: 6 },
@@ -129,12 +129,12 @@ describe('creation', () => {
       { clusterIPs: ['None'], ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' },
     ],
     [
-      'prefers two families',
+      'dual stack preferred',
       { ports, ipFamilyPolicy: 'PreferDualStack' },
       { ipFamilies: ['IPv4', 'IPv6'] },
     ],
     [
-      'one family of choice',
+      'one requested family',
       { ports, ipFamilies: ['IPv6'] },
       { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' },
     ],
@@ -148,11 +148,11 @@ describe('creation', () => {
       { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, ports },
       { ports: [{ port: 80, protocol: 'TCP', targetPort: 80 }] },
     ],
-  ])('families and types: %s', (_, given, expected) => {
+  ])('sets addresses, families and ports: %s', (_, given, expected) => {
     expect(dual().create('a', given).spec).toMatchObject(expected);
   });
 
-  test('a load balancer that keeps the client has a port for health checks', () => {
+  test('allocates a health check node port for a load balancer with the traffic policy Local', () => {
     const { spec } = single().create('a', {
       type: 'LoadBalancer',
       externalTrafficPolicy: 'Local',
@@ -179,14 +179,18 @@ describe('creation', () => {
       { type: 'Magic', ports },
       'spec.type: Unsupported value: "Magic": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"',
     ],
-    ['an external name without one', { type: 'ExternalName' }, 'spec.externalName: Required value'],
+    [
+      'an ExternalName Service without a name',
+      { type: 'ExternalName' },
+      'spec.externalName: Required value',
+    ],
     [
       'two families on a single-stack cluster',
       { ports, ipFamilyPolicy: 'RequireDualStack' },
       'this cluster is not configured for dual-stack services',
     ],
     [
-      'an address that is none',
+      'an invalid address',
       { ports, clusterIP: 'x' },
       'spec.clusterIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     ],
@@ -195,13 +199,13 @@ describe('creation', () => {
       { ports, clusterIP: '10.97.0.1' },
       'the provided network does not match the current range',
     ],
-  ])('refuses %s', (_, given, message) => {
+  ])('rejects %s', (_, given, message) => {
     expect(() => single().create('a', given)).toThrow(message);
   });
 });
 
 describe('update', () => {
-  test('keeps what was allocated when the manifest is written again', () => {
+  test('keeps allocations when the manifest is written again', () => {
     const api = single();
     const old = api.create('a', { type: 'NodePort', ports });
     const next = api.update(old, (spec) => {
@@ -212,7 +216,7 @@ describe('update', () => {
     expect(next.spec).toEqual(old.spec);
   });
 
-  test('gives up node ports and the reported address when the type changes', () => {
+  test('releases node ports and the reported address when the type changes', () => {
     const api = single();
     const old = api.create('a', { type: 'LoadBalancer', ports });
     old.status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } };
@@ -228,7 +232,7 @@ describe('update', () => {
     expect(other.spec.ports?.[0]?.nodePort).toBe(port);
   });
 
-  test('gives up addresses on the way to an external name and gets one on the way back', () => {
+  test('releases addresses on a change to ExternalName and allocates one on the change back', () => {
     const api = single();
     const old = api.create('a', { ports });
     const named = api.update(old, (spec) => {
@@ -243,7 +247,7 @@ describe('update', () => {
     expect(back.spec.clusterIPs).toHaveLength(1);
   });
 
-  test('adds a second family and takes it away again', () => {
+  test('adds and removes a second family', () => {
     const api = dual();
     const one = api.create('a', { ports });
     const two = api.update(one, (spec) => {
@@ -259,7 +263,7 @@ describe('update', () => {
     expect(again.spec.ipFamilies).toEqual(['IPv4']);
   });
 
-  test('refuses another address and another class', () => {
+  test('rejects a change of the address and of the class', () => {
     const api = single();
     const old = api.create('a', { type: 'LoadBalancer', loadBalancerClass: 'a.b/c', ports });
     expect(() =>

@@ -58,7 +58,9 @@ export function services(allocations: ServiceAllocations): ResourceDefinition {
   });
 }
 
-/** An external name has no traffic to steer; the server hides a policy that is left from earlier. */
+/**
+ * ExternalName Services have no traffic policy. The server hides a policy that remains from an earlier type.
+ */
 function hideInternalPolicy({ spec }: Service): void {
   if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy;
 }
