@@ -90,7 +90,7 @@ export function drainPool(
     });
 }
 
-/** Removes a pool that nobody holds an address of. */
+/** Removes a pool without held addresses. */
 export function removePool(request: OnSite & { readonly pool: string }): Decide<SiteRecord> {
   return (view) =>
     deciding(() => {
