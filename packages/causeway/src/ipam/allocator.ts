@@ -159,14 +159,14 @@ export class Allocator {
 
   #decide<T>({ caller, needs, decide }: Call<T>): { decision: Decision<T>; grant: Grant } {
     const { now } = this;
-    const nobody: Grant = { actor: 'nobody', key: undefined, credential: undefined };
+    const noGrant: Grant = { actor: 'nobody', key: undefined, credential: undefined };
     try {
       const grant = authorise(this.view, caller, needs, now);
       return { decision: decide(this.view, { now, busy: this.#busy }, grant), grant };
     } catch (error) {
       const known = CausewayError.from(error);
       if (known.code === 'internal') throw known;
-      return { decision: { kind: 'refuse', error: known }, grant: nobody };
+      return { decision: { kind: 'refuse', error: known }, grant: noGrant };
     }
   }
 

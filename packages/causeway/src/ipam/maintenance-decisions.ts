@@ -166,16 +166,16 @@ export function serveQueue(siteName: string): Decide<ReserveAnswer | undefined> 
     deciding((): Decision<ReserveAnswer | undefined> => {
       const site = view.site(siteName);
       // A later waiter with the same demand as one that can't be served can't be served either.
-      const hopeless = new Set<string>();
+      const unservable = new Set<string>();
       for (const waiter of site === undefined ? [] : waitersInOrder(site, moment.now)) {
         const { cluster, demand } = waiter.record;
-        if (hopeless.has(wants(demand))) continue;
+        if (unservable.has(wants(demand))) continue;
         const request = { site: siteName, cluster, demand, reason: 'served from the queue' };
         const decision = reserve(request)(view, moment, grant);
         if (decision.kind === 'change' || decision.kind === 'busy') return decision;
         if (decision.kind === 'answer') return dropWaiter(siteName, waiter, 'already served');
         if (decision.error instanceof Refusal && passingReasons.has(decision.error.reason)) {
-          hopeless.add(wants(demand));
+          unservable.add(wants(demand));
           continue;
         }
         return dropWaiter(siteName, waiter, decision.error.message);

@@ -77,9 +77,9 @@ export function addressAnswer(
   }
   // Other clusters see only that the address is taken: the names of a cluster's Services are private to it.
   const mayKnow = credential?.role !== 'cluster' || credential.cluster === record.cluster;
-  const who = mayKnow ? { cluster: record.cluster } : {};
+  const cluster = mayKnow ? { cluster: record.cluster } : {};
   if (record.state === 'resting' || until !== undefined) {
-    return { ...shown, ...who, state: 'resting', until };
+    return { ...shown, ...cluster, state: 'resting', until };
   }
-  return { ...shown, ...who, ...(mayKnow ? { owners: record.owners } : {}), state: 'held' };
+  return { ...shown, ...cluster, ...(mayKnow ? { owners: record.owners } : {}), state: 'held' };
 }

@@ -253,8 +253,8 @@ function parseInput(operation: Operation, request: FastifyRequest) {
 
 class TooManyRequests extends CausewayError {}
 
-function enforceLimit(limiter: RateLimiter, who: string, reply: FastifyReply): void {
-  const verdict = limiter.take(who);
+function enforceLimit(limiter: RateLimiter, caller: string, reply: FastifyReply): void {
+  const verdict = limiter.take(caller);
   if (verdict.allowed) return;
   reply.header('retry-after', verdict.retryAfter);
   throw new TooManyRequests('unavailable', 'too many requests', {

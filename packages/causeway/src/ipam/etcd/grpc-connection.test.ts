@@ -47,7 +47,7 @@ function http2Server(server: http2.Http2Server): http2.Http2Server {
 }
 
 /** Lets the client and the server proceed by this number of event loop rounds. */
-async function serialQueue(count: number): Promise<void> {
+async function eventLoopRounds(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await nextTurn();
 }
 
@@ -60,7 +60,7 @@ describe('a connection attempt that the caller gives up', () => {
         (connection) => connection.close(),
         () => 'given up',
       );
-      await serialQueue(patience);
+      await eventLoopRounds(patience);
       giveUp.abort();
       return attempted;
     };
@@ -69,7 +69,7 @@ describe('a connection attempt that the caller gives up', () => {
       const attempts = Array.from({ length: 50 }, (_, index) => attempt(index));
       for (const outcome of await Promise.all(attempts)) outcomes.add(outcome);
     }
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
     expect(outcomes).toContain('given up');
   });
@@ -79,7 +79,7 @@ describe('a connection attempt that the caller gives up', () => {
     await expect(connect(`http://127.0.0.1:${port}`, AbortSignal.abort())).rejects.toMatchObject({
       code: 'unavailable',
     });
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
   });
 
@@ -113,13 +113,13 @@ describe('a connection attempt that the caller gives up', () => {
       if (attempt % 2 === 1) waiting[attempt]?.();
       await given;
     }
-    await serialQueue(20);
+    await eventLoopRounds(20);
     expect(accepted).toBe(20);
     held = false;
     const connection = await connect(endpoint, new AbortController().signal, { ca });
     expect(connection.isUsable).toBe(true);
     connection.close();
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
   });
 });
@@ -148,7 +148,7 @@ describe('a server that', () => {
       watch.send(Buffer.from('watch'));
       const answer = connection.unary(call, Buffer.from('request'), new AbortController().signal);
       answer.catch(() => undefined);
-      await serialQueue(round);
+      await eventLoopRounds(round);
       await waitFor('the session', () => sessions.size > 0);
       for (const session of sessions) misdeed(session);
       await waitFor('the end of the connection', () => !connection.isUsable);
@@ -168,7 +168,7 @@ describe('a server that', () => {
         ),
       ).toThrow('closed');
     }
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
   });
 
@@ -189,7 +189,7 @@ describe('a server that', () => {
     await expect(
       connect(`http://127.0.0.1:${port}`, new AbortController().signal),
     ).rejects.toMatchObject({ code: 'unavailable' });
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
   });
 
@@ -202,7 +202,7 @@ describe('a server that', () => {
     await expect(answer).rejects.toMatchObject({ code: 'aborted' });
     expect(connection.isUsable).toBe(true);
     connection.close();
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
   });
 });
